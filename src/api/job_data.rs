@@ -1,0 +1,272 @@
+//! Job data: rows of table 4.2 and the shapes of 2.1 and 2.6.
+
+use super::row::{Body, Endpoint, Index, Method, Parameter, Place, Returns, Takes};
+use super::shape::{Field, Shape};
+
+const ID: Parameter = Parameter::id("id", "Id of the job, from the list.");
+
+/// The formats of specification 4.4.
+pub const FORMATS: &[&str] = &["BIN", "SHP", "FMIS", "XML"];
+
+const FORMAT: Parameter = Parameter::query(
+    "format",
+    "format",
+    Takes::OneOf(FORMATS),
+    Some("SHP"),
+    "`BIN` is the original zip of the field computer, `SHP` a zip of shape files, `FMIS` a zip of extended XML and \
+     TAB, `XML` the parsed RAD files.",
+);
+
+/// The rows of this group.
+pub static ROWS: &[Endpoint] = &[
+    Endpoint {
+        full_name: "job_data.list",
+        method: Method::Get,
+        path: "/jobdata",
+        parameters: &[Parameter::query(
+            "date",
+            "date",
+            Takes::Time,
+            None,
+            "Only jobs between this time and now; a date alone means its midnight, UTC.",
+        )],
+        paged: true,
+        body: Body::None,
+        returns: Returns::Index(&JOB_DATA),
+        repeatable: true,
+        doc: "Lists job data, newest first by the time they were created.",
+        section: "4.2, 2.1",
+        example: "[job[\"name\"] for job in client.job_data.list(date=\"2024-01-01\")]",
+    },
+    Endpoint {
+        full_name: "job_data.get",
+        method: Method::Get,
+        path: "/jobdata/{id}",
+        parameters: &[ID],
+        paged: false,
+        body: Body::None,
+        returns: Returns::Detail(&JOB_DATA_DETAIL),
+        repeatable: true,
+        doc: "Describes one job: its kind, its times, its conversion status, its products.",
+        section: "4.2, 2.6",
+        example: "client.job_data.get(client.job_data.list().first()[\"id\"])[\"job_type\"]",
+    },
+    Endpoint {
+        full_name: "job_data.download",
+        method: Method::Get,
+        path: "/jobdata/{id}",
+        parameters: &[ID, FORMAT],
+        paged: false,
+        body: Body::None,
+        returns: Returns::File,
+        repeatable: true,
+        doc: "Downloads a job's file. While the service converts it, this waits as the service asks, until the \
+              deadline of the call.",
+        section: "4.2, 4.4",
+        example: "client.job_data.download(client.job_data.list().first()[\"id\"], format=\"BIN\")[:2]",
+    },
+    Endpoint {
+        full_name: "job_data.request",
+        method: Method::Get,
+        path: "/jobdata/{id}",
+        parameters: &[ID, FORMAT],
+        paged: false,
+        body: Body::None,
+        returns: Returns::Conversion,
+        repeatable: true,
+        doc: "Asks for a job's file and comes back at once with a handle, so that others can be asked for while the \
+              service converts.",
+        section: "4.2, 4.4",
+        example: "client.job_data.request(client.job_data.list().first()[\"id\"]).wait().result()[:2]",
+    },
+    Endpoint {
+        full_name: "job_data.read",
+        method: Method::Get,
+        path: "/jobdata/{id}",
+        parameters: &[ID, FORMAT],
+        paged: false,
+        body: Body::None,
+        returns: Returns::Layer,
+        repeatable: true,
+        doc: "Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses.",
+        section: "4.2, 4.4",
+        example: "len(client.job_data.read(client.job_data.list().first()[\"id\"]))",
+    },
+    Endpoint {
+        full_name: "job_data.upload",
+        method: Method::Post,
+        path: "/jobdata",
+        parameters: &[Parameter {
+            name: "file",
+            wire: "FileName",
+            place: Place::Part,
+            takes: Takes::File,
+            default: None,
+            doc: "The zip of job data from a field computer: a path, bytes or a binary file object. A zip with \
+                  several directories is not supported by the service.",
+        }],
+        paged: false,
+        body: Body::Multipart,
+        returns: Returns::Created,
+        repeatable: false,
+        doc: "Uploads a zip of job data and gives the id and the address of the new record.",
+        section: "4.2, 4.3",
+        example: "client.job_data.upload(client.job_data.download(client.job_data.list().first()[\"id\"], \
+                  format=\"BIN\"))[\"id\"]",
+    },
+];
+
+static JOB_DATA: Index = Index { kind: "JobData", item: &JOB_DATA_ITEM, newest_first: true };
+
+/// An item of the list.
+pub static JOB_DATA_ITEM: Shape = Shape {
+    name: "JobDataItem",
+    doc: "A job in a list.",
+    section: "2.1",
+    fields: &[
+        Field::id("ID", "id", "Id of the job. Ids are not in the order of the list."),
+        Field::text("Name", "name", "Name given by a user, or the file name."),
+        Field::text("Uri", "uri", "Absolute address of the detail."),
+        Field::text("SubType", "sub_type", "`Planter`, `Sprayer`, `Yield`, `Planter/Sprayer` or `As Applied`."),
+        Field::time("CreateDate", "create_date", "When the file was uploaded."),
+        Field::time("UpdateDate", "update_date", "Latest update by the service to the file."),
+    ],
+    hoists: &[],
+};
+
+/// A file that can be downloaded.
+pub static AVAILABLE_FILE: Shape = Shape {
+    name: "AvailableFile",
+    doc: "A file that can be downloaded.",
+    section: "2.5, 2.6",
+    fields: &[
+        Field::text("FileName", "file_name", "File name."),
+        Field::text("Uri", "uri", "Address of the detail with a `format` parameter."),
+        Field::text("FileType", "file_type", "Format, for example `bin`."),
+    ],
+    hoists: &[],
+};
+
+const UNIT_OF_DEVICE: &str = "as configured on the field computer";
+
+/// The detail: the fields of all three kinds of job. A job has those of its own kind.
+pub static JOB_DATA_DETAIL: Shape = Shape {
+    name: "JobDataDetail",
+    doc: "A job: the fields common to all, those that only a sprayer's job has, and the products.",
+    section: "2.6",
+    fields: &[
+        Field::text("DeviceFileName", "device_file_name", "Job file name as saved on the field computer."),
+        Field::time("CreateDate", "create_date", "When the file was uploaded."),
+        Field::time("UpdateDate", "update_date", "Latest update by the service to the file."),
+        Field::text("Status", "status", "Conversion status, such as `CONVERSION_STATUS_SUCCESS` (section 3)."),
+        Field::text("JobType", "job_type", "`Yield`, `AsApplied` or `Planter`."),
+        Field::records("AvailableFiles", "available_files", &AVAILABLE_FILE, "File", "Files that can be downloaded."),
+        Field::id("ID", "id", "Id of the job."),
+        Field::id("FieldComputerID", "field_computer_id", "Id of the field computer that made it."),
+        Field::text("FileName", "file_name", "Base file name (planter and yield jobs)."),
+        Field::text("JobName", "job_name", "Base file name (sprayer jobs)."),
+        Field::time("StartDate", "start_date", "Job start, by the clock of the field computer."),
+        Field::time("EndDate", "end_date", "Job end, by the clock of the field computer."),
+        Field::text("SoftwareVersion", "software_version", "Software of the field computer; often empty."),
+        Field::text("CustomerName", "customer_name", "Entered on the field computer (sprayer)."),
+        Field::text("CustomerAddress", "customer_address", "Entered on the field computer (sprayer)."),
+        Field::text("CustomerNumber", "customer_number", "Entered on the field computer (sprayer)."),
+        Field::text("OperatorName", "operator_name", "Entered on the field computer (sprayer)."),
+        Field::text("OperatorAddress", "operator_address", "Entered on the field computer (sprayer)."),
+        Field::text("OperatorLicense", "operator_license", "Entered on the field computer (sprayer)."),
+        Field::text("FieldName", "field_name", "Entered on the field computer (sprayer)."),
+        Field::text("FieldSection", "field_section", "Entered on the field computer (sprayer)."),
+        Field::text("FieldCounty", "field_county", "Entered on the field computer (sprayer)."),
+        Field::text("FieldTownship", "field_township", "Entered on the field computer (sprayer)."),
+        Field::text("FieldCrop", "field_crop", "Entered on the field computer (sprayer)."),
+        Field::text("FieldArea", "field_area", "Entered on the field computer as free text (sprayer)."),
+        Field::text("ApplicationType", "application_type", "Entered on the field computer (sprayer)."),
+        Field::text("SoilCondition", "soil_condition", "Entered on the field computer (sprayer)."),
+        Field::text("Moisture", "moisture", "Entered on the field computer as free text (sprayer)."),
+        Field::text("TipSize", "tip_size", "Entered on the field computer (sprayer)."),
+        Field::text("WeatherObservationTime", "weather_observation_time", "Entered on the field computer (sprayer)."),
+        Field::text("WeatherTemperature", "weather_temperature", "Entered on the field computer (sprayer)."),
+        Field::text("WeatherWindSpeed", "weather_wind_speed", "Entered on the field computer (sprayer)."),
+        Field::text("WeatherHumidity", "weather_humidity", "Entered on the field computer (sprayer)."),
+        Field::text("WeatherWindDirection", "weather_wind_direction", "Entered on the field computer (sprayer)."),
+        Field::text("AverageSpeed", "average_speed", "Average speed in meters per second, as text (sprayer)."),
+        Field::records("Products", "products", &PRODUCT, "Product", "What was sprayed, planted or harvested.")
+            .also(&["ProductList"]),
+    ],
+    hoists: &["SprayerJob", "PlanterJob", "YieldJob"],
+};
+
+/// A product of a job: the fields of all three kinds. A product has those of its job's kind.
+pub static PRODUCT: Shape = Shape {
+    name: "Product",
+    doc: "A product of a job: sprayed, planted or harvested.",
+    section: "2.6",
+    fields: &[
+        Field::id("ID", "id", "Internal id of the product."),
+        Field::integer("ProductNumber", "product_number", "1", "Sequential number within the job, from 0 (sprayer)."),
+        Field::text("ProductName", "product_name", "Name entered by the operator."),
+        Field::decimal("AppliedVolume", "applied_volume", UNIT_OF_DEVICE, "Applied volume (sprayer)."),
+        Field::decimal("AppliedArea", "applied_area", "m²", "Applied area."),
+        Field::decimal("TargetRate", "target_rate", UNIT_OF_DEVICE, "Target rate (sprayer and planter).")
+            .also(&["TargetRat"]),
+        Field::decimal("TargetRateMin", "target_rate_min", UNIT_OF_DEVICE, "Lowest target rate (sprayer)."),
+        Field::decimal("TargetRateMax", "target_rate_max", UNIT_OF_DEVICE, "Highest target rate (sprayer)."),
+        Field::decimal("TargetMinimum", "target_minimum", UNIT_OF_DEVICE, "Lowest target rate (planter)."),
+        Field::decimal("TargetMaximum", "target_maximum", UNIT_OF_DEVICE, "Highest target rate (planter)."),
+        Field::decimal("GeospatialMinValue", "geospatial_min_value", "unknown", "Meaning not shown (sprayer)."),
+        Field::decimal("GeospatialMaxValue", "geospatial_max_value", "unknown", "Meaning not shown (sprayer)."),
+        Field::decimal("GeospatialAvgValue", "geospatial_avg_value", "unknown", "Meaning not shown (sprayer)."),
+        Field::decimal("GeospatialAcres", "geospatial_acres", "unknown", "Meaning not shown (sprayer)."),
+        Field::decimal("TotalWeight", "total_weight", "kg", "Harvested weight (yield)."),
+        Field::decimal("TotalBushels", "total_bushels", "bushels", "Harvested bushels (yield)."),
+        Field::decimal(
+            "AverageWeightPerArea",
+            "average_weight_per_area",
+            "kg/ha",
+            "Average weight per area (planter and yield).",
+        ),
+        Field::boolean("IsMixed", "is_mixed", "Whether the product is a mix with ingredients (sprayer)."),
+        Field::records("Ingredients", "ingredients", &INGREDIENT, "Ingredient", "What a mix is made of (sprayer).")
+            .also(&["IngredientList"]),
+        Field::records(
+            "AppliedProducts",
+            "applied_products",
+            &APPLIED_PRODUCT,
+            "AppliedProduct",
+            "What was planted where (planter).",
+        )
+        .also(&["AppliedProductList"]),
+    ],
+    hoists: &[],
+};
+
+/// An ingredient of a mix.
+pub static INGREDIENT: Shape = Shape {
+    name: "Ingredient",
+    doc: "An ingredient of a mixed product (sprayer).",
+    section: "2.6",
+    fields: &[
+        Field::id("ID", "id", "Id of the ingredient."),
+        Field::text("Name", "name", "Entered by the operator."),
+        Field::text("Manufacturer", "manufacturer", "Entered by the operator."),
+        Field::text("EPANumber", "epa_number", "Registration number, entered by the operator."),
+        Field::text("TargetPests", "target_pests", "Entered by the operator."),
+        Field::text("MixRatio", "mix_ratio", "Entered by the operator."),
+    ],
+    hoists: &[],
+};
+
+/// A planted product and the rows it went into.
+pub static APPLIED_PRODUCT: Shape = Shape {
+    name: "AppliedProduct",
+    doc: "A planted product and the rows it went into (planter).",
+    section: "2.6",
+    fields: &[
+        Field::id("ID", "id", "Sequential number."),
+        Field::text("Type", "type", "Type."),
+        Field::text("Brand", "brand", "Brand."),
+        Field::text("Variety", "variety", "Variety."),
+        Field::text("Row", "row", "Positions on the implement, separated by commas."),
+    ],
+    hoists: &[],
+};

@@ -1,0 +1,53 @@
+//! The table: one row for an endpoint, one shape for a record, a file for each group of the specification.
+//!
+//! Client calls, sandbox routes, decoding, encoding, Python methods, `TypedDict`s and reference pages are read from
+//! here. To add an endpoint, add a row to its group's file, and the shape it returns if that is new; then run
+//! `make generate`.
+
+pub mod access_key;
+pub mod envelope;
+pub mod field_computers;
+pub mod job_data;
+pub mod row;
+pub mod shape;
+
+pub use row::{Body, Endpoint, Index, Method, Parameter, Place, Returns};
+pub use shape::{Field, Kind, Shape};
+
+/// The groups in the order of the specification's table 4.2, as attributes of the client. The access key stands
+/// alone: its row has an empty group.
+pub static GROUPS: &[Group] = &[
+    Group { name: "", doc: "The access key itself.", rows: access_key::ROWS },
+    Group {
+        name: "field_computers",
+        doc: "Field computers: the in-cab displays that record job data.",
+        rows: field_computers::ROWS,
+    },
+    Group {
+        name: "job_data",
+        doc: "Job data: the yield, as-applied and planting files that field computers produce.",
+        rows: job_data::ROWS,
+    },
+];
+
+/// One group of rows.
+#[derive(Debug)]
+pub struct Group {
+    /// The attribute of the client, empty for rows of the client itself.
+    pub name: &'static str,
+    /// One sentence that opens the group's documentation.
+    pub doc: &'static str,
+    /// The rows, in the order of the specification.
+    pub rows: &'static [Endpoint],
+}
+
+/// Every row of the table.
+pub fn rows() -> impl Iterator<Item = &'static Endpoint> {
+    GROUPS.iter().flat_map(|group| group.rows)
+}
+
+/// The row of that full name, such as `job_data.list`.
+#[must_use]
+pub fn row(full_name: &str) -> Option<&'static Endpoint> {
+    rows().find(|row| row.full_name == full_name)
+}

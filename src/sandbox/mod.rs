@@ -1,0 +1,1 @@
+//! Under construction by the room's owner.

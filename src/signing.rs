@@ -1,0 +1,101 @@
+//! Canonical text and HMAC of a request (specification 5.4): pure, no clock, no I/O.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha1::Sha1;
+
+use crate::error::{Error, Kind, Result};
+use crate::secret::Secret;
+
+/// Who signs: the partner's key and secret, and the customer's access key.
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    /// The partner's API key, sent as `X-SS-APIKey`.
+    pub api_key: Secret,
+    /// The customer's access key, sent as `X-SS-AccessKey`.
+    pub access_key: Secret,
+    /// The bytes of the partner's shared secret.
+    pub signing_key: SigningKey,
+}
+
+/// The bytes that the shared secret stands for. Nothing prints them.
+#[derive(Clone)]
+pub struct SigningKey(Vec<u8>);
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SigningKey(hidden)")
+    }
+}
+
+impl SigningKey {
+    /// Decodes the shared secret. A secret that is not base64 is a `Configuration` error that does not repeat it.
+    pub fn from_base64(shared_secret: &str) -> Result<Self> {
+        let text = shared_secret.trim();
+        match STANDARD.decode(text) {
+            Ok(bytes) if !bytes.is_empty() => Ok(Self(bytes)),
+            _ => Err(Error::new(
+                Kind::Configuration,
+                format!(
+                    "the shared secret is not base64 ({} characters, not shown): copy it again as it was issued, \
+                     with its `=` signs and without quotes",
+                    text.chars().count()
+                ),
+            )),
+        }
+    }
+}
+
+/// What is signed of a request: its method, host, path and time; the query and the body are not (specification 5.4).
+#[derive(Clone, Copy, Debug)]
+pub struct Signed<'a> {
+    /// The HTTP method, in any case.
+    pub method: &'a str,
+    /// The host as sent in `Host`, with a port where the base address has one (field notes, Signature).
+    pub host: &'a str,
+    /// The absolute path as written, without the query; it is never percent-decoded.
+    pub path: &'a str,
+    /// Seconds since 1970, the value of `X-SS-TimeStamp`.
+    pub timestamp: i64,
+    /// The API key as issued.
+    pub api_key: &'a str,
+    /// The access key as issued.
+    pub access_key: &'a str,
+}
+
+impl Signed<'_> {
+    /// The text that is signed: six values, each followed by CRLF.
+    #[must_use]
+    pub fn canonical_text(&self) -> String {
+        format!(
+            "{}\r\n{}\r\n{}\r\n{}\r\n{}\r\n{}\r\n",
+            self.method.to_ascii_uppercase(),
+            self.host.to_lowercase(),
+            self.path.to_lowercase(),
+            self.timestamp,
+            self.api_key,
+            self.access_key
+        )
+    }
+
+    /// The value of `X-SS-Signature`.
+    #[must_use]
+    pub fn signature(&self, key: &SigningKey) -> String {
+        STANDARD.encode(self.mac(key).finalize().into_bytes())
+    }
+
+    /// Whether `signature` is the right one, compared in constant time.
+    #[must_use]
+    pub fn verify(&self, key: &SigningKey, signature: &str) -> bool {
+        STANDARD.decode(signature).is_ok_and(|bytes| self.mac(key).verify_slice(&bytes).is_ok())
+    }
+
+    fn mac(&self, key: &SigningKey) -> Hmac<Sha1> {
+        // HMAC takes keys of every length (RFC 2104), so the error of the trait cannot occur; an empty key keeps the
+        // function total and signs nothing that a service would accept.
+        let mut mac = Hmac::<Sha1>::new_from_slice(&key.0).unwrap_or_else(|_| Hmac::<Sha1>::new(&Default::default()));
+        mac.update(self.canonical_text().as_bytes());
+        mac
+    }
+}

@@ -1,0 +1,76 @@
+//! Names: how the service's become Python's, and when two names are the same.
+
+/// Whether two names are the same once case, spaces and underscores are ignored (field notes, Values).
+#[must_use]
+pub fn same(left: &str, right: &str) -> bool {
+    left == right || significant(left).eq(significant(right))
+}
+
+fn significant(name: &str) -> impl Iterator<Item = char> + '_ {
+    name.chars().filter(|c| !matches!(c, ' ' | '_')).map(|c| c.to_ascii_lowercase())
+}
+
+/// The Python name of a name on the wire: `DeviceFileName` becomes `device_file_name`, `GPSDateTime`
+/// `gps_date_time`, `DigitalInput1` `digital_input_1`, `RSSI` `rssi`.
+#[must_use]
+pub fn snake(wire: &str) -> String {
+    let chars: Vec<char> = wire.trim().chars().collect();
+    let mut name = String::with_capacity(wire.len().saturating_add(8));
+    for (index, &c) in chars.iter().enumerate() {
+        if !c.is_alphanumeric() {
+            if !name.is_empty() && !name.ends_with('_') {
+                name.push('_');
+            }
+            continue;
+        }
+        let before = index.checked_sub(1).and_then(|index| chars.get(index)).copied();
+        let after = index.checked_add(1).and_then(|index| chars.get(index)).copied();
+        if starts_word(before, c, after) && !name.is_empty() && !name.ends_with('_') {
+            name.push('_');
+        }
+        name.extend(c.to_lowercase());
+    }
+    name.trim_end_matches('_').to_owned()
+}
+
+/// A word starts at a capital after a small letter or digit, at the last capital before a small letter
+/// (`GPSDateTime`), and at a digit after a letter.
+fn starts_word(before: Option<char>, c: char, after: Option<char>) -> bool {
+    let Some(before) = before else { return false };
+    if c.is_uppercase() {
+        before.is_lowercase()
+            || before.is_ascii_digit()
+            || (before.is_uppercase() && after.is_some_and(char::is_lowercase))
+    } else {
+        c.is_ascii_digit() && before.is_alphabetic()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_one_rule() {
+        for (wire, expected) in [
+            ("DeviceFileName", "device_file_name"),
+            ("Device File Name", "device_file_name"),
+            ("GPSDateTime", "gps_date_time"),
+            ("DigitalInput1", "digital_input_1"),
+            ("RSSI", "rssi"),
+            ("ID", "id"),
+            ("FieldHubID", "field_hub_id"),
+            ("errorInfo", "error_info"),
+            ("EPANumber", "epa_number"),
+            ("", ""),
+        ] {
+            assert_eq!(snake(wire), expected);
+        }
+    }
+
+    #[test]
+    fn case_spaces_and_underscores_do_not_tell_names_apart() {
+        assert!(same("Device File Name", "deviceFileName"));
+        assert!(!same("DeviceFileName", "DeviceFile"));
+    }
+}

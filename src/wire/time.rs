@@ -1,0 +1,109 @@
+//! Points in time: every form that services send (field notes, Values), and the one form that headland sends.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
+
+/// What a text says about time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// A point in time.
+    Time(DateTime<Utc>),
+    /// A zero date or nothing: there is no value.
+    Nothing,
+    /// Not a time.
+    Wrong,
+}
+
+/// Reads seconds, milliseconds or seven digits, `Z`, an offset or nothing (then it is UTC), `T` or a space; a date
+/// alone is its midnight. Zero dates mean that there is no value.
+#[must_use]
+pub fn read(text: &str) -> Read {
+    let text = text.trim();
+    if text.is_empty() || text.starts_with("0000-") || text.starts_with("0001-01-01") {
+        return Read::Nothing;
+    }
+    match parse(text) {
+        Some(time) => Read::Time(time),
+        None => Read::Wrong,
+    }
+}
+
+fn parse(text: &str) -> Option<DateTime<Utc>> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Some(time.with_timezone(&Utc));
+    }
+    if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
+        return Some(date.and_time(chrono::NaiveTime::MIN).and_utc());
+    }
+    let plain = text.strip_suffix(['Z', 'z']).unwrap_or(text).trim_end();
+    for form in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"] {
+        if let Ok(time) = NaiveDateTime::parse_from_str(plain, form) {
+            return Some(time.and_utc());
+        }
+    }
+    for form in ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f %#z"] {
+        if let Ok(time) = DateTime::parse_from_str(text, form) {
+            return Some(time.with_timezone(&Utc));
+        }
+    }
+    None
+}
+
+/// Writes strict ISO 8601 in UTC, with as many digits as the time has.
+#[must_use]
+pub fn write(time: &DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+}
+
+/// Reads a span `hh:mm:ss`, also with fractions and with days in front (`d.hh:mm:ss`).
+#[must_use]
+pub fn read_span(text: &str) -> Option<std::time::Duration> {
+    let text = text.trim();
+    let mut parts = text.split(':');
+    let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() {
+        return None;
+    }
+    let (days, hours) = match hours.split_once('.') {
+        Some((days, hours)) => (days.parse::<u32>().ok()?, hours),
+        None => (0, hours),
+    };
+    let hours = f64::from(hours.parse::<u32>().ok()?);
+    let minutes = f64::from(minutes.parse::<u32>().ok()?);
+    let seconds = seconds.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds >= 0.0)?;
+    std::time::Duration::try_from_secs_f64(f64::from(days) * 86_400.0 + hours * 3_600.0 + minutes * 60.0 + seconds).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_is_read() {
+        let expected = read("2022-02-28T19:00:00Z");
+        for text in [
+            "2022-02-28 19:00:00",
+            "2022-02-28T19:00:00",
+            "2022-02-28T19:00:00.000Z",
+            "2022-02-28T19:00:00.0000000",
+            "2022-02-28T20:00:00+01:00",
+            "2022-02-28 20:00:00 +0100",
+            " 2022-02-28T19:00 ",
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+        assert!(matches!(expected, Read::Time(_)));
+        assert_eq!(read("0000-00-00T00:00:00Z"), Read::Nothing);
+        assert_eq!(read("0001-01-01T00:00:00"), Read::Nothing);
+        assert_eq!(read("yesterday"), Read::Wrong);
+        assert_eq!(read("2022-02-30"), Read::Wrong);
+    }
+
+    #[test]
+    fn spans_are_read_and_nonsense_is_not() {
+        assert_eq!(read_span("00:00:30"), Some(std::time::Duration::from_secs(30)));
+        assert_eq!(read_span("1.00:00:00.5"), Some(std::time::Duration::from_millis(86_400_500)));
+        for text in ["", "30", "00:30", "a:b:c", "00:00:-3", "00:00:nan", "1:2:3:4"] {
+            assert_eq!(read_span(text), None, "{text}");
+        }
+    }
+}
