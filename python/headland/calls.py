@@ -23,7 +23,7 @@ PAGE_SIZE = (1, 1000)
 """The least and the most records of a page (0, the whole list, is deprecated by the interface)."""
 
 
-class _Core:
+class OpenClient:
     """The client of the core until it is closed."""
 
     def __init__(self, core: _core.Client) -> None:
@@ -39,6 +39,10 @@ class _Core:
     def close(self) -> None:
         """Let go of the connections."""
         self._open = None
+
+    def __repr__(self) -> str:
+        """Show the address."""
+        return "closed" if self._open is None else repr(self._open)
 
     def tell(self) -> None:
         """Warn of what was put right since the last look."""
@@ -59,7 +63,7 @@ def _check_paging(page_size: int | None, page: int | None) -> None:
         arguments.whole_number("page", page, 0)
 
 
-class Calls(_Core):
+class Calls(OpenClient):
     """Calls that wait."""
 
     def detail(self, call: str, given: Mapping[str, object]) -> Any:
@@ -97,6 +101,10 @@ class Calls(_Core):
         handle.ready()
         return handle
 
+    def resume(self, id: str) -> Conversion:
+        """Pick up a conversion by the id of its handle; no call is made."""
+        return Conversion(self.core.resume(id), self.tell)
+
     def layer(
         self,
         call: str,
@@ -118,7 +126,7 @@ class Calls(_Core):
         return Layer(read)
 
 
-class AsyncCalls(_Core):
+class AsyncCalls(OpenClient):
     """The same calls as coroutines."""
 
     async def detail(self, call: str, given: Mapping[str, object]) -> Any:
@@ -157,6 +165,10 @@ class AsyncCalls(_Core):
         handle = AsyncConversion(self.core.conversion(call, arguments.texts(call, given)), self.tell)
         await handle.ready()
         return handle
+
+    def resume(self, id: str) -> AsyncConversion:
+        """Pick up a conversion by the id of its handle; no call is made."""
+        return AsyncConversion(self.core.resume(id), self.tell)
 
     async def layer(
         self,

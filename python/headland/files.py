@@ -54,11 +54,13 @@ class Delivery:
 
     def __init__(self, to: Target | None) -> None:
         """Check the target before any call."""
-        self.path: str | os.PathLike[str] | None = None
+        self.path: Path | None = None
         self._file: BinaryIO | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        if to is None or isinstance(to, str | os.PathLike):
-            self.path = to
+        if to is None:
+            return
+        if isinstance(to, str | os.PathLike):
+            self.path = Path(to)
         elif isinstance(to, io.TextIOBase) or not hasattr(to, "write"):
             message = f"`to` takes a folder, a path or a binary file object, not {type(to).__name__}"
             raise TypeError(message)

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bytes::Bytes;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -13,7 +14,8 @@ use super::layer::{self, Layer, Reading};
 use super::process::PerProcess;
 use super::secret::Secret;
 use super::{bridge, conversion, errors, pages, values};
-use crate::api::{self, Endpoint};
+use crate::api::row::Takes;
+use crate::api::{self, Endpoint, Place};
 use crate::archive::Source;
 use crate::client::{Arguments, Config, Created, Delivered, LimiterState, Target, Timeout, UploadFile};
 use crate::error::{Error, Kind, Result};
@@ -163,7 +165,7 @@ impl Client {
         content: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (core, row) = self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
-        let file = UploadFile { name: file_name, content: content.to_vec() };
+        let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
         let created = bridge::wait(py, core.upload(row, file))?;
         record(py, &created)
     }
@@ -176,7 +178,7 @@ impl Client {
         content: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row) = self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
-        let file = UploadFile { name: file_name, content: content.to_vec() };
+        let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
         let call = async move { core.upload(row, file).await };
         bridge::start(py, call, |py, created| record(py, &created).map(|record| record.into_any().unbind()))
     }
@@ -184,6 +186,14 @@ impl Client {
     fn conversion(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<conversion::Conversion> {
         self.prepare(name, &arguments)
             .and_then(|(core, row, arguments)| core.conversion(row, arguments))
+            .map(conversion::Conversion::new)
+            .map_err(|error| errors::raise(py, &error))
+    }
+
+    /// The conversion that another process named by its id.
+    fn resume(&self, py: Python<'_>, id: &str) -> PyResult<conversion::Conversion> {
+        self.core()
+            .and_then(|core| core.resume(id))
             .map(conversion::Conversion::new)
             .map_err(|error| errors::raise(py, &error))
     }
@@ -226,6 +236,12 @@ impl Client {
     fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let budget = py.detach(|| self.core().and_then(|core| core.budget())).map_err(|error| errors::raise(py, &error))?;
         budget_facts(py, &budget)
+    }
+
+    fn budget_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let core = self.core().map_err(|error| errors::raise(py, &error))?;
+        let look = bridge::offload(move || core.budget());
+        bridge::start(py, look, |py, budget| budget_facts(py, &budget).map(|facts| facts.into_any().unbind()))
     }
 }
 
@@ -301,4 +317,26 @@ fn budget_facts<'py>(py: Python<'py>, budget: &Budget) -> PyResult<Bound<'py, Py
         budget.windows.iter().map(|(window, used)| (window.calls, window.period.as_secs_f64(), *used)).collect();
     facts.set_item("windows", windows)?;
     Ok(facts)
+}
+
+/// Name, kind and need of each parameter of a row: `headland.arguments` checks what users write by it.
+#[pyfunction]
+pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static str, &'static str, bool)>> {
+    let row = row(name).map_err(|error| errors::raise(py, &error))?;
+    let describe = |parameter: &api::Parameter| {
+        let takes = match parameter.takes {
+            Takes::Id => "id",
+            Takes::Time => "time",
+            Takes::OneOf(_) => "word",
+            Takes::File => "file",
+        };
+        (parameter.name, takes, parameter.default.is_none() && parameter.place != Place::Query)
+    };
+    Ok(row.parameters.iter().map(describe).collect())
+}
+
+/// The full name of every row of the table.
+#[pyfunction]
+pub(super) fn rows() -> Vec<&'static str> {
+    api::rows().map(|row| row.full_name).collect()
 }

@@ -176,7 +176,7 @@ pub(super) struct Reading {
 }
 
 /// The limits of `headland.Limits`, in its order.
-type Bounds = (usize, u64, u64, usize, usize);
+pub(super) type Bounds = (usize, u64, u64, usize, usize);
 
 impl Reading {
     pub(super) fn options(self) -> Options {
@@ -187,6 +187,12 @@ impl Reading {
 
 fn bounds((members, bytes, ratio, nesting, name): Bounds) -> Limits {
     Limits { members, bytes, ratio, nesting, name }
+}
+
+/// What `headland.Limits` starts from.
+pub(super) fn default_limits() -> Bounds {
+    let Limits { members, bytes, ratio, nesting, name } = Limits::default();
+    (members, bytes, ratio, nesting, name)
 }
 
 /// Bytes, or the path of a file or a folder.

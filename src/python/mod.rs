@@ -15,7 +15,7 @@ mod values;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use super::client::Client;
+    use super::client::{Client, parameters, rows};
     #[pymodule_export]
     use super::conversion::Conversion;
     #[pymodule_export]
@@ -33,6 +33,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("LIMITS", super::layer::default_limits())
     }
 }

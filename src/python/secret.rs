@@ -21,6 +21,11 @@ impl Secret {
         Self { hidden }
     }
 
+    /// Whether there is nothing to hide.
+    fn is_none(&self, py: Python<'_>) -> bool {
+        self.hidden.is_none(py)
+    }
+
     #[expect(clippy::unused_self, reason = "Python asks an instance")]
     fn __repr__(&self) -> &'static str {
         "Secret(hidden)"
