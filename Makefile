@@ -3,8 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# An installation is stale when the sources of the extension or the lists of packages are newer than it.
-SOURCES := $(shell find src python/headland -name '*.rs' -o -name '*.py') Cargo.toml Cargo.lock pyproject.toml
+# An installation is stale when the sources of the extension or the lists of packages are newer than it; the Python
+# files of an editable one are never stale.
+RUST := $(shell find src -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
+SOURCES := $(RUST) $(shell find python/headland -name '*.py')
 ARCHIVES ?=
 OUT ?= demo
 
@@ -56,10 +58,13 @@ $(VENV)/bin/python:
 
 # The package as users install it: no dependency at all.
 $(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
-	@if [ ! -f $(VENV)/.developed ]; then $(BIN)/pip install --disable-pip-version-check --quiet --force-reinstall --no-deps . && touch $@; \
-	else $(MAKE) --no-print-directory $(VENV)/.developed && touch $@; fi
+	@echo "Building headland: some minutes the first time, nearly all of it compiling."
+	$(BIN)/pip install --disable-pip-version-check --quiet --force-reinstall --no-deps .
+	@rm -f $(VENV)/.developed
+	@touch $@
 
 # The package as its developers use it: editable, with every extra, the test tools and the linters.
-$(VENV)/.developed: $(VENV)/bin/python $(SOURCES)
+$(VENV)/.developed: $(VENV)/bin/python $(RUST)
 	$(BIN)/pip install --disable-pip-version-check --quiet --editable '.[dev]'
+	@rm -f $(VENV)/.installed
 	@touch $@
