@@ -1,20 +1,46 @@
-"""The records of the interface, as ``TypedDict``s. Generated from the table."""
+# Generated from the table in `src/api`; change that and run `make generate`.
+"""The records of the service as typed dicts.
+
+A record has the fields that the service sent; fields that are not listed here are kept, too, under snake_case
+names. Times are aware datetimes in UTC, ids are strings, and what has no value is None.
+"""
 
 from __future__ import annotations
 
-import datetime as dt
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
+if TYPE_CHECKING:
+    import datetime as dt
 
-class Created(TypedDict):
-    """The new record of an upload."""
-
-    id: str
-    uri: str
+__all__ = [
+    "AccessKeyDetail",
+    "AppliedProduct",
+    "AvailableFile",
+    "Created",
+    "FieldComputerDetail",
+    "FieldComputerItem",
+    "Ingredient",
+    "JobDataDetail",
+    "JobDataItem",
+    "Product",
+]
 
 
 class AccessKeyDetail(TypedDict, total=False):
-    """What a customer's access key is and whether it still gives access."""
+    """What a customer's access key is and whether it still gives access.
+
+    Specification 2.7.
+
+    Attributes:
+        access_key: The access key, in the form of a GUID.
+        id: Id of the access key.
+        friendly_name: Name that the customer gave the key.
+        description: Description that the customer gave the key.
+        is_active: Whether the key gives access; false after it was revoked.
+        contact: Contact e-mail address.
+        expiration_date_time: When the key expires.
+
+    """
 
     access_key: str | None
     id: str | None
@@ -26,25 +52,69 @@ class AccessKeyDetail(TypedDict, total=False):
 
 
 class FieldComputerItem(TypedDict, total=False):
-    """A field computer in a list."""
+    """A field computer in a list.
 
-    id: str
+    Specification 2.1.
+
+    Attributes:
+        id: Id of the field computer.
+        name: Name given by a user.
+        uri: Absolute address of the detail.
+
+    """
+
+    id: str | None
     name: str | None
     uri: str | None
 
 
 class FieldComputerDetail(TypedDict, total=False):
-    """A field computer."""
+    """A field computer.
 
-    id: str
+    Specification 2.2.
+
+    Attributes:
+        id: Id of the field computer.
+        name: Name given by a user.
+        device_type: Model of the device; the units of its files depend on it.
+        status: Current status, for example whether it is in a job.
+        remote_access: Whether remote access is on.
+        web_access: Whether web access is on.
+        field_hub_id: Id of the last field hub that was connected to this computer.
+        last_report_date: Time of the last report.
+        third_party_dispatch_capable: Whether third parties can dispatch work to it.
+        software_version: Software of the device, where the service gives it.
+
+    """
+
+    id: str | None
     name: str | None
     device_type: str | None
+    status: str | None
+    remote_access: bool | None
+    web_access: bool | None
+    field_hub_id: str | None
+    last_report_date: dt.datetime | None
+    third_party_dispatch_capable: bool | None
+    software_version: str | None
 
 
 class JobDataItem(TypedDict, total=False):
-    """A job in a list."""
+    """A job in a list.
 
-    id: str
+    Specification 2.1.
+
+    Attributes:
+        id: Id of the job. Ids are not in the order of the list.
+        name: Name given by a user, or the file name.
+        uri: Absolute address of the detail.
+        sub_type: `Planter`, `Sprayer`, `Yield`, `Planter/Sprayer` or `As Applied`.
+        create_date: When the file was uploaded.
+        update_date: Latest update by the service to the file.
+
+    """
+
+    id: str | None
     name: str | None
     uri: str | None
     sub_type: str | None
@@ -52,9 +122,211 @@ class JobDataItem(TypedDict, total=False):
     update_date: dt.datetime | None
 
 
-class JobDataDetail(TypedDict, total=False):
-    """A job."""
+class AvailableFile(TypedDict, total=False):
+    """A file that can be downloaded.
 
-    id: str
+    Specification 2.5, 2.6.
+
+    Attributes:
+        file_name: File name.
+        uri: Address of the detail with a `format` parameter.
+        file_type: Format, for example `bin`.
+
+    """
+
+    file_name: str | None
+    uri: str | None
+    file_type: str | None
+
+
+class Ingredient(TypedDict, total=False):
+    """An ingredient of a mixed product (sprayer).
+
+    Specification 2.6.
+
+    Attributes:
+        id: Id of the ingredient.
+        name: Entered by the operator.
+        manufacturer: Entered by the operator.
+        epa_number: Registration number, entered by the operator.
+        target_pests: Entered by the operator.
+        mix_ratio: Entered by the operator.
+
+    """
+
+    id: str | None
+    name: str | None
+    manufacturer: str | None
+    epa_number: str | None
+    target_pests: str | None
+    mix_ratio: str | None
+
+
+class AppliedProduct(TypedDict, total=False):
+    """A planted product and the rows it went into (planter).
+
+    Specification 2.6.
+
+    Attributes:
+        id: Sequential number.
+        type: Type.
+        brand: Brand.
+        variety: Variety.
+        row: Positions on the implement, separated by commas.
+
+    """
+
+    id: str | None
+    type: str | None
+    brand: str | None
+    variety: str | None
+    row: str | None
+
+
+class Product(TypedDict, total=False):
+    """A product of a job: sprayed, planted or harvested.
+
+    Specification 2.6.
+
+    Attributes:
+        id: Internal id of the product.
+        product_number: Sequential number within the job, from 0 (sprayer).
+        product_name: Name entered by the operator.
+        applied_volume: Applied volume (sprayer). Unit: as configured on the field computer.
+        applied_area: Applied area. Unit: m².
+        target_rate: Target rate (sprayer and planter). Unit: as configured on the field computer.
+        target_rate_min: Lowest target rate (sprayer). Unit: as configured on the field computer.
+        target_rate_max: Highest target rate (sprayer). Unit: as configured on the field computer.
+        target_minimum: Lowest target rate (planter). Unit: as configured on the field computer.
+        target_maximum: Highest target rate (planter). Unit: as configured on the field computer.
+        geospatial_min_value: Meaning not shown (sprayer). Unit: unknown.
+        geospatial_max_value: Meaning not shown (sprayer). Unit: unknown.
+        geospatial_avg_value: Meaning not shown (sprayer). Unit: unknown.
+        geospatial_acres: Meaning not shown (sprayer). Unit: unknown.
+        total_weight: Harvested weight (yield). Unit: kg.
+        total_bushels: Harvested bushels (yield). Unit: bushels.
+        average_weight_per_area: Average weight per area (planter and yield). Unit: kg/ha.
+        is_mixed: Whether the product is a mix with ingredients (sprayer).
+        ingredients: What a mix is made of (sprayer).
+        applied_products: What was planted where (planter).
+
+    """
+
+    id: str | None
+    product_number: int | None
+    product_name: str | None
+    applied_volume: float | None
+    applied_area: float | None
+    target_rate: float | None
+    target_rate_min: float | None
+    target_rate_max: float | None
+    target_minimum: float | None
+    target_maximum: float | None
+    geospatial_min_value: float | None
+    geospatial_max_value: float | None
+    geospatial_avg_value: float | None
+    geospatial_acres: float | None
+    total_weight: float | None
+    total_bushels: float | None
+    average_weight_per_area: float | None
+    is_mixed: bool | None
+    ingredients: list[Ingredient]
+    applied_products: list[AppliedProduct]
+
+
+class JobDataDetail(TypedDict, total=False):
+    """A job: the fields common to all, those that only a sprayer's job has, and the products.
+
+    Specification 2.6.
+
+    Attributes:
+        device_file_name: Job file name as saved on the field computer.
+        create_date: When the file was uploaded.
+        update_date: Latest update by the service to the file.
+        status: Conversion status, such as `CONVERSION_STATUS_SUCCESS` (section 3).
+        job_type: `Yield`, `AsApplied` or `Planter`.
+        available_files: Files that can be downloaded.
+        id: Id of the job.
+        field_computer_id: Id of the field computer that made it.
+        file_name: Base file name (planter and yield jobs).
+        job_name: Base file name (sprayer jobs).
+        start_date: Job start, by the clock of the field computer.
+        end_date: Job end, by the clock of the field computer.
+        software_version: Software of the field computer; often empty.
+        customer_name: Entered on the field computer (sprayer).
+        customer_address: Entered on the field computer (sprayer).
+        customer_number: Entered on the field computer (sprayer).
+        operator_name: Entered on the field computer (sprayer).
+        operator_address: Entered on the field computer (sprayer).
+        operator_license: Entered on the field computer (sprayer).
+        field_name: Entered on the field computer (sprayer).
+        field_section: Entered on the field computer (sprayer).
+        field_county: Entered on the field computer (sprayer).
+        field_township: Entered on the field computer (sprayer).
+        field_crop: Entered on the field computer (sprayer).
+        field_area: Entered on the field computer as free text (sprayer).
+        application_type: Entered on the field computer (sprayer).
+        soil_condition: Entered on the field computer (sprayer).
+        moisture: Entered on the field computer as free text (sprayer).
+        tip_size: Entered on the field computer (sprayer).
+        weather_observation_time: Entered on the field computer (sprayer).
+        weather_temperature: Entered on the field computer (sprayer).
+        weather_wind_speed: Entered on the field computer (sprayer).
+        weather_humidity: Entered on the field computer (sprayer).
+        weather_wind_direction: Entered on the field computer (sprayer).
+        average_speed: Average speed in meters per second, as text (sprayer).
+        products: What was sprayed, planted or harvested.
+
+    """
+
+    device_file_name: str | None
+    create_date: dt.datetime | None
+    update_date: dt.datetime | None
     status: str | None
     job_type: str | None
+    available_files: list[AvailableFile]
+    id: str | None
+    field_computer_id: str | None
+    file_name: str | None
+    job_name: str | None
+    start_date: dt.datetime | None
+    end_date: dt.datetime | None
+    software_version: str | None
+    customer_name: str | None
+    customer_address: str | None
+    customer_number: str | None
+    operator_name: str | None
+    operator_address: str | None
+    operator_license: str | None
+    field_name: str | None
+    field_section: str | None
+    field_county: str | None
+    field_township: str | None
+    field_crop: str | None
+    field_area: str | None
+    application_type: str | None
+    soil_condition: str | None
+    moisture: str | None
+    tip_size: str | None
+    weather_observation_time: str | None
+    weather_temperature: str | None
+    weather_wind_speed: str | None
+    weather_humidity: str | None
+    weather_wind_direction: str | None
+    average_speed: str | None
+    products: list[Product]
+
+
+class Created(TypedDict):
+    """A record that an upload made.
+
+    Specification 4.3.
+
+    Attributes:
+        id: Id of the new record.
+        uri: Address of the new record.
+
+    """
+
+    id: str
+    uri: str

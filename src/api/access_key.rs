@@ -16,7 +16,7 @@ pub static ROWS: &[Endpoint] = &[Endpoint {
     doc: "Describes the access key that signs the requests. It answers for revoked and expired keys too, so it finds \
           the cause of a refused key.",
     section: "4.2, 2.7",
-    example: "client.access_key()[\"is_active\"]",
+    example: "active = client.access_key()[\"is_active\"]",
 }];
 
 /// The access key summary.

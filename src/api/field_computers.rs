@@ -16,7 +16,7 @@ pub static ROWS: &[Endpoint] = &[
         repeatable: true,
         doc: "Lists the field computers that the API key and the access key can see.",
         section: "4.2, 2.1",
-        example: "[computer[\"name\"] for computer in client.field_computers.list()]",
+        example: "names = [computer[\"name\"] for computer in client.field_computers.list()]",
     },
     Endpoint {
         full_name: "field_computers.get",
@@ -29,7 +29,7 @@ pub static ROWS: &[Endpoint] = &[
         repeatable: true,
         doc: "Describes one field computer. Some legacy device types are not supported by the service.",
         section: "4.2, 2.2",
-        example: "client.field_computers.get(client.field_computers.list().first()[\"id\"])[\"device_type\"]",
+        example: "computer = client.field_computers.get(computer_id)",
     },
 ];
 

@@ -36,7 +36,7 @@ pub static ROWS: &[Endpoint] = &[
         repeatable: true,
         doc: "Lists job data, newest first by the time they were created.",
         section: "4.2, 2.1",
-        example: "[job[\"name\"] for job in client.job_data.list(date=\"2024-01-01\")]",
+        example: "names = [job[\"name\"] for job in client.job_data.list(date=\"2024-01-01\")]",
     },
     Endpoint {
         full_name: "job_data.get",
@@ -49,7 +49,7 @@ pub static ROWS: &[Endpoint] = &[
         repeatable: true,
         doc: "Describes one job: its kind, its times, its conversion status, its products.",
         section: "4.2, 2.6",
-        example: "client.job_data.get(client.job_data.list().first()[\"id\"])[\"job_type\"]",
+        example: "job = client.job_data.get(job_id)",
     },
     Endpoint {
         full_name: "job_data.download",
@@ -63,7 +63,7 @@ pub static ROWS: &[Endpoint] = &[
         doc: "Downloads a job's file. While the service converts it, this waits as the service asks, until the \
               deadline of the call.",
         section: "4.2, 4.4",
-        example: "client.job_data.download(client.job_data.list().first()[\"id\"], format=\"BIN\")[:2]",
+        example: "path = client.job_data.download(job_id, format=\"SHP\", to=folder)",
     },
     Endpoint {
         full_name: "job_data.request",
@@ -77,7 +77,7 @@ pub static ROWS: &[Endpoint] = &[
         doc: "Asks for a job's file and comes back at once with a handle, so that others can be asked for while the \
               service converts.",
         section: "4.2, 4.4",
-        example: "client.job_data.request(client.job_data.list().first()[\"id\"]).wait().result()[:2]",
+        example: "handle = client.job_data.request(job_id, format=\"SHP\")",
     },
     Endpoint {
         full_name: "job_data.read",
@@ -90,7 +90,7 @@ pub static ROWS: &[Endpoint] = &[
         repeatable: true,
         doc: "Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses.",
         section: "4.2, 4.4",
-        example: "len(client.job_data.read(client.job_data.list().first()[\"id\"]))",
+        example: "layer = client.job_data.read(job_id)",
     },
     Endpoint {
         full_name: "job_data.upload",
@@ -111,8 +111,7 @@ pub static ROWS: &[Endpoint] = &[
         repeatable: false,
         doc: "Uploads a zip of job data and gives the id and the address of the new record.",
         section: "4.2, 4.3",
-        example: "client.job_data.upload(client.job_data.download(client.job_data.list().first()[\"id\"], \
-                  format=\"BIN\"))[\"id\"]",
+        example: "created = client.job_data.upload(archive)",
     },
 ];
 

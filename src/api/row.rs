@@ -27,7 +27,8 @@ pub struct Endpoint {
     pub doc: &'static str,
     /// The sections of the specification.
     pub section: &'static str,
-    /// A runnable example, in terms of `client`.
+    /// A runnable example: one statement that assigns, in terms of `client`, `computer_id`, `job_id`, `folder` and `archive`
+    /// (a zip of job data as bytes). The asynchronous example is derived from it.
     pub example: &'static str,
 }
 

@@ -1,0 +1,153 @@
+"""Pulling every job through the public client: ask for all, collect as they ripen, keep and draw each."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headland.archives import read
+from headland.errors import ConversionFailed, HeadlandError, NoCoverage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from headland.client import Client
+    from headland.conversion import Conversion
+    from headland.layer import Layer
+    from headland.records import JobDataItem
+
+__all__ = ["Pulled", "pull"]
+
+# What a map of a job shows, the first of these that the layer has.
+MAPPED = ("VRYIELDVOL", "APPLDRATE", "POPULATION", "YIELD", "FLOW", "APPLIED", "RATE", "PROTEIN", "TARGET")
+
+
+@dataclass
+class Pulled:
+    """One job of the service and what became of it."""
+
+    id: str
+    name: str
+    kind: str
+    field: str
+    source: str | None = None
+    """The archive it was uploaded from, where it was."""
+    rows: int = 0
+    area: float | None = None
+    """Square metres."""
+    total: tuple[str, float, str] | None = None
+    """What was harvested, planted or applied: label, value, unit."""
+    agrees: bool | None = None
+    """Whether the total of the layer is the one that the generator knows; None where nobody knows one."""
+    calls: int = 0
+    seconds: float = 0.0
+    problem: str | None = None
+    is_expected: bool = False
+    """Whether the problem is one of the job itself, such as no coverage."""
+    files: list[str] = field(default_factory=list)
+    picture: str | None = None
+
+    def summary(self) -> dict[str, Any]:
+        """Give what a script wants to know."""
+        keys = ("id", "name", "kind", "field", "source", "rows", "area", "total", "agrees", "calls", "problem", "files")
+        return {key: getattr(self, key) for key in keys}
+
+
+def pull(
+    client: Client,
+    out: Path,
+    uploaded: Mapping[str, str],
+    truth: Mapping[str, Mapping[str, Any]],
+    say: Callable[[str], None],
+) -> list[Pulled]:
+    """Pull every job, keep it as GeoParquet and GeoJSON, and draw it."""
+    jobs = list(client.job_data.list())
+    say(f"{len(jobs)} jobs; asking for all of them before waiting for any")
+    asked: list[tuple[Pulled, Conversion | None]] = [ask(client, job, uploaded, truth) for job in jobs]
+    out.mkdir(parents=True, exist_ok=True)
+    pulled = []
+    for number, (job, handle) in enumerate(asked, 1):
+        if handle is not None:
+            collect(job, handle, out, truth.get(job.id))
+        pulled.append(job)
+        told = job.problem or f"{job.rows:,} rows in {job.seconds:.1f} s"
+        say(f"[{number}/{len(asked)}] {job.name}: {told}")
+    return pulled
+
+
+def ask(
+    client: Client, job: JobDataItem, uploaded: Mapping[str, str], truth: Mapping[str, Mapping[str, Any]]
+) -> tuple[Pulled, Conversion | None]:
+    """Ask for a job's shape files; a job that has none says so at once."""
+    job_id, name = str(job["id"]), str(job["name"])
+    known = truth.get(job_id)
+    source = uploaded.get(job_id)
+    place = str(known["field"]) if known is not None else ("Uploaded archives" if source else "Other jobs")
+    pulled = Pulled(job_id, name.removesuffix(".jdp.zip"), job["sub_type"] or "", place, source, calls=1)
+    try:
+        return pulled, client.job_data.request(job_id, format="SHP")
+    except HeadlandError as error:
+        note(pulled, error)
+        return pulled, None
+
+
+def collect(pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, Any] | None) -> None:
+    """Wait for a job, read it, and leave its files."""
+    started = time.monotonic()
+    try:
+        archive = handle.result()
+        layer = read(archive, layer=None if known is None else known["layer"])
+        keep(pulled, layer, out, known)
+    except HeadlandError as error:
+        note(pulled, error)
+    pulled.seconds = time.monotonic() - started
+
+
+def note(pulled: Pulled, error: HeadlandError) -> None:
+    """Remember why a job has no map."""
+    pulled.problem = str(error)
+    pulled.is_expected = isinstance(error, NoCoverage | ConversionFailed)
+
+
+def keep(pulled: Pulled, layer: Layer, out: Path, known: Mapping[str, Any] | None) -> None:
+    """Leave a layer as GeoParquet, GeoJSON and a picture, and measure it."""
+    pulled.rows = len(layer)
+    stem = "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in f"{pulled.name}-{pulled.id}")
+    layer.write_parquet(out / f"{stem}.parquet")
+    layer.write_geojson(out / f"{stem}.geojson")
+    svg = layer.picture(column=mapped_column(layer), title=title(pulled))
+    (out / f"{stem}.svg").write_text(svg, encoding="utf-8")
+    pulled.picture = f"{stem}.svg"
+    pulled.files = [f"{stem}.parquet", f"{stem}.geojson", f"{stem}.svg"]
+    if known is None:
+        pulled.area = layer.area()
+        return
+    covered, pulled.total, pulled.agrees = measure(layer, known)
+    pulled.area = layer.area() or covered
+
+
+def title(pulled: Pulled) -> str:
+    """Name the field first: it is what people look for on a map."""
+    return pulled.name if pulled.source is not None else f"{pulled.field}: {pulled.name}"
+
+
+def mapped_column(layer: Layer) -> str | None:
+    """Choose what the map shows; None leaves the choice to the picture."""
+    names = {name.upper(): name for name in layer.columns}
+    for word in MAPPED:
+        for upper, name in names.items():
+            if word in upper:
+                return name
+    return None
+
+
+def measure(layer: Layer, known: Mapping[str, Any]) -> tuple[float | None, tuple[str, float, str], bool]:
+    """Sum a layer as the generator says, and say whether the sum is the one that it knows, within 1e-6."""
+    total = known["total"]
+    columns = [layer.values(name) for name in total["columns"]]
+    value = total["factor"] * math.fsum(math.prod(row) for row in zip(*columns, strict=True) if None not in row)
+    agrees = math.isclose(value, total["value"], rel_tol=1e-6) and len(layer) == known["rows"]
+    return known["area"], (total["label"], value, total["unit"]), agrees

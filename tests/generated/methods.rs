@@ -1,0 +1,299 @@
+//! `python/headland/groups.py`: the methods of both clients, one for each row.
+
+use headland::api::row::{Parameter, Place, Takes};
+use headland::api::{self, Endpoint, GROUPS, Returns};
+
+use crate::records::shapes;
+use crate::text::{MARK, entry, pascal, summary, wrap};
+
+/// Which of the two clients a method is written for.
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Sync,
+    Async,
+}
+
+impl Mode {
+    fn class(self, group: &str) -> String {
+        let name = if group.is_empty() { "ClientRows".to_owned() } else { pascal(group) };
+        format!("{}{name}", if self == Self::Async { "Async" } else { "" })
+    }
+
+    fn name(self, sync: &str) -> String {
+        format!("{}{sync}", if self == Self::Async { "Async" } else { "" })
+    }
+}
+
+/// The arguments of reading an archive, as they stand in `headland.read`.
+const READING: &[(&str, &str, &str, &str)] = &[
+    ("timeout", "float | None", "None", "Seconds to wait for the conversion; the client's `timeout.call` if None."),
+    ("layer", "str | None", "None", "Name of the layer, where the archive holds several."),
+    ("columns", "Sequence[str] | None", "None", "Columns to read; all if None."),
+    ("encoding", "str | None", "None", "Encoding of the text; what the archive declares if None."),
+    ("strict", "bool", "True", "Whether damage is an error; if False, what can be saved is read and the loss is told."),
+    ("threads", "int | None", "None", "Threads to read with; as many as there are cores if None."),
+    ("limits", "Limits | None", "None", "Limits on the archive; the defaults of `Limits` if None."),
+    ("to_crs", "str | None", "None", "`\"EPSG:4326\"` for WGS 84; coordinates as they are if None."),
+];
+
+pub(crate) fn groups() -> String {
+    let mut out = format!(
+        "{MARK}\"\"\"The methods of both clients, one for each row of the table.\n\n\
+         Each method only names its row and passes its arguments on; `calls.py` does the work.\n\"\"\"\n\n\
+         from __future__ import annotations\n\n\
+         from typing import TYPE_CHECKING, cast, overload\n\n\
+         if TYPE_CHECKING:\n    import datetime as dt\n    import os\n    from collections.abc import Sequence\n    \
+         from pathlib import Path\n    from typing import BinaryIO\n\n    \
+         from .archives import Limits\n    \
+         from .calls import AsyncCalls, Calls, Upload\n    \
+         from .conversion import AsyncConversion, Conversion\n    \
+         from .layer import Layer\n    \
+         from .pages import AsyncPages, Pages\n    \
+         from .records import (\n"
+    );
+    let mut names: Vec<&str> = shapes().iter().map(|shape| shape.name).filter(|name| is_returned(name)).collect();
+    names.push("Created");
+    names.sort_unstable();
+    for name in names {
+        out.push_str(&format!("        {name},\n"));
+    }
+    out.push_str("    )\n");
+    for mode in [Mode::Sync, Mode::Async] {
+        for group in GROUPS {
+            let calls = mode.name("Calls");
+            out.push_str(&format!("\n\nclass {}:\n    \"\"\"{}\"\"\"\n\n", mode.class(group.name), group.doc));
+            out.push_str("    __slots__ = (\"_calls\",)\n\n");
+            out.push_str(&format!(
+                "    def __init__(self, calls: {calls}) -> None:\n        \"\"\"Bind the group to its client's calls.\"\"\"\n        \
+                 self._calls = calls\n"
+            ));
+            for row in group.rows {
+                out.push_str(&method(row, mode));
+            }
+        }
+    }
+    out
+}
+
+fn is_returned(name: &str) -> bool {
+    api::rows().any(|row| match row.returns {
+        Returns::Detail(shape) => shape.name == name,
+        Returns::Index(index) => index.item.name == name,
+        _ => false,
+    })
+}
+
+fn method(row: &Endpoint, mode: Mode) -> String {
+    let mut out = String::new();
+    if matches!(row.returns, Returns::File) {
+        for (target, returns) in
+            [("None = None", "bytes"), ("str | os.PathLike[str]", "Path"), ("BinaryIO", "BinaryIO")]
+        {
+            out.push_str(&format!("\n    @overload\n{}        ...\n", signature(row, mode, target, returns)));
+        }
+        // A stub body on one line is what formatters keep; it is joined here.
+        out = out.replace(":\n        ...\n", ": ...\n");
+    }
+    out.push('\n');
+    out.push_str(&signature(row, mode, "str | os.PathLike[str] | BinaryIO | None = None", &returns(row, mode)));
+    out.push_str(&docstring(row, mode));
+    out.push_str(&body(row, mode));
+    out
+}
+
+fn returns(row: &Endpoint, mode: Mode) -> String {
+    match row.returns {
+        Returns::Detail(shape) => shape.name.to_owned(),
+        Returns::Index(index) => format!("{}[{}]", mode.name("Pages"), index.item.name),
+        Returns::File => "bytes | Path | BinaryIO".to_owned(),
+        Returns::Created => "Created".to_owned(),
+        Returns::Conversion => mode.name("Conversion"),
+        Returns::Layer => "Layer".to_owned(),
+    }
+}
+
+/// Lists are lazy in both modes; everything else is a coroutine in the asynchronous client.
+fn is_coroutine(row: &Endpoint, mode: Mode) -> bool {
+    mode == Mode::Async && !matches!(row.returns, Returns::Index(_))
+}
+
+/// Parameters as `(name, type, default, documentation)`: first those that are required, then, behind the star, the
+/// others.
+fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<[String; 4]>) {
+    let own = |parameter: &Parameter| {
+        let kind = match (parameter.takes, parameter.default) {
+            (Takes::Id, _) => "str | int",
+            (Takes::Time, _) => "str | dt.date | dt.datetime | None",
+            (Takes::OneOf(_), _) => "str",
+            (Takes::File, _) => "Upload",
+        };
+        let default = parameter.default.map_or("None".to_owned(), |word| format!("\"{word}\""));
+        [parameter.name.to_owned(), kind.to_owned(), default, parameter.doc.to_owned()]
+    };
+    let (required, mut optional): (Vec<_>, Vec<_>) = {
+        let required = row.parameters.iter().filter(|parameter| parameter.place != Place::Query).map(own).collect();
+        let optional = row.parameters.iter().filter(|parameter| parameter.place == Place::Query).map(own).collect();
+        (required, optional)
+    };
+    let mut add = |name: &str, kind: &str, default: &str, doc: &str| {
+        optional.push([name.to_owned(), kind.to_owned(), default.to_owned(), doc.to_owned()]);
+    };
+    if row.paged {
+        add("page_size", "int | None", "None", "Records per page, 1 to 1000; the client's `page_size` if None.");
+        add("page", "int | None", "None", "Zero-based page: that page alone; all pages if None.");
+    }
+    match row.returns {
+        Returns::File => {
+            let (kind, default) = target.split_once(" = ").unwrap_or((target, ""));
+            add(
+                "to",
+                kind,
+                default,
+                "A folder, which takes the file name of the service, a path, or a binary file object; None gives bytes.",
+            );
+            add("overwrite", "bool", "False", "Whether a file that stands there is replaced.");
+        }
+        Returns::Layer => {
+            for (name, kind, default, doc) in READING {
+                add(name, kind, default, doc);
+            }
+        }
+        _ => {}
+    }
+    (required, optional)
+}
+
+fn signature(row: &Endpoint, mode: Mode, target: &str, returns: &str) -> String {
+    let (required, optional) = arguments(row, target);
+    let mut parts = vec!["self".to_owned()];
+    parts.extend(required.iter().map(|[name, kind, ..]| format!("{name}: {kind}")));
+    if !optional.is_empty() {
+        parts.push("*".to_owned());
+        parts.extend(optional.iter().map(|[name, kind, default, _]| {
+            if default.is_empty() { format!("{name}: {kind}") } else { format!("{name}: {kind} = {default}") }
+        }));
+    }
+    let prefix = if is_coroutine(row, mode) { "async def" } else { "def" };
+    let line = format!("    {prefix} {}({}) -> {returns}:\n", row.name(), parts.join(", "));
+    if line.chars().count() <= 121 {
+        return line;
+    }
+    let parts: String = parts.iter().map(|part| format!("        {part},\n")).collect();
+    format!("    {prefix} {}(\n{parts}    ) -> {returns}:\n", row.name())
+}
+
+fn docstring(row: &Endpoint, mode: Mode) -> String {
+    const INDENT: &str = "        ";
+    let (first, rest) = summary(row.doc);
+    let mut out = format!("{INDENT}\"\"\"{first}.\n\n");
+    if !rest.is_empty() {
+        out.push_str(&wrap(rest, INDENT));
+        out.push('\n');
+    }
+    let path = format!("`{} {}`, specification {}.", row.method.as_str(), row.path, row.section);
+    out.push_str(&wrap(&path, INDENT));
+    let (required, optional) = arguments(row, "str | os.PathLike[str] | BinaryIO | None = None");
+    if !(required.is_empty() && optional.is_empty()) {
+        out.push_str(&format!("\n{INDENT}Args:\n"));
+        for [name, _, _, doc] in required.iter().chain(&optional) {
+            out.push_str(&entry(name, doc, &format!("{INDENT}    ")));
+        }
+    }
+    out.push_str(&format!("\n{INDENT}Returns:\n{}", wrap(&returned(row, mode), &format!("{INDENT}    "))));
+    out.push_str(&format!("\n{INDENT}Raises:\n"));
+    for (class, when) in raises(row) {
+        out.push_str(&entry(class, when, &format!("{INDENT}    ")));
+    }
+    out.push_str(&format!("\n{INDENT}Examples:\n{INDENT}    >>> {}\n\n{INDENT}\"\"\"\n", example(row, mode)));
+    out
+}
+
+/// The example of a row as the asynchronous client's users write it.
+fn example(row: &Endpoint, mode: Mode) -> String {
+    match (mode, row.returns) {
+        (Mode::Sync, _) => row.example.to_owned(),
+        (Mode::Async, Returns::Index(_)) => row.example.replace(" for ", " async for "),
+        (Mode::Async, Returns::Detail(_)) if row.example.contains(")[") => {
+            row.example.replace("client.", "(await client.").replace(")[", "))[")
+        }
+        (Mode::Async, _) => row.example.replace("client.", "await client."),
+    }
+}
+
+fn returned(row: &Endpoint, mode: Mode) -> String {
+    match row.returns {
+        Returns::Detail(shape) => {
+            format!("{} as a dict, see `records.{}`.", shape.doc.trim_end_matches('.'), shape.name)
+        }
+        Returns::Index(index) => format!(
+            "A lazy list of dicts, see `records.{}`; pages are read as it is {}iterated, each record once.",
+            index.item.name,
+            if mode == Mode::Async { "asynchronously " } else { "" }
+        ),
+        Returns::File => "The bytes of the file, the path it was written to, or the file object it was written \
+                          into."
+            .to_owned(),
+        Returns::Created => "`id` and `uri` of the new record.".to_owned(),
+        Returns::Conversion => {
+            "A handle with `ready()`, `wait()` and `result()`; its `id` can be stored and picked up \
+                                by another process."
+                .to_owned()
+        }
+        Returns::Layer => {
+            "The layer: an Arrow table with geometry, coordinate system, units and diagnostics.".to_owned()
+        }
+    }
+}
+
+fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
+    let mut out = vec![
+        ("AuthenticationError", "The service refused the credentials, the signature or the time stamp."),
+        ("TransportError", "The connection failed."),
+    ];
+    if row.path.contains('{') {
+        out.push(("NotFound", "There is no such record for this access key."));
+    }
+    if matches!(row.returns, Returns::File | Returns::Conversion | Returns::Layer) {
+        out.push(("NoCoverage", "The job recorded no coverage."));
+        out.push(("ConversionFailed", "The service could not convert the job."));
+        out.push(("NotReady", "The service needs more time than the deadline leaves."));
+    }
+    match row.returns {
+        Returns::Layer => out.push(("ArchiveError", "The archive cannot be read.")),
+        Returns::Created => {
+            out.push((
+                "UploadOutcomeUnknown",
+                "The reply was lost, and the list does not tell whether the upload arrived.",
+            ));
+        }
+        _ => {}
+    }
+    out
+}
+
+fn body(row: &Endpoint, mode: Mode) -> String {
+    let given: Vec<String> = row
+        .parameters
+        .iter()
+        .filter(|parameter| parameter.place != Place::Part)
+        .map(|parameter| format!("\"{}\": {}", parameter.name, parameter.name))
+        .collect();
+    let given = format!("{{{}}}", given.join(", "));
+    let name = row.full_name;
+    let wait = if is_coroutine(row, mode) { "await " } else { "" };
+    let call = match row.returns {
+        Returns::Detail(shape) => {
+            return format!("        return cast(\"{}\", {wait}self._calls.detail(\"{name}\", {given}))\n", shape.name);
+        }
+        Returns::Index(_) => format!("pages(\"{name}\", {given}, page_size=page_size, page=page)"),
+        Returns::File => format!("download(\"{name}\", {given}, to=to, overwrite=overwrite)"),
+        Returns::Created => format!("upload(\"{name}\", file)"),
+        Returns::Conversion => format!("conversion(\"{name}\", {given})"),
+        Returns::Layer => {
+            let reading: String =
+                READING.iter().map(|(argument, ..)| format!("            {argument}={argument},\n")).collect();
+            format!("layer(\n            \"{name}\",\n            {given},\n{reading}        )")
+        }
+    };
+    format!("        return {wait}self._calls.{call}\n")
+}
