@@ -36,13 +36,13 @@ pub(super) fn check(request: &Checked<'_>, ring: &KeyRing, now: DateTime<Utc>) -
     let (mut missing, mut header) = (Vec::new(), |name| text(request.headers, name).ok_or(name));
     let values = [API_KEY, SIGNATURE, TIME_STAMP, ACCESS_KEY].map(&mut header);
     missing.extend(values.iter().filter_map(|value| value.as_ref().err().copied()));
-    let [Ok(api_key), Ok(signature), Ok(time_stamp), Ok(access_key)] = values else {
+    let [Ok(api_key), Ok(signature), Ok(sent_at), Ok(access_key)] = values else {
         return Err(format!("missing header {}", missing.join(", ")));
     };
     if api_key != ring.keys.api_key {
         return Err("API key check failed: the service does not know this API key".to_owned());
     }
-    let Ok(timestamp) = time_stamp.parse::<i64>() else {
+    let Ok(timestamp) = sent_at.parse::<i64>() else {
         return Err(format!("timestamp check failed: {TIME_STAMP} is not whole seconds since 1970-01-01 UTC"));
     };
     let is_signed = hosts(request).iter().any(|host| {

@@ -6,7 +6,6 @@
 use std::io::Cursor;
 
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
 use http::{StatusCode, header};
 
 use super::accounts::Made;
@@ -14,7 +13,7 @@ use super::clock::{after, seconds_until};
 use super::fields::{Coverage, Job};
 use super::job_data;
 use super::reply::{Answer, Content, Reply};
-use super::store::StoredJob;
+use super::store::{Origin, StoredJob};
 use super::variants::Variant;
 use super::world::{Call, World};
 use crate::api::envelope::SERVICE_RESPONSE;
@@ -23,17 +22,6 @@ use crate::wire::{Name, Value};
 
 /// The format whose conversion a job's `Status` tells of.
 const CONVERTED: &str = "SHP";
-
-/// How far a conversion is.
-#[derive(Debug)]
-pub(super) enum Progress {
-    /// Nobody asked for it.
-    NotAsked,
-    /// It will be over then.
-    UnderWay { ready: DateTime<Utc> },
-    /// It is over.
-    Done(Outcome),
-}
 
 /// What came of a conversion.
 #[derive(Debug)]
@@ -56,19 +44,21 @@ impl Outcome {
     }
 }
 
-/// How far the conversion of a job is; asking this starts none.
-pub(super) fn progress(world: &World, call: &Call, job: &StoredJob) -> Result<Progress, Box<Reply>> {
-    Ok(match world.store.conversion(&job.id, CONVERTED)? {
-        None => Progress::NotAsked,
-        Some(ready) if ready > call.now => Progress::UnderWay { ready },
-        Some(_) => Progress::Done(outcome(world, call, job)?),
-    })
+/// What came of the conversion of a job; `None` where nobody asked for it or it is under way. Asking this starts none.
+pub(super) fn outcome_so_far(world: &World, call: &Call, job: &StoredJob) -> Result<Option<Outcome>, Reply> {
+    match world.store.conversion(&job.id, CONVERTED)? {
+        Some(ready) if ready <= call.now => outcome(world, call, job).map(Some),
+        _ => Ok(None),
+    }
 }
 
-fn outcome(world: &World, call: &Call, job: &StoredJob) -> Result<Outcome, Box<Reply>> {
-    if let Some(refusal) = world.store.refusal(&job.id)? {
-        return Ok(refusal
-            .map_or(Outcome::File, |why| Outcome::Failed { status: "CONVERSION_STATUS_INVALID_JOB_DATA_FILE", why }));
+fn outcome(world: &World, call: &Call, job: &StoredJob) -> Result<Outcome, Reply> {
+    match world.store.origin(&job.id)? {
+        Origin::Generated => {}
+        Origin::Convertible => return Ok(Outcome::File),
+        Origin::Refused(why) => {
+            return Ok(Outcome::Failed { status: "CONVERSION_STATUS_INVALID_JOB_DATA_FILE", why });
+        }
     }
     Ok(match world.accounts.job(call.customer, &job.id).map(|job| job.coverage) {
         Some(Coverage::Recorded) => Outcome::File,
@@ -99,21 +89,22 @@ pub(super) fn get(world: &World, call: &Call) -> Answer {
 }
 
 fn converted(world: &World, call: &Call, job: &StoredJob) -> Answer {
-    world.store.start_conversion(&job.id, CONVERTED, after(call.now, world.conversion_time))?;
-    match progress(world, call, job)? {
-        Progress::Done(Outcome::File) => file(world, call, job, CONVERTED),
-        Progress::Done(Outcome::NoCoverage) => {
+    let ready = world.store.start_conversion(&job.id, CONVERTED, after(call.now, world.conversion_time))?;
+    if ready > call.now {
+        return Ok(more_time(world, seconds_until(call.now, ready)));
+    }
+    match outcome(world, call, job)? {
+        Outcome::File => file(world, call, job, CONVERTED),
+        Outcome::NoCoverage => {
             let text = |text: &str| Value::Text(text.to_owned());
-            let word = Value::Record(vec![
+            let no_coverage = Value::Record(vec![
                 (Name::Borrowed("status"), text("NO_COVERAGE")),
                 (Name::Borrowed("error_info"), text("No coverage available.")),
                 (Name::Borrowed("result"), text("nil")),
             ]);
-            Ok(Reply::new(StatusCode::OK, Content::Record(&SERVICE_RESPONSE, word)))
+            Ok(Reply::new(StatusCode::OK, Content::Record(&SERVICE_RESPONSE, no_coverage)))
         }
-        Progress::Done(Outcome::Failed { status, why }) => Ok(Reply::word(StatusCode::OK, status, why)),
-        Progress::UnderWay { ready } => Ok(more_time(world, seconds_until(call.now, ready))),
-        Progress::NotAsked => Ok(more_time(world, 1)),
+        Outcome::Failed { status, why } => Ok(Reply::word(StatusCode::OK, status, why)),
     }
 }
 
@@ -128,18 +119,18 @@ fn more_time(world: &World, seconds: u64) -> Reply {
 
 fn file(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answer {
     let made = if format == CONVERTED { Made::Shapefile } else { Made::Display };
-    let bytes = match world.accounts.job(call.customer, &job.id) {
+    let generated = world.accounts.job(call.customer, &job.id);
+    let bytes = match generated {
         Some(generated) => archive(world, generated, made)?,
         None => Bytes::from(world.store.upload(&job.id)?.unwrap_or_default()),
     };
-    let is_upload = world.accounts.job(call.customer, &job.id).is_none();
-    Ok(Reply::new(StatusCode::OK, Content::File { name: file_name(job, format, is_upload), bytes }))
+    Ok(Reply::new(StatusCode::OK, Content::File { name: file_name(job, format, generated.is_none()), bytes }))
 }
 
-fn archive(world: &World, job: &Job, made: Made) -> Result<Bytes, Box<Reply>> {
+fn archive(world: &World, job: &Job, made: Made) -> Result<Bytes, Reply> {
     let failed = |error: crate::error::Error| {
         let info = format!("The sandbox could not make the archive of job `{}`: {error}", job.id);
-        Box::new(Reply::word(StatusCode::INTERNAL_SERVER_ERROR, "CONVERSION_STATUS_SERVER_ERR", info))
+        Reply::word(StatusCode::INTERNAL_SERVER_ERROR, "CONVERSION_STATUS_SERVER_ERR", info)
     };
     world.accounts.archive(job, made).map_err(failed)
 }

@@ -2,7 +2,7 @@
 
 use http::{StatusCode, header};
 
-use super::files::{self, Outcome, Progress};
+use super::files::{self, Outcome};
 use super::reply::{Answer, Content, Reply};
 use super::store::{NewUpload, Selection, StoredJob};
 use super::variants::Variant;
@@ -43,17 +43,14 @@ pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer 
 /// specification.
 pub(super) fn get(world: &World, call: &Call) -> Answer {
     let job = find(world, call)?;
-    let progress = files::progress(world, call, &job)?;
+    let outcome = files::outcome_so_far(world, call, &job)?;
     let generated = world.accounts.job(call.customer, &job.id);
     let mut fields = match generated.map(|generated| generated.detail.clone()) {
         Some(Value::Record(fields)) => fields,
         _ => uploaded(&job),
     };
-    let status = match &progress {
-        Progress::Done(outcome) => Value::Text(outcome.status().to_owned()),
-        Progress::NotAsked | Progress::UnderWay { .. } => Value::Null,
-    };
-    let has_shapes = !matches!(&progress, Progress::Done(Outcome::NoCoverage | Outcome::Failed { .. }));
+    let status = outcome.as_ref().map_or(Value::Null, |outcome| Value::Text(outcome.status().to_owned()));
+    let has_shapes = !matches!(outcome, Some(Outcome::NoCoverage | Outcome::Failed { .. }));
     let formats = if has_shapes { &["BIN", "SHP"][..] } else { &["BIN"][..] };
     let available = formats.iter().map(|format| {
         Value::Record(vec![
@@ -88,6 +85,6 @@ pub(super) fn upload(world: &World, call: &Call, upload: &NewUpload) -> Answer {
 }
 
 /// The job of the call's customer with the call's id.
-pub(super) fn find(world: &World, call: &Call) -> Result<StoredJob, Box<Reply>> {
+pub(super) fn find(world: &World, call: &Call) -> Result<StoredJob, Reply> {
     world.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("job", &call.id))
 }

@@ -59,7 +59,7 @@ impl KeyRing {
     }
 
     /// The access key summary (specification 2.7).
-    pub(super) fn summary(&self, access_key: &str, grant: Grant) -> Value {
+    pub(super) fn summary(access_key: &str, grant: Grant) -> Value {
         let (id, name, contact) = match (grant.customer, grant.is_active) {
             (0, true) => ("101", "Farm data", "office@farm.example"),
             (0, false) => ("102", "Farm data, earlier partner", "office@farm.example"),

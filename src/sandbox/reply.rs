@@ -33,7 +33,7 @@ pub(super) enum Content {
 }
 
 /// What is answered, or what is answered instead.
-pub(super) type Answer = Result<Reply, Box<Reply>>;
+pub(super) type Answer = Result<Reply, Reply>;
 
 impl Reply {
     /// A reply without further headers.
@@ -66,13 +66,13 @@ impl Reply {
     }
 
     /// 404 for a record that is not there for this customer.
-    pub(super) fn no_record(what: &str, id: &str) -> Box<Self> {
-        Box::new(Self::invalid(StatusCode::NOT_FOUND, format!("There is no {what} `{id}`.")))
+    pub(super) fn no_record(what: &str, id: &str) -> Self {
+        Self::invalid(StatusCode::NOT_FOUND, format!("There is no {what} `{id}`."))
     }
 
     /// 400.
-    pub(super) fn bad_request(info: impl Into<String>) -> Box<Self> {
-        Box::new(Self::invalid(StatusCode::BAD_REQUEST, info))
+    pub(super) fn bad_request(info: impl Into<String>) -> Self {
+        Self::invalid(StatusCode::BAD_REQUEST, info)
     }
 
     /// A wait of so many seconds.
@@ -110,9 +110,9 @@ impl Reply {
     }
 }
 
-impl From<rusqlite::Error> for Box<Reply> {
+impl From<rusqlite::Error> for Reply {
     /// Database trouble, in the words of specification 7.
     fn from(_: rusqlite::Error) -> Self {
-        Box::new(Reply::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again."))
+        Self::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again.")
     }
 }

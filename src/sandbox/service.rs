@@ -79,7 +79,7 @@ impl Service {
                 upload::drain(body).await;
                 reply
             }
-            None => self.carry_out(&head, body, route, query, checked_at).await.unwrap_or_else(|reply| *reply),
+            None => self.carry_out(&head, body, route, query, checked_at).await.unwrap_or_else(|reply| reply),
         };
         self.write_down(&head, at, reply.status.as_u16());
         if meets(Fault::LostReply) {
@@ -160,7 +160,7 @@ impl Service {
         let world = Arc::clone(&self.world);
         match (row.full_name, row.returns) {
             (SUMMARY, _) => {
-                let summary = self.ring.summary(&access_key, grant);
+                let summary = KeyRing::summary(&access_key, grant);
                 Ok(Reply::new(StatusCode::OK, Content::Record(&ACCESS_KEY, summary)))
             }
             ("field_computers.list", Returns::Index(index)) => field_computers::list(&world, &call, index),
@@ -178,7 +178,7 @@ impl Service {
             }
             (name, _) => {
                 let info = format!("This sandbox does not imitate {name} yet.");
-                Err(Box::new(Reply::invalid(StatusCode::NOT_IMPLEMENTED, info)))
+                Err(Reply::invalid(StatusCode::NOT_IMPLEMENTED, info))
             }
         }
     }
@@ -189,13 +189,13 @@ impl Service {
         head: &Parts,
         route: Route,
         now: DateTime<Utc>,
-    ) -> Result<(String, Grant, &'static Endpoint, String), Box<Reply>> {
+    ) -> Result<(String, Grant, &'static Endpoint, String), Reply> {
         let path = head.uri.path();
         let checked = Checked { method: head.method.as_str(), path, headers: &head.headers, port: self.port };
         let (access_key, grant) =
-            checks::check(&checked, &self.ring, now).map_err(|failed| Box::new(Reply::unauthorized(failed)))?;
+            checks::check(&checked, &self.ring, now).map_err(|failed| Reply::unauthorized(failed))?;
         if !grant.is_active && !route.names().contains(&SUMMARY) {
-            return Err(Box::new(Reply::unauthorized("access key check failed: the customer revoked this access key")));
+            return Err(Reply::unauthorized("access key check failed: the customer revoked this access key"));
         }
         let is_file = route.is_file();
         let (row, id) = match route {
@@ -207,20 +207,20 @@ impl Service {
                 let allowed = allowed.join(", ");
                 let info = format!("{path} does not take {}; it takes {allowed}.", head.method);
                 let reply = Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with(header::ALLOW, allowed);
-                return Err(Box::new(reply));
+                return Err(reply);
             }
             Route::Unknown => return Err(unknown(path)),
         };
         if !is_file && !accepts_json(&head.headers) {
             let info = "This sandbox answers in application/json alone; send Accept: application/json.";
-            return Err(Box::new(Reply::invalid(StatusCode::NOT_ACCEPTABLE, info)));
+            return Err(Reply::invalid(StatusCode::NOT_ACCEPTABLE, info));
         }
         Ok((access_key, grant, row, id))
     }
 }
 
-fn unknown(path: &str) -> Box<Reply> {
-    Box::new(Reply::invalid(StatusCode::NOT_FOUND, format!("There is nothing at {path}.")))
+fn unknown(path: &str) -> Reply {
+    Reply::invalid(StatusCode::NOT_FOUND, format!("There is nothing at {path}."))
 }
 
 fn exceeded(seconds: u64) -> Reply {
@@ -232,6 +232,6 @@ fn exceeded(seconds: u64) -> Reply {
 async fn apart(work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
         let info = "The service failed unexpectedly.";
-        Err(Box::new(Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, info)))
+        Err(Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, info))
     })
 }

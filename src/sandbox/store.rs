@@ -47,6 +47,17 @@ pub(super) struct NewUpload {
     pub(super) content: Bytes,
 }
 
+/// Where a job comes from.
+#[derive(Debug)]
+pub(super) enum Origin {
+    /// From the seed.
+    Generated,
+    /// From an upload that can be converted.
+    Convertible,
+    /// From an upload that cannot, for this reason.
+    Refused(String),
+}
+
 /// Which jobs a list holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selection {
@@ -177,9 +188,11 @@ impl Store {
         locked(&self.0).query_row("SELECT content FROM upload WHERE job = ?", [job], |row| row.get(0)).optional()
     }
 
-    /// Why an upload cannot be converted, if so; the outer `None` is for a generated job.
-    pub(super) fn refusal(&self, job: &str) -> Outcome<Option<Option<String>>> {
-        locked(&self.0).query_row("SELECT refusal FROM upload WHERE job = ?", [job], |row| row.get(0)).optional()
+    /// Where a job comes from.
+    pub(super) fn origin(&self, job: &str) -> Outcome<Origin> {
+        let origin = |row: &Row<'_>| Ok(row.get::<_, Option<String>>(0)?.map_or(Origin::Convertible, Origin::Refused));
+        let found = locked(&self.0).query_row("SELECT refusal FROM upload WHERE job = ?", [job], origin).optional()?;
+        Ok(found.unwrap_or(Origin::Generated))
     }
 
     /// Starts a conversion that is ready at `ready`, unless it was started before; gives when it is ready.

@@ -15,17 +15,17 @@ use super::store::NewUpload;
 pub(super) const LARGEST_BODY: usize = 512 * 1024 * 1024;
 
 /// Reads the part `FileName` with its file name; other parts are passed over.
-pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Box<Reply>> {
+pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Reply> {
     DefaultBodyLimit::max(LARGEST_BODY).apply(&mut request);
     let mut parts = Multipart::from_request(request, &()).await.map_err(|rejection| {
         Reply::bad_request(format!("The body must be multipart/form-data: {}.", rejection.body_text()))
     })?;
     let mut found = None;
-    while let Some(mut part) = parts.next_field().await.map_err(broken)? {
+    while let Some(mut part) = parts.next_field().await.map_err(|error| broken(&error))? {
         let is_file = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileName")) && found.is_none();
         let name = part.file_name().map(base_of).unwrap_or_default();
         let mut content = BytesMut::new();
-        while let Some(chunk) = part.chunk().await.map_err(broken)? {
+        while let Some(chunk) = part.chunk().await.map_err(|error| broken(&error))? {
             if is_file {
                 content.extend_from_slice(&chunk);
             }
@@ -54,10 +54,10 @@ fn base_of(name: &str) -> String {
     name.rsplit(['/', '\\']).next().unwrap_or_default().trim().to_owned()
 }
 
-fn broken(error: MultipartError) -> Box<Reply> {
+fn broken(error: &MultipartError) -> Reply {
     if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
         let info = format!("The body is larger than {LARGEST_BODY} bytes, which is all that this sandbox takes.");
-        return Box::new(Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info));
+        return Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info);
     }
     Reply::bad_request(format!("The multipart body cannot be read: {}.", error.body_text()))
 }

@@ -1,5 +1,6 @@
 //! From a reply to an HTTP response: content negotiation, compression, the headers of every reply.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 
 use axum::body::Body;
@@ -117,7 +118,8 @@ fn disposition(name: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            // Writing to a text cannot fail.
+            let (Ok(()) | Err(_)) = write!(encoded, "%{byte:02X}");
         }
     }
     format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
@@ -146,14 +148,12 @@ fn compress(bytes: &[u8], media_type: &str, request: &HeaderMap) -> Option<(&'st
 fn truncated(bytes: &Bytes) -> Body {
     let half = bytes.slice(..bytes.len() / 2);
     Body::from_stream(futures_util::stream::unfold(Some(half), |half| async move {
-        match half {
-            Some(half) => Some((Ok(half), None)),
-            None => {
-                // The server sends what it has only when the body keeps it waiting.
-                tokio::task::yield_now().await;
-                Some((Err(std::io::Error::other("cut off on request")), None))
-            }
+        if let Some(half) = half {
+            return Some((Ok(half), None));
         }
+        // The server sends what it has only when the body keeps it waiting.
+        tokio::task::yield_now().await;
+        Some((Err(std::io::Error::other("cut off on request")), None))
     }))
 }
 
