@@ -183,14 +183,14 @@ fn job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Compu
     let computer = computers.get(machine).map(|computer| computer.id.clone()).unwrap_or_default();
     let dry = kind == Kind::Spraying && plan.field == 3;
     let polygons = kind == Kind::Spraying || (kind == Kind::Planting && plan.field % 2 == 1);
-    let (sub_type, word, product) = match kind {
+    let (sub_type, verb, product) = match kind {
         Kind::Planting => ("Planter", "Planting", crop.name),
         Kind::Spraying if dry => ("As Applied", "Spreading", "Urea 46-0-0"),
         Kind::Spraying => ("Sprayer", "Spraying", "Burndown mix"),
         Kind::Harvest => ("Yield", "Harvest", crop.name),
     };
     let again = if coverage == Coverage::Recorded { "" } else { " again" };
-    let name = format!("{} {season} {word}{again}", field.name);
+    let name = format!("{} {season} {verb}{again}", field.name);
     let work = Work {
         seed: rng.u64(..),
         kind,

@@ -105,6 +105,7 @@ fn rounded(value: f64, steps: f64) -> f64 {
 }
 
 /// Transverse Mercator by the series in Snyder, Map Projections: A Working Manual (1987), page 61.
+#[expect(clippy::many_single_char_names, reason = "the letters are those of the book, so that lines can be compared")]
 fn utm(longitude: f64, latitude: f64, zone: u8) -> (f64, f64) {
     let central = f64::from(zone) * 6.0 - 183.0;
     let radians = latitude.to_radians();
