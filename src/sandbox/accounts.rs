@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use bytes::Bytes;
 
-use super::fields::{self, Account, Computer, Job, Truth};
+use super::fields::{self, Account, Computer, Coverage, Job, Truth};
 use super::keys::CUSTOMERS;
 use super::locked;
 use super::store::StoredJob;
@@ -69,9 +69,9 @@ impl Accounts {
         Ok(archive)
     }
 
-    /// What is true of the generated jobs of a customer.
+    /// What is true of the generated jobs of a customer that recorded something.
     pub(super) fn truth(&self, customer: u32) -> Result<Vec<Truth>> {
-        self.jobs(customer).iter().map(Job::truth).collect()
+        self.jobs(customer).iter().filter(|job| job.coverage == Coverage::Recorded).map(Job::truth).collect()
     }
 
     fn jobs(&self, customer: u32) -> &[Job] {

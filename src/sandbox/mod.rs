@@ -189,7 +189,7 @@ impl Sandbox {
         locked(&self.service.log).iter().cloned().collect()
     }
 
-    /// The truth of each generated job of the customer of `access_key`.
+    /// The truth of each generated job of the customer of `access_key` that has a shape file.
     pub fn truth(&self) -> Result<Vec<fields::Truth>> {
         self.service.world.accounts.truth(0)
     }
