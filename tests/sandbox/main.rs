@@ -1,0 +1,10 @@
+//! The service as a client without headland meets it: requests signed by other code, sent over real sockets.
+
+mod caller;
+
+mod checks;
+mod faults;
+mod files;
+mod lists;
+mod rates;
+mod restart;
