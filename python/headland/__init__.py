@@ -8,7 +8,7 @@
 
 from headland._core import __version__
 from headland.archives import Limits, layers, read
-from headland.client import AsyncClient, Client, Timeout
+from headland.client import AsyncClient, Budget, Client
 from headland.conversion import AsyncConversion, Conversion
 from headland.errors import (
     ArchiveError,
@@ -33,6 +33,7 @@ from headland.errors import (
 from headland.layer import Diagnostic, Layer
 from headland.pages import AsyncPages, Pages
 from headland.sandbox import Sandbox
+from headland.settings import Timeout
 
 __all__ = [
     "ArchiveError",
@@ -40,6 +41,7 @@ __all__ = [
     "AsyncConversion",
     "AsyncPages",
     "AuthenticationError",
+    "Budget",
     "Client",
     "ConfigurationError",
     "Conflict",

@@ -6,6 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypedDict, final, type_check_only
 
+__all__ = [
+    "LIMITS",
+    "Client",
+    "Conversion",
+    "Layer",
+    "Pages",
+    "Sandbox",
+    "Secret",
+    "__version__",
+    "error_kinds",
+    "layers",
+    "parameters",
+    "read",
+    "rows",
+]
+
 __version__: Final[str]
 
 LIMITS: Final[tuple[int, int, int, int, int]]
@@ -48,14 +64,25 @@ class _Request(TypedDict):
     status: int
 
 @type_check_only
+class _Total(TypedDict):
+    label: str
+    unit: str
+    value: float
+    factor: float
+    columns: list[str]
+
+@type_check_only
 class _Truth(TypedDict):
     job_id: str
     job_name: str
+    sub_type: str
     field: str
+    layer: str
     rows: int
     area: float
     field_area: float
     totals: list[tuple[str, str, float]]
+    total: _Total
 
 def error_kinds() -> list[str]: ...
 def rows() -> list[str]: ...
@@ -90,9 +117,7 @@ class Client:
     def take_warnings(self) -> list[str]: ...
     def detail(self, name: str, arguments: dict[str, str]) -> dict[str, Any]: ...
     def detail_async(self, name: str, arguments: dict[str, str]) -> Future[dict[str, Any]]: ...
-    def pages(
-        self, name: str, arguments: dict[str, str], page_size: int | None, page: int | None
-    ) -> Pages: ...
+    def pages(self, name: str, arguments: dict[str, str], page_size: int | None, page: int | None) -> Pages: ...
     def download(self, name: str, arguments: dict[str, str], to: Path | None, overwrite: bool) -> bytes | Path: ...
     def download_async(
         self, name: str, arguments: dict[str, str], to: Path | None, overwrite: bool
@@ -101,9 +126,7 @@ class Client:
     def upload_async(self, name: str, file_name: str, content: bytes) -> Future[_Created]: ...
     def conversion(self, name: str, arguments: dict[str, str]) -> Conversion: ...
     def resume(self, id: str) -> Conversion: ...
-    def layer(
-        self, name: str, arguments: dict[str, str], timeout: float | None, reading: _Reading
-    ) -> Layer: ...
+    def layer(self, name: str, arguments: dict[str, str], timeout: float | None, reading: _Reading) -> Layer: ...
     def layer_async(
         self, name: str, arguments: dict[str, str], timeout: float | None, reading: _Reading
     ) -> Future[Layer]: ...
@@ -150,6 +173,7 @@ class Layer:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
     def describe(self) -> list[tuple[str, str, int]]: ...
+    def values(self, column: str) -> list[Any]: ...
     def geojson(self, as_is: bool) -> str: ...
     def write_geojson(self, path: Path, as_is: bool) -> None: ...
     def write_parquet(self, path: Path) -> None: ...

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from headland import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Moment = str | dt.date | dt.datetime
 """A point in time: ISO 8601 text, a date (its midnight, UTC) or an aware datetime."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from headland import arguments, errors
 from headland.archives import Limits, reading
@@ -14,10 +12,14 @@ from headland.layer import Layer
 from headland.pages import AsyncPages, Pages
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from typing import BinaryIO
 
     from headland import _core
     from headland.records import Created
+
+__all__ = ["PAGE_SIZE", "AsyncCalls", "Calls", "OpenClient", "Upload"]
 
 PAGE_SIZE = (1, 1000)
 """The least and the most records of a page (0, the whole list, is deprecated by the interface)."""
@@ -31,6 +33,7 @@ class OpenClient:
 
     @property
     def core(self) -> _core.Client:
+        """The client of the core; ``RuntimeError`` once it is closed."""
         if self._open is None:
             message = "the client is closed"
             raise RuntimeError(message)
@@ -72,9 +75,7 @@ class Calls(OpenClient):
         self.tell()
         return record
 
-    def pages(
-        self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None
-    ) -> Pages[Any]:
+    def pages(self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None) -> Pages[Any]:
         """Give a list that reads its pages when they are wanted."""
         _check_paging(page_size, page)
         arguments.texts(call, given)
@@ -148,9 +149,7 @@ class AsyncCalls(OpenClient):
     ) -> bytes | Path | BinaryIO:
         """Fetch a file."""
         with Delivery(to) as delivery:
-            delivered = await self.core.download_async(
-                call, arguments.texts(call, given), delivery.path, overwrite
-            )
+            delivered = await self.core.download_async(call, arguments.texts(call, given), delivery.path, overwrite)
             self.tell()
             return delivery.finish(delivered)
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
 from headland import _core, arguments, settings
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
-from headland.groups import AsyncClientRows, ClientRows
+from headland.groups import (
+    AsyncClientRows,
+    AsyncFieldComputers,
+    AsyncJobData,
+    ClientRows,
+    FieldComputers,
+    JobData,
+)
 from headland.settings import Timeout
 
 if TYPE_CHECKING:
@@ -17,6 +24,9 @@ if TYPE_CHECKING:
     from headland.conversion import AsyncConversion, Conversion
 
 DEFAULT_TIMEOUT = Timeout()
+
+HIDDEN = "(hidden)"
+"""What the variables of a frame show in place of a secret."""
 
 RATE_LIMITS = ((30, 60.0), (15, 30.0))
 """Both figures of the interface: 30 calls in 60 seconds, 15 in 30."""
@@ -76,7 +86,7 @@ class _Setup:
     ) -> None:
         # First of all the secrets go out of sight: many tools show the variables of a frame when something fails.
         keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)
-        api_key = shared_secret = access_key = "(hidden)"
+        api_key = shared_secret = access_key = HIDDEN
         connect, read, call = timeout
         self._attach(
             _core.Client(
@@ -135,7 +145,10 @@ class Client(_Setup, ClientRows):
     _calls: Calls
 
     def _attach(self, core: _core.Client) -> None:
-        ClientRows.__init__(self, Calls(core))
+        calls = Calls(core)
+        ClientRows.__init__(self, calls)
+        self.field_computers = FieldComputers(calls)
+        self.job_data = JobData(calls)
 
     def conversion(self, id: str) -> Conversion:
         """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
@@ -169,7 +182,10 @@ class AsyncClient(_Setup, AsyncClientRows):
     _calls: AsyncCalls
 
     def _attach(self, core: _core.Client) -> None:
-        AsyncClientRows.__init__(self, AsyncCalls(core))
+        calls = AsyncCalls(core)
+        AsyncClientRows.__init__(self, calls)
+        self.field_computers = AsyncFieldComputers(calls)
+        self.job_data = AsyncJobData(calls)
 
     def conversion(self, id: str) -> AsyncConversion:
         """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""

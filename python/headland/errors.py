@@ -266,7 +266,7 @@ def from_os(kind: str, message: str, cause: OSError) -> Exception:
 def warn(message: str) -> None:
     """Warn at the line of the user's own code, however deep inside headland the cause was found."""
     level = 1
-    frame = sys._getframe()
+    frame = sys._getframe()  # noqa: SLF001 - the documented way to the frames of callers
     package = __name__.partition(".")[0]
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame = frame.f_back

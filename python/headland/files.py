@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Self, cast
 
 from headland.errors import from_os
 
@@ -69,7 +69,7 @@ class Delivery:
             self._folder = tempfile.TemporaryDirectory(prefix="headland-")
             self.path = Path(self._folder.name) / "download"
 
-    def __enter__(self) -> Delivery:
+    def __enter__(self) -> Self:
         """Give the delivery itself."""
         return self
 

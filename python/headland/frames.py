@@ -15,9 +15,7 @@ def options(dtype_backend: str) -> dict[str, Any]:
         return {"types_mapper": pd.ArrowDtype}
     if dtype_backend == "numpy_nullable":
         return {"types_mapper": _nullable().get}
-    raise ValueError(
-        f"`dtype_backend` takes 'numpy_nullable', 'pyarrow' or 'numpy', not {dtype_backend!r}"
-    )
+    raise ValueError(f"`dtype_backend` takes 'numpy_nullable', 'pyarrow' or 'numpy', not {dtype_backend!r}")
 
 
 def _nullable() -> dict[Any, Any]:

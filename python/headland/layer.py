@@ -112,7 +112,9 @@ class Layer:
 
         return pa.table(self)
 
-    def to_geopandas(self, dtype_backend: Literal["numpy_nullable", "pyarrow", "numpy"] = "numpy_nullable") -> gpd.GeoDataFrame:
+    def to_geopandas(
+        self, dtype_backend: Literal["numpy_nullable", "pyarrow", "numpy"] = "numpy_nullable"
+    ) -> gpd.GeoDataFrame:
         """Give a geopandas frame.
 
         Args:
@@ -139,6 +141,10 @@ class Layer:
         target = Path(path)
         self._core.write_parquet(target)
         return target
+
+    def values(self, column: str) -> list[Any]:
+        """Give the cells of one column as Python values, without any other package; null is ``None``."""
+        return self._core.values(column)
 
     def area(self) -> float | None:
         """Give the area of the polygons in square metres; ``None`` where there are none."""

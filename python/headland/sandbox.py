@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
 
 from headland import _core
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
-CONVERSION_TIME = 2.0
+CONVERSION_TIME = 5.0
 """Seconds that a conversion takes."""
 
 DEMO_CONVERSION_TIME = 0.2
@@ -20,6 +20,15 @@ DEMO_CONVERSION_TIME = 0.2
 
 RATE_LIMITS = ((30, 60.0),)
 """The limit of the interface: 30 calls in 60 seconds."""
+
+
+class Credentials(TypedDict):
+    """What a client needs to know of a service."""
+
+    base_url: str
+    api_key: str
+    shared_secret: str
+    access_key: str
 
 
 class Request(NamedTuple):
@@ -32,19 +41,36 @@ class Request(NamedTuple):
     status: int
 
 
-class Truth(NamedTuple):
-    """What a generated job must add up to."""
+class Total(TypedDict):
+    """What a job is about: what was harvested, planted or applied.
+
+    A reader gets the same `value` as `factor` times the sum over the rows of the product of `columns`.
+    """
+
+    label: str
+    unit: str
+    value: float
+    factor: float
+    columns: list[str]
+
+
+class Truth(TypedDict):
+    """What a generated job must add up to.
+
+    The areas are in square metres: `area` is what the job covers, `field_area` what the field's boundary encloses.
+    `totals` gives column, unit and the sum over all rows.
+    """
 
     job_id: str
     job_name: str
+    sub_type: str
     field: str
+    layer: str
     rows: int
     area: float
-    """Square metres that the job covers."""
     field_area: float
-    """Square metres inside the field's boundary."""
     totals: list[tuple[str, str, float]]
-    """Column, unit and the sum over all rows."""
+    total: Total
 
 
 class Faults:
@@ -110,9 +136,15 @@ class Sandbox:
         self.faults = Faults(self._core)
 
     @classmethod
-    def demo(cls, *, seed: int = 0) -> Self:
+    def demo(
+        cls,
+        *,
+        seed: int = 0,
+        rate_limits: Sequence[tuple[int, float]] = (),
+        conversion_time: float = DEMO_CONVERSION_TIME,
+    ) -> Self:
         """Start a service that does not keep a newcomer waiting: no rate limit, short conversions."""
-        return cls(seed=seed, rate_limits=(), conversion_time=DEMO_CONVERSION_TIME)
+        return cls(seed=seed, rate_limits=rate_limits, conversion_time=conversion_time)
 
     @property
     def base_url(self) -> str:
@@ -120,11 +152,15 @@ class Sandbox:
         return self._core.base_url
 
     @property
-    def credentials(self) -> dict[str, str]:
+    def credentials(self) -> Credentials:
         """The keyword arguments for a client of this service."""
         keys = self._core.keys()
-        names = ("api_key", "shared_secret", "access_key")
-        return {"base_url": self.base_url, **{name: keys[name] for name in names}}
+        return {
+            "base_url": self.base_url,
+            "api_key": keys["api_key"],
+            "shared_secret": keys["shared_secret"],
+            "access_key": keys["access_key"],
+        }
 
     @property
     def other_access_key(self) -> str:
@@ -144,7 +180,7 @@ class Sandbox:
     @property
     def truth(self) -> list[Truth]:
         """What each generated job must add up to."""
-        return [Truth(**truth) for truth in self._core.truth()]
+        return self._core.truth()
 
     def advance(self, seconds: float) -> None:
         """Move the service's clock on."""

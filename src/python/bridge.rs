@@ -56,9 +56,8 @@ pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<
         future.await
     });
     loop {
-        let turn = py.detach(|| {
-            bridge.runtime.block_on(async { tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await })
-        });
+        let turn =
+            py.detach(|| bridge.runtime.block_on(async { tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await }));
         match turn {
             Ok(outcome) => return outcome.map_err(|error| errors::raise(py, &error)),
             Err(_) => py.check_signals()?,

@@ -164,7 +164,8 @@ impl Client {
         file_name: String,
         content: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (core, row) = self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
+        let (core, row) =
+            self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
         let created = bridge::wait(py, core.upload(row, file))?;
         record(py, &created)
@@ -177,7 +178,8 @@ impl Client {
         file_name: String,
         content: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (core, row) = self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
+        let (core, row) =
+            self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
         let call = async move { core.upload(row, file).await };
         bridge::start(py, call, |py, created| record(py, &created).map(|record| record.into_any().unbind()))
@@ -234,7 +236,8 @@ impl Client {
 
     /// What is left of the rate limit, as the facts of `headland.Budget`.
     fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let budget = py.detach(|| self.core().and_then(|core| core.budget())).map_err(|error| errors::raise(py, &error))?;
+        let budget =
+            py.detach(|| self.core().and_then(|core| core.budget())).map_err(|error| errors::raise(py, &error))?;
         budget_facts(py, &budget)
     }
 

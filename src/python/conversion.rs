@@ -62,8 +62,7 @@ impl Conversion {
     #[pyo3(signature = (to, overwrite))]
     fn result<'py>(&self, py: Python<'py>, to: Option<PathBuf>, overwrite: bool) -> PyResult<Bound<'py, PyAny>> {
         let handle = self.handle()?;
-        let delivered =
-            bridge::wait(py, async move { handle.lock().await.result(target(to, overwrite)).await })?;
+        let delivered = bridge::wait(py, async move { handle.lock().await.result(target(to, overwrite)).await })?;
         deliver(py, delivered)
     }
 

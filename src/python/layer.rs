@@ -6,12 +6,12 @@ use arrow_array::RecordBatchIterator;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use bytes::Bytes;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyCapsule, PyDict, PyList};
 
-use super::{bridge, errors};
+use super::{bridge, cells};
 use crate::archive::{self, Limits, Options, Source};
 use crate::error::Result;
 use crate::layer::{self as records, Picture};
@@ -128,6 +128,19 @@ impl Layer {
         let schema = FFI_ArrowSchema::try_from(self.layer.schema().as_ref())
             .map_err(|error| PyRuntimeError::new_err(format!("the schema cannot be exported: {error}")))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// The cells of one column as Python values.
+    fn values<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
+        let values = PyList::empty(py);
+        for batch in self.layer.batches() {
+            let Some(array) = batch.column_by_name(column) else {
+                let known = self.columns().join(", ");
+                return Err(PyKeyError::new_err(format!("there is no column `{column}`; there are: {known}")));
+            };
+            cells::append(&values, array.as_ref())?;
+        }
+        Ok(values)
     }
 
     fn geojson(&self, py: Python<'_>, as_is: bool) -> PyResult<String> {

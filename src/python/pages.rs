@@ -64,5 +64,7 @@ pub(super) fn same_process(process: u32, what: &str) -> PyResult<()> {
     if process == std::process::id() {
         return Ok(());
     }
-    Err(PyRuntimeError::new_err(format!("{what} was opened before a fork: ask the client for it again in this process")))
+    Err(PyRuntimeError::new_err(format!(
+        "{what} was opened before a fork: ask the client for it again in this process"
+    )))
 }

@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 use super::client::{seconds, windows};
 use super::errors;
 use crate::sandbox as service;
-use crate::sandbox::fields::Truth;
+use crate::sandbox::fields::{Total, Truth};
 
 /// A running service, stopped by `close` or when it is collected. In the child of a fork it is the parent's.
 #[pyclass(frozen, module = "headland._core")]
@@ -47,8 +47,7 @@ impl Sandbox {
             variants,
             moved_clock,
         };
-        let running =
-            py.detach(|| service::Sandbox::start(options)).map_err(|error| errors::raise(py, &error))?;
+        let running = py.detach(|| service::Sandbox::start(options)).map_err(|error| errors::raise(py, &error))?;
         Ok(Self { process: std::process::id(), base_url: running.base_url(), running: Mutex::new(Some(running)) })
     }
 
@@ -103,16 +102,20 @@ impl Sandbox {
 
     /// What the archives of the generated jobs must add up to.
     fn truth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let truth = py.detach(|| self.with(|running| Ok(running.truth())))?;
+        let truth =
+            py.detach(|| self.with(|running| Ok(running.truth())))?.map_err(|error| errors::raise(py, &error))?;
         let facts = |truth: &Truth| {
             let facts = PyDict::new(py);
             facts.set_item("job_id", &truth.job_id)?;
             facts.set_item("job_name", &truth.job_name)?;
+            facts.set_item("sub_type", &truth.sub_type)?;
             facts.set_item("field", &truth.field)?;
+            facts.set_item("layer", &truth.layer)?;
             facts.set_item("rows", truth.rows)?;
             facts.set_item("area", truth.area)?;
             facts.set_item("field_area", truth.field_area)?;
             facts.set_item("totals", &truth.totals)?;
+            facts.set_item("total", total(py, &truth.total)?)?;
             PyResult::Ok(facts)
         };
         let truth = truth.iter().map(facts).collect::<PyResult<Vec<_>>>()?;
@@ -126,6 +129,16 @@ impl Sandbox {
             py.detach(|| drop(running));
         }
     }
+}
+
+fn total<'py>(py: Python<'py>, total: &Total) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("label", &total.label)?;
+    facts.set_item("unit", &total.unit)?;
+    facts.set_item("value", total.value)?;
+    facts.set_item("factor", total.factor)?;
+    facts.set_item("columns", &total.columns)?;
+    Ok(facts)
 }
 
 impl Sandbox {

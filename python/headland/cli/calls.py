@@ -77,9 +77,7 @@ def _get(given: argparse.Namespace) -> int:
         if given.to is None:
             _show(getattr(client, LISTS[given.what]).get(given.id), as_json=given.json)
         elif given.what == "jobdata":
-            path = client.job_data.download(
-                given.id, format=given.format, to=given.to, overwrite=given.overwrite
-            )
+            path = client.job_data.download(given.id, format=given.format, to=given.to, overwrite=given.overwrite)
             _show(path, as_json=given.json)
         else:
             raise ValueError(f"{given.what} have no file to download")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime as dt
 import json
-from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Mapping
 
 Verbs = Any
 """What `argparse` gives for sub-commands; it has no public name."""
 
 
-def add_verb(
-    verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], help: str
-) -> argparse.ArgumentParser:
+def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
     """Add a verb; every verb takes ``--json``."""
     verb: argparse.ArgumentParser = verbs.add_parser(name, help=help, description=help)
     verb.add_argument("--json", action="store_true", help="print JSON, one value a line; errors too")

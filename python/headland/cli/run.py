@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code."""
     given = _parser().parse_args(arguments)
     try:
-        code: int = given.run(given)
+        done: int = given.run(given)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         _tell(error, as_json=given.json)
         return code
-    return code
+    return done
 
 
 def _code(error: Exception) -> int | None:
