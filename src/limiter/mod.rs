@@ -12,10 +12,8 @@ pub struct Window {
 }
 
 /// Both figures of the specification: 30 calls in 60 seconds, 15 in 30.
-pub const DEFAULT_WINDOWS: [Window; 2] = [
-    Window { calls: 30, period: Duration::from_secs(60) },
-    Window { calls: 15, period: Duration::from_secs(30) },
-];
+pub const DEFAULT_WINDOWS: [Window; 2] =
+    [Window { calls: 30, period: Duration::from_secs(60) }, Window { calls: 15, period: Duration::from_secs(30) }];
 
 /// What is left of the limit now.
 #[derive(Clone, Debug, PartialEq, Eq)]
