@@ -1,7 +1,7 @@
 //! The projection of a projected system, and the shift of a bound one, out of their parameters.
 
 use super::method::{self, Measure, Method, Parameter};
-use super::model::{Conversion, Unit, Value, value};
+use super::model::{Conversion, Unit, Value, same, value};
 use super::wkt::Node;
 
 /// Parameters that say the usual thing when they have these values, and whose absence says it too.
@@ -23,7 +23,8 @@ pub(super) fn read(system: &Node, angle: &Unit, length: &Unit) -> Result<Convers
     for parameter in method.parameters {
         values.push(find_value(method, parameter, &mut given, &values, length)?);
     }
-    let is_neutral = |given: &Given| NEUTRAL.iter().any(|(name, number)| *name == given.name && *number == given.raw);
+    let is_neutral =
+        |given: &Given| NEUTRAL.iter().any(|(name, number)| *name == given.name && same(*number, given.raw));
     if let Some(left) = given.iter().find(|given| !given.used && !is_neutral(given)) {
         return Err(format!("the parameter `{}` of the projection `{written}` is not understood", left.written));
     }

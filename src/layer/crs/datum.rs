@@ -60,10 +60,11 @@ pub(super) fn find(name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| plain(known.name) == wanted || known.aliases.contains(&wanted.as_str()))
 }
 
-/// Whether the text says that its writer did not know the datum.
+/// Whether the text says that its writer did not know the datum. PROJ writes "unknown" too where it knew a shift.
 pub(super) fn is_unknown(name: &str) -> bool {
     let name = plain(name);
-    name.is_empty() || name.starts_with("unknown") || name.starts_with("notspecified") || name == "unnamed"
+    !name.contains("towgs84")
+        && (name.is_empty() || name.starts_with("unknown") || name.starts_with("notspecified") || name == "unnamed")
 }
 
 #[cfg(test)]

@@ -11,6 +11,11 @@ pub(super) const DEGREE: f64 = std::f64::consts::PI / 180.0;
 /// Metres in a US survey foot.
 pub(super) const SURVEY_FOOT: f64 = 1200.0 / 3937.0;
 
+/// Whether two numbers out of texts are one: the digits of texts say less than their bits.
+pub(super) fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
 /// A coordinate system.
 #[derive(Clone, Debug)]
 pub(super) enum Definition {
@@ -203,7 +208,7 @@ fn read_datum(system: &Node, node: &Node) -> Result<Datum> {
         .ok_or_else(|| incomplete(system, "DATUM has no SPHEROID or ELLIPSOID"))?;
     let metres = figure.child(LENGTH_UNIT).and_then(|unit| unit.number(1)).unwrap_or(1.0);
     let semi_major = figure.number(1).map(|value| value * metres).filter(|value| (1e6..1e8).contains(value));
-    let inverse_flattening = figure.number(2).filter(|value| *value == 0.0 || (100.0..1e10).contains(value));
+    let inverse_flattening = figure.number(2).filter(|value| same(*value, 0.0) || (100.0..1e10).contains(value));
     let (Some(semi_major), Some(inverse_flattening)) = (semi_major, inverse_flattening) else {
         return Err(incomplete(system, "its ellipsoid has no size, or not the earth's"));
     };

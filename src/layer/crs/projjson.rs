@@ -14,7 +14,7 @@ pub(super) fn write(definition: &Definition, epsg: Option<u32>) -> Option<Json> 
         Definition::Other(_) => return None,
     };
     if let Some(shift) = shift.filter(|shift| shift.iter().any(|part| *part != 0.0)) {
-        json = bound(json, shift);
+        json = bound(&json, shift);
     }
     json.as_object_mut()?.insert("$schema".to_owned(), json!("https://proj.org/schemas/v0.7/projjson.schema.json"));
     Some(json)
@@ -137,7 +137,7 @@ fn convert(conversion: &Conversion) -> Json {
     json!({ "name": conversion.name, "method": method, "parameters": parameters })
 }
 
-fn bound(source: Json, shift: [f64; 7]) -> Json {
+fn bound(source: &Json, shift: [f64; 7]) -> Json {
     let [x, y, z, rx, ry, rz, scale] = shift;
     let metres = |name: &str, value: f64, code: u32| {
         identified(json!({ "name": name, "value": value, "unit": "metre" }), Some(code))
