@@ -144,6 +144,7 @@ const VECTORS: &[Vector] = &[
 const ESRI_WGS84: &str = r#"GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]"#;
 const ESRI_NAD27: &str = r#"GEOGCS["GCS_North_American_1927",DATUM["D_North_American_1927",SPHEROID["Clarke_1866",6378206.4,294.9786982]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]"#;
 
+#[expect(clippy::expect_used, reason = "a misspelt name is a fault of the test")]
 fn vector(name: &str) -> &'static Vector {
     VECTORS.iter().find(|vector| vector.name == name).expect("a vector of this name")
 }
@@ -259,7 +260,8 @@ proptest! {
         patch in "[-0-9.e\\[\\]\",A-Za-z]{0,8}",
     ) {
         let text: Vec<char> = VECTORS[which].wkt.chars().collect();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of a short text")]
+        #[expect(
+            clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a fraction of a short text")]
         let at = (at * text.len() as f64) as usize;
         let end = (at + length).min(text.len());
         let damaged: String = text[..at].iter().copied().chain(patch.chars()).chain(text[end..].iter().copied()).collect();

@@ -8,3 +8,5 @@ pub mod crs;
 
 /// A layer as a small map that needs nothing but a browser.
 pub mod picture;
+
+mod walk;
