@@ -66,7 +66,8 @@ impl Sphere {
         let mut excess = 0.0;
         for (longitude, latitude) in longitudes.iter().zip(latitudes) {
             let tangent = self.half_tangent(*latitude);
-            let step = short_way(longitude - before);
+            // The tangent repeats after a full circle, so a side across the date line takes the short way by itself.
+            let step = longitude - before;
             // The spherical excess of the strip between the side and the equator.
             let rise = (step.to_radians() / 2.0).tan() * (before_tangent + tangent);
             excess += 2.0 * rise.atan2(1.0 + before_tangent * tangent);
@@ -80,18 +81,6 @@ impl Sphere {
 fn q(sine: f64, eccentricity: f64) -> f64 {
     let along = eccentricity * sine;
     (1.0 - E2) * (sine / (1.0 - along * along) + along.atanh() / eccentricity)
-}
-
-/// A difference of longitudes the short way round, also across the date line. Small ones stay exact: a strip reaches
-/// down to the equator, so that the last digit of its width weighs more than a small polygon.
-fn short_way(difference: f64) -> f64 {
-    if difference > 180.0 {
-        difference - 360.0
-    } else if difference < -180.0 {
-        difference + 360.0
-    } else {
-        difference
-    }
 }
 
 #[cfg(test)]
