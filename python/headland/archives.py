@@ -21,13 +21,13 @@ class Limits(NamedTuple):
     """How much an archive may hold; what is larger is refused before memory is given to it."""
 
     members: int = _core.LIMITS[0]
-    """Members of all archives together."""
+    """Members of an archive, or files of a folder."""
     bytes: int = _core.LIMITS[1]
-    """Bytes of all members together, when they are unpacked."""
+    """Bytes of one member when it is unpacked."""
     ratio: int = _core.LIMITS[2]
-    """Unpacked bytes for each packed byte."""
+    """How many times its packed size a member above 16 MiB may unpack to."""
     nesting: int = _core.LIMITS[3]
-    """Archives inside archives."""
+    """How deep archives inside archives are followed."""
     name: int = _core.LIMITS[4]
     """Bytes of a member's name."""
 
@@ -48,11 +48,11 @@ def read(
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.
         layer: Which layer, where the archive holds several; ``headland.layers`` names them.
-        columns: Only these columns, in this order; the geometry always comes along.
+        columns: Only these columns, in the order of the file; the geometry always comes along.
         encoding: The encoding of texts, instead of what the archive says.
         strict: Whether damage is an error; with ``False`` what can be saved is read, and ``diagnostics`` say what
             was lost.
-        threads: How many threads may work; by default as many as the machine offers.
+        threads: How many threads may work; two by default, where the machine has them.
         limits: What the archive may hold; ``Limits()`` by default.
         to_crs: A coordinate system to transform to, such as ``"EPSG:4326"``.
 

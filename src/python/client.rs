@@ -213,7 +213,7 @@ impl Client {
         let call = self.fetch(py, name, &arguments, timeout)?;
         let options = reading.options();
         let source = bridge::wait(py, call)?;
-        bridge::compute(py, move || records::read(source, &options)).map(Layer::new)
+        bridge::compute(py, move || records::read(&source, &options)).map(Layer::new)
     }
 
     #[pyo3(signature = (name, arguments, timeout, reading))]
@@ -229,7 +229,7 @@ impl Client {
         let options = reading.options();
         let call = async move {
             let source = call.await?;
-            bridge::offload(move || records::read(source, &options)).await
+            bridge::offload(move || records::read(&source, &options)).await
         };
         bridge::start(py, call, layer::unbound)
     }

@@ -13,8 +13,8 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use super::{bridge, cells};
 use crate::archive::{self, Limits, Options, Source};
-use crate::error::Result;
-use crate::layer::{self as records, Picture};
+use crate::error::{Error, Kind, Result};
+use crate::layer::{self as records, picture::Picture};
 
 /// A layer of the core; `headland.Layer` wraps it.
 #[pyclass(frozen, module = "headland._core")]
@@ -227,13 +227,18 @@ impl From<Given> for Source {
 /// Reads an archive into a layer.
 #[pyfunction]
 pub(super) fn read(py: Python<'_>, source: Given, reading: Reading) -> PyResult<Layer> {
-    let (source, options) = (source.into(), reading.options());
-    bridge::compute(py, move || records::read(source, &options)).map(Layer::new)
+    let (source, options) = (Source::from(source), reading.options());
+    bridge::compute(py, move || records::read(&source, &options).map_err(about_archive)).map(Layer::new)
 }
 
 /// The names of an archive's layers.
 #[pyfunction]
 pub(super) fn layers(py: Python<'_>, source: Given, limits: Bounds) -> PyResult<Vec<String>> {
-    let (source, limits) = (source.into(), bounds(limits));
-    bridge::compute(py, move || archive::layers(source, limits))
+    let (source, limits) = (Source::from(source), bounds(limits));
+    bridge::compute(py, move || archive::layers(&source, &limits).map_err(about_archive))
+}
+
+/// A file that is not there is an archive that cannot be read, to whoever reads archives.
+fn about_archive(error: Error) -> Error {
+    if error.kind() == Kind::File { error.as_kind(Kind::Archive) } else { error }
 }
