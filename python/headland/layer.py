@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
 AsIs = Literal["as-is"]
 """Coordinates as they are in the archive, instead of WGS 84."""
+
+NUMBERS = ("Int", "UInt", "Float")
+"""How the names of Arrow's types of numbers begin."""
+
+CRS_SHOWN = 40
+"""How much of the text of a .prj one line shows."""
 
 
 class Diagnostic(NamedTuple):
@@ -70,8 +77,9 @@ class Layer:
 
     @property
     def units(self) -> dict[str, str]:
-        """The unit of each column, ``"unknown"`` where the archive does not say."""
-        return dict(self._core.units)
+        """The unit of each column of numbers, ``"unknown"`` where nobody says it; also of others that have one."""
+        numbers = {column.name: "unknown" for column in self.describe() if column.type.startswith(NUMBERS)}
+        return numbers | dict(self._core.units)
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -88,9 +96,8 @@ class Layer:
 
     def __repr__(self) -> str:
         """Show name, size and coordinate system in one line."""
-        crs = self.crs or "no coordinate system"
-        shown = crs if len(crs) <= len("EPSG:00000") or " " in crs[:20] else crs[:40] + "..."
-        return f"<Layer {self.name!r}: {len(self)} records, {len(self.columns)} columns, {shown}>"
+        crs = textwrap.shorten(self.crs or "no coordinate system", CRS_SHOWN)
+        return f"<Layer {self.name!r}: {len(self)} records, {len(self.columns)} columns, {crs}>"
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export the columns by the Arrow C stream interface; the geometry is ``geoarrow.wkb``."""
