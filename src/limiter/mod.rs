@@ -1,6 +1,17 @@
 //! The budget of calls: exact sliding windows, tightened by the server's headers, shared between processes.
 
+mod file;
+mod gate;
+mod heard;
+mod log;
+mod owner;
+mod store;
+
 use std::time::Duration;
+
+pub use gate::{Limiter, Refusal, Slot, default_file};
+pub use heard::Heard;
+pub use store::Place;
 
 /// So many calls in any stretch of that length (specification 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,14 @@
 //! One request to one reply, and the loop that decides what to do with it.
 
+mod attempts;
+mod base;
+mod body;
+mod http_client;
+mod judge;
+mod notices;
+mod skew;
+mod table;
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -9,6 +18,15 @@ use futures_util::Stream;
 use http::HeaderMap;
 
 use crate::api::Method;
+
+pub use attempts::{Attempts, Call, Caller, Got, Jitter, Limits, Whole};
+pub use base::Base;
+pub use body::Body;
+pub use http_client::HttpClient;
+pub use judge::{Judged, judge_response};
+pub use notices::Notices;
+pub use skew::Skew;
+pub use table::Outcome;
 
 /// A signed request, ready to be sent.
 #[derive(Clone, Debug)]
