@@ -38,7 +38,7 @@ class _Reading(TypedDict):
 
 @type_check_only
 class _Budget(TypedDict):
-    remaining: int
+    remaining: int | None
     next_call_in: float
     reset_in: float
     windows: list[tuple[int, float, int]]

@@ -78,7 +78,6 @@ class Calls(OpenClient):
     def pages(self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None) -> Pages[Any]:
         """Give a list that reads its pages when they are wanted."""
         _check_paging(page_size, page)
-        arguments.texts(call, given)
         return Pages(lambda: self.open_pages(call, given, page_size, page), self.tell)
 
     def download(
@@ -141,7 +140,6 @@ class AsyncCalls(OpenClient):
     ) -> AsyncPages[Any]:
         """Give a list that reads its pages when they are wanted."""
         _check_paging(page_size, page)
-        arguments.texts(call, given)
         return AsyncPages(lambda: self.open_pages(call, given, page_size, page), self.tell)
 
     async def download(

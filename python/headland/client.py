@@ -43,8 +43,8 @@ class WindowUse(NamedTuple):
 class Budget(NamedTuple):
     """What is left of the limit now."""
 
-    remaining: int
-    """Calls that may start now."""
+    remaining: int | None
+    """Calls that may start now; ``None`` where the limiter is turned off."""
     next_call_in: float
     """Seconds until the next call may start; 0 when one may start now."""
     reset_in: float
@@ -94,7 +94,7 @@ class _Setup:
                 api_key=keys[0],
                 shared_secret=keys[1],
                 access_key=keys[2],
-                rate_limits=list(rate_limits),
+                rate_limits=[(calls, seconds) for calls, seconds in rate_limits],
                 limiter_state=None if limiter_state is None else Path(limiter_state),
                 page_size=arguments.whole_number("page_size", page_size, *PAGE_SIZE),
                 connect=connect,
@@ -127,7 +127,7 @@ class _Setup:
 
     def __repr__(self) -> str:
         """Show the address and nothing of the secrets."""
-        return f"<{type(self).__name__} {self._calls!r}>"
+        return f"<{type(self).__name__} {getattr(self, '_calls', 'not set up')!r}>"
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled: the secrets would be in the pickle."""

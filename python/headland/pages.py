@@ -37,11 +37,12 @@ class _Pages(Generic[Record]):
     def __init__(self, open_pages: Callable[[], _core.Pages], tell: Callable[[], None]) -> None:
         self._open = open_pages
         self._tell = tell
-        self._opened: _Opened[Record] | None = None
+        # Opened now, though nothing is read before it is wanted, so that wrong arguments are told now.
+        self._opened: _Opened[Record] = _Opened(open_pages())
 
     def _newest(self, *, untouched: bool) -> _Opened[Record]:
         """Give the reading that ``len()`` and ``first()`` look at, or a new one where iteration has used it."""
-        if self._opened is None or (untouched and self._opened.begun):
+        if untouched and self._opened.begun:
             self._opened = _Opened(self._open())
         return self._opened
 

@@ -127,7 +127,7 @@ class Sandbox:
             data=None if data is None else Path(data),
             port=port,
             seed=seed,
-            rate_limits=list(rate_limits),
+            rate_limits=[(calls, seconds) for calls, seconds in rate_limits],
             sliding=_is("window", window, "sliding", "fixed"),
             conversion_time=conversion_time,
             variants=list(variants),

@@ -96,6 +96,7 @@ def _hidden(content: bytes, name: str, file: Path) -> dict[str, Any]:
     known = ", ".join(sorted(profiles)) or "none"
     profiles = None
     if not isinstance(profile, dict):
+        profile = None
         raise ConfigurationError(f"there is no profile [{name}] in `{file}`; it has: {known}")
     return {key: _core.Secret(value) if key in SECRETS else value for key, value in profile.items()}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 import pytest
@@ -65,7 +66,9 @@ def test_wrong_faults_are_told(service: hl.Sandbox) -> None:
 
 def test_the_child_of_a_fork_leaves_the_service_to_its_parent() -> None:
     service = hl.Sandbox.demo()
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
     if child == 0:
         try:
             service.close()

@@ -313,7 +313,8 @@ fn record<'py>(py: Python<'py>, created: &Created) -> PyResult<Bound<'py, PyDict
 
 fn budget_facts<'py>(py: Python<'py>, budget: &Budget) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
-    facts.set_item("remaining", budget.remaining)?;
+    // Without a window there is no limit to count down from.
+    facts.set_item("remaining", (!budget.windows.is_empty()).then_some(budget.remaining))?;
     facts.set_item("next_call_in", budget.next_call_in.as_secs_f64())?;
     facts.set_item("reset_in", budget.reset_in.as_secs_f64())?;
     let windows: Vec<(u32, f64, u32)> =

@@ -1,6 +1,7 @@
 //! Values that belong to one process: what a fork copies is left alone, and the child makes its own.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::Result;
 
@@ -31,6 +32,9 @@ impl<T: Send + Sync> PerProcess<T> {
         if let Some(made) = unsafe { found.as_ref() }.filter(|made| made.process == process) {
             return Ok(&made.value);
         }
+        if !found.is_null() {
+            reseed(process);
+        }
         let fresh = Box::into_raw(Box::new(Made { process, value: make()? }));
         let winner = match self.made.compare_exchange(found, fresh, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => fresh,
@@ -43,6 +47,12 @@ impl<T: Send + Sync> PerProcess<T> {
         // SAFETY: as above; the exchange left a pointer that this process made.
         Ok(unsafe { &(*winner).value })
     }
+}
+
+/// A fork copies the state of the random numbers too; parent and child would draw the same ones from then on.
+fn reseed(process: u32) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+    fastrand::seed((u64::from(process) << 32) | u64::from(now));
 }
 
 impl<T> Drop for PerProcess<T> {

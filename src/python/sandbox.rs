@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::client::{seconds, windows};
 use super::errors;
-use crate::sandbox as service;
+use crate::sandbox::{self as service, Keys};
 use crate::sandbox::fields::{Total, Truth};
 
 /// A running service, stopped by `close` or when it is collected. In the child of a fork it is the parent's.
@@ -18,6 +18,8 @@ pub(super) struct Sandbox {
     process: u32,
     #[pyo3(get)]
     base_url: String,
+    /// Known to a child that a fork made as well, since it may be a client.
+    keys: Keys,
     running: Mutex<Option<service::Sandbox>>,
 }
 
@@ -48,21 +50,23 @@ impl Sandbox {
             moved_clock,
         };
         let running = py.detach(|| service::Sandbox::start(options)).map_err(|error| errors::raise(py, &error))?;
-        Ok(Self { process: std::process::id(), base_url: running.base_url(), running: Mutex::new(Some(running)) })
+        Ok(Self {
+            process: std::process::id(),
+            base_url: running.base_url(),
+            keys: running.keys().clone(),
+            running: Mutex::new(Some(running)),
+        })
     }
 
     /// The keys that the service knows.
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.with(|running| {
-            let keys = running.keys();
-            let known = PyDict::new(py);
-            known.set_item("api_key", &keys.api_key)?;
-            known.set_item("shared_secret", &keys.shared_secret)?;
-            known.set_item("access_key", &keys.access_key)?;
-            known.set_item("other_access_key", &keys.other_access_key)?;
-            known.set_item("revoked_access_key", &keys.revoked_access_key)?;
-            Ok(known)
-        })
+        let known = PyDict::new(py);
+        known.set_item("api_key", &self.keys.api_key)?;
+        known.set_item("shared_secret", &self.keys.shared_secret)?;
+        known.set_item("access_key", &self.keys.access_key)?;
+        known.set_item("other_access_key", &self.keys.other_access_key)?;
+        known.set_item("revoked_access_key", &self.keys.revoked_access_key)?;
+        Ok(known)
     }
 
     fn advance(&self, by: f64) -> PyResult<()> {
