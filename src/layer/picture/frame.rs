@@ -97,7 +97,7 @@ pub(super) fn write(
         text(&mut svg, (MARGIN, line), r#"font-size="12""#, PALE, "coordinates as they are");
     } else {
         bar(&mut svg, line, layout);
-        north(&mut svg, width - MARGIN - 8.0, HEADER + panel_height - 30.0);
+        north(&mut svg, MARGIN + panel_width + 26.0, HEADER + panel_height - 30.0);
     }
     let edge = (MARGIN + panel_width, line);
     text(&mut svg, edge, r#"font-size="12" text-anchor="end""#, PALE, &drawn);
@@ -121,8 +121,8 @@ fn subject(drawing: &Drawing<'_>) -> String {
 fn drawn(ground: &Ground, selection: &Selection) -> String {
     let Ground { kind, total, outside, .. } = *ground;
     let mut drawn = format!("draws {} of {} {kind}", count(selection.spots.len()), count(total));
-    if selection.shape == Shape::Dots && kind != "points" {
-        drawn.push_str(" as dots");
+    if matches!(selection.shape, Shape::Squares { .. }) {
+        drawn.push_str(" as squares");
     }
     if outside > 0 {
         let _ = write!(drawn, "; {} far outside", count(outside));
@@ -218,7 +218,7 @@ fn ramp_legend(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high
     let step = round_below((high - low) / 3.2);
     let mut tick = (low / step).ceil() * step;
     for _ in 0..12 {
-        if !(tick <= high + step * 1e-6) {
+        if tick.is_nan() || tick > high + step * 1e-6 {
             break;
         }
         let at = y + length * (1.0 - (tick - low) / (high - low));

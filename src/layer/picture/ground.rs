@@ -41,9 +41,14 @@ pub(super) struct Ground {
 }
 
 /// How records are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
     Dots,
+    /// Polygons too many and too small to draw: squares side by side, each in the colour of the polygon at its centre.
+    Squares {
+        /// In metres.
+        cell: f64,
+    },
     Outlines,
 }
 
@@ -164,7 +169,11 @@ impl Ground {
                 coarse = cell;
             }
         }
-        Selection { shape: Shape::Dots, spots: Grid::new(self, coarse).central(&self.spots) }
+        if self.kind == "points" {
+            return Selection { shape: Shape::Dots, spots: Grid::new(self, coarse).central(&self.spots, false) };
+        }
+        let cell = coarse.max(self.spacing(&self.spots));
+        Selection { shape: Shape::Squares { cell }, spots: Grid::new(self, cell).central(&self.spots, true) }
     }
 
     /// The distance in metres at which the chosen records join up to a surface: passes that are nine metres apart have
@@ -267,8 +276,8 @@ impl<'a> Grid<'a> {
         self.filled(spots).iter().filter(|cell| **cell).count()
     }
 
-    /// The spot nearest to the centre of each cell, in the order of records.
-    fn central(&self, spots: &[Spot]) -> Vec<Spot> {
+    /// The spot nearest to the centre of each cell, in the order of records; moved there if `aligned`.
+    fn central(&self, spots: &[Spot], aligned: bool) -> Vec<Spot> {
         let mut best: HashMap<(usize, usize), (f64, Spot)> = HashMap::new();
         for spot in spots {
             let (column, row, distance) = self.place(spot);
@@ -277,7 +286,14 @@ impl<'a> Grid<'a> {
                 *entry = (distance, *spot);
             }
         }
-        let mut chosen: Vec<Spot> = best.into_values().map(|(_, spot)| spot).collect();
+        let (step_x, step_y) = (self.cell / self.ground.metres.0, self.cell / self.ground.metres.1);
+        #[expect(clippy::cast_precision_loss, reason = "at most MAX_SIDE")]
+        let centre = |cell: usize, step: f64, start: f64| start + (cell as f64 + 0.5) * step;
+        let place = |((column, row), (_, spot)): ((usize, usize), (f64, Spot))| {
+            let (x, y) = (centre(column, step_x, self.ground.west), centre(row, step_y, self.ground.south));
+            if aligned { Spot { x, y, ..spot } } else { spot }
+        };
+        let mut chosen: Vec<Spot> = best.into_iter().map(place).collect();
         chosen.sort_unstable_by_key(|spot| spot.record);
         chosen
     }

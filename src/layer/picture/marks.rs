@@ -4,22 +4,29 @@ use std::fmt::Write as _;
 
 use super::colour::Scale;
 use super::frame::Layout;
-use super::ground::{self, Ground, Selection};
+use super::ground::{self, Ground, Selection, Shape};
 use super::{Drawing, Values};
 use crate::error::Result;
 use crate::layer::walk::{Flat, Part};
 
-/// Corners closer together than this many tenths of a pixel say nothing to the eye.
-const NEAR: i64 = 4;
+/// Bends of less than this many tenths of a pixel say nothing to the eye.
+const NEAR: f64 = 2.0;
 /// With more corners than this the file grows beyond what a page should carry, and they are thinned further.
 const MAX_CORNERS: usize = 50_000;
 
-/// Round dots that just touch their neighbours.
+/// Round dots that just touch their neighbours, or squares side by side.
 pub(super) fn dots(ground: &Ground, selection: &Selection, scale: &Scale<'_>, layout: &Layout) -> String {
-    let touching = ground.spacing(&selection.spots) * layout.pixels_per_metre;
-    // Machines lay points in passes, but polygons in tiles, which leave wider gaps when some are left out.
-    let overlap = if ground.kind == "points" { 1.12 } else { 1.4 };
-    let diameter = (touching * overlap).clamp(2.0, 13.0);
+    let (opening, paint, mark, corner) = if let Shape::Squares { cell } = selection.shape {
+        // A little more than the cell, so that no seam shows.
+        #[expect(clippy::cast_possible_truncation, reason = "tenths of a pixel on a page")]
+        let side = (cell * layout.pixels_per_metre * 10.0).clamp(1.0, 1e5) as i64 + 4;
+        (r#"<g transform="scale(.1)">"#.to_owned(), "fill", format!("h{side}v{side}h-{side}z"), side / 2)
+    } else {
+        let touching = ground.spacing(&selection.spots) * layout.pixels_per_metre;
+        let width = (touching * 1.12).clamp(2.0, 13.0) * 10.0;
+        let round = r#"<g transform="scale(.1)" fill="none" stroke-linecap="round" stroke-width=""#;
+        (format!("{round}{width:.0}\">"), "stroke", "h0".to_owned(), 0)
+    };
     let mut paths: Vec<String> = Vec::new();
     let mut places: Vec<(i64, i64)> = Vec::new();
     for spot in &selection.spots {
@@ -30,15 +37,12 @@ pub(super) fn dots(ground: &Ground, selection: &Selection, scale: &Scale<'_>, la
         }
         let (Some(path), Some(place)) = (paths.get_mut(shade), places.get_mut(shade)) else { continue };
         let (x, y) = layout.tenths(ground, spot.x, spot.y);
+        let (x, y) = (x - corner, y - corner);
         step(path, if path.is_empty() { 'M' } else { 'm' }, (x - place.0, y - place.1));
-        path.push_str("h0");
+        path.push_str(&mark);
         *place = (x, y);
     }
-    let opening = format!(
-        r#"<g transform="scale(.1)" fill="none" stroke-linecap="round" stroke-width="{:.0}">"#,
-        diameter * 10.0
-    );
-    group(&opening, &paths, scale, |colour| format!(r#"stroke="{colour}""#))
+    group(&opening, &paths, scale, |colour| format!(r#"{paint}="{colour}""#))
 }
 
 /// Lines and polygons with their corners.
@@ -52,10 +56,10 @@ pub(super) fn outlines(
     let mut near = NEAR;
     let (fills, strokes) = loop {
         let (fills, strokes, corners) = trace(drawing, ground, selection, scale, layout, near)?;
-        if corners <= MAX_CORNERS || near > 100 {
+        if corners <= MAX_CORNERS || near > 100.0 {
             break (fills, strokes);
         }
-        near = near.saturating_mul(2);
+        near *= 2.0;
     };
     let plain = matches!(drawing.values, Values::None);
     // A hair of the same colour closes the seams between neighbours; a few large zones are told apart by white lines.
@@ -90,17 +94,20 @@ fn trace(
     selection: &Selection,
     scale: &Scale<'_>,
     layout: &Layout,
-    near: i64,
+    near: f64,
 ) -> Result<Traced> {
     let shades = scale.colours().len();
     let (mut fills, mut strokes) = (vec![String::new(); shades], vec![String::new(); shades]);
-    let (mut flat, mut corners, mut kept) = (Flat::default(), 0, Vec::new());
+    let (mut flat, mut corners, mut run, mut kept) = (Flat::default(), 0, Vec::new(), Vec::new());
     for spot in &selection.spots {
         let Some(wkb) = drawing.geometries.get(spot.record).copied().flatten() else { continue };
         ground::read(&mut flat, wkb, spot.record, drawing.transform)?;
         let shade = scale.shade(spot.record);
         for (part, xs, ys) in flat.parts() {
-            thin(&mut kept, xs.iter().zip(ys).map(|(x, y)| layout.tenths(ground, *x, *y)), near);
+            run.clear();
+            run.extend(xs.iter().zip(ys).map(|(x, y)| layout.tenths(ground, *x, *y)));
+            run.dedup();
+            thin(&mut kept, &run, near);
             let paths = if matches!(part, Part::Shell | Part::Hole) { &mut fills } else { &mut strokes };
             let Some(path) = paths.get_mut(shade) else { continue };
             corners += kept.len();
@@ -120,20 +127,38 @@ fn trace(
     Ok((fills, strokes, corners))
 }
 
-fn thin(kept: &mut Vec<(i64, i64)>, corners: impl Iterator<Item = (i64, i64)>, near: i64) {
+/// Leaves out corners that lie within `near` of the line between those that stay (Douglas and Peucker's rule).
+fn thin(kept: &mut Vec<(i64, i64)>, corners: &[(i64, i64)], near: f64) {
     kept.clear();
-    let mut left_out = None;
-    for (x, y) in corners {
-        let is_near = |last: &(i64, i64)| (x - last.0).abs() < near && (y - last.1).abs() < near;
-        if kept.last().is_some_and(is_near) {
-            left_out = Some((x, y));
-        } else {
-            kept.push((x, y));
-            left_out = None;
+    let Some(last) = corners.len().checked_sub(1) else { return };
+    kept.extend(corners.first());
+    let mut open = vec![(0, last)];
+    while let Some((from, to)) = open.pop() {
+        let (Some(start), Some(end)) = (corners.get(from), corners.get(to)) else { continue };
+        let between = corners.get(from.saturating_add(1)..to).unwrap_or(&[]);
+        let distances = between.iter().map(|corner| distance(*corner, *start, *end));
+        let farthest = distances.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|farthest| farthest.1 > near);
+        match farthest {
+            // The part nearer to the start is looked at first, so that corners come out in order.
+            Some((at, _)) => open.extend([(from + 1 + at, to), (from, from + 1 + at)]),
+            None if to > from => kept.push(*end),
+            None => {}
         }
     }
-    // The end of a line stays where it is.
-    kept.extend(left_out.filter(|_| kept.len() < 3));
+}
+
+/// The distance of a corner from the line through `start` and `end`, or from `start` where the two are one.
+fn distance(corner: (i64, i64), start: (i64, i64), end: (i64, i64)) -> f64 {
+    let (along_x, along_y) = (end.0 - start.0, end.1 - start.1);
+    let (off_x, off_y) = (corner.0 - start.0, corner.1 - start.1);
+    #[expect(clippy::cast_precision_loss, reason = "tenths of a pixel on a page")]
+    let float = |number: i64| number as f64;
+    let length = float(along_x).hypot(float(along_y));
+    if length == 0.0 {
+        float(off_x).hypot(float(off_y))
+    } else {
+        float(off_x * along_y - off_y * along_x).abs() / length
+    }
 }
 
 fn close(path: &mut String, ring: &mut Vec<(i64, i64)>, clockwise: bool) {

@@ -67,7 +67,7 @@ pub fn draw(drawing: &Drawing<'_>) -> Result<String> {
     let layout = frame::Layout::new(drawing, &ground);
     let selection = ground.select();
     let marks = match selection.shape {
-        Shape::Dots => marks::dots(&ground, &selection, &scale, &layout),
+        Shape::Dots | Shape::Squares { .. } => marks::dots(&ground, &selection, &scale, &layout),
         Shape::Outlines => marks::outlines(drawing, &ground, &selection, &scale, &layout)?,
     };
     Ok(frame::write(drawing, &ground, &selection, &scale, &layout, &marks))

@@ -193,6 +193,27 @@ fn signed_area(path: &str) -> i64 {
 }
 
 #[test]
+fn polygons_too_small_to_draw_become_squares_without_gaps() {
+    let tile = |x: f64, y: f64| {
+        let (x, y, w, h) = (10.0 + x * 8e-5, 50.0 + y * 8e-5, 8e-5, 8e-5);
+        polygon(&[&[(x, y), (x, y + h), (x + w, y + h), (x + w, y), (x, y)]])
+    };
+    let wkb: Vec<Vec<u8>> =
+        (0..130_u32).flat_map(|x| (0..130_u32).map(move |y| tile(f64::from(x), f64::from(y)))).collect();
+    let svg = map(&wkb, Values::None).unwrap();
+    let count = svg.matches("h-").count();
+    let said = format!("draws {},{:03} of 16,900 polygons as squares", count / 1000, count % 1000);
+    assert!(svg.contains(&said) && count <= 8_000, "{said}");
+    // As many squares as fill the field's rectangle, none missing.
+    let side: f64 = svg.split("h-").nth(1).and_then(|rest| rest.split('z').next()).unwrap().parse().unwrap();
+    // The room is 520 pixels wide and at most 598 high, and the field is higher than wide at this latitude.
+    let field = 598.0 * 598.0 * 50.0_f64.to_radians().cos();
+    #[expect(clippy::cast_precision_loss, reason = "a count of squares")]
+    let covered = count as f64 * (side / 10.0 - 0.4).powi(2);
+    assert!((0.9..1.1).contains(&(covered / field)), "{covered} of {field}");
+}
+
+#[test]
 fn positions_without_a_fix_do_not_shrink_the_field() {
     let (mut wkb, mut values) = field();
     let whole = dots(&map(&wkb, Values::Numbers(&values)).unwrap()).len();

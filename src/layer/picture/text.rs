@@ -92,10 +92,11 @@ mod tests {
         assert_eq!(number(-0.0, 1.0), "0");
         assert_eq!(number(2.5e12, 1e12), "2.50e12");
         assert_eq!(lone(123_456.7), "123,457");
-        assert_eq!(lone(3.141_59), "3.14");
+        assert_eq!(lone(2.345_67), "2.35");
         assert_eq!(lone(0.5), "0.5");
         assert_eq!(lone(0.0), "0");
-        assert_eq!([0.7, 1.0, 3.0, 260.0].map(round_below), [0.5, 1.0, 2.0, 200.0]);
+        let rounds = [0.7, 1.0, 3.0, 260.0].map(|most| lone(round_below(most)));
+        assert_eq!(rounds, ["0.5", "1", "2", "200"]);
     }
 
     #[test]
