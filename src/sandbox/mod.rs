@@ -1,1 +1,3 @@
-//! Under construction by the room's owner.
+//! The whole service on loopback, with fields of known truth.
+
+pub mod fields;

@@ -1,0 +1,277 @@
+//! The account of a seed: which machine did what on which field in which season, and under which ids.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, Utc};
+
+use super::chance::{between, pick, stream};
+use super::details::{self, Display};
+use super::exact::whole;
+use super::packing::Packing;
+use super::passes::Manner;
+use super::places::{FIELDS, Field, fields};
+use super::plane::System;
+use super::units::{AMERICAN, METRIC};
+use super::work::{Crop, Kind, Work};
+use super::{Account, Computer, Coverage, Job};
+
+/// The seasons.
+const SEASONS: [i32; 3] = [2024, 2025, 2026];
+
+/// The season whose archives are in UTM.
+const PROJECTED: i32 = 2025;
+
+/// Records of the one large job: the harvest of the first field in the last season.
+const LARGE: usize = 100_000;
+
+/// Ids that each seed owns.
+const IDS: u128 = 128;
+
+/// The first id among those of a seed that no job has: field computers, field hubs and products follow.
+const AFTER_JOBS: u128 = 64;
+
+static CROPS: [Crop; 4] = [
+    Crop {
+        name: "Corn",
+        variety: "HX 4210",
+        grain: 10_500.0,
+        bushel: 25.401_2,
+        moisture: 17.5,
+        seeds: 80_000.0,
+        seed_mass: 0.33,
+    },
+    Crop {
+        name: "Soybeans",
+        variety: "SB 19-07",
+        grain: 3_400.0,
+        bushel: 27.215_5,
+        moisture: 12.8,
+        seeds: 345_000.0,
+        seed_mass: 0.16,
+    },
+    Crop {
+        name: "Sorghum",
+        variety: "GS 633",
+        grain: 6_200.0,
+        bushel: 25.401_2,
+        moisture: 14.5,
+        seeds: 160_000.0,
+        seed_mass: 0.03,
+    },
+    Crop {
+        name: "Sunflower",
+        variety: "SF 52",
+        grain: 2_300.0,
+        bushel: 10.886_2,
+        moisture: 9.5,
+        seeds: 62_000.0,
+        seed_mass: 0.06,
+    },
+];
+
+static DISPLAYS: [Display; 3] = [
+    Display {
+        name: "Combine cab",
+        device_type: "VIPER 4+",
+        software: "VIPER4PLUS, 21.3.0.26, RAD 2.2",
+        has_hub: true,
+        dispatch: true,
+        units: &AMERICAN,
+    },
+    Display {
+        name: "Old sprayer",
+        device_type: "ENVIZIO PRO",
+        software: "",
+        has_hub: true,
+        dispatch: false,
+        units: &AMERICAN,
+    },
+    Display {
+        name: "Loaner",
+        device_type: "CR12",
+        software: "CR12, 22.1.1.40, RAD 2.3",
+        has_hub: false,
+        dispatch: true,
+        units: &METRIC,
+    },
+];
+
+const OPERATORS: &[&str] = &["Operator 1", "Operator 2", "Operator 3"];
+
+/// The account of a seed.
+pub(super) fn account(seed: u64) -> Account {
+    let fields = fields(seed);
+    let mut rng = stream(seed, &[7]);
+    // Ids are handed out in an order that has nothing to do with time.
+    let mut slots: Vec<u128> = (0..AFTER_JOBS).collect();
+    rng.shuffle(&mut slots);
+    let reported = start(&mut rng, SEASONS[2], Kind::Harvest, FIELDS).and_utc();
+    let computers: Vec<Computer> = (AFTER_JOBS..)
+        .zip(&DISPLAYS)
+        .map(|(slot, display)| {
+            let number = id(seed, slot);
+            // A field computer's id need not be a number.
+            let id = if display.has_hub { number } else { format!("{}-{number}", display.device_type) };
+            let hub = display.has_hub.then(|| self::id(seed, slot + 8));
+            Computer { detail: details::computer(display, &id, hub, reported), id }
+        })
+        .collect();
+    let mut jobs = Vec::new();
+    for (slot, plan) in slots.into_iter().zip(plans()) {
+        if let Some(field) = fields.get(plan.field) {
+            jobs.push(job(seed, slot, plan, field, &computers));
+        }
+    }
+    jobs.sort_by(|a: &Job, b: &Job| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
+    Account { computers, jobs }
+}
+
+/// The id of a slot of a seed. Slots of different seeds never meet; small seeds get short ids.
+fn id(seed: u64, slot: u128) -> String {
+    const SHORT: u128 = 1 << 20;
+    let number = u128::from(seed) * IDS + slot;
+    // An odd factor shuffles the numbers below a power of two, and the others stay beyond.
+    let shuffled = if number < SHORT { (number * 656_893 + 400_837) % SHORT } else { number };
+    shuffled.to_string()
+}
+
+/// What is decided about a job before chance comes in.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    season: i32,
+    field: usize,
+    kind: Kind,
+    coverage: Coverage,
+    packing: Packing,
+}
+
+fn plans() -> impl Iterator<Item = Plan> {
+    let kinds = [Kind::Planting, Kind::Spraying, Kind::Harvest];
+    let regular = SEASONS
+        .into_iter()
+        .flat_map(move |season| (0..FIELDS).flat_map(move |field| kinds.map(|kind| (season, field, kind))))
+        .enumerate()
+        .map(|(index, (season, field, kind))| {
+            let packing = match index {
+                7 => Packing::Folder,
+                17 => Packing::Boundary,
+                24 => Packing::UpperCase,
+                35 => Packing::Macintosh,
+                _ if index % 5 == 0 => Packing::CodePage,
+                _ => Packing::Flat,
+            };
+            Plan { season, field, kind, coverage: Coverage::Recorded, packing }
+        });
+    let broken = |season, field, kind, coverage| Plan { season, field, kind, coverage, packing: Packing::Flat };
+    regular.chain([
+        broken(2026, 1, Kind::Spraying, Coverage::None),
+        broken(2025, 2, Kind::Planting, Coverage::Unconvertible),
+    ])
+}
+
+fn job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Computer]) -> Job {
+    let Plan { season, kind, coverage, packing, .. } = plan;
+    let mut rng = stream(seed, &[8, u64::try_from(slot).unwrap_or(0)]);
+    let turn = usize::try_from(season - SEASONS[0]).unwrap_or(0);
+    let crop = &CROPS[(plan.field + turn) % CROPS.len()];
+    let machine = match (kind, turn) {
+        (Kind::Spraying, 0) => 1,
+        (Kind::Spraying | Kind::Planting, 1) | (Kind::Planting | Kind::Harvest, 2) => 2,
+        _ => 0,
+    };
+    let display = &DISPLAYS[machine];
+    let computer = computers.get(machine).map(|computer| computer.id.clone()).unwrap_or_default();
+    let dry = kind == Kind::Spraying && plan.field == 3;
+    let polygons = kind == Kind::Spraying || (kind == Kind::Planting && plan.field % 2 == 1);
+    let (sub_type, verb, product) = match kind {
+        Kind::Planting => ("Planter", "Planting", crop.name),
+        Kind::Spraying if dry => ("As Applied", "Spreading", "Urea 46-0-0"),
+        Kind::Spraying => ("Sprayer", "Spraying", "Burndown mix"),
+        Kind::Harvest => ("Yield", "Harvest", crop.name),
+    };
+    let again = if coverage == Coverage::Recorded { "" } else { " again" };
+    let name = format!("{} {season} {verb}{again}", field.name);
+    let work = Work {
+        seed: rng.u64(..),
+        kind,
+        field: Arc::clone(field),
+        crop,
+        product,
+        dry,
+        operator: pick(&mut rng, OPERATORS).unwrap_or_default(),
+        start: start(&mut rng, season, kind, plan.field),
+        units: display.units,
+        manner: manner(&mut rng, plan, dry, polygons),
+        polygons,
+        system: if season == PROJECTED { System::Utm(field.plane.zone()) } else { System::Geographic },
+        packing,
+        layer: name.replace(' ', "_"),
+    };
+    let record = (coverage == Coverage::Recorded).then(|| work.record());
+    let worked = record.as_ref().and_then(|record| record.marks.list.last()).map_or(60.0, |mark| mark.seconds);
+    let end = work.start + Duration::seconds(whole(worked));
+    let created = utc(end + Duration::seconds(rng.i64(3_600..200_000)));
+    let updated = created + Duration::seconds(rng.i64(60..20_000));
+    let id = id(seed, slot);
+    let facts = details::Facts {
+        id: &id,
+        product_id: self::id(seed, product_slot(kind, dry, plan.field + turn)),
+        computer: &computer,
+        software: display.software,
+        created,
+        updated,
+        end: utc(end),
+    };
+    let detail = details::job(&work, record.as_ref(), &facts);
+    Job {
+        id,
+        name,
+        sub_type: sub_type.to_owned(),
+        created,
+        updated,
+        field: field.name.to_owned(),
+        season,
+        detail,
+        coverage,
+        work,
+        device: display.device_type.to_owned(),
+    }
+}
+
+/// The slot of a product: each crop as seed and as grain, the mix, and the dry product.
+fn product_slot(kind: Kind, dry: bool, crop: usize) -> u128 {
+    let crop = u128::try_from(crop % CROPS.len()).unwrap_or(0);
+    AFTER_JOBS
+        + match kind {
+            Kind::Planting => 16 + crop,
+            Kind::Harvest => 20 + crop,
+            Kind::Spraying => 24 + u128::from(dry),
+        }
+}
+
+fn utc(time: NaiveDateTime) -> DateTime<Utc> {
+    time.and_utc()
+}
+
+/// When the machine starts: fields follow each other by two days.
+fn start(rng: &mut fastrand::Rng, season: i32, kind: Kind, field: usize) -> NaiveDateTime {
+    let (month, day) = match kind {
+        Kind::Planting => (4, 24),
+        Kind::Spraying => (6, 12),
+        Kind::Harvest => (9, 21),
+    };
+    let first = NaiveDate::from_ymd_opt(season, month, day).unwrap_or_default();
+    let days = i64::try_from(field).unwrap_or(0) * 2;
+    first.and_time(chrono::NaiveTime::MIN) + Duration::days(days) + Duration::seconds(rng.i64(6 * 3_600..9 * 3_600))
+}
+
+fn manner(rng: &mut fastrand::Rng, plan: Plan, dry: bool, polygons: bool) -> Manner {
+    let (width, sections, speed, marks) = match plan.kind {
+        Kind::Planting => (12.192, if polygons { 2 } else { 1 }, 2.3, rng.usize(1_500..3_000)),
+        Kind::Spraying if dry => (24.0, 1, 5.0, rng.usize(1_500..1_800)),
+        Kind::Spraying => (27.432, 4, 5.5, rng.usize(1_700..2_800)),
+        Kind::Harvest if plan.field == 0 && plan.season == SEASONS[2] => (6.096, 1, 1.8, LARGE),
+        Kind::Harvest => (9.144, 1, 1.8, rng.usize(2_000..4_000)),
+    };
+    Manner { width, sections, speed: speed * between(rng, 0.92, 1.08), marks }
+}

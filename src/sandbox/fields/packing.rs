@@ -1,0 +1,129 @@
+//! The zips of a job: its layers as the different displays and portals pack them, and the display's own zip.
+
+use std::io::{Cursor, Write};
+
+use chrono::{Datelike, NaiveDateTime, Timelike};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, System, ZipWriter};
+
+use super::chance::stream;
+use super::exact::scaled;
+use super::shapes::{Manner, Member};
+use super::table::Table;
+use super::work::{Record, Work};
+use crate::error::{Error, Kind, Result};
+
+/// How the members of an archive lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// At the root.
+    Flat,
+    /// At the root, with a `.cpg`.
+    CodePage,
+    /// In a folder.
+    Folder,
+    /// At the root, with the boundary of the field as a second layer.
+    Boundary,
+    /// At the root, with upper-case extensions.
+    UpperCase,
+    /// At the root, with the twins that Macintosh computers add.
+    Macintosh,
+}
+
+/// The zip of shape files.
+pub(super) fn shapefile_zip(work: &Work, record: &Record) -> Result<Vec<u8>> {
+    let list = &record.marks.list;
+    let manner = Manner {
+        plane: &work.field.plane,
+        system: work.system,
+        date: work.start.date(),
+        code_page: work.packing == Packing::CodePage,
+    };
+    let table = work.table(record);
+    let mut members = if work.polygons {
+        manner.polygons(&work.layer, &table, list.iter().map(|mark| record.marks.corners(mark, work.units)))?
+    } else {
+        manner.points(&work.layer, &table, list.iter().map(|mark| mark.place))?
+    };
+    match work.packing {
+        Packing::Flat | Packing::CodePage => {}
+        Packing::Folder => {
+            for member in &mut members {
+                member.name = format!("{}/{}", work.layer, member.name);
+            }
+        }
+        Packing::Boundary => members.extend(boundary(work, manner)?),
+        Packing::UpperCase => {
+            for member in &mut members {
+                let stem = member.name.len().saturating_sub(3);
+                if let Some(extension) = member.name.get_mut(stem..) {
+                    extension.make_ascii_uppercase();
+                }
+            }
+        }
+        Packing::Macintosh => members = members.into_iter().flat_map(with_twin).collect(),
+    }
+    zipped(&members, work.start)
+}
+
+/// The field's boundary as a layer of its own.
+fn boundary(work: &Work, manner: Manner) -> Result<Vec<Member>> {
+    let mut table = Table::new();
+    table.word("FIELD", 24, work.field.name);
+    let area = scaled(work.field.area / work.units.area.1, 3);
+    table.numbers("AREA", work.units.area.0, (10, 3), std::iter::once(Some(area)));
+    let name = format!("{}_boundary", work.field.name.replace(' ', "_"));
+    manner.polygons(&name, &table, std::iter::once(&work.field.boundary))
+}
+
+/// A member and its `AppleDouble` twin, which holds no data of the job.
+fn with_twin(member: Member) -> [Member; 2] {
+    let mut bytes = vec![0x00, 0x05, 0x16, 0x07, 0x00, 0x02, 0x00, 0x00];
+    bytes.extend_from_slice(b"Mac OS X        ");
+    bytes.resize(82, 0);
+    let twin = Member { name: format!("__MACOSX/._{}", member.name), bytes };
+    [member, twin]
+}
+
+/// The display's own zip: a binary log that only the display reads, and a text that says what it is.
+pub(super) fn display_zip(work: &Work, device: &str) -> Result<Vec<u8>> {
+    let mut rng = stream(work.seed, &[6]);
+    let mut log = b"JOBLOG\x00\x01".to_vec();
+    log.extend(std::iter::repeat_with(|| rng.u8(..)).take(4096));
+    let manifest = format!(
+        "device={device}\r\njob={}\r\nfield={}\r\nstarted={}\r\nlog=job.log\r\n",
+        work.layer,
+        work.field.name,
+        work.start.format("%Y-%m-%dT%H:%M:%S"),
+    );
+    let member = |name: &str, bytes| Member { name: format!("{}/{name}", work.layer), bytes };
+    zipped(&[member("manifest.txt", manifest.into_bytes()), member("job.log", log)], work.start)
+}
+
+fn zipped(members: &[Member], time: NaiveDateTime) -> Result<Vec<u8>> {
+    let failed = |cause: &dyn std::fmt::Display| {
+        Error::new(Kind::Archive, format!("the archive of the generated job cannot be written: {cause}"))
+    };
+    let part = |value: u32| u8::try_from(value).unwrap_or(1);
+    let modified = DateTime::from_date_and_time(
+        u16::try_from(time.year()).unwrap_or(1980),
+        part(time.month()),
+        part(time.day()),
+        part(time.hour()),
+        part(time.minute()),
+        part(time.second()),
+    )
+    .map_err(|cause| failed(&cause))?;
+    // The operating system is part of each entry: naming one keeps the bytes the same on all.
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .last_modified_time(modified)
+        .unix_permissions(0o644)
+        .system(System::Unix);
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for member in members {
+        zip.start_file(member.name.as_str(), options).map_err(|cause| failed(&cause))?;
+        zip.write_all(&member.bytes).map_err(|cause| failed(&cause))?;
+    }
+    Ok(zip.finish().map_err(|cause| failed(&cause))?.into_inner())
+}

@@ -1,0 +1,216 @@
+//! How a machine covers a field: once around the headland, then back and forth, a mark for every stretch it logs.
+
+use super::chance::{between, noise, stream};
+use super::exact::{count, heading, real, scaled, unscaled, whole};
+use super::places::Field;
+use super::plane::Point;
+use super::units::Units;
+
+/// Decimals of widths and lengths in the units of the display.
+pub(super) const LENGTH_DECIMALS: u8 = 3;
+
+/// A straight run of the machine.
+#[derive(Clone, Copy, Debug)]
+struct Pass {
+    start: Point,
+    direction: Point,
+    length: f64,
+}
+
+/// How the machine works.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// Working width in metres.
+    pub(super) width: f64,
+    /// Sections side by side, each with its own mark.
+    pub(super) sections: u8,
+    /// Usual speed in metres a second.
+    pub(super) speed: f64,
+    /// Marks to log; sections that are off leave some out.
+    pub(super) marks: usize,
+}
+
+/// A stretch of ground that the machine logged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    /// The middle of the stretch.
+    pub(super) place: Point,
+    pub(super) direction: Point,
+    /// Number of the pass, from 1.
+    pub(super) pass: i64,
+    /// Number of the section, from 1.
+    pub(super) section: i64,
+    /// Position within the pass: how many marks lie between this one and the nearer end.
+    pub(super) from_end: usize,
+    /// Seconds since the start of the job.
+    pub(super) seconds: f64,
+    /// Length along the pass, in thousandths of the display's unit, as it is written.
+    pub(super) distance: i64,
+}
+
+/// The marks of a job, and what all of them share.
+#[derive(Debug)]
+pub(super) struct Marks {
+    pub(super) list: Vec<Mark>,
+    /// Width of a mark, in thousandths of the display's unit, as it is written.
+    pub(super) swath: i64,
+    /// Hundredths of a second between two marks of a section.
+    pub(super) cycle: i64,
+}
+
+impl Marks {
+    /// The area of a mark in m², from the numbers that are written.
+    pub(super) fn area(&self, mark: &Mark, units: &Units) -> f64 {
+        let metres = |value| unscaled(value, LENGTH_DECIMALS) * units.length.1;
+        metres(self.swath) * metres(mark.distance)
+    }
+
+    /// The speed at a mark in metres a second.
+    pub(super) fn speed(&self, mark: &Mark, units: &Units) -> f64 {
+        unscaled(mark.distance, LENGTH_DECIMALS) * units.length.1 / unscaled(self.cycle, 2)
+    }
+
+    /// The heading of a mark in degrees.
+    pub(super) fn heading(mark: &Mark) -> f64 {
+        heading(mark.direction.east, mark.direction.north)
+    }
+
+    /// The corners of a mark, clockwise.
+    pub(super) fn corners(&self, mark: &Mark, units: &Units) -> [Point; 4] {
+        let ahead = unscaled(mark.distance, LENGTH_DECIMALS) * units.length.1 / 2.0;
+        let aside = unscaled(self.swath, LENGTH_DECIMALS) * units.length.1 / 2.0;
+        let corner = |along: f64, across: f64| {
+            mark.place.moved(mark.direction, along * ahead).moved(mark.direction.left(), across * aside)
+        };
+        [corner(-1.0, -1.0), corner(-1.0, 1.0), corner(1.0, 1.0), corner(1.0, -1.0)]
+    }
+}
+
+/// Drives over the field.
+pub(super) fn drive(field: &Field, manner: Manner, units: &Units, seed: u64) -> Marks {
+    let mut rng = stream(seed, &[2]);
+    let passes = passes(field, manner.width);
+    let total: f64 = passes.iter().map(|pass| pass.length).sum();
+    let sections = usize::from(manner.sections.max(1));
+    let steps = manner.marks / sections;
+    let cycle = whole(total / count(steps) / manner.speed * 100.0).max(1);
+    let swath = scaled(manner.width / count(sections) / units.length.1, LENGTH_DECIMALS);
+    let mut list = Vec::with_capacity(manner.marks);
+    let (mut driven, mut seconds) = (0.0, 0.0);
+    for (number, pass) in (1..).zip(&passes) {
+        // Rounding what has been driven, not the pass, makes the steps of all passes add up to what was asked for.
+        let before = whole(driven / total * count(steps));
+        driven += pass.length;
+        let here = usize::try_from(whole(driven / total * count(steps)) - before).unwrap_or(0);
+        let first = Mark {
+            place: pass.start,
+            direction: pass.direction,
+            pass: number,
+            section: 1,
+            from_end: 0,
+            seconds: 0.0,
+            distance: 0,
+        };
+        for (length, from_end) in steps_of(&mut rng, pass.length, here) {
+            let middle = first.place.moved(pass.direction, length.1);
+            let distance = scaled(length.0 / units.length.1, LENGTH_DECIMALS);
+            for section in 0..sections {
+                // A section is switched off now and then, where the ground is already covered.
+                if sections > 1 && rng.u8(..) < 4 {
+                    continue;
+                }
+                let aside = (count(section) + 0.5 - count(sections) / 2.0) * unscaled(swath, LENGTH_DECIMALS);
+                let place = middle.moved(pass.direction.left(), -aside * units.length.1);
+                let section = whole(count(section)) + 1;
+                list.push(Mark { place, section, from_end, seconds, distance, ..first });
+            }
+            seconds += real(cycle) / 100.0;
+        }
+        seconds += between(&mut rng, 15.0, 30.0);
+    }
+    Marks { list, swath, cycle }
+}
+
+/// Length, middle and distance from the nearer end (in steps) of each of `steps` steps of a pass: the machine is slow
+/// where it has just turned and where it is about to.
+fn steps_of(rng: &mut fastrand::Rng, length: f64, steps: usize) -> Vec<((f64, f64), usize)> {
+    const RAMP: [f64; 4] = [0.55, 0.72, 0.86, 0.95];
+    let from_end = |step: usize| step.min(steps - 1 - step);
+    let weights: Vec<f64> =
+        (0..steps).map(|step| RAMP.get(from_end(step)).copied().unwrap_or(1.0) * (1.0 + 0.02 * noise(rng))).collect();
+    let all: f64 = weights.iter().sum();
+    let mut driven = 0.0;
+    weights
+        .iter()
+        .enumerate()
+        .map(|(step, weight)| {
+            let step_length = weight / all * length;
+            driven += step_length;
+            ((step_length, driven - step_length / 2.0), from_end(step))
+        })
+        .collect()
+}
+
+fn passes(field: &Field, width: f64) -> Vec<Pass> {
+    let mut passes = Vec::new();
+    let ring = inset(&field.boundary, width / 2.0);
+    for (from, to) in ring.iter().zip(ring.iter().cycle().skip(1)) {
+        let way = to.minus(*from);
+        // The corner itself is turned in, not worked.
+        let length = way.length() - width;
+        if length > width {
+            let direction = way.unit();
+            passes.push(Pass { start: from.moved(direction, width / 2.0), direction, length });
+        }
+    }
+    let inner = inset(&field.boundary, width);
+    let along = field.rows;
+    let across = along.left();
+    let levels = inner.iter().map(|vertex| vertex.dot(across));
+    let (lowest, highest) = levels.fold((f64::MAX, f64::MIN), |(low, high), level| (low.min(level), high.max(level)));
+    let mut back = false;
+    let mut level = lowest + width / 2.0;
+    while level < highest {
+        for (from, to) in crossings(&inner, along, across, level) {
+            if to - from > width {
+                let (start, direction) = if back { (to, Point::new(-along.east, -along.north)) } else { (from, along) };
+                let start = Point::new(0.0, 0.0).moved(along, start).moved(across, level);
+                passes.push(Pass { start, direction, length: to - from });
+            }
+        }
+        back = !back;
+        level += width;
+    }
+    passes
+}
+
+/// The polygon whose edges lie `distance` further inside.
+fn inset(polygon: &[Point], distance: f64) -> Vec<Point> {
+    let count = polygon.len();
+    let vertex = |index: usize| polygon.get(index % count).copied().unwrap_or(Point::new(0.0, 0.0));
+    (0..count)
+        .map(|index| {
+            let here = vertex(index);
+            let before = here.minus(vertex(index + count - 1)).unit().left();
+            let after = vertex(index + 1).minus(here).unit().left();
+            // Both moved edges meet on the bisector, further out the sharper the corner is.
+            let bisector = Point::new(before.east + after.east, before.north + after.north);
+            here.moved(bisector, distance / (1.0 + before.dot(after)))
+        })
+        .collect()
+}
+
+/// The stretches inside the polygon of the line at `level` across the rows, from the lower end along the rows on.
+fn crossings(polygon: &[Point], along: Point, across: Point, level: f64) -> Vec<(f64, f64)> {
+    let mut ends: Vec<f64> = polygon
+        .iter()
+        .zip(polygon.iter().cycle().skip(1))
+        .filter_map(|(a, b)| {
+            let (low, high) = (a.dot(across) - level, b.dot(across) - level);
+            let share = low / (low - high);
+            ((low < 0.0) != (high < 0.0)).then(|| a.dot(along) + share * b.minus(*a).dot(along))
+        })
+        .collect();
+    ends.sort_by(f64::total_cmp);
+    ends.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?))).collect()
+}

@@ -1,0 +1,151 @@
+//! The fields of an account: invented names, boundaries and soils at a plausible but anonymous place.
+
+use std::f64::consts::TAU;
+use std::sync::Arc;
+
+use super::chance::{Surface, between, noise, stream};
+use super::exact::{count, sin_cos};
+use super::plane::{Plane, Point, area};
+
+/// A field.
+#[derive(Debug)]
+pub(super) struct Field {
+    /// The name that the grower gave it.
+    pub(super) name: &'static str,
+    /// Where it lies.
+    pub(super) plane: Plane,
+    /// Its boundary on the plane, counter-clockwise.
+    pub(super) boundary: Vec<Point>,
+    /// The area inside the boundary in m².
+    pub(super) area: f64,
+    /// The direction of the rows.
+    pub(super) rows: Point,
+    /// How fertile the soil is, around 1.
+    pub(super) soil: Surface,
+    /// The height of the ground in metres above the sea is `lowest` times this surface.
+    pub(super) relief: Surface,
+    pub(super) lowest: f64,
+}
+
+impl Field {
+    /// The value of the management zone of a place: the first where the soil is poor, the last where it is rich.
+    /// Zones are drawn in squares, as prescriptions are.
+    pub(super) fn zone(&self, place: Point, values: [f64; 3]) -> f64 {
+        const SIDE: f64 = 45.0;
+        let middle = |metres: f64| ((metres / SIDE).floor() + 0.5) * SIDE;
+        let soil = self.soil.at(Point::new(middle(place.east), middle(place.north)));
+        let [poor, usual, rich] = values;
+        if soil < 0.9 {
+            poor
+        } else if soil > 1.08 {
+            rich
+        } else {
+            usual
+        }
+    }
+}
+
+/// How many fields an account has.
+pub(super) const FIELDS: usize = 6;
+
+const NAMES: &[&str] = &[
+    "North Eighty",
+    "Mill Bottom",
+    "Long Acre",
+    "Creek Side",
+    "Barn Quarter",
+    "Sandy Rise",
+    "Lower Meadow",
+    "Stone Hill",
+    "West Forty",
+    "Windbreak",
+    "Gravel Pit",
+    "River Bend",
+    "Cattle Gate",
+    "Schoolhouse",
+];
+
+/// Middles of wide farming regions, in degrees: no farm of anybody.
+const REGIONS: &[(f64, f64)] =
+    &[(-98.6, 45.2), (-103.9, 47.6), (-89.2, 41.3), (-105.2, 50.9), (10.9, 52.1), (26.4, 46.9)];
+
+/// The fields of a seed. The first is the largest: it carries the job of 100,000 points.
+pub(super) fn fields(seed: u64) -> Vec<Arc<Field>> {
+    let mut rng = stream(seed, &[1]);
+    let mut names = NAMES.to_vec();
+    rng.shuffle(&mut names);
+    let region = REGIONS.get(rng.usize(..REGIONS.len())).copied().unwrap_or((-98.6, 45.2));
+    let corner = (region.0 + between(&mut rng, -0.4, 0.4), region.1 + between(&mut rng, -0.4, 0.4));
+    names
+        .into_iter()
+        .take(FIELDS)
+        .enumerate()
+        .map(|(index, name)| {
+            // Two rows of three, so that no field can touch another.
+            let column = count(index % 3) + between(&mut rng, -0.1, 0.1);
+            let row = count(index / 3) + between(&mut rng, -0.1, 0.1);
+            let plane = Plane::new(corner.0 + column * 0.028, corner.1 + row * 0.019);
+            let hectares = if index == 0 { between(&mut rng, 52.0, 60.0) } else { between(&mut rng, 11.0, 45.0) };
+            Arc::new(field(&mut rng, name, plane, hectares))
+        })
+        .collect()
+}
+
+fn field(rng: &mut fastrand::Rng, name: &'static str, plane: Plane, hectares: f64) -> Field {
+    let boundary = boundary(rng, hectares * 10_000.0);
+    let radius = (hectares * 10_000.0 / 3.0).sqrt();
+    // Rows mostly follow the longest edge.
+    let longest = boundary
+        .iter()
+        .zip(boundary.iter().cycle().skip(1))
+        .map(|(a, b)| b.minus(*a))
+        .max_by(|a, b| a.length().total_cmp(&b.length()))
+        .unwrap_or(Point::new(0.0, 1.0));
+    Field {
+        name,
+        plane,
+        area: area(&boundary),
+        boundary,
+        rows: longest.unit(),
+        soil: Surface::new(rng, 6, 0.35, radius),
+        relief: Surface::new(rng, 4, 0.02, radius),
+        lowest: between(rng, 180.0, 700.0),
+    }
+}
+
+/// An irregular polygon of 4 to 9 vertices around the origin, with exactly that area.
+fn boundary(rng: &mut fastrand::Rng, wanted: f64) -> Vec<Point> {
+    let vertices = rng.usize(4..=9);
+    let turn = rng.f64() * TAU;
+    let stretch = between(rng, 0.75, 1.3);
+    let mut polygon: Vec<Point> = (0..vertices)
+        .map(|vertex| {
+            let angle = turn + TAU * (count(vertex) + between(rng, -0.2, 0.2)) / count(vertices);
+            let (sine, cosine) = sin_cos(angle);
+            let reach = 1.0 + 0.07 * noise(rng);
+            Point::new(cosine * reach * stretch, sine * reach / stretch)
+        })
+        .collect();
+    let size = (wanted / area(&polygon)).sqrt();
+    for vertex in &mut polygon {
+        *vertex = Point::new(vertex.east * size, vertex.north * size);
+    }
+    polygon
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_of_a_plausible_size_and_shape() {
+        for seed in 0..50 {
+            for field in fields(seed) {
+                let hectares = field.area / 10_000.0;
+                assert!((10.0..=60.0).contains(&hectares), "{} has {hectares} ha", field.name);
+                assert!((4..=9).contains(&field.boundary.len()));
+                assert!((area(&field.boundary) - field.area).abs() < 1e-6);
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Where a field lies: a flat plane in metres around it, and its coordinates on the ellipsoid of WGS 84 and in UTM.
+
+use super::exact::{sin_cos, whole};
+
+/// A place or a direction on the plane, in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Point {
+    pub(super) east: f64,
+    pub(super) north: f64,
+}
+
+impl Point {
+    pub(super) const fn new(east: f64, north: f64) -> Self {
+        Self { east, north }
+    }
+
+    /// This place, moved by `distance` metres in `direction`.
+    pub(super) fn moved(self, direction: Self, distance: f64) -> Self {
+        Self::new(self.east + direction.east * distance, self.north + direction.north * distance)
+    }
+
+    /// This direction, turned to the left by a quarter.
+    pub(super) fn left(self) -> Self {
+        Self::new(-self.north, self.east)
+    }
+
+    pub(super) fn minus(self, other: Self) -> Self {
+        Self::new(self.east - other.east, self.north - other.north)
+    }
+
+    pub(super) fn dot(self, other: Self) -> f64 {
+        self.east * other.east + self.north * other.north
+    }
+
+    pub(super) fn length(self) -> f64 {
+        self.dot(self).sqrt()
+    }
+
+    /// The direction of this vector, one metre long.
+    pub(super) fn unit(self) -> Self {
+        let length = self.length();
+        Self::new(self.east / length, self.north / length)
+    }
+}
+
+/// The area inside a polygon in m², positive where its vertices run counter-clockwise.
+pub(super) fn area(polygon: &[Point]) -> f64 {
+    let next = polygon.iter().cycle().skip(1);
+    polygon.iter().zip(next).map(|(a, b)| a.east * b.north - b.east * a.north).sum::<f64>() / 2.0
+}
+
+const SEMI_MAJOR: f64 = 6_378_137.0;
+const FLATTENING: f64 = 1.0 / 298.257_223_563;
+const ECCENTRICITY: f64 = FLATTENING * (2.0 - FLATTENING);
+
+/// How coordinates are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum System {
+    /// Degrees of WGS 84.
+    Geographic,
+    /// Metres of the northern UTM zone of that number.
+    Utm(u8),
+}
+
+/// A plane that touches the ellipsoid at the field. It keeps areas: a metre north is a metre along the meridian, and a
+/// metre east is a metre along the parallel of the place itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plane {
+    latitude: f64,
+    longitude: f64,
+    meridian_radius: f64,
+}
+
+impl Plane {
+    /// The plane around a place in degrees.
+    pub(super) fn new(longitude: f64, latitude: f64) -> Self {
+        let (sine, _) = sin_cos(latitude.to_radians());
+        let squeeze = 1.0 - ECCENTRICITY * sine * sine;
+        Self { latitude, longitude, meridian_radius: SEMI_MAJOR * (1.0 - ECCENTRICITY) / (squeeze * squeeze.sqrt()) }
+    }
+
+    /// The UTM zone of the field.
+    pub(super) fn zone(&self) -> u8 {
+        u8::try_from(whole(((self.longitude + 180.0) / 6.0).floor()) + 1).unwrap_or(1)
+    }
+
+    /// The coordinates that are written for a place: x and y of `system`, to a tenth of a millimetre.
+    pub(super) fn coordinates(&self, place: Point, system: System) -> (f64, f64) {
+        let latitude = self.latitude + (place.north / self.meridian_radius).to_degrees();
+        let (sine, cosine) = sin_cos(latitude.to_radians());
+        let normal_radius = SEMI_MAJOR / (1.0 - ECCENTRICITY * sine * sine).sqrt();
+        let longitude = self.longitude + (place.east / (normal_radius * cosine)).to_degrees();
+        match system {
+            System::Geographic => (rounded(longitude, 1e9), rounded(latitude, 1e9)),
+            System::Utm(zone) => {
+                let (x, y) = utm(longitude, latitude, zone);
+                (rounded(x, 1e4), rounded(y, 1e4))
+            }
+        }
+    }
+}
+
+fn rounded(value: f64, steps: f64) -> f64 {
+    (value * steps).round() / steps
+}
+
+/// Transverse Mercator by the series in Snyder, Map Projections: A Working Manual (1987), page 61.
+#[expect(clippy::many_single_char_names, reason = "the letters are those of the book, so that lines can be compared")]
+fn utm(longitude: f64, latitude: f64, zone: u8) -> (f64, f64) {
+    let central = f64::from(zone) * 6.0 - 183.0;
+    let radians = latitude.to_radians();
+    let (sine, cosine) = sin_cos(radians);
+    let second = ECCENTRICITY / (1.0 - ECCENTRICITY);
+    let normal = SEMI_MAJOR / (1.0 - ECCENTRICITY * sine * sine).sqrt();
+    let tangent = sine / cosine;
+    let t = tangent * tangent;
+    let c = second * cosine * cosine;
+    let a = (longitude - central).to_radians() * cosine;
+    let a2 = a * a;
+    let (e2, e4) = (ECCENTRICITY, ECCENTRICITY * ECCENTRICITY);
+    let e6 = e4 * e2;
+    let meridian = SEMI_MAJOR
+        * ((1.0 - e2 / 4.0 - 3.0 * e4 / 64.0 - 5.0 * e6 / 256.0) * radians
+            - (3.0 * e2 / 8.0 + 3.0 * e4 / 32.0 + 45.0 * e6 / 1024.0) * sin_cos(2.0 * radians).0
+            + (15.0 * e4 / 256.0 + 45.0 * e6 / 1024.0) * sin_cos(4.0 * radians).0
+            - (35.0 * e6 / 3072.0) * sin_cos(6.0 * radians).0);
+    let x = normal
+        * a
+        * (1.0 + (1.0 - t + c) * a2 / 6.0 + (5.0 - 18.0 * t + t * t + 72.0 * c - 58.0 * second) * a2 * a2 / 120.0);
+    let y = meridian
+        + normal
+            * tangent
+            * a2
+            * (0.5
+                + (5.0 - t + 9.0 * c + 4.0 * c * c) * a2 / 24.0
+                + (61.0 - 58.0 * t + t * t + 600.0 * c - 330.0 * second) * a2 * a2 / 720.0);
+    (0.9996 * x + 500_000.0, 0.9996 * y)
+}
+
+/// The text of the `.prj` file, as GDAL writes it.
+pub(super) fn projection(system: System) -> String {
+    let geographic = "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",SPHEROID[\"WGS_1984\",6378137.0,298.257223563]],\
+                      PRIMEM[\"Greenwich\",0.0],UNIT[\"Degree\",0.0174532925199433]]";
+    match system {
+        System::Geographic => geographic.to_owned(),
+        System::Utm(zone) => format!(
+            "PROJCS[\"WGS_1984_UTM_Zone_{zone}N\",{geographic},PROJECTION[\"Transverse_Mercator\"],\
+             PARAMETER[\"False_Easting\",500000.0],PARAMETER[\"False_Northing\",0.0],\
+             PARAMETER[\"Central_Meridian\",{:.1}],PARAMETER[\"Scale_Factor\",0.9996],\
+             PARAMETER[\"Latitude_Of_Origin\",0.0],UNIT[\"Meter\",1.0]]",
+            f64::from(zone) * 6.0 - 183.0
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn utm_agrees_with_an_independent_projection() {
+        let degrees = proj4rs::Proj::from_proj_string("+proj=longlat +datum=WGS84").unwrap();
+        let metres = proj4rs::Proj::from_proj_string("+proj=utm +zone=14 +datum=WGS84").unwrap();
+        for (longitude, latitude) in [(-99.0, 45.0), (-101.7, 41.2), (-96.1, 52.9), (-98.123_456_7, 48.765_432_1)] {
+            let mut place = (f64::to_radians(longitude), f64::to_radians(latitude), 0.0);
+            proj4rs::transform::transform(&degrees, &metres, &mut place).unwrap();
+            let (x, y) = utm(longitude, latitude, 14);
+            assert!((x - place.0).abs() < 0.005 && (y - place.1).abs() < 0.005, "{x} {y} instead of {place:?}");
+        }
+    }
+
+    #[test]
+    fn the_plane_keeps_areas_of_the_ellipsoid() {
+        // A cell of the ellipsoid between two meridians and two parallels, by the closed formula of its zone.
+        let (north, south, width) = (45.01_f64, 45.0_f64, 0.01_f64);
+        let zone = |latitude: f64| {
+            let sine = latitude.to_radians().sin();
+            let e = ECCENTRICITY.sqrt();
+            sine / (1.0 - ECCENTRICITY * sine * sine) + (e * sine).atanh() / e
+        };
+        let minor = SEMI_MAJOR * (1.0 - FLATTENING);
+        let expected = minor * minor * width.to_radians() * (zone(north) - zone(south)) / 2.0;
+        let plane = Plane::new(10.0, 45.0);
+        let metres = 500.0;
+        let corner = plane.coordinates(Point::new(0.0, metres), System::Geographic);
+        let side = plane.coordinates(Point::new(metres, 0.0), System::Geographic);
+        let share = (corner.1 - 45.0) / (north - south) * (side.0 - 10.0) / width;
+        let found = metres * metres / share;
+        assert!((found / expected - 1.0).abs() < 3e-4, "{found} instead of {expected}");
+    }
+}

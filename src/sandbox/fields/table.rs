@@ -1,0 +1,132 @@
+//! The attributes of a job's records: columns of cells as a dbf holds them, with exact sums.
+
+use chrono::{Datelike, NaiveDate};
+use shapefile::dbase;
+
+use super::exact::unscaled;
+
+/// A column.
+#[derive(Debug)]
+pub(super) struct Column {
+    /// At most ten characters.
+    pub(super) name: &'static str,
+    /// The unit of a number, `"1"` where it has none; empty for what is no number.
+    pub(super) unit: &'static str,
+    pub(super) cells: Cells,
+}
+
+/// The cells of a column.
+#[derive(Debug)]
+pub(super) enum Cells {
+    /// Numbers of that width, in units of the last decimal, so that their sum is exact; `None` is a blank.
+    Numbers { width: u8, decimals: u8, values: Vec<Option<i64>> },
+    /// The same text in every row.
+    Word { width: u8, word: String },
+    /// Dates.
+    Dates(Vec<NaiveDate>),
+    /// Times of day in seconds, written as text.
+    Clock(Vec<u32>),
+    /// True or false.
+    Truths(Vec<bool>),
+}
+
+impl Column {
+    /// The sum of the numbers as they are written; `None` for other columns.
+    pub(super) fn sum(&self) -> Option<f64> {
+        match &self.cells {
+            Cells::Numbers { decimals, values, .. } => Some(unscaled(values.iter().flatten().sum(), *decimals)),
+            _ => None,
+        }
+    }
+}
+
+/// The columns of a layer.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) columns: Vec<Column>,
+}
+
+impl Table {
+    /// A table without columns yet.
+    pub(super) const fn new() -> Self {
+        Self { columns: Vec::new() }
+    }
+
+    /// Adds numbers, given in units of the last decimal, in cells of that width and those decimals. The column grows
+    /// where a number would not fit.
+    pub(super) fn numbers(
+        &mut self,
+        name: &'static str,
+        unit: &'static str,
+        (width, decimals): (u8, u8),
+        values: impl Iterator<Item = Option<i64>>,
+    ) {
+        let values: Vec<Option<i64>> = values.collect();
+        let lowest = values.iter().flatten().min().copied().unwrap_or(0);
+        let highest = values.iter().flatten().max().copied().unwrap_or(0);
+        let length = |value| format!("{:.*}", usize::from(decimals), unscaled(value, decimals)).len();
+        let needed = u8::try_from(length(lowest).max(length(highest))).unwrap_or(u8::MAX);
+        self.columns.push(Column { name, unit, cells: Cells::Numbers { width: width.max(needed), decimals, values } });
+    }
+
+    /// Adds a text that is the same in every row.
+    pub(super) fn word(&mut self, name: &'static str, width: u8, word: &str) {
+        let width = width.max(u8::try_from(word.len()).unwrap_or(u8::MAX));
+        self.columns.push(Column { name, unit: "", cells: Cells::Word { width, word: word.to_owned() } });
+    }
+
+    /// Adds a column of another type.
+    pub(super) fn other(&mut self, name: &'static str, cells: Cells) {
+        self.columns.push(Column { name, unit: "", cells });
+    }
+
+    /// The header of the dbf.
+    pub(super) fn header(&self) -> Result<dbase::TableWriterBuilder, &'static str> {
+        self.columns.iter().try_fold(dbase::TableWriterBuilder::new(), |header, column| {
+            let name = dbase::FieldName::try_from(column.name)?;
+            Ok(match column.cells {
+                Cells::Numbers { width, decimals, .. } => header.add_numeric_field(name, width, decimals),
+                Cells::Word { width, .. } => header.add_character_field(name, width),
+                Cells::Clock(_) => header.add_character_field(name, 8),
+                Cells::Dates(_) => header.add_date_field(name),
+                Cells::Truths(_) => header.add_logical_field(name),
+            })
+        })
+    }
+}
+
+/// One row of a table, for the writer of dbf files.
+pub(super) struct Row<'a> {
+    pub(super) table: &'a Table,
+    pub(super) index: usize,
+}
+
+impl dbase::WritableRecord for Row<'_> {
+    fn write_using<W: std::io::Write>(&self, writer: &mut dbase::FieldWriter<'_, W>) -> Result<(), dbase::FieldError> {
+        for column in &self.table.columns {
+            match &column.cells {
+                Cells::Numbers { decimals, values, .. } => {
+                    let value = values.get(self.index).copied().flatten();
+                    writer.write_next_field_value(&value.map(|value| unscaled(value, *decimals)))?;
+                }
+                Cells::Word { word, .. } => writer.write_next_field_value(&word.as_str())?,
+                Cells::Clock(seconds) => {
+                    let seconds = seconds.get(self.index).copied().unwrap_or(0);
+                    let text = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+                    writer.write_next_field_value(&text)?;
+                }
+                Cells::Dates(dates) => {
+                    let date = dates.get(self.index).and_then(|date| {
+                        let year = u32::try_from(date.year()).ok()?;
+                        dbase::Date::new(date.day(), date.month(), year).ok()
+                    });
+                    writer.write_next_field_value(&date)?;
+                }
+                Cells::Truths(truths) => {
+                    writer.write_next_field_value(&truths.get(self.index).copied().unwrap_or(false))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

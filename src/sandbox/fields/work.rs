@@ -1,0 +1,148 @@
+//! One job as it was planned, and what every kind of job logs alike: where, when, how wide, how far, how fast.
+
+use std::sync::Arc;
+
+use chrono::{Duration, NaiveDateTime, Timelike};
+
+use super::chance::{noise, stream};
+use super::exact::{scaled, unscaled, whole};
+use super::packing::Packing;
+use super::passes::{LENGTH_DECIMALS, Manner, Marks, drive};
+use super::places::Field;
+use super::plane::System;
+use super::table::{Cells, Table};
+use super::units::Units;
+use super::{Total, harvest, planting, spraying};
+
+/// The kinds of job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Planting,
+    Spraying,
+    Harvest,
+}
+
+/// A crop with its usual figures.
+#[derive(Debug)]
+pub(super) struct Crop {
+    pub(super) name: &'static str,
+    pub(super) variety: &'static str,
+    /// Grain in kg/ha.
+    pub(super) grain: f64,
+    /// Kilograms in a bushel.
+    pub(super) bushel: f64,
+    /// Moisture of the grain at harvest in percent.
+    pub(super) moisture: f64,
+    /// Seeds a hectare.
+    pub(super) seeds: f64,
+    /// Kilograms of a thousand seeds.
+    pub(super) seed_mass: f64,
+}
+
+/// Everything that decides what a job holds.
+#[derive(Clone, Debug)]
+pub(super) struct Work {
+    /// Seed of the job.
+    pub(super) seed: u64,
+    pub(super) kind: Kind,
+    pub(super) field: Arc<Field>,
+    pub(super) crop: &'static Crop,
+    pub(super) product: &'static str,
+    /// Whether the product is dry and its rate a mass.
+    pub(super) dry: bool,
+    pub(super) operator: &'static str,
+    pub(super) start: NaiveDateTime,
+    pub(super) units: &'static Units,
+    pub(super) manner: Manner,
+    /// Whether each mark is written as a rectangle instead of its middle.
+    pub(super) polygons: bool,
+    pub(super) system: System,
+    pub(super) packing: Packing,
+    /// Base name of the members of the archive.
+    pub(super) layer: String,
+}
+
+/// What the machine did: its marks, and the rates that give the total.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) marks: Marks,
+    /// The rate that was asked for at each mark, as it is written; empty for a harvest.
+    pub(super) target: Vec<i64>,
+    /// The rate, or the flow, that was measured at each mark, as it is written.
+    pub(super) measured: Vec<i64>,
+}
+
+impl Work {
+    /// Does the work.
+    pub(super) fn record(&self) -> Record {
+        let marks = drive(&self.field, self.manner, self.units, self.seed);
+        match self.kind {
+            Kind::Planting => planting::record(self, marks),
+            Kind::Spraying => spraying::record(self, marks),
+            Kind::Harvest => harvest::record(self, marks),
+        }
+    }
+
+    /// The total of the job, computed from the record and not from the table.
+    pub(super) fn total(&self, record: &Record) -> Total {
+        match self.kind {
+            Kind::Planting => planting::total(self, record),
+            Kind::Spraying => spraying::total(self, record),
+            Kind::Harvest => harvest::total(self, record),
+        }
+    }
+
+    /// What the display writes for each mark.
+    pub(super) fn table(&self, record: &Record) -> Table {
+        let mut table = Table::new();
+        match self.kind {
+            Kind::Planting => planting::columns(self, record, &mut table),
+            Kind::Spraying => spraying::columns(self, record, &mut table),
+            Kind::Harvest => harvest::columns(self, record, &mut table),
+        }
+        table
+    }
+
+    /// The area that the marks cover, in m².
+    pub(super) fn covered(&self, record: &Record) -> f64 {
+        let metre = self.units.length.1;
+        let lengths: i64 = record.marks.list.iter().map(|mark| mark.distance).sum();
+        unscaled(lengths, LENGTH_DECIMALS) * metre * unscaled(record.marks.swath, LENGTH_DECIMALS) * metre
+    }
+
+    /// The stream of chance for what is measured on the side.
+    pub(super) fn side_stream(&self) -> fastrand::Rng {
+        stream(self.seed, &[4])
+    }
+
+    /// Adds when each mark was made and what the machine did there.
+    pub(super) fn place_columns(&self, record: &Record, table: &mut Table) {
+        let Record { marks, .. } = record;
+        let list = &marks.list;
+        let mut rng = stream(self.seed, &[5]);
+        let time = |seconds: f64| self.start + Duration::seconds(whole(seconds));
+        table.numbers("PASS", "1", (6, 0), list.iter().map(|mark| Some(mark.pass)));
+        if self.manner.sections > 1 {
+            table.numbers("SECTION", "1", (4, 0), list.iter().map(|mark| Some(mark.section)));
+        }
+        table.other("DATE", Cells::Dates(list.iter().map(|mark| time(mark.seconds).date()).collect()));
+        let clock = list.iter().map(|mark| time(mark.seconds).num_seconds_from_midnight());
+        table.other("TIME", Cells::Clock(clock.collect()));
+        let (length, metre) = self.units.length;
+        let shape = |width| (width, LENGTH_DECIMALS);
+        table.numbers("SWATHWIDTH", length, shape(8), list.iter().map(|_| Some(marks.swath)));
+        table.numbers("DISTANCE", length, shape(8), list.iter().map(|mark| Some(mark.distance)));
+        table.numbers("CYCLE", "s", (6, 2), list.iter().map(|_| Some(marks.cycle)));
+        let (speed, metres_a_second) = self.units.speed;
+        let speeds = list.iter().map(|mark| Some(scaled(marks.speed(mark, self.units) / metres_a_second, 2)));
+        table.numbers("SPEED", speed, (6, 2), speeds);
+        let headings = list.iter().map(|mark| Some(scaled(Marks::heading(mark), 1).rem_euclid(3600)));
+        table.numbers("HEADING", "deg", (6, 1), headings);
+        let heights = list.iter().map(|mark| {
+            // The receiver loses its height now and then.
+            let height = self.field.lowest * self.field.relief.at(mark.place) + 0.05 * noise(&mut rng);
+            (rng.u8(..) > 0).then(|| scaled(height / metre, 2))
+        });
+        table.numbers("ELEVATION", length, (9, 2), heights);
+    }
+}

@@ -1,0 +1,342 @@
+//! Fields of known truth, as those who rely on them see them: the truth, the archives read back, the details.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+
+mod reading;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use headland::api::field_computers::FIELD_COMPUTER_DETAIL;
+use headland::api::job_data::JOB_DATA_DETAIL;
+use headland::api::{Kind as FieldKind, Shape};
+use headland::error::Kind;
+use headland::sandbox::fields::{Account, Coverage, Job, Truth, account};
+use headland::wire::Value;
+
+use reading::{layer_files, members, read};
+
+const LARGE: u64 = 100_000;
+
+fn recorded(account: &Account) -> impl Iterator<Item = &Job> {
+    account.jobs.iter().filter(|job| job.coverage == Coverage::Recorded)
+}
+
+fn is_large(job: &Job) -> bool {
+    job.truth().unwrap().rows == LARGE
+}
+
+fn assert_near(found: f64, expected: f64, tolerance: f64, what: &str) {
+    let off = (found - expected).abs() / expected.abs().max(1e-9);
+    assert!(off <= tolerance, "{what}: {found} instead of {expected}, off by {off:e}");
+}
+
+fn assert_archive_is_true(job: &Job) {
+    let truth = job.truth().unwrap();
+    let archive = job.shapefile_zip().unwrap();
+    let reading = read(job, &truth, &archive);
+    let what = |part: &str| format!("{}: {part}", job.name);
+    assert_eq!(reading.rows, truth.rows, "{}", job.name);
+    assert_eq!(reading.sums.len(), truth.totals.len(), "{}", job.name);
+    for (column, unit, sum) in &truth.totals {
+        assert!(!unit.is_empty(), "{}", what(column));
+        assert_near(reading.sums[column], *sum, 1e-9, &what(column));
+    }
+    assert!(reading.nulls > 0 && reading.nulls < usize::try_from(reading.rows).unwrap() / 10, "{}", job.name);
+    assert_near(reading.product * truth.total.factor, truth.total.value, 1e-9, &what(&truth.total.label));
+    let (_, unit, _) = truth.totals.iter().find(|(column, ..)| column == "DISTANCE").unwrap();
+    let metre = if unit == "ft" { 0.3048 } else { 1.0 };
+    assert_near(reading.swept * metre * metre, truth.area, 1e-9, &what("covered area"));
+    if reading.polygons > 0.0 {
+        assert_near(reading.polygons, truth.area, 1e-3, &what("area of the polygons"));
+    }
+    assert!((0.9..2.5).contains(&(reading.extent / truth.field_area)), "{}", what("extent of the places"));
+    // Headland and corners are worked about once, so the covered area is about that of the field.
+    assert!((0.85..1.02).contains(&(truth.area / truth.field_area)), "{}", what("share of the field"));
+    assert!(truth.total.value > 0.0, "{}", what("total"));
+    assert_table_is_tidy(job, &layer_files(&archive, &truth.layer)["dbf"]);
+    assert_product_agrees(job, &truth);
+}
+
+/// Checks the dbf byte for byte: names of ten characters, no number cut at its column's edge.
+fn assert_table_is_tidy(job: &Job, dbf: &[u8]) {
+    let half = |at: usize| usize::from(u16::from_le_bytes([dbf[at], dbf[at + 1]]));
+    let (header, record) = (half(8), half(10));
+    assert_eq!(i32::from(dbf[1]) + 1900, job.season, "{}", job.name);
+    let fields: Vec<&[u8]> = dbf[32..header - 1].chunks_exact(32).collect();
+    assert!((14..=20).contains(&fields.len()), "{} has {} columns", job.name, fields.len());
+    let mut names = BTreeSet::new();
+    let mut kinds = BTreeSet::new();
+    let mut at = 1;
+    for field in fields {
+        let name = field[..11].split(|byte| *byte == 0).next().unwrap();
+        assert!((1..=10).contains(&name.len()) && names.insert(name), "{}", job.name);
+        kinds.insert(field[11]);
+        let (width, decimals) = (usize::from(field[16]), usize::from(field[17]));
+        if field[11] == b'N' {
+            for row in dbf[header..].chunks_exact(record) {
+                let text = std::str::from_utf8(&row[at..at + width]).unwrap().trim();
+                let point = text.find('.').map_or(0, |point| text.len() - point - 1);
+                assert!(text.is_empty() || (point == decimals && text.parse::<f64>().is_ok()), "{}: {text}", job.name);
+            }
+        }
+        at += width;
+    }
+    assert_eq!(kinds, BTreeSet::from([b'C', b'D', b'L', b'N']), "{}", job.name);
+}
+
+fn decimal(record: &Value, name: &str) -> f64 {
+    match record.get(name) {
+        Some(Value::Decimal(number)) => *number,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn list<'a>(record: &'a Value, name: &str) -> &'a [Value] {
+    match record.get(name) {
+        Some(Value::List(items)) => items,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// Checks that the product in the detail tells the same totals as the truth.
+fn assert_product_agrees(job: &Job, truth: &Truth) {
+    let [product] = list(&job.detail, "products") else { panic!("{} has not one product", job.name) };
+    let hectares = truth.area / 10_000.0;
+    assert_near(decimal(product, "applied_area"), truth.area, 1e-6, &job.name);
+    match job.detail.get("job_type").and_then(Value::as_text).unwrap() {
+        "Yield" => {
+            assert_eq!((truth.total.unit.as_str(), job.sub_type.as_str()), ("kg", "Yield"));
+            assert_near(decimal(product, "total_weight"), truth.total.value, 1e-6, &job.name);
+            assert_near(decimal(product, "average_weight_per_area"), truth.total.value / hectares, 1e-6, &job.name);
+            let bushel = decimal(product, "total_weight") / decimal(product, "total_bushels");
+            assert!((10.0..28.0).contains(&bushel), "{}: {bushel} kg a bushel", job.name);
+            assert!((500.0..20_000.0).contains(&(truth.total.value / hectares)), "{}", job.name);
+        }
+        "AsApplied" => {
+            assert!(["Sprayer", "As Applied"].contains(&job.sub_type.as_str()));
+            assert_near(decimal(product, "applied_volume"), truth.total.value, 1e-6, &job.name);
+            let rate = decimal(product, "target_rate");
+            assert!(decimal(product, "target_rate_min") <= rate && rate <= decimal(product, "target_rate_max"));
+            let mixed = product.get("is_mixed").and_then(Value::as_boolean).unwrap();
+            assert_eq!(mixed, job.sub_type == "Sprayer", "{}", job.name);
+            assert_eq!(mixed, product.get("ingredients").is_some(), "{}", job.name);
+        }
+        "Planter" => {
+            assert_eq!(job.sub_type, "Planter");
+            let rate = decimal(product, "target_rate");
+            assert!(decimal(product, "target_minimum") <= rate && rate <= decimal(product, "target_maximum"));
+            assert_eq!(list(product, "applied_products").len(), 2);
+            let kilograms = decimal(product, "average_weight_per_area");
+            assert!((1.0..80.0).contains(&kilograms), "{}: {kilograms} kg/ha of seed", job.name);
+        }
+        other => panic!("{}: {other}", job.name),
+    }
+}
+
+/// Checks that a record has only fields of the shape, each of the shape's type.
+fn assert_shape(shape: &Shape, record: &Value) {
+    let Value::Record(fields) = record else { panic!("{} is no record", shape.name) };
+    for (name, value) in fields {
+        let field = shape.field(name).unwrap_or_else(|| panic!("{} has no {name}", shape.name));
+        let fits = match (field.kind, value) {
+            (FieldKind::Records(shape, _), Value::List(items)) => {
+                for item in items {
+                    assert_shape(shape, item);
+                }
+                true
+            }
+            (FieldKind::Id | FieldKind::Text, Value::Text(_))
+            | (FieldKind::Boolean, Value::Boolean(_))
+            | (FieldKind::Integer, Value::Integer(_))
+            | (FieldKind::Decimal, Value::Decimal(_))
+            | (FieldKind::Time, Value::Time(_))
+            | (_, Value::Null) => true,
+            _ => false,
+        };
+        assert!(fits, "{}.{name} is {value:?}", shape.name);
+    }
+}
+
+/// Every id in an account.
+fn ids(account: &Account) -> BTreeSet<String> {
+    let mut ids: BTreeSet<String> = account.jobs.iter().map(|job| job.id.clone()).collect();
+    assert_eq!(ids.len(), account.jobs.len(), "each job has an id of its own");
+    for computer in &account.computers {
+        assert!(ids.insert(computer.id.clone()));
+        if let Some(Value::Text(hub)) = computer.detail.get("field_hub_id") {
+            assert!(ids.insert(hub.clone()));
+        }
+    }
+    for job in &account.jobs {
+        for product in list(&job.detail, "products") {
+            ids.insert(product.get("id").and_then(Value::as_text).unwrap().to_owned());
+        }
+    }
+    ids
+}
+
+#[test]
+fn an_account_has_fields_seasons_and_kinds_of_job() {
+    let account = account(0);
+    let of = |text: fn(&Job) -> String| account.jobs.iter().map(text).collect::<BTreeSet<_>>();
+    assert_eq!(of(|job| job.field.clone()).len(), 6);
+    assert_eq!(of(|job| job.season.to_string()), BTreeSet::from(["2024", "2025", "2026"].map(String::from)));
+    assert_eq!(
+        of(|job| job.sub_type.clone()),
+        BTreeSet::from(["As Applied", "Planter", "Sprayer", "Yield"].map(String::from))
+    );
+    assert_eq!(of(|job| job.name.clone()).len(), account.jobs.len(), "names tell jobs apart");
+    assert_eq!(recorded(&account).count(), 54);
+    let truths: Vec<Truth> = recorded(&account).map(|job| job.truth().unwrap()).collect();
+    let (large, modest): (Vec<&Truth>, Vec<&Truth>) = truths.iter().partition(|truth| truth.rows == LARGE);
+    assert_eq!(large.len(), 1);
+    assert_eq!(large[0].sub_type, "Yield");
+    assert!(modest.iter().all(|truth| (1_400..6_000).contains(&truth.rows)));
+    let areas: BTreeMap<&str, f64> = truths.iter().map(|truth| (truth.field.as_str(), truth.field_area)).collect();
+    assert!(areas.values().all(|area| (100_000.0..=600_000.0).contains(area)), "{areas:?}");
+}
+
+#[test]
+fn jobs_are_newest_first_and_ids_tell_nothing_about_time() {
+    let account = account(0);
+    let by_time: Vec<u64> = account.jobs.iter().map(|job| job.id.parse().unwrap()).collect();
+    assert!(account.jobs.windows(2).all(|pair| pair[0].created >= pair[1].created));
+    let falls = by_time.windows(2).filter(|pair| pair[0] > pair[1]).count();
+    assert!((15..41).contains(&falls), "{falls} of 55 ids fall");
+    for job in &account.jobs {
+        let at = |name| match job.detail.get(name) {
+            Some(Value::Time(time)) => *time,
+            other => panic!("{name}: {other:?}"),
+        };
+        assert!(at("start_date") < at("end_date") && at("end_date") < job.created && job.created < job.updated);
+        assert_eq!((at("create_date"), at("update_date")), (job.created, job.updated));
+    }
+}
+
+#[test]
+fn details_keep_to_the_table() {
+    let account = account(0);
+    let types: BTreeSet<&str> = account
+        .computers
+        .iter()
+        .map(|computer| {
+            assert_shape(&FIELD_COMPUTER_DETAIL, &computer.detail);
+            assert_eq!(computer.detail.get("id").and_then(Value::as_text), Some(computer.id.as_str()));
+            computer.detail.get("device_type").and_then(Value::as_text).unwrap()
+        })
+        .collect();
+    assert_eq!(types.len(), 3);
+    assert_eq!(account.computers.iter().filter(|it| it.detail.get("field_hub_id") == Some(&Value::Null)).count(), 1);
+    for job in &account.jobs {
+        assert_shape(&JOB_DATA_DETAIL, &job.detail);
+        assert_eq!(job.detail.get("id").and_then(Value::as_text), Some(job.id.as_str()));
+        let computer = job.detail.get("field_computer_id").and_then(Value::as_text).unwrap();
+        assert!(account.computers.iter().any(|it| it.id == computer), "{}", job.name);
+        assert!(job.detail.get("status").is_none() && job.detail.get("available_files").is_none());
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_account_and_another_seed_another() {
+    let (first, again, other) = (account(7), account(7), account(8));
+    for (one, two) in first.jobs.iter().zip(&again.jobs) {
+        assert_eq!((&one.id, &one.name, one.created), (&two.id, &two.name, two.created));
+        assert_eq!(one.detail, two.detail);
+    }
+    let modest = |account: &Account| recorded(account).find(|job| job.sub_type == "Planter").unwrap().clone();
+    let (one, two, three) = (modest(&first), modest(&again), modest(&other));
+    assert_eq!(one.shapefile_zip().unwrap(), two.shapefile_zip().unwrap());
+    assert_eq!(one.display_zip().unwrap(), two.display_zip().unwrap());
+    assert_eq!(one.truth().unwrap(), two.truth().unwrap());
+    assert_ne!(one.shapefile_zip().unwrap(), three.shapefile_zip().unwrap());
+}
+
+/// The digest was taken when the generator was written, over what the zips hold: it shows a machine that computes other
+/// bytes, and it may change only with a change of the generator that is meant.
+#[test]
+fn the_bytes_of_a_seed_never_change() {
+    let account = account(0);
+    let mut checksum = crc32fast::Hasher::new();
+    for job in recorded(&account).filter(|job| !is_large(job)).step_by(6) {
+        for (name, bytes) in members(&job.shapefile_zip().unwrap()) {
+            checksum.update(name.as_bytes());
+            checksum.update(&bytes);
+        }
+    }
+    assert_eq!(format!("{:08x}", checksum.finalize()), "efb4d14f");
+}
+
+#[test]
+fn accounts_of_different_seeds_share_no_id() {
+    let mut all = BTreeSet::new();
+    for seed in [0, 1, 2, 41, 8_191, 8_192, u64::MAX] {
+        let ids = ids(&account(seed));
+        assert!(ids.is_disjoint(&all), "seed {seed}");
+        all.extend(ids);
+    }
+}
+
+#[test]
+fn every_modest_archive_is_as_true_as_it_says() {
+    let account = account(0);
+    for job in recorded(&account).filter(|job| !is_large(job)) {
+        assert_archive_is_true(job);
+    }
+}
+
+#[test]
+fn the_large_archive_is_as_true_as_it_says() {
+    let account = account(0);
+    let job = recorded(&account).find(|job| is_large(job)).unwrap();
+    assert_archive_is_true(job);
+}
+
+#[test]
+fn archives_are_packed_in_all_the_ways_of_displays() {
+    let account = account(0);
+    let mut ways = BTreeMap::<&str, usize>::new();
+    for job in recorded(&account).filter(|job| !is_large(job)) {
+        let truth = job.truth().unwrap();
+        let archive = job.shapefile_zip().unwrap();
+        let names: Vec<String> = members(&archive).into_iter().map(|(name, _)| name).collect();
+        let any = |test: fn(&str) -> bool| names.iter().any(|name| test(name));
+        let way = if any(|name| name.starts_with("__MACOSX/._")) {
+            "Macintosh"
+        } else if any(|name| name.contains('/')) {
+            "folder"
+        } else if any(|name| name.rsplit('.').next() == Some("SHP")) {
+            "upper case"
+        } else if any(|name| name.ends_with("_boundary.shp")) {
+            "second layer"
+        } else if any(|name| name.rsplit('.').next() == Some("cpg")) {
+            "code page"
+        } else {
+            "flat"
+        };
+        *ways.entry(way).or_default() += 1;
+        let main = layer_files(&archive, &truth.layer);
+        let projected = main["prj"].starts_with(b"PROJCS[\"WGS_1984_UTM_Zone_");
+        assert_eq!(projected, job.season == 2025, "{}", job.name);
+    }
+    assert_eq!(ways.len(), 6, "{ways:?}");
+    assert!(ways["flat"] > 30, "{ways:?}");
+    for way in ["Macintosh", "folder", "upper case", "second layer"] {
+        assert_eq!(ways[way], 1, "{ways:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_converted_says_so() {
+    let account = account(0);
+    for (coverage, kind) in [(Coverage::None, Kind::NoCoverage), (Coverage::Unconvertible, Kind::ConversionFailed)] {
+        let [job] = account.jobs.iter().filter(|job| job.coverage == coverage).collect::<Vec<_>>()[..] else {
+            panic!("there is not one job with coverage {coverage:?}")
+        };
+        assert_eq!(job.shapefile_zip().unwrap_err().kind(), kind);
+        assert_eq!(job.truth().unwrap_err().kind(), kind);
+        assert!(list(&job.detail, "products").is_empty());
+        let names: Vec<String> = members(&job.display_zip().unwrap()).into_iter().map(|(name, _)| name).collect();
+        assert!(names.iter().any(|name| name.ends_with("/manifest.txt")), "{names:?}");
+        assert!(!names.iter().any(|name| name.to_ascii_lowercase().contains(".shp")), "{names:?}");
+    }
+}
