@@ -263,7 +263,7 @@ fn the_bytes_of_a_seed_never_change() {
             checksum.update(&bytes);
         }
     }
-    assert_eq!(format!("{:08x}", checksum.finalize()), "efb4d14f");
+    assert_eq!(format!("{:08x}", checksum.finalize()), "b1901d27");
 }
 
 #[test]
@@ -339,4 +339,27 @@ fn what_cannot_be_converted_says_so() {
         assert!(names.iter().any(|name| name.ends_with("/manifest.txt")), "{names:?}");
         assert!(!names.iter().any(|name| name.to_ascii_lowercase().contains(".shp")), "{names:?}");
     }
+}
+
+#[test]
+fn archives_of_two_displays_state_their_units_and_the_legacy_one_states_none() {
+    let account = account(0);
+    let mut silent = 0;
+    for job in recorded(&account).take(20) {
+        let stated = members(&job.shapefile_zip().unwrap())
+            .into_iter()
+            .find(|(name, _)| name.to_lowercase().ends_with("-deere-metadata.json") && !name.contains("__MACOSX"));
+        let Some((_, bytes)) = stated else {
+            silent += 1;
+            continue;
+        };
+        let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let attributes = document["DataAttributes"].as_array().unwrap();
+        let truth = job.truth().unwrap();
+        for (name, unit, _) in truth.totals.iter().filter(|(_, unit, _)| unit != "1") {
+            let attribute = attributes.iter().find(|attribute| attribute["Name"] == **name);
+            assert_eq!(attribute.unwrap()["Unit"], **unit, "{} {name}", job.name);
+        }
+    }
+    assert!(silent > 0 && silent < 12, "{silent} archives state no units");
 }

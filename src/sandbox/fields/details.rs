@@ -19,6 +19,8 @@ pub(super) struct Display {
     /// Whether a field hub was ever connected.
     pub(super) has_hub: bool,
     pub(super) dispatch: bool,
+    /// Whether its exports carry the units of their columns in a sidecar.
+    pub(super) states_units: bool,
     /// The units that its kind implies.
     pub(super) units: &'static Units,
 }

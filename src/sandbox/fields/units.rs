@@ -1,4 +1,4 @@
-//! What a display measures in: its kind decides, and its files do not say so.
+//! What a display measures in: its kind decides, and only a sidecar of its files says so, if anything does.
 
 /// One system of units, with what a unit of it is in SI.
 #[derive(Debug)]
