@@ -55,7 +55,7 @@ def pull(window: str) -> list[Bar]:
                 taken += 1
             elapsed = time.monotonic() - started
         requests = service.requests[counted:]
-    refused = sum(request["status"] == 429 for request in requests)
+    refused = sum(request.status == 429 for request in requests)
     minimum = math.ceil(len(requests) / 15) - 1
     return [
         Bar(f"pull, {window}: refused", refused, 0, f"{refused} of {len(requests)} calls answered 429"),
