@@ -70,7 +70,8 @@ def test_the_tour_maps_real_archives(tmp_path: Path) -> None:
     expected = {}
     for path in (CORPUS / "expected").glob("*.json"):
         document = json.loads(path.read_bytes())
-        if document["set"] == "ag":
+        # A table without shapes has no place on a map, so the tour leaves it alone.
+        if document["set"] == "ag" and not document["file"].endswith(".dbf"):
             expected[document["file"].removeprefix("ag/")] = document["layers"][0]["row_count"]
     uploaded = {job["source"]: job for job in told["jobs"] if job["source"] is not None}
     assert expected.keys() <= uploaded.keys()
