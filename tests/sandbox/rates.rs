@@ -33,7 +33,7 @@ fn every_request_with_a_known_api_key_counts_and_no_other() {
     assert_eq!(get(&sandbox, "/jobdata").with(|call| call.late = -500).send().status, 401);
     assert_eq!(get(&sandbox, "/nothing").send().status, 404);
     let other = sandbox.keys().other_access_key.clone();
-    assert_eq!(get(&sandbox, "/jobdata").as_customer(&other).send().get("x-ratelimit-remaining"), Some("1"));
+    assert_eq!(get(&sandbox, "/jobdata").by_customer(&other).send().get("x-ratelimit-remaining"), Some("1"));
     assert_eq!(get(&sandbox, "/jobdata").send().status, 200);
     // A refused upload is read to its end, so that its sender sees the reply.
     assert_eq!(upload(&sandbox, "a.jdp.zip", &vec![0; 3_000_000]).send().status, 429);
