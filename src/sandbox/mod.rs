@@ -34,8 +34,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-pub use faults::{EVERY_ENDPOINT, FAULTS, Fault};
-pub use variants::{VARIANTS, Variant, WILD};
+pub use faults::{EVERY_ENDPOINT, FAULTS, Fault, FaultRow};
+pub use variants::{VARIANTS, Variant, VariantRow, WILD};
 
 use variants::Habits;
 

@@ -9,8 +9,8 @@ use super::caller::{Call, call, get, jobs, options, start, upload, zip_of};
 
 /// The path of the newest job of seed 0 with that coverage.
 fn job_with(coverage: Coverage) -> String {
-    let job = account(0).jobs.into_iter().find(|job| job.coverage == coverage).unwrap();
-    format!("/jobdata/{}", job.id)
+    let job = account(0).jobs.into_iter().find(|job| job.coverage == coverage);
+    format!("/jobdata/{}", job.map(|job| job.id).unwrap_or_default())
 }
 
 #[test]
@@ -124,6 +124,20 @@ fn an_upload_that_is_not_one_is_refused_and_leaves_no_job() {
     refused(other_part, "FileName");
     refused(upload(&sandbox, "a.jdp.zip", b"x").with(|call| call.body.truncate(100)), "cannot be read");
     assert_eq!(jobs(&sandbox, &sandbox.keys().access_key).len(), before);
+}
+
+#[test]
+fn large_uploads_are_taken_up_to_the_limit() {
+    let sandbox = start(options());
+    let mut large = vec![0_u8; 9_000_000];
+    fastrand::Rng::with_seed(1).fill(&mut large);
+    let created = upload(&sandbox, "large.jdp.zip", &large).send();
+    let path = created.get("location").unwrap().strip_prefix(&sandbox.base_url()).unwrap().to_owned();
+    assert_eq!(get(&sandbox, &format!("{path}?format=BIN")).send().body, large);
+    let announced = upload(&sandbox, "larger.jdp.zip", b"").with(|call| call.body.clear());
+    let refused = announced.header("Content-Length", "536870913").send();
+    assert_eq!(refused.status, 413);
+    assert!(refused.info().contains("536870912 bytes"));
 }
 
 #[test]
