@@ -25,7 +25,7 @@ pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Reply>
     })?;
     let mut found = None;
     while let Some(mut part) = parts.next_field().await.map_err(|error| broken(&error))? {
-        let is_file = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileName")) && found.is_none();
+        let is_file = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileName"));
         let name = part.file_name().map(base_of).unwrap_or_default();
         let mut content = BytesMut::new();
         while let Some(chunk) = part.chunk().await.map_err(|error| broken(&error))? {

@@ -37,7 +37,7 @@ fn every_request_with_a_known_api_key_counts_and_no_other() {
     assert_eq!(get(&sandbox, "/jobdata").by_customer(&other).send().get("x-ratelimit-remaining"), Some("1"));
     assert_eq!(get(&sandbox, "/jobdata").send().status, 200);
     // A refused upload is read to its end, so that its sender sees the reply.
-    assert_eq!(upload(&sandbox, "a.jdp.zip", &vec![0; 3_000_000]).send().status, 429);
+    assert_eq!(upload(&sandbox, "a.jdp.zip", &vec![0; 30_000_000]).send().status, 429);
     let statuses: Vec<u16> = sandbox.requests().iter().map(|request| request.status).collect();
     assert_eq!(statuses, [401, 401, 404, 200, 200, 429]);
     assert_eq!(sandbox.requests()[2].path, "/nothing");

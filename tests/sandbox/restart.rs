@@ -49,6 +49,17 @@ fn works_until_it_is_killed() {
 }
 
 #[test]
+fn a_new_job_comes_first_though_the_clock_of_the_last_run_was_ahead() {
+    let folder = tempfile::tempdir().unwrap();
+    for (days, name) in [(9, "early.jdp.zip"), (0, "late.jdp.zip")] {
+        let sandbox = start(kept_in(folder.path()));
+        sandbox.advance(Duration::from_secs(days * 86_400));
+        assert_eq!(upload(&sandbox, name, &zip_of("a.shp", b"x")).send().status, 201);
+        assert_eq!(jobs(&sandbox, &sandbox.keys().access_key)[0].1, name);
+    }
+}
+
+#[test]
 fn a_folder_belongs_to_its_seed() {
     let folder = tempfile::tempdir().unwrap();
     let options = |seed| Options { data: Some(folder.path().to_owned()), seed, ..options() };
