@@ -1,9 +1,20 @@
 //! The budget of calls: exact sliding windows, tightened by the server's headers, shared between processes.
 
+mod file;
+mod gate;
+mod heard;
+mod log;
+mod owner;
+mod store;
+
 use std::time::Duration;
 
+pub use gate::{Limiter, Refusal, Slot, default_file};
+pub use heard::Heard;
+pub use store::Place;
+
 /// So many calls in any stretch of that length (specification 8).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Calls at most.
     pub calls: u32,
@@ -16,7 +27,7 @@ pub const DEFAULT_WINDOWS: [Window; 2] =
     [Window { calls: 30, period: Duration::from_secs(60) }, Window { calls: 15, period: Duration::from_secs(30) }];
 
 /// What is left of the limit now.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Calls that may start now.
     pub remaining: u32,
