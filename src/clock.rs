@@ -2,7 +2,8 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
@@ -13,6 +14,12 @@ pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub trait Clock: Send + Sync + 'static {
     /// The time now.
     fn now(&self) -> DateTime<Utc>;
+
+    /// The time since some fixed moment, for deadlines: where the clock can do it, setting the machine's time does
+    /// not move it.
+    fn elapsed(&self) -> Duration {
+        Duration::from_micros(u64::try_from(self.now().timestamp_micros()).unwrap_or(0))
+    }
 
     /// A future that ends when `duration` has passed.
     fn sleep(&self, duration: Duration) -> Sleep;
@@ -25,6 +32,11 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> DateTime<Utc> {
         Utc::now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed()
     }
 
     fn sleep(&self, duration: Duration) -> Sleep {

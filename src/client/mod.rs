@@ -1,1 +1,208 @@
-//! Under construction by the room's owner.
+//! What users do with the service: calls, pages, downloads, uploads, conversions.
+
+mod arguments;
+mod config;
+mod conversion;
+mod destination;
+mod download;
+mod file_check;
+mod file_name;
+mod multipart;
+mod pages;
+mod part_file;
+mod receive;
+mod record;
+mod upload;
+
+use std::sync::Arc;
+
+use crate::api::Endpoint;
+use crate::clock::{Clock, SystemClock};
+use crate::error::Result;
+use crate::limiter::{Budget, Limiter, Place, default_file};
+use crate::secret::hint;
+use crate::transport::{Base, Caller, HttpClient, Jitter, Limits, Notices, Skew, Transport};
+use crate::wire::Value;
+
+pub use arguments::Arguments;
+pub use config::{Config, LimiterState, Timeout};
+pub use conversion::Conversion;
+pub use destination::{Delivered, Target};
+pub use multipart::UploadFile;
+pub use pages::Pages;
+pub use upload::Created;
+
+/// A client; cloning shares it.
+///
+/// Its connections belong to the tokio runtime that first uses them: a second runtime takes a [`Client::twin`], and
+/// a forked process a client from [`Client::after_fork`].
+#[derive(Clone)]
+pub struct Client {
+    config: Arc<Config>,
+    caller: Arc<Caller>,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.describe())
+    }
+}
+
+impl Client {
+    /// A client of the real service, by the clock of this machine.
+    pub fn new(config: Config) -> Result<Self> {
+        let clock = Arc::new(SystemClock);
+        let credentials = config.check()?;
+        let base = Base::parse(&config.base_url)?;
+        let transport = Arc::new(connections(&base, &config)?);
+        let notices = Arc::new(Notices::default());
+        let place = place(&config, &notices);
+        let key = config.api_key.expose();
+        let limiter = Limiter::shared(place, base.as_str(), key, &config.rate_limits, clock.clone());
+        let caller = Caller {
+            base,
+            credentials,
+            limiter,
+            clock,
+            transport,
+            skew: Arc::new(Skew::default()),
+            notices,
+            limits: limits(&config),
+            jitter: Jitter::Random,
+        };
+        Ok(Self { config: Arc::new(config), caller: Arc::new(caller) })
+    }
+
+    /// A client of any transport and any clock, whose pauses are not varied: for tests.
+    pub fn with_parts(config: Config, transport: Arc<dyn Transport>, clock: Arc<dyn Clock>) -> Result<Self> {
+        let credentials = config.check()?;
+        let base = Base::parse(&config.base_url)?;
+        let notices = Arc::new(Notices::default());
+        let place = place(&config, &notices);
+        let key = config.api_key.expose();
+        let limiter = Limiter::alone(&place, base.as_str(), key, &config.rate_limits, clock.clone());
+        let caller = Caller {
+            base,
+            credentials,
+            limiter,
+            clock,
+            transport,
+            skew: Arc::new(Skew::default()),
+            notices,
+            limits: limits(&config),
+            jitter: Jitter::Fixed,
+        };
+        Ok(Self { config: Arc::new(config), caller: Arc::new(caller) })
+    }
+
+    /// The same client (one budget, one learnt clock, one list of warnings) with connections of its own, for another
+    /// runtime.
+    pub fn twin(&self) -> Result<Self> {
+        let transport = Arc::new(connections(&self.caller.base, &self.config)?);
+        let caller = Caller { transport, ..(*self.caller).clone() };
+        Ok(Self { config: Arc::clone(&self.config), caller: Arc::new(caller) })
+    }
+
+    /// The same client for a process that was just forked: nothing of the parent's connections, locks or open files
+    /// is used. What it has learnt about the clock is learnt again.
+    pub fn after_fork(&self) -> Result<Self> {
+        Self::new((*self.config).clone())
+    }
+
+    /// Reads a record.
+    pub async fn detail(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
+        record::detail(self, row, arguments).await
+    }
+
+    /// A list, lazily: no call is made before its `next_page` or `total`.
+    pub fn pages(
+        &self,
+        row: &'static Endpoint,
+        arguments: Arguments,
+        page_size: Option<u32>,
+        page: Option<u64>,
+    ) -> Result<Pages> {
+        Pages::new(self.clone(), row, arguments, page_size, page)
+    }
+
+    /// Downloads a file, waiting for its conversion until the deadline of the call.
+    pub async fn download(&self, row: &'static Endpoint, arguments: &Arguments, target: Target) -> Result<Delivered> {
+        download::download(self, row, arguments, &target).await
+    }
+
+    /// Uploads a file. It is sent once: when its reply is lost, the list is asked what became of it.
+    pub async fn upload(&self, row: &'static Endpoint, file: UploadFile) -> Result<Created> {
+        upload::upload(self, row, file).await
+    }
+
+    /// A handle for a file that the service may have to make first. No call is made yet.
+    pub fn conversion(&self, row: &'static Endpoint, arguments: Arguments) -> Result<Conversion> {
+        Conversion::new(self.clone(), row, &arguments)
+    }
+
+    /// The conversion that another process named by [`Conversion::id`].
+    pub fn resume(&self, id: &str) -> Result<Conversion> {
+        Conversion::resume(self.clone(), id)
+    }
+
+    /// What is left of the rate limit.
+    pub fn budget(&self) -> Result<Budget> {
+        Ok(self.caller.limiter.budget())
+    }
+
+    /// Warnings for the user since the last look.
+    #[must_use]
+    pub fn take_warnings(&self) -> Vec<String> {
+        let mut warnings = self.caller.notices.take();
+        warnings.extend(self.caller.limiter.take_warning());
+        warnings
+    }
+
+    /// One line for `repr`, without secrets.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        format!(
+            "Client(base_url={:?}, api_key={:?}, access_key={:?})",
+            self.caller.base.as_str(),
+            hint(self.config.api_key.expose()),
+            hint(self.config.access_key.expose())
+        )
+    }
+
+    fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    fn config(&self) -> &Config {
+        &self.config
+    }
+}
+
+fn connections(base: &Base, config: &Config) -> Result<HttpClient> {
+    HttpClient::new(base, config.timeout.connect, config.timeout.read, config.ca_file.as_deref())
+}
+
+fn limits(config: &Config) -> Limits {
+    Limits { connect: config.timeout.connect, read: config.timeout.read, call: config.timeout.call }
+}
+
+fn place(config: &Config, notices: &Notices) -> Place {
+    if config.rate_limits.is_empty() {
+        return Place::Memory;
+    }
+    match &config.limiter_state {
+        LimiterState::Memory => Place::Memory,
+        LimiterState::File(path) => Place::File(path.clone()),
+        LimiterState::Shared => default_file().map_or_else(
+            || {
+                notices.add(
+                    "this system names no folder for state (no HOME), so the budget of calls is kept in this process \
+                     alone; pass a path as limiter_state to share it"
+                        .to_owned(),
+                );
+                Place::Memory
+            },
+            Place::File,
+        ),
+    }
+}

@@ -1,3 +1,215 @@
 //! The whole service on loopback, with fields of known truth.
+//!
+//! Not imitated: TLS; XML replies (a request that accepts only those gets 406); the formats FMIS and XML of a job and the
+//! conversion of a display's own files; expiry of access keys; maps, hubs, grain carts and dispatch. Three layers: HTTP
+//! (`server`, `service`, `checks`, `routes`, `write`), meaning (`job_data`, `files`, `field_computers`), storage
+//! (`store`, `accounts`).
 
+mod accounts;
+mod checks;
+mod clock;
+mod encode;
+mod faults;
+mod field_computers;
 pub mod fields;
+mod files;
+mod job_data;
+mod keys;
+mod limit;
+mod paging;
+mod query;
+mod reply;
+mod routes;
+mod server;
+mod service;
+mod store;
+mod upload;
+mod variants;
+mod world;
+mod write;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+pub use faults::{EVERY_ENDPOINT, FAULTS, Fault, FaultRow};
+pub use variants::{VARIANTS, Variant, VariantRow, WILD};
+
+use variants::Habits;
+
+use crate::error::{Error, Kind, Result};
+use crate::limiter::Window;
+
+/// How a service is set up.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The folder for the state, which then survives a kill; memory without it.
+    pub data: Option<PathBuf>,
+    /// The port on 127.0.0.1; 0 takes a free one.
+    pub port: u16,
+    /// What keys and generated accounts follow from.
+    pub seed: u64,
+    /// The windows of the rate limit; none turns the limit off.
+    pub rate_limits: Vec<Window>,
+    /// Whether windows slide; otherwise each starts at the first call after the last one ended.
+    pub sliding: bool,
+    /// How long a conversion takes.
+    pub conversion_time: Duration,
+    /// Names of [`VARIANTS`]; [`WILD`] turns on all.
+    pub variants: Vec<String>,
+    /// Whether the clock stands still but for [`Sandbox::advance`].
+    pub moved_clock: bool,
+}
+
+impl Default for Options {
+    /// As the specification says: 30 calls per 60 seconds, no variants; conversions take five seconds.
+    fn default() -> Self {
+        Self {
+            data: None,
+            port: 0,
+            seed: 0,
+            rate_limits: vec![Window { calls: 30, period: Duration::from_secs(60) }],
+            sliding: false,
+            conversion_time: Duration::from_secs(5),
+            variants: Vec::new(),
+            moved_clock: false,
+        }
+    }
+}
+
+/// The keys of a sandbox. They are made up from its seed and open nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// The partner's API key.
+    pub api_key: String,
+    /// The partner's shared secret.
+    pub shared_secret: String,
+    /// The access key of the customer whose fields [`Sandbox::truth`] describes.
+    pub access_key: String,
+    /// The access key of another customer, with other data.
+    pub other_access_key: String,
+    /// An access key that its customer revoked.
+    pub revoked_access_key: String,
+}
+
+/// A request that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// When, by the service's clock.
+    pub at: DateTime<Utc>,
+    /// The HTTP method.
+    pub method: String,
+    /// The path as sent.
+    pub path: String,
+    /// The query as sent.
+    pub query: String,
+    /// The status of the reply, also of one that was then lost; 0 where the request was not carried out.
+    pub status: u16,
+}
+
+/// A running service; dropping it stops it.
+pub struct Sandbox {
+    service: Arc<service::Service>,
+    server: server::Server,
+}
+
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sandbox").field("base_url", &self.base_url()).finish_non_exhaustive()
+    }
+}
+
+impl Sandbox {
+    /// Starts a service; it takes requests as soon as this returns.
+    pub fn start(options: Options) -> Result<Self> {
+        let Options { data, port, seed, rate_limits, sliding, conversion_time, variants, moved_clock } = options;
+        if rate_limits.iter().any(|window| window.calls == 0 || window.period.is_zero()) {
+            return Err(Error::new(Kind::Value, "a window of the rate limit needs at least one call and some time"));
+        }
+        let habits = Habits::parse(&variants)?;
+        let ring = keys::KeyRing::new(seed)?;
+        let accounts = accounts::Accounts::new(seed);
+        let store = store::Store::open(data.as_deref(), seed)?;
+        for customer in 0..keys::CUSTOMERS {
+            store
+                .add_generated(customer, accounts.stored_jobs(customer))
+                .map_err(|error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}")))?;
+        }
+        let (listener, port) = server::bind(port)?;
+        let base = format!("http://127.0.0.1:{port}");
+        let world = world::World { store, accounts, habits, conversion_time, base };
+        let service = Arc::new(service::Service {
+            ring,
+            clock: clock::ServiceClock::new(moved_clock),
+            faults: faults::Faults::default(),
+            limit: Mutex::new(limit::RateLimit::new(&rate_limits, sliding)),
+            log: Mutex::default(),
+            world: Arc::new(world),
+            port,
+        });
+        let server = server::Server::start(listener, Arc::clone(&service))?;
+        Ok(Self { service, server })
+    }
+
+    /// The base address, without a slash at the end.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        self.service.world.base.clone()
+    }
+
+    /// The keys.
+    #[must_use]
+    pub fn keys(&self) -> &Keys {
+        &self.service.ring.keys
+    }
+
+    /// The time by the service's clock.
+    #[must_use]
+    pub fn now(&self) -> DateTime<Utc> {
+        self.service.clock.now()
+    }
+
+    /// Moves the service's clock forward, one that stands still and one that runs.
+    pub fn advance(&self, by: Duration) {
+        self.service.clock.advance(by);
+    }
+
+    /// Lets the next `times` requests to `endpoint`, a full name or `*`, meet a fault of [`FAULTS`].
+    pub fn add_fault(&self, endpoint: &str, kind: &str, times: u32) -> Result<()> {
+        self.service.faults.add(endpoint, kind, times)
+    }
+
+    /// Forgets the faults that are left.
+    pub fn clear_faults(&self) {
+        self.service.faults.clear();
+    }
+
+    /// What arrived, oldest first: the last 100,000 requests.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Request> {
+        locked(&self.service.log).iter().cloned().collect()
+    }
+
+    /// The truth of each generated job of the customer of `access_key` that has a shape file.
+    pub fn truth(&self) -> Result<Vec<fields::Truth>> {
+        self.service.world.accounts.truth(0)
+    }
+
+    /// Stops the service and waits for its thread; what it answers afterwards is what it knew.
+    pub fn stop(&mut self) {
+        self.server.stop();
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// What a mutex guards, also after a panic elsewhere: every change under these locks is complete in itself.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,1 +1,94 @@
-//! Under construction by the room's owner.
+//! One request to one reply, and the loop that decides what to do with it.
+
+mod attempts;
+mod base;
+mod body;
+mod http_client;
+mod judge;
+mod notices;
+mod skew;
+mod table;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures_util::Stream;
+use http::HeaderMap;
+
+use crate::api::Method;
+
+pub use attempts::{Attempts, Call, Caller, Got, Jitter, Limits, Whole};
+pub use base::Base;
+pub use body::Body;
+pub use http_client::HttpClient;
+pub use judge::{Judged, judge_response};
+pub use notices::Notices;
+pub use skew::Skew;
+pub use table::Outcome;
+
+/// A signed request, ready to be sent.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The HTTP method.
+    pub method: Method,
+    /// The whole address, with the query.
+    pub url: String,
+    /// Every header but `Host` and `Content-Length`.
+    pub headers: HeaderMap,
+    /// The body; `None` for requests that carry nothing.
+    pub body: Option<Bytes>,
+}
+
+/// The body of a reply as it arrives.
+pub type BodyStream = Pin<Box<dyn Stream<Item = Result<Bytes, Fault>> + Send>>;
+
+/// A reply, its body still on the way.
+pub struct Reply {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers as sent.
+    pub headers: HeaderMap,
+    /// The bytes as sent, before any `Content-Encoding` is undone.
+    pub body: BodyStream,
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply").field("status", &self.status).field("headers", &self.headers).finish_non_exhaustive()
+    }
+}
+
+/// Where an exchange failed; it decides what may be done next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// No connection: name, port, route. Nothing was sent.
+    Connect,
+    /// The TLS handshake failed, as with an untrusted certificate. Nothing was sent.
+    Tls,
+    /// Nothing came within the time-out; the request may have arrived.
+    Timeout,
+    /// The connection broke before a reply came; the request may have arrived.
+    Reset,
+    /// The body of the reply ended early.
+    Cut,
+}
+
+/// A failed exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where it failed.
+    pub kind: FaultKind,
+    /// What the layer below said.
+    pub message: String,
+}
+
+/// The future of one exchange.
+pub type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send + 'a>>;
+
+/// Sends one signed request and gives the reply; the body of a reply is a stream.
+pub trait Transport: Send + Sync + 'static {
+    /// Sends the request once. Redirects are not followed and nothing is repeated.
+    fn send(&self, request: Request) -> SendFuture<'_>;
+}

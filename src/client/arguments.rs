@@ -1,0 +1,201 @@
+//! The values of a call's parameters, checked against its row before any call is made.
+
+use bytes::Bytes;
+
+use crate::api::row::Takes;
+use crate::api::{Endpoint, Parameter, Place};
+use crate::error::{Error, Kind, Result};
+use crate::transport::Call;
+use crate::wire::time::{self, Read};
+
+/// The values of a call's parameters, in the form they are sent.
+#[derive(Clone, Debug)]
+pub struct Arguments {
+    row: &'static Endpoint,
+    values: Vec<(&'static Parameter, String)>,
+}
+
+impl Arguments {
+    /// Checks each text against its parameter, fills in defaults, and says what is missing.
+    ///
+    /// A parameter in the multipart body is not given here but with the upload.
+    pub fn new(row: &'static Endpoint, given: &[(&str, String)]) -> Result<Self> {
+        for (index, (name, _)) in given.iter().enumerate() {
+            if row.parameter(name).is_none() {
+                return Err(wrong(row, Kind::Type, format!("{} has no parameter `{name}`", row.full_name)));
+            }
+            if given.iter().take(index).any(|(before, _)| before == name) {
+                return Err(wrong(row, Kind::Type, format!("`{name}` is given twice")));
+            }
+        }
+        let mut values = Vec::with_capacity(row.parameters.len());
+        for parameter in row.parameters {
+            let text = given.iter().find(|(name, _)| *name == parameter.name).map(|(_, text)| text.as_str());
+            match (text.or(parameter.default), parameter.place) {
+                (Some(text), _) => {
+                    let text = check(parameter, text).map_err(|why| {
+                        wrong(row, Kind::Value, format!("`{}` of {} {why}", parameter.name, row.full_name))
+                    })?;
+                    values.push((parameter, text));
+                }
+                (None, Place::Path) => {
+                    return Err(wrong(row, Kind::Type, format!("{} needs `{}`", row.full_name, parameter.name)));
+                }
+                (None, Place::Query | Place::Part) => {}
+            }
+        }
+        Ok(Self { row, values })
+    }
+
+    /// The value of the parameter of that Python name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.iter().find(|(parameter, _)| parameter.name == name).map(|(_, text)| text.as_str())
+    }
+
+    /// The call that these values make, with more in the query.
+    pub(super) fn call(
+        &self,
+        row: &'static Endpoint,
+        more: &[(&'static str, String)],
+        content: Option<(String, Bytes)>,
+    ) -> Result<Call> {
+        if !std::ptr::eq(row, self.row) {
+            let message = format!("arguments of {} were given to {}", self.row.full_name, row.full_name);
+            return Err(wrong(row, Kind::Type, message));
+        }
+        let mut path = row.path.to_owned();
+        let mut query = Vec::new();
+        for (parameter, text) in &self.values {
+            match parameter.place {
+                Place::Path => path = path.replace(&format!("{{{}}}", parameter.wire), &encode(text)),
+                Place::Query => query.push((parameter.wire, text.clone())),
+                Place::Part => {}
+            }
+        }
+        query.extend_from_slice(more);
+        Ok(Call { row, path, query, content })
+    }
+}
+
+fn wrong(row: &'static Endpoint, kind: Kind, message: String) -> Error {
+    Error::new(kind, message).with(|facts| facts.endpoint = Some(row.full_name))
+}
+
+/// The value in the form it is sent, or why it cannot be.
+fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, String> {
+    match parameter.takes {
+        Takes::Id => check_id(text),
+        Takes::Time => match time::read(text) {
+            // Strict ISO 8601 with whole seconds: services have been seen to stumble over fractions (field notes).
+            Read::Time(time) => Ok(time.format("%Y-%m-%dT%H:%M:%SZ").to_string()),
+            Read::Nothing | Read::Wrong => Err(format!(
+                "is not a time: `{text}`; write it as ISO 8601, such as 2026-09-01 or 2026-09-01T12:00:00Z"
+            )),
+        },
+        Takes::OneOf(words) => words
+            .iter()
+            .find(|word| word.eq_ignore_ascii_case(text))
+            .map(|word| (*word).to_owned())
+            .ok_or_else(|| format!("is `{text}`, but takes {}", words.join(", "))),
+        Takes::File => Err("goes with the upload itself".to_owned()),
+    }
+}
+
+fn check_id(text: &str) -> std::result::Result<String, String> {
+    if text.is_empty() {
+        return Err("is empty".to_owned());
+    }
+    if text == "." || text.contains("..") {
+        return Err(format!("is `{text}`, which would lead to another address"));
+    }
+    if let Some(c) = text.chars().find(|c| matches!(c, '/' | '\\' | '?' | '#') || c.is_control()) {
+        return Err(format!("holds {c:?}, which ids do not have"));
+    }
+    Ok(text.to_owned())
+}
+
+/// Percent-encodes everything that RFC 3986 does not call unreserved.
+pub(super) fn encode(text: &str) -> String {
+    use std::fmt::Write as _;
+    text.bytes().fold(String::with_capacity(text.len()), |mut encoded, byte| {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+        encoded
+    })
+}
+
+/// Undoes percent-encoding; what is not encoded well stays as it is.
+pub(super) fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let pair = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
+        let byte = pair.filter(|_| *first == b'%').and_then(|pair| u8::from_str_radix(pair, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api;
+
+    fn arguments(row: &str, given: &[(&str, &str)]) -> Result<Arguments> {
+        let given: Vec<(&str, String)> = given.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
+        Arguments::new(api::row(row).unwrap(), &given)
+    }
+
+    #[test]
+    fn values_are_sent_in_one_form() {
+        let row = api::row("job_data.list").unwrap();
+        let call = arguments("job_data.list", &[("date", "2026-09-01 10:30+02:00")]).unwrap().call(row, &[], None);
+        assert_eq!(call.unwrap().query, [("date", "2026-09-01T08:30:00Z".to_owned())]);
+        let row = api::row("job_data.download").unwrap();
+        let call = arguments("job_data.download", &[("id", "a b%2Fü"), ("format", "shp")]).unwrap();
+        let call = call.call(row, &[], None).unwrap();
+        assert_eq!((call.path.as_str(), &call.query[0]), ("/jobdata/a%20b%252F%C3%BC", &("format", "SHP".to_owned())));
+        assert_eq!(decode("a%20b%252F%C3%BC"), "a b%2Fü");
+        assert_eq!(decode("%zz%4"), "%zz%4");
+    }
+
+    #[test]
+    fn wrong_values_are_told_before_any_call() {
+        for id in ["", ".", "..", "a/b", "..\\x", "a?b", "a#b", "a\r\nb", "\u{7f}"] {
+            let error = arguments("job_data.get", &[("id", id)]).unwrap_err();
+            assert_eq!(error.kind(), Kind::Value, "{id:?}");
+            assert_eq!(error.facts().endpoint, Some("job_data.get"));
+        }
+        for (row, given) in [
+            ("job_data.list", ("date", "yesterday")),
+            ("job_data.list", ("date", "")),
+            ("job_data.download", ("format", "PDF")),
+        ] {
+            let error = arguments(
+                row,
+                &[("id", "1"), given]
+                    .into_iter()
+                    .filter(|(name, _)| *name != "id" || row != "job_data.list")
+                    .collect::<Vec<_>>(),
+            )
+            .unwrap_err();
+            assert_eq!(error.kind(), Kind::Value, "{given:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn wrong_names_and_missing_values_are_errors_of_type() {
+        for (row, given) in [
+            ("job_data.get", vec![]),
+            ("job_data.get", vec![("id", "1"), ("colour", "red")]),
+            ("job_data.get", vec![("id", "1"), ("id", "2")]),
+        ] {
+            assert_eq!(arguments(row, &given).unwrap_err().kind(), Kind::Type, "{given:?}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A file that may take time (specification 4.4), as a handle: ask, wait, fetch.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use super::Client;
+use super::arguments::Arguments;
+use super::destination::{Delivered, Destination, Target};
+use super::download::{FileCall, not_ready, pause};
+use super::part_file::PartFile;
+use super::receive::{Answer, Sink, ask};
+use crate::api::{Endpoint, row};
+use crate::error::{Error, Kind, Result};
+use crate::transport::Judged;
+
+/// A file that the service may still have to make.
+#[derive(Debug)]
+pub struct Conversion {
+    client: Client,
+    file: FileCall,
+    id: String,
+    asked: u32,
+    /// The last word of the service, and when to ask again.
+    word: Option<(Judged, DateTime<Utc>, Duration)>,
+    aside: Option<(PartFile, PathBuf)>,
+}
+
+impl Conversion {
+    pub(super) fn new(client: Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Self> {
+        let file = FileCall::new(row, arguments)?;
+        let values: Vec<&str> = row.parameters.iter().filter_map(|parameter| arguments.get(parameter.name)).collect();
+        let id = format!("{}/{}", row.full_name, values.join("/"));
+        Ok(Self { client, file, id, asked: 0, word: None, aside: None })
+    }
+
+    /// Finds the row and the arguments in an id that [`Conversion::id`] gave.
+    pub(super) fn resume(client: Client, id: &str) -> Result<Self> {
+        let wrong = || Error::new(Kind::Value, format!("`{id}` is not the id of a conversion"));
+        let mut parts = id.split('/');
+        let row = parts.next().and_then(row).ok_or_else(wrong)?;
+        let given: Vec<(&str, String)> =
+            row.parameters.iter().map(|parameter| parameter.name).zip(parts.by_ref().map(str::to_owned)).collect();
+        if parts.next().is_some() || given.len() != row.parameters.len() {
+            return Err(wrong());
+        }
+        Self::new(client, row, &Arguments::new(row, &given)?)
+    }
+
+    /// Enough for another process to pick it up: the row's full name and the values, between slashes.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    /// Asks once, unless the wait that the service stated is not over: then the answer is no without a call.
+    pub async fn ready(&mut self) -> Result<bool> {
+        self.ready_within(self.client.caller().limits.call).await
+    }
+
+    /// Asks and waits as the service says until the file is ready, or fails with `NotReady` at the deadline.
+    pub async fn wait(&mut self, timeout: Option<Duration>) -> Result<()> {
+        let patience = timeout.unwrap_or(self.client.caller().limits.call);
+        let started = self.now();
+        loop {
+            let left = patience.saturating_sub(self.now().saturating_sub(started));
+            if self.ready_within(left).await? {
+                return Ok(());
+            }
+            let left = patience.saturating_sub(self.now().saturating_sub(started));
+            self.sleep_until_asked(left).await?;
+        }
+    }
+
+    /// Waits if need be and delivers; a file that `ready` or `wait` found is not fetched twice.
+    pub async fn result(&mut self, target: Target) -> Result<Delivered> {
+        let destination = Destination::of(&target)?;
+        let patience = self.client.caller().limits.call;
+        let started = self.now();
+        loop {
+            if let Some((part, name)) = &self.aside {
+                return destination.deliver_copy(part, name);
+            }
+            let left = patience.saturating_sub(self.now().saturating_sub(started));
+            if self.pause_left().is_zero()
+                && let Some(sink) = self.ask(&destination, left).await?
+            {
+                return destination.deliver(sink);
+            }
+            let left = patience.saturating_sub(self.now().saturating_sub(started));
+            self.sleep_until_asked(left).await?;
+        }
+    }
+
+    /// When the service said to ask again.
+    #[must_use]
+    pub fn ask_again_at(&self) -> Option<DateTime<Utc>> {
+        self.word.as_ref().map(|(_, at, _)| *at)
+    }
+
+    async fn ready_within(&mut self, patience: Duration) -> Result<bool> {
+        if self.aside.is_some() {
+            return Ok(true);
+        }
+        if !self.pause_left().is_zero() {
+            return Ok(false);
+        }
+        if let Some(Sink::Part(part, name)) = self.ask(&Destination::Aside, patience).await? {
+            self.aside = Some((part, name));
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    async fn ask(&mut self, destination: &Destination, patience: Duration) -> Result<Option<Sink>> {
+        let caller = self.client.caller();
+        let mut attempts = caller.attempts(&self.file.call, patience);
+        match ask(&mut attempts, self.file.expects, |headers| self.file.open(destination, headers)).await? {
+            Answer::File(sink) => {
+                self.word = None;
+                Ok(Some(sink))
+            }
+            Answer::MoreTime(judged) => {
+                let pause = pause(&judged, self.asked);
+                self.asked = self.asked.saturating_add(1);
+                let at = chrono::Duration::from_std(pause)
+                    .ok()
+                    .and_then(|pause| caller.clock.now().checked_add_signed(pause));
+                let judged = Judged { error: attempts.finish(judged.error), ..judged };
+                self.word = Some((judged, at.unwrap_or(DateTime::<Utc>::MAX_UTC), self.now().saturating_add(pause)));
+                Ok(None)
+            }
+        }
+    }
+
+    async fn sleep_until_asked(&self, left: Duration) -> Result<()> {
+        let pause = self.pause_left();
+        if pause >= left
+            && let Some((judged, ..)) = &self.word
+        {
+            return Err(not_ready(&judged.error, pause, left));
+        }
+        self.client.caller().clock.sleep(pause).await;
+        Ok(())
+    }
+
+    /// What is left of the wait that the service stated.
+    fn pause_left(&self) -> Duration {
+        self.word.as_ref().map_or(Duration::ZERO, |(.., until)| until.saturating_sub(self.now()))
+    }
+
+    fn now(&self) -> Duration {
+        self.client.caller().clock.elapsed()
+    }
+}

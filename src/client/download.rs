@@ -1,0 +1,105 @@
+//! Downloads: asked for, waited for, streamed to their place.
+
+use std::time::Duration;
+
+use http::HeaderMap;
+
+use super::Client;
+use super::arguments::Arguments;
+use super::destination::{Delivered, Destination, Target, no_file};
+use super::file_check::Expects;
+use super::receive::{Answer, Sink, ask};
+use crate::api::{Endpoint, Returns};
+use crate::error::{Kind, Result};
+use crate::transport::{Attempts, Call, Judged};
+
+/// Pauses between askings where the service states none; they double up to the last.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// The call for a file and what is known of it before it comes.
+#[derive(Clone, Debug)]
+pub(super) struct FileCall {
+    pub(super) call: Call,
+    pub(super) expects: Expects,
+    /// The name of the file where the service suggests none.
+    pub(super) fallback: String,
+}
+
+impl FileCall {
+    pub(super) fn new(row: &'static Endpoint, arguments: &Arguments) -> Result<Self> {
+        if !matches!(row.returns, Returns::File | Returns::Conversion | Returns::Layer) {
+            return Err(no_file(row.full_name));
+        }
+        let call = arguments.call(row, &[], None)?;
+        let id = arguments.get("id").unwrap_or("file");
+        let format = arguments.get("format").unwrap_or_default();
+        let (expects, fallback) = match format {
+            "XML" => (Expects::Xml, format!("{id}.xml")),
+            _ => (Expects::Zip, format!("{id}.{}.zip", format.to_ascii_lowercase())),
+        };
+        Ok(Self { call, expects, fallback })
+    }
+
+    pub(super) fn open(&self, destination: &Destination, headers: &HeaderMap) -> Result<Sink> {
+        destination.open(headers, &self.fallback)
+    }
+}
+
+/// Downloads a file, waiting for it until the deadline of the call.
+pub(super) async fn download(
+    client: &Client,
+    row: &'static Endpoint,
+    arguments: &Arguments,
+    target: &Target,
+) -> Result<Delivered> {
+    let file = FileCall::new(row, arguments)?;
+    let destination = Destination::of(target)?;
+    let caller = client.caller();
+    let mut attempts = caller.attempts(&file.call, caller.limits.call);
+    let mut asked = 0;
+    loop {
+        match ask(&mut attempts, file.expects, |headers| file.open(&destination, headers)).await? {
+            Answer::File(sink) => return destination.deliver(sink).map_err(|error| attempts.finish(error)),
+            Answer::MoreTime(judged) => {
+                let pause = pause(&judged, asked);
+                asked = asked.saturating_add(1);
+                wait(client, &attempts, &judged, pause).await?;
+            }
+        }
+    }
+}
+
+/// Waits, unless the deadline comes first: then it is an error at once, since nothing would come of waiting.
+async fn wait(client: &Client, attempts: &Attempts<'_>, judged: &Judged, pause: Duration) -> Result<()> {
+    let left = attempts.left();
+    if pause >= left {
+        let mut error = judged.error.clone();
+        error = not_ready(&error, pause, left);
+        return Err(attempts.finish(error));
+    }
+    client.caller().clock.sleep(pause).await;
+    Ok(())
+}
+
+/// The error of a file that is not ready at the deadline.
+pub(super) fn not_ready(error: &crate::error::Error, pause: Duration, left: Duration) -> crate::error::Error {
+    let message = format!(
+        "the service needs more time for this file: it asks to come back in {:.1} s, and the deadline is in {:.1} s",
+        pause.as_secs_f64(),
+        left.as_secs_f64()
+    );
+    let facts = error.facts().clone();
+    crate::error::Error::new(Kind::NotReady, message).with(|kept| {
+        *kept = facts;
+        kept.retry_after = Some(pause);
+    })
+}
+
+/// What the service stated, else a pause that doubles with each asking.
+pub(super) fn pause(judged: &Judged, asked: u32) -> Duration {
+    judged
+        .wait
+        .filter(|wait| !wait.is_zero())
+        .unwrap_or_else(|| FIRST_PAUSE.saturating_mul(1 << asked.min(10)).min(LONGEST_PAUSE))
+}

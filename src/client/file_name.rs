@@ -1,0 +1,138 @@
+//! The name of a downloaded file: what `Content-Disposition` suggests, made safe for any folder.
+
+use http::HeaderMap;
+use http::header::CONTENT_DISPOSITION;
+
+use super::arguments::decode;
+
+/// Names are cut to so many bytes: file systems take 255, and the `.part` needs some.
+const LONGEST: usize = 180;
+
+/// The cleaned name that the headers suggest; `None` where nothing usable is left of it.
+pub(super) fn suggested(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(CONTENT_DISPOSITION).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())?;
+    clean(&parse(&text)?)
+}
+
+/// The name in the header's text: `filename*` (RFC 8187) before `filename` (RFC 6266).
+fn parse(text: &str) -> Option<String> {
+    let mut plain = None;
+    for parameter in split(text).into_iter().skip(1) {
+        let Some((name, value)) = parameter.split_once('=') else { continue };
+        let value = value.trim();
+        if name.trim().eq_ignore_ascii_case("filename*") {
+            let mut parts = value.splitn(3, '\'');
+            if let (Some(charset), Some(_), Some(encoded)) = (parts.next(), parts.next(), parts.next())
+                && charset.eq_ignore_ascii_case("utf-8")
+            {
+                return Some(decode(encoded));
+            }
+        } else if name.trim().eq_ignore_ascii_case("filename") {
+            plain = Some(unquote(value));
+        }
+    }
+    plain
+}
+
+/// Splits at semicolons outside quotes.
+fn split(text: &str) -> Vec<String> {
+    let (mut parts, mut quoted, mut escaped) = (vec![String::new()], false, false);
+    for c in text.chars() {
+        if c == ';' && !quoted {
+            parts.push(String::new());
+            continue;
+        }
+        if c == '"' && !escaped {
+            quoted = !quoted;
+        }
+        escaped = quoted && c == '\\' && !escaped;
+        if let Some(part) = parts.last_mut() {
+            part.push(c);
+        }
+    }
+    parts
+}
+
+/// Takes quotes off. A backslash only escapes a quote or itself: services send Windows paths as they are.
+fn unquote(value: &str) -> String {
+    match value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) {
+        Some(inner) => inner.replace("\\\"", "\"").replace("\\\\", "\\"),
+        None => value.to_owned(),
+    }
+}
+
+/// Makes a name safe: no folders, no control characters, nothing that a file system reserves, not hidden. `None`
+/// where nothing is left.
+pub(super) fn clean(name: &str) -> Option<String> {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let kept: String = last
+        .chars()
+        .filter(|c| !c.is_control() && !is_invisible(*c))
+        .map(|c| if matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*') { '_' } else { c })
+        .collect();
+    let trimmed = kept.trim_start_matches(|c: char| c == '.' || c.is_whitespace());
+    let trimmed = trimmed.trim_end_matches(|c: char| c == '.' || c.is_whitespace());
+    if trimmed.is_empty() {
+        return None;
+    }
+    let stem = trimmed.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let is_device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL")
+        || (stem.len() == 4
+            && (stem.starts_with("COM") || stem.starts_with("LPT"))
+            && stem.ends_with(|c: char| c.is_ascii_digit()));
+    Some(cut(&if is_device { format!("_{trimmed}") } else { trimmed.to_owned() }))
+}
+
+/// Characters that turn or hide text, so that a name looks like another.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+}
+
+/// Cuts a name in front of its last extension.
+fn cut(name: &str) -> String {
+    if name.len() <= LONGEST {
+        return name.to_owned();
+    }
+    let extension = name.rfind('.').and_then(|at| name.get(at..)).filter(|extension| extension.len() <= 16);
+    let extension = extension.unwrap_or_default();
+    let mut end = LONGEST.saturating_sub(extension.len());
+    while !name.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    format!("{}{extension}", name.get(..end).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_the_header_is_read_and_made_safe() {
+        for (header, expected) in [
+            (r#"attachment; filename="job 31.zip""#, Some("job 31.zip")),
+            ("attachment; filename=plain.zip", Some("plain.zip")),
+            ("attachment; filename=\"x.zip\"; filename*=UTF-8''f%C3%A4ld%20%2F1.zip", Some("1.zip")),
+            ("attachment; filename*=utf-8'en'f%C3%A4ld.zip", Some("fäld.zip")),
+            (r#"attachment; filename="a;b\"c.zip""#, Some("a;b_c.zip")),
+            (r#"attachment; filename="../../etc/passwd""#, Some("passwd")),
+            (r#"attachment; filename="C:\jobs\7.zip""#, Some("7.zip")),
+            (r#"attachment; filename="..""#, None),
+            (r#"attachment; filename=".bashrc""#, Some("bashrc")),
+            (r#"attachment; filename="con.zip""#, Some("_con.zip")),
+            (r#"attachment; filename="Lpt1""#, Some("_Lpt1")),
+            ("attachment; filename=\"a\u{202e}piz.exe\"", Some("apiz.exe")),
+            (r#"attachment; filename="   ""#, None),
+            ("attachment", None),
+            ("inline; filename=trailing. ", Some("trailing")),
+        ] {
+            let found = parse(header).and_then(|name| clean(&name));
+            assert_eq!(found.as_deref(), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_extension() {
+        let name = clean(&format!("{}.jdp.zip", "ä".repeat(300))).unwrap();
+        assert!(name.len() <= LONGEST && name.ends_with(".zip"), "{name}");
+    }
+}

@@ -1,0 +1,228 @@
+//! Lists, page by page: each record that is there throughout comes exactly once, whatever is added or removed
+//! meanwhile.
+//!
+//! A page is a snapshot of the list, and its `TotalCount` tells whether the list has shrunk since the page before:
+//! records may then have moved from this page to one that was read already, so reading goes back as many pages as it
+//! shrank. Where the newest come first, that is all: what is added comes in front and only moves records to pages
+//! that are still to be read, where ids tell what is known. In other orders any change of the count means that the
+//! list is read again for what is unknown, until a reading saw no change.
+
+use std::collections::HashSet;
+
+use super::Client;
+use super::arguments::Arguments;
+use super::config::check_page_size;
+use crate::api::{Endpoint, Index, Returns};
+use crate::error::{Error, Kind, Result};
+use crate::wire::{Content, Page, Value, decode_index};
+
+/// So many readings of a list that moves are tried.
+const READINGS: u32 = 3;
+
+/// So many steps back without a new record in between are tried.
+const SETBACKS: u32 = 8;
+
+/// A list that is read as it is iterated over. No call is made before the first page is asked for.
+#[derive(Debug)]
+pub struct Pages {
+    client: Client,
+    row: &'static Endpoint,
+    index: &'static Index,
+    arguments: Arguments,
+    page_size: u32,
+    only: Option<u64>,
+    first: Option<Page>,
+    seen: HashSet<String>,
+    /// The page to read next.
+    next: u64,
+    /// The pages below this one have been read.
+    frontier: u64,
+    total: Option<u64>,
+    /// Known records that growth of the list explains.
+    explained: u64,
+    moved: bool,
+    readings: u32,
+    /// Records in a page that is full: services may give fewer than were asked for.
+    full: u64,
+    /// Steps back since the last new record.
+    setbacks: u32,
+    done: bool,
+}
+
+impl Pages {
+    pub(super) fn new(
+        client: Client,
+        row: &'static Endpoint,
+        arguments: Arguments,
+        page_size: Option<u32>,
+        page: Option<u64>,
+    ) -> Result<Self> {
+        let Returns::Index(index) = row.returns else {
+            return Err(Error::new(Kind::Type, format!("{} gives no list", row.full_name)));
+        };
+        if !row.paged && (page_size.is_some() || page.is_some()) {
+            return Err(Error::new(Kind::Type, format!("{} has no pages", row.full_name)));
+        }
+        let page_size = page_size.unwrap_or(client.config().page_size);
+        check_page_size(page_size)?;
+        Ok(Self {
+            client,
+            row,
+            index,
+            arguments,
+            page_size,
+            only: page,
+            first: None,
+            seen: HashSet::new(),
+            next: page.unwrap_or(0),
+            frontier: 0,
+            total: None,
+            explained: 0,
+            moved: false,
+            readings: 1,
+            full: u64::from(page_size),
+            setbacks: 0,
+            done: false,
+        })
+    }
+
+    /// The records of the next page that were not given yet; `None` at the end. A page may turn out empty.
+    pub async fn next_page(&mut self) -> Result<Option<Vec<Value>>> {
+        if self.done {
+            return Ok(None);
+        }
+        let page = loop {
+            if let Some(page) = self.first.take() {
+                break page;
+            }
+            match self.read(self.next).await {
+                Ok(page) => break page,
+                // The page before promised this one, so the list has shrunk since: look there again.
+                Err(error) if self.only.is_none() && is_beyond_the_end(&error) && self.next > 0 => {
+                    self.step_back(1, error)?;
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        if self.only.is_some() {
+            self.done = true;
+            return Ok(Some(page.items));
+        }
+        self.take(page).map(Some)
+    }
+
+    /// `TotalCount`; reads the first page once, and iteration goes on from it.
+    pub async fn total(&mut self) -> Result<Option<u64>> {
+        if self.total.is_none() && self.first.is_none() && !self.done {
+            let page = self.read(self.next).await?;
+            self.total = page.total_count;
+            self.first = Some(page);
+        }
+        Ok(self.total)
+    }
+
+    fn take(&mut self, page: Page) -> Result<Vec<Value>> {
+        let (grown, fallen) = match (self.total, page.total_count) {
+            (Some(before), Some(now)) => (now.saturating_sub(before), before.saturating_sub(now)),
+            _ => (0, 0),
+        };
+        self.total = page.total_count.or(self.total);
+        self.explained = self.explained.saturating_add(grown);
+        self.moved |= grown > 0 || fallen > 0;
+        let count = length(&page.items);
+        if page.is_next_page {
+            self.full = count.clamp(1, u64::from(self.page_size));
+        }
+        let items: Vec<Value> = page.items.into_iter().filter(|item| self.seen.insert(identity(item))).collect();
+        if !items.is_empty() {
+            self.setbacks = 0;
+        }
+        let known = count.saturating_sub(length(&items));
+        let is_first_reading = self.next >= self.frontier;
+        if is_first_reading && fallen == 0 {
+            if items.is_empty() && page.is_next_page && (known > self.explained || known == 0) {
+                return Err(self.error(format!(
+                    "page {} of {} has no new record, and yet the service promises more pages",
+                    self.next, self.row.full_name
+                )));
+            }
+            self.explained = self.explained.saturating_sub(known);
+        }
+        self.frontier = self.frontier.max(self.next.saturating_add(1));
+        let back = fallen.div_ceil(self.full).min(self.next);
+        if back > 0 {
+            let error = self.error(format!("{} keeps shrinking and growing while it is read", self.row.full_name));
+            self.step_back(back, error)?;
+        } else if page.is_next_page {
+            self.next = self.next.saturating_add(1);
+        } else {
+            self.end()?;
+        }
+        Ok(items)
+    }
+
+    fn step_back(&mut self, pages: u64, otherwise: Error) -> Result<()> {
+        if self.setbacks >= SETBACKS {
+            return Err(otherwise);
+        }
+        self.setbacks = self.setbacks.saturating_add(1);
+        self.next = self.next.saturating_sub(pages);
+        Ok(())
+    }
+
+    /// After the last page: a list without a promised order that moved is read again.
+    fn end(&mut self) -> Result<()> {
+        let seen = u64::try_from(self.seen.len()).unwrap_or(u64::MAX);
+        let is_short = !self.moved && self.readings == 1 && self.total.is_some_and(|total| seen != total);
+        if self.index.newest_first || (!self.moved && !is_short) {
+            self.done = true;
+            return Ok(());
+        }
+        if self.readings >= READINGS {
+            return Err(self.error(format!(
+                "{} changed during each of {READINGS} readings, so that records may be missing: read it again when \
+                 it is quiet",
+                self.row.full_name
+            )));
+        }
+        self.readings = self.readings.saturating_add(1);
+        self.moved = false;
+        self.next = 0;
+        Ok(())
+    }
+
+    async fn read(&self, page: u64) -> Result<Page> {
+        let mut paging = Vec::new();
+        if self.row.paged {
+            paging.push(("pageSize", self.page_size.to_string()));
+            paging.push(("page", page.to_string()));
+        }
+        let call = self.arguments.call(self.row, &paging, None)?;
+        let caller = self.client.caller();
+        let mut attempts = caller.attempts(&call, caller.limits.call);
+        let whole = attempts.whole().await?;
+        super::record::must_be_json(&whole)
+            .and_then(|()| decode_index(Content::Json, &whole.body, self.index))
+            .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
+    }
+
+    fn error(&self, message: String) -> Error {
+        Error::new(Kind::Decode, message).with(|facts| facts.endpoint = Some(self.row.full_name))
+    }
+}
+
+fn is_beyond_the_end(error: &Error) -> bool {
+    matches!(error.kind(), Kind::NotFound | Kind::InvalidRequest)
+}
+
+fn length(items: &[Value]) -> u64 {
+    u64::try_from(items.len()).unwrap_or(u64::MAX)
+}
+
+/// What tells records apart: the id, or where there is none, the whole record.
+fn identity(item: &Value) -> String {
+    match item.get("id") {
+        Some(Value::Text(id)) => id.clone(),
+        _ => format!("{item:?}"),
+    }
+}

@@ -1,0 +1,132 @@
+//! A file that is being written: nobody sees it under its name before it is whole.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// A `.part`, removed when it is dropped before [`PartFile::keep`].
+#[derive(Debug)]
+pub(super) struct PartFile {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl PartFile {
+    /// Makes a `.part` of its own in `folder`, for a file called `name`.
+    pub(super) fn create(folder: &Path, name: &str) -> Result<Self> {
+        let start: String = name.chars().take(40).collect();
+        let path = folder.join(format!("{start}.{:016x}.part", fastrand::u64(..)));
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        let file = options.open(&path).map_err(|error| Error::file("write", &path, &error))?;
+        Ok(Self { path, file: Some(file) })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let result = self.file.as_mut().map_or_else(|| Err(closed()), |file| file.write_all(bytes));
+        result.map_err(|error| Error::file("write", &self.path, &error))
+    }
+
+    /// The same file, opened once more for reading from its start.
+    pub(super) fn reader(&self) -> Result<File> {
+        File::open(&self.path).map_err(|error| Error::file("read", &self.path, &error))
+    }
+
+    /// Brings the bytes to the disk and gives the file its name. A file that has the name already is only replaced
+    /// with `overwrite`, even where it appeared a moment ago.
+    pub(super) fn keep(mut self, target: &Path, overwrite: bool) -> Result<()> {
+        let fail = |error: io::Error| Error::file("write", target, &error);
+        let file = self.file.take().ok_or_else(|| fail(closed()))?;
+        file.sync_all().map_err(fail)?;
+        drop(file);
+        if overwrite {
+            fs::rename(&self.path, target).map_err(fail)?;
+        } else {
+            match fs::hard_link(&self.path, target) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(target)),
+                // A file system without links: an empty file takes the name first, then the part takes its place.
+                Err(_) => {
+                    OpenOptions::new().write(true).create_new(true).open(target).map_err(|error| {
+                        if error.kind() == io::ErrorKind::AlreadyExists { exists(target) } else { fail(error) }
+                    })?;
+                    fs::rename(&self.path, target).map_err(fail)?;
+                }
+            }
+        }
+        sync_folder(target);
+        Ok(())
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        drop(self.file.take());
+        // After `keep` there is nothing left under this name, or a second link to the kept file.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The error for a file that is in the way.
+pub(super) fn exists(path: &Path) -> Error {
+    /// `EEXIST` of every system that has it.
+    const EXISTS: i32 = 17;
+    let cause = io::Error::new(io::ErrorKind::AlreadyExists, "it exists already; pass overwrite=True to replace it");
+    Error::file("write", path, &cause).with(|facts| facts.os_error = Some(EXISTS))
+}
+
+fn closed() -> io::Error {
+    io::Error::other("the file is closed")
+}
+
+/// A new name is only safe from a power cut once its folder is on the disk; some systems cannot do that, and then
+/// there is nothing to be done.
+fn sync_folder(target: &Path) {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    #[test]
+    fn a_dropped_part_leaves_nothing_and_a_kept_one_only_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut part = PartFile::create(folder.path(), "a.zip").unwrap();
+        part.write(b"12").unwrap();
+        drop(part);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let mut part = PartFile::create(folder.path(), "a.zip").unwrap();
+        part.write(b"12").unwrap();
+        part.keep(&folder.path().join("a.zip"), false).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(fs::read(folder.path().join("a.zip")).unwrap(), b"12");
+    }
+
+    #[test]
+    fn a_file_that_appears_meanwhile_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.zip");
+        let mut part = PartFile::create(folder.path(), "a.zip").unwrap();
+        part.write(b"new").unwrap();
+        fs::write(&target, b"old").unwrap();
+        let error = part.keep(&target, false).unwrap_err();
+        assert_eq!((error.kind(), error.facts().os_error), (Kind::File, Some(17)));
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+        let mut part = PartFile::create(folder.path(), "a.zip").unwrap();
+        part.write(b"new").unwrap();
+        part.keep(&target, true).unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

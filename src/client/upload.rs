@@ -1,0 +1,167 @@
+//! Uploads: sent once, and looked up in the list when the reply is lost.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use http::HeaderMap;
+use http::header::LOCATION;
+
+use super::Client;
+use super::arguments::{Arguments, decode};
+use super::multipart::{UploadFile, form, sent_name};
+use super::pages::Pages;
+use crate::api::{self, Endpoint, Method, Place, Returns};
+use crate::error::{Error, Kind, Result};
+use crate::wire::Value;
+
+/// A record made this much before the call began may still be the call's: clocks are not that equal.
+const TOLERANCE: chrono::Duration = chrono::Duration::seconds(90);
+
+/// The list is looked at so often, with these pauses: a service may still be storing the file.
+const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_secs(2), Duration::from_secs(6)];
+
+/// A new record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created {
+    /// Its id.
+    pub id: String,
+    /// Its address.
+    pub uri: String,
+}
+
+/// Sends a file and gives the new record.
+pub(super) async fn upload(client: &Client, row: &'static Endpoint, file: UploadFile) -> Result<Created> {
+    let Some(part) = row.parameters.iter().find(|parameter| parameter.place == Place::Part) else {
+        return Err(Error::new(Kind::Type, format!("{} takes no file", row.full_name)));
+    };
+    let wrong = |why: &str| {
+        Error::new(Kind::Value, format!("`{}` {why}", part.name)).with(|facts| facts.endpoint = Some(row.full_name))
+    };
+    if file.content.is_empty() {
+        return Err(wrong("is empty"));
+    }
+    let name = sent_name(&file.name).ok_or_else(|| wrong("needs a name"))?;
+    let call = Arguments::new(row, &[])?.call(row, &[], Some(form(part.wire, &name, &file.content)))?;
+    let caller = client.caller();
+    let started = caller.clock.now();
+    let mut attempts = caller.attempts(&call, caller.limits.call);
+    let unknown = match attempts.whole().await {
+        Ok(whole) => match created(client, row, &whole.headers, &whole.body) {
+            Some(created) => return Ok(created),
+            None => attempts.finish(
+                Error::new(Kind::UploadOutcomeUnknown, "the service took the file but did not say where it is")
+                    .with(|facts| facts.status = Some(whole.status)),
+            ),
+        },
+        Err(error) if error.kind() == Kind::UploadOutcomeUnknown => error,
+        Err(error) => return Err(error),
+    };
+    look_up(client, row, &name, started, unknown).await
+}
+
+/// The address of the new record: `Location`, or wherever the body names an address of that kind.
+fn created(client: &Client, row: &'static Endpoint, headers: &HeaderMap, body: &[u8]) -> Option<Created> {
+    let location = headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let body = String::from_utf8_lossy(body).replace("\\/", "/");
+    let uri = [location, find_uri(&body, row.path)].into_iter().flatten().find_map(|uri| {
+        let path = uri.split(['?', '#']).next()?.trim_end_matches('/');
+        let (before, id) = path.rsplit_once('/')?;
+        let is_ours = before.to_ascii_lowercase().ends_with(row.path) && !id.is_empty();
+        is_ours.then(|| Created { id: decode(id), uri: client.caller().base.absolute(&uri) })
+    });
+    uri
+}
+
+/// The first address in a text, of whatever shape, whose path goes on after `path`.
+fn find_uri(text: &str, path: &str) -> Option<String> {
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | ',' | '{' | '}' | '[' | ']');
+    let path = format!("{path}/");
+    text.split(is_end).find(|word| word.to_ascii_lowercase().contains(&path)).map(str::to_owned)
+}
+
+/// Looks in the list for the record that the lost reply would have named. Exactly one new one settles it; nothing
+/// is sent again.
+async fn look_up(
+    client: &Client,
+    row: &'static Endpoint,
+    name: &str,
+    started: DateTime<Utc>,
+    unknown: Error,
+) -> Result<Created> {
+    let list = api::rows().find(|other| {
+        other.method == Method::Get && other.path == row.path && matches!(other.returns, Returns::Index(_))
+    });
+    let Some(list) = list else { return Err(unknown) };
+    let skew = chrono::Duration::seconds(client.caller().skew.seconds());
+    let since = started.checked_add_signed(skew).and_then(|time| time.checked_sub_signed(TOLERANCE)).unwrap_or(started);
+    let mut found = Vec::new();
+    for pause in LOOKS {
+        if !pause.is_zero() {
+            client.caller().clock.sleep(pause).await;
+        }
+        found = match candidates(client, list, name, since).await {
+            Ok(found) => found,
+            Err(error) => {
+                let message = format!("{}. Looking it up failed too: {}", unknown.message(), error.message());
+                return Err(retold(&unknown, message));
+            }
+        };
+        if !found.is_empty() {
+            break;
+        }
+    }
+    match found.as_slice() {
+        [Candidate { created, is_new: true }] => Ok(created.clone()),
+        [] => {
+            let message = format!("{}. The list shows no new `{name}` yet; it was not sent again", unknown.message());
+            Err(retold(&unknown, message))
+        }
+        several => {
+            let ids: Vec<String> = several.iter().map(|candidate| candidate.created.id.clone()).collect();
+            let message = format!(
+                "{}. The list shows `{name}` under {}, and which of them is this upload cannot be told; it was not \
+                 sent again",
+                unknown.message(),
+                ids.join(", ")
+            );
+            Err(retold(&unknown, message).with(|facts| facts.candidates = ids))
+        }
+    }
+}
+
+struct Candidate {
+    created: Created,
+    /// Whether the service dates it after the start of the call; without a date nobody knows.
+    is_new: bool,
+}
+
+async fn candidates(
+    client: &Client,
+    list: &'static Endpoint,
+    name: &str,
+    since: DateTime<Utc>,
+) -> Result<Vec<Candidate>> {
+    let given: Vec<(&str, String)> =
+        list.parameter("date").map(|date| (date.name, since.to_rfc3339())).into_iter().collect();
+    let mut pages = Pages::new(client.clone(), list, Arguments::new(list, &given)?, None, None)?;
+    let mut found = Vec::new();
+    while let Some(page) = pages.next_page().await? {
+        for item in page {
+            let text = |field: &str| item.get(field).and_then(Value::as_text).unwrap_or_default().to_owned();
+            let is_new = match item.get("create_date") {
+                Some(Value::Time(time)) => Some(*time >= since),
+                _ => None,
+            };
+            if text("name").eq_ignore_ascii_case(name) && is_new != Some(false) {
+                let created = Created { id: text("id"), uri: text("uri") };
+                found.push(Candidate { created, is_new: is_new == Some(true) });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn retold(error: &Error, message: String) -> Error {
+    let facts = error.facts().clone();
+    Error::new(error.kind(), message).with(|kept| *kept = facts)
+}

@@ -1,0 +1,318 @@
+//! The gate that every request passes: it grants slots in the order of asking, and waits until the windows allow one.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use sha1::{Digest as _, Sha1};
+use tokio::sync::Notify;
+
+use super::file::LogFile;
+use super::log::{Log, Micros, micros, since};
+use super::owner;
+use super::store::{Place, Store};
+use super::{Budget, Heard, Window};
+use crate::clock::Clock;
+
+/// How often the log is read again while a call in flight of another process is in the way: its end rings no bell
+/// here.
+const GLANCE: Duration = Duration::from_millis(25);
+
+/// The limiter of one client. Clients with the same base address and API key share what it counts.
+#[derive(Clone)]
+pub struct Limiter {
+    gate: Arc<Gate>,
+    windows: Arc<[Window]>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What is shared inside a process: the log, the queue and the bell.
+#[derive(Debug)]
+struct Gate {
+    store: Mutex<Store>,
+    /// The head of the queue holds this; tokio's mutex is fair, and a waiter that goes away leaves the queue.
+    turn: tokio::sync::Mutex<()>,
+    /// Rings when a slot is settled or released; only the head of the queue listens.
+    bell: Notify,
+    waiting: AtomicUsize,
+    /// The longest window of the clients that share the gate.
+    keep: AtomicI64,
+    owner: String,
+    pid: u32,
+    warning: Mutex<Option<String>>,
+}
+
+/// No slot is free before the deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// How long until a call may start, as far as can be told.
+    pub ready_in: Duration,
+}
+
+/// The gates of this process, so that two clients of one budget queue in one line.
+static GATES: Mutex<Option<HashMap<(u32, Place, String), Weak<Gate>>>> = Mutex::new(None);
+
+impl std::fmt::Debug for Limiter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Limiter").field("windows", &self.windows).finish_non_exhaustive()
+    }
+}
+
+impl Limiter {
+    /// The limiter for `windows` of the service at `base_url` for `api_key`, shared with every client of this
+    /// process, and of others where `place` is a file, that has the same base address and key.
+    #[must_use]
+    pub fn shared(place: Place, base_url: &str, api_key: &str, windows: &[Window], clock: Arc<dyn Clock>) -> Self {
+        let key = budget_key(base_url, api_key);
+        let mut gates = lock(&GATES);
+        let gates = gates.get_or_insert_with(HashMap::new);
+        gates.retain(|_, gate| gate.strong_count() > 0);
+        let entry = (std::process::id(), place, key);
+        if let Some(gate) = gates.get(&entry).and_then(Weak::upgrade) {
+            return Self::through(gate, windows, clock);
+        }
+        let gate = Arc::new(Gate::open(&entry.1, &entry.2));
+        gates.insert(entry, Arc::downgrade(&gate));
+        Self::through(gate, windows, clock)
+    }
+
+    /// The same, shared with nobody in this process: for clients whose clock is their own.
+    #[must_use]
+    pub fn alone(place: &Place, base_url: &str, api_key: &str, windows: &[Window], clock: Arc<dyn Clock>) -> Self {
+        Self::through(Arc::new(Gate::open(place, &budget_key(base_url, api_key))), windows, clock)
+    }
+
+    fn through(gate: Arc<Gate>, windows: &[Window], clock: Arc<dyn Clock>) -> Self {
+        let longest = windows.iter().map(|window| micros(window.period)).max().unwrap_or(0);
+        gate.keep.fetch_max(longest.saturating_mul(2), Ordering::Relaxed);
+        Self { gate, windows: windows.into(), clock }
+    }
+
+    /// Whether there is a limit at all.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        !self.windows.is_empty()
+    }
+
+    /// Waits for a slot, at most for `patience`; a wait that is known to be longer is refused at once. `lease` is
+    /// how long the request can take at most. `None` when the limiter is off.
+    pub async fn grant(&self, lease: Duration, patience: Duration) -> Result<Option<Slot>, Refusal> {
+        if !self.is_on() {
+            return Ok(None);
+        }
+        let place = Queued::enter(&self.gate.waiting);
+        if place.ahead > 0 {
+            let (verdict, now) = self.step(|log, now| (log.verdict(&self.windows, now, place.ahead), now));
+            refuse_beyond(patience, now, verdict.at)?;
+        }
+        tokio::select! {
+            biased;
+            slot = self.queue(lease, patience) => slot.map(Some),
+            () = self.clock.sleep(patience) => {
+                let (verdict, now) = self.step(|log, now| (log.verdict(&self.windows, now, 0), now));
+                Err(Refusal { ready_in: since(now, verdict.at).max(GLANCE) })
+            }
+        }
+    }
+
+    async fn queue(&self, lease: Duration, patience: Duration) -> Result<Slot, Refusal> {
+        let started = self.now();
+        let _turn = self.gate.turn.lock().await;
+        loop {
+            let id = fresh_id();
+            let (verdict, others, now) = self.step(|log, now| {
+                let verdict = log.verdict(&self.windows, now, 0);
+                if verdict.at <= now {
+                    log.grant(id, now, &self.gate.owner, now.saturating_add(micros(lease)));
+                }
+                (verdict, log.others_in_flight(&self.gate.owner), now)
+            });
+            if verdict.at <= now {
+                return Ok(Slot { limiter: self.clone(), id, state: SlotState::Granted });
+            }
+            refuse_beyond(patience.saturating_sub(since(started, now)), now, verdict.at)?;
+            let wait = if !verdict.waits_for_reply {
+                since(now, verdict.at)
+            } else if others {
+                GLANCE
+            } else {
+                patience
+            };
+            tokio::select! {
+                () = self.gate.bell.notified() => {}
+                () = self.clock.sleep(wait) => {}
+            }
+        }
+    }
+
+    /// What is left of the limit now.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.step(|log, now| log.budget(&self.windows, now))
+    }
+
+    /// Why the budget is not shared with other processes although it should be; told once.
+    #[must_use]
+    pub fn take_warning(&self) -> Option<String> {
+        lock(&self.gate.warning).take()
+    }
+
+    fn now(&self) -> Micros {
+        self.clock.now().timestamp_micros()
+    }
+
+    fn step<T>(&self, mut work: impl FnMut(&mut Log, Micros) -> T) -> T {
+        let gate = &self.gate;
+        let keep = gate.keep.load(Ordering::Relaxed);
+        let (result, failure) = lock(&gate.store).step(
+            || self.now(),
+            keep,
+            |log, now| {
+                log.tidy(now, keep, owner::is_gone);
+                work(log, now)
+            },
+        );
+        if let Some(reason) = failure {
+            *lock(&gate.warning) = Some(not_shared(&reason));
+        }
+        result
+    }
+}
+
+impl Gate {
+    fn open(place: &Place, key: &str) -> Self {
+        let (store, warning) = match place {
+            Place::Memory => (Store::Memory(Log::default()), None),
+            Place::File(path) => match LogFile::open(path, key) {
+                Ok(file) => (Store::File(Box::new(file)), None),
+                Err(reason) => {
+                    let reason = format!("`{}`: {reason}", path.display());
+                    (Store::Memory(Log::default()), Some(not_shared(&reason)))
+                }
+            },
+        };
+        Self {
+            store: Mutex::new(store),
+            turn: tokio::sync::Mutex::new(()),
+            bell: Notify::new(),
+            waiting: AtomicUsize::new(0),
+            keep: AtomicI64::new(0),
+            owner: owner::this(),
+            pid: std::process::id(),
+            warning: Mutex::new(warning),
+        }
+    }
+}
+
+/// The right to send one request. Dropped before [`Slot::sent`], it is given back; dropped after, its request counts
+/// from then.
+#[derive(Debug)]
+pub struct Slot {
+    limiter: Limiter,
+    id: i64,
+    state: SlotState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SlotState {
+    Granted,
+    Sent,
+    Settled,
+}
+
+impl Slot {
+    /// The request is leaving now.
+    pub fn sent(&mut self) {
+        self.state = SlotState::Sent;
+    }
+
+    /// The reply has come, with these words on the limit, or the request failed.
+    pub fn settle(mut self, heard: &Heard) {
+        self.state = SlotState::Settled;
+        let at = self.limiter.now();
+        let windows = Arc::clone(&self.limiter.windows);
+        self.limiter.step(|log, now| {
+            log.settle(self.id, at.min(now));
+            log.hear(heard, &windows, now, fresh_id);
+        });
+        self.limiter.gate.bell.notify_one();
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // A child of a fork holds copies of its parent's slots, but not their requests.
+        if self.state == SlotState::Settled || self.limiter.gate.pid != std::process::id() {
+            return;
+        }
+        let (id, sent) = (self.id, self.state == SlotState::Sent);
+        self.limiter.step(|log, now| if sent { log.settle(id, now) } else { log.release(id) });
+        self.limiter.gate.bell.notify_one();
+    }
+}
+
+/// A place in the queue, left when dropped.
+struct Queued<'a> {
+    waiting: &'a AtomicUsize,
+    ahead: usize,
+}
+
+impl<'a> Queued<'a> {
+    fn enter(waiting: &'a AtomicUsize) -> Self {
+        Self { waiting, ahead: waiting.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn refuse_beyond(patience: Duration, now: Micros, at: Micros) -> Result<(), Refusal> {
+    let ready_in = since(now, at);
+    if ready_in > patience { Err(Refusal { ready_in }) } else { Ok(()) }
+}
+
+/// Names a budget without telling the key.
+fn budget_key(base_url: &str, api_key: &str) -> String {
+    use std::fmt::Write as _;
+    let digest = Sha1::digest(format!("headland budget\n{base_url}\n{api_key}"));
+    digest.iter().fold(String::with_capacity(40), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn not_shared(reason: &str) -> String {
+    format!(
+        "the budget of calls is kept in this process alone, so that other processes may use it up: {reason}. Pass a \
+         writable path as limiter_state, or \"memory\" if that is meant"
+    )
+}
+
+fn fresh_id() -> i64 {
+    fastrand::i64(1..)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file that all processes of this user share; `None` where the system names no folder for it.
+#[must_use]
+pub fn default_file() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = folder("XDG_STATE_HOME").or_else(|| {
+        if cfg!(windows) {
+            folder("LOCALAPPDATA")
+        } else if cfg!(target_os = "macos") {
+            folder("HOME").map(|home| home.join("Library/Application Support"))
+        } else {
+            folder("HOME").map(|home| home.join(".local/state"))
+        }
+    })?;
+    Some(state.join("headland").join("limits.sqlite3"))
+}

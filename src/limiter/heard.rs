@@ -1,0 +1,80 @@
+//! What the headers of a reply say about the limit (specification 8).
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use http::HeaderMap;
+
+/// No wait that a header asks for is taken to be longer: it keeps arithmetic and nonsense in bounds.
+const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
+
+/// The limit as the server tells it. It only ever tightens what our own log allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// `X-RateLimit-Limit`: calls in a window.
+    pub limit: Option<u32>,
+    /// `X-RateLimit-Remaining`: calls left before the reset.
+    pub remaining: Option<u32>,
+    /// `X-RateLimit-Reset`: whole seconds until the reset, rounded up.
+    pub reset: Option<Duration>,
+    /// `Retry-After`, as seconds or as a date.
+    pub retry_after: Option<Duration>,
+    /// How long nobody may call, after a 429.
+    pub block: Option<Duration>,
+}
+
+impl Heard {
+    /// Reads the headers; what cannot be read counts as not sent.
+    #[must_use]
+    pub fn read(headers: &HeaderMap, now: DateTime<Utc>) -> Self {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+        let number = |name: &str| text(name).and_then(|text| text.parse::<u32>().ok());
+        Self {
+            limit: number("x-ratelimit-limit"),
+            remaining: number("x-ratelimit-remaining"),
+            reset: text("x-ratelimit-reset").and_then(seconds),
+            retry_after: text("retry-after").and_then(|text| seconds(text).or_else(|| until(text, now))),
+            block: None,
+        }
+    }
+}
+
+fn seconds(text: &str) -> Option<Duration> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds >= 0.0)?;
+    Some(Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT))
+}
+
+fn until(text: &str, now: DateTime<Utc>) -> Option<Duration> {
+    let date = DateTime::parse_from_rfc2822(text).ok()?;
+    Some(date.signed_duration_since(now).to_std().unwrap_or(Duration::ZERO).min(LONGEST_WAIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn seconds_and_dates_are_read_and_nonsense_counts_as_not_sent() {
+        let now = DateTime::parse_from_rfc3339("2026-09-01T12:00:00Z").unwrap().with_timezone(&Utc);
+        let heard = Heard::read(
+            &headers(&[
+                ("x-ratelimit-limit", "30"),
+                ("x-ratelimit-remaining", "7"),
+                ("x-ratelimit-reset", "12"),
+                ("retry-after", "Tue, 01 Sep 2026 12:00:20 GMT"),
+            ]),
+            now,
+        );
+        assert_eq!((heard.limit, heard.remaining), (Some(30), Some(7)));
+        assert_eq!(heard.reset, Some(Duration::from_secs(12)));
+        assert_eq!(heard.retry_after, Some(Duration::from_secs(20)));
+        let nonsense =
+            headers(&[("x-ratelimit-remaining", "-1"), ("retry-after", "soon"), ("x-ratelimit-reset", "NaN")]);
+        assert_eq!(Heard::read(&nonsense, now), Heard::default());
+        assert_eq!(Heard::read(&headers(&[("retry-after", "1e300")]), now).retry_after, Some(LONGEST_WAIT));
+    }
+}

@@ -1,0 +1,84 @@
+//! The generated accounts of the customers, and their archives, made when they are first asked for.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use bytes::Bytes;
+
+use super::fields::{self, Account, Computer, Coverage, Job, Truth};
+use super::keys::CUSTOMERS;
+use super::locked;
+use super::store::StoredJob;
+use crate::error::Result;
+
+/// The two formats that exist of a generated job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Made {
+    /// The display's own zip.
+    Display,
+    /// The zip of shape files.
+    Shapefile,
+}
+
+/// The accounts, in the order of the customers.
+#[derive(Debug)]
+pub(super) struct Accounts {
+    accounts: Vec<Account>,
+    archives: Mutex<HashMap<(String, Made), Bytes>>,
+}
+
+impl Accounts {
+    /// The accounts of that seed. No archive is made yet.
+    pub(super) fn new(seed: u64) -> Self {
+        let accounts = (0..CUSTOMERS).map(|customer| fields::account(seed.wrapping_add(customer.into()))).collect();
+        Self { accounts, archives: Mutex::default() }
+    }
+
+    /// The field computers of a customer.
+    pub(super) fn computers(&self, customer: u32) -> &[Computer] {
+        self.account(customer).map_or(&[], |account| &account.computers)
+    }
+
+    /// The generated jobs of a customer, as the store keeps them.
+    pub(super) fn stored_jobs(&self, customer: u32) -> impl Iterator<Item = StoredJob> {
+        self.jobs(customer).iter().map(|job| StoredJob {
+            id: job.id.clone(),
+            name: job.name.clone(),
+            sub_type: Some(job.sub_type.clone()),
+            created: job.created,
+            updated: job.updated,
+        })
+    }
+
+    /// A generated job of a customer.
+    pub(super) fn job(&self, customer: u32, id: &str) -> Option<&Job> {
+        self.jobs(customer).iter().find(|job| job.id == id)
+    }
+
+    /// The archive of a generated job. The first call makes it, which may take a while.
+    pub(super) fn archive(&self, job: &Job, made: Made) -> Result<Bytes> {
+        let key = (job.id.clone(), made);
+        if let Some(archive) = locked(&self.archives).get(&key) {
+            return Ok(archive.clone());
+        }
+        let archive = Bytes::from(match made {
+            Made::Display => job.display_zip()?,
+            Made::Shapefile => job.shapefile_zip()?,
+        });
+        locked(&self.archives).insert(key, archive.clone());
+        Ok(archive)
+    }
+
+    /// What is true of the generated jobs of a customer that recorded something.
+    pub(super) fn truth(&self, customer: u32) -> Result<Vec<Truth>> {
+        self.jobs(customer).iter().filter(|job| job.coverage == Coverage::Recorded).map(Job::truth).collect()
+    }
+
+    fn jobs(&self, customer: u32) -> &[Job] {
+        self.account(customer).map_or(&[], |account| &account.jobs)
+    }
+
+    fn account(&self, customer: u32) -> Option<&Account> {
+        self.accounts.get(usize::try_from(customer).ok()?)
+    }
+}

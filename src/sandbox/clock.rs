@@ -1,0 +1,78 @@
+//! The service's clock: the machine's or one that stands still; `advance` moves both.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// Where the service reads the time.
+#[derive(Debug)]
+pub(super) struct ServiceClock {
+    stands_at: Option<DateTime<Utc>>,
+    moved_by: AtomicI64,
+}
+
+impl ServiceClock {
+    /// A clock that shows the time of now, and stays there if it `stands`.
+    pub(super) fn new(stands: bool) -> Self {
+        Self { stands_at: stands.then(Utc::now), moved_by: AtomicI64::new(0) }
+    }
+
+    /// The time now.
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        later(self.stands_at.unwrap_or_else(Utc::now), self.moved_by.load(Ordering::SeqCst))
+    }
+
+    /// Moves the clock forward.
+    pub(super) fn advance(&self, by: Duration) {
+        let by = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
+        let add = |moved: i64| Some(moved.saturating_add(by));
+        // The closure never declines, so both outcomes hold the value from before.
+        let (Ok(_) | Err(_)) = self.moved_by.fetch_update(Ordering::SeqCst, Ordering::SeqCst, add);
+    }
+}
+
+fn later(time: DateTime<Utc>, microseconds: i64) -> DateTime<Utc> {
+    time.checked_add_signed(TimeDelta::microseconds(microseconds)).unwrap_or(DateTime::<Utc>::MAX_UTC)
+}
+
+/// `time` plus `span`, at the end of time where that is later.
+pub(super) fn after(time: DateTime<Utc>, span: Duration) -> DateTime<Utc> {
+    later(time, i64::try_from(span.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// The span from `now` to `then` in whole seconds, rounded up; 0 where `then` has passed.
+pub(super) fn seconds_until(now: DateTime<Utc>, then: DateTime<Utc>) -> u64 {
+    let micros = u64::try_from((then - now).num_microseconds().unwrap_or(i64::MAX)).unwrap_or(0);
+    micros.div_ceil(1_000_000)
+}
+
+/// The form of the `Date` header (RFC 9110, 5.6.7).
+pub(super) fn http_date(time: DateTime<Utc>) -> String {
+    time.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_standing_clock_moves_only_by_advance_and_never_past_the_end_of_time() {
+        let clock = ServiceClock::new(true);
+        let start = clock.now();
+        assert_eq!(clock.now(), start);
+        clock.advance(Duration::from_millis(1_500));
+        assert_eq!(clock.now() - start, TimeDelta::milliseconds(1_500));
+        clock.advance(Duration::MAX);
+        assert_eq!(clock.now(), DateTime::<Utc>::MAX_UTC);
+    }
+
+    #[test]
+    fn spans_are_rounded_up_to_whole_seconds() {
+        let now = DateTime::<Utc>::from_timestamp(1_000, 0).unwrap();
+        assert_eq!(seconds_until(now, now + TimeDelta::microseconds(1)), 1);
+        assert_eq!(seconds_until(now, now + TimeDelta::seconds(2)), 2);
+        assert_eq!(seconds_until(now, now - TimeDelta::seconds(2)), 0);
+        assert_eq!(http_date(now), "Thu, 01 Jan 1970 00:16:40 GMT");
+    }
+}

@@ -1,0 +1,179 @@
+//! From a reply's content to bytes, with the habits of the variants.
+
+use bytes::Bytes;
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Map, Value as Tree};
+
+use super::reply::Content;
+use super::variants::{Habits, Variant};
+use crate::api::envelope::SERVICE_INDEX;
+use crate::api::job_data::JOB_DATA_DETAIL;
+use crate::api::{Field, Kind, Shape};
+use crate::wire::json::encode_detail;
+use crate::wire::{Name, Value, names};
+
+/// The bytes of a body and their media type.
+pub(super) fn encode(content: Content, habits: &Habits) -> (Bytes, &'static str) {
+    let tree = match content {
+        Content::Text(text) => return (Bytes::from(text), "text/plain; charset=utf-8"),
+        Content::WebPage(page) => return (Bytes::from_static(page.as_bytes()), "text/html; charset=utf-8"),
+        Content::File { bytes, .. } if habits.has(Variant::VagueContentType) => {
+            return (bytes, "application/octet-stream");
+        }
+        Content::File { bytes, .. } => return (bytes, "application/zip"),
+        Content::Record(shape, record) => record_tree(shape, &record, habits),
+        Content::List { index, envelope, items } => {
+            let mut items: Vec<Tree> = items.iter().map(|item| record_tree(index.item, item, habits)).collect();
+            let mut tree = encode_detail(&SERVICE_INDEX, &envelope);
+            let is_bare = items.len() == 1 && habits.has(Variant::BareItem);
+            if let Tree::Object(members) = &mut tree {
+                let items = if is_bare { items.pop().unwrap_or_default() } else { Tree::Array(items) };
+                members.insert(index.kind.to_owned(), items);
+            }
+            tree
+        }
+    };
+    (Bytes::from(tree.to_string()), "application/json")
+}
+
+fn record_tree(shape: &'static Shape, record: &Value, habits: &Habits) -> Tree {
+    let tree = encode_detail(shape, &habitual(shape, record, habits, &mut 0));
+    if std::ptr::eq(shape, &raw const JOB_DATA_DETAIL) { job_tree(tree, habits) } else { tree }
+}
+
+/// The record with ids and times as the variants write them.
+fn habitual(shape: &'static Shape, record: &Value, habits: &Habits, times: &mut usize) -> Value {
+    let Value::Record(fields) = record else { return record.clone() };
+    let rewrite = |(name, value): &(Name, Value)| {
+        let value = match (shape.field(name).map(|field: &Field| field.kind), value) {
+            (Some(Kind::Id), Value::Text(id)) if habits.has(Variant::NumericIds) => {
+                id.parse().map_or_else(|_| value.clone(), Value::Integer)
+            }
+            (_, Value::Time(time)) if habits.has(Variant::OddTimes) => {
+                *times = times.wrapping_add(1);
+                Value::Text(odd_time(*time, *times))
+            }
+            (Some(Kind::Record(inner)), value) => habitual(inner, value, habits, times),
+            (Some(Kind::Records(inner, _)), Value::List(items)) => {
+                Value::List(items.iter().map(|item| habitual(inner, item, habits, times)).collect())
+            }
+            _ => value.clone(),
+        };
+        (name.clone(), value)
+    };
+    Value::Record(fields.iter().map(rewrite).collect())
+}
+
+fn odd_time(time: DateTime<Utc>, turn: usize) -> String {
+    match turn % 5 {
+        0 => time.to_rfc3339_opts(SecondsFormat::Millis, true),
+        1 => time.format("%Y-%m-%dT%H:%M:%S%.6f0Z").to_string(),
+        2 => time.to_rfc3339_opts(SecondsFormat::AutoSi, false),
+        3 => time.format("%Y-%m-%dT%H:%M:%S%.3f").to_string(),
+        _ => time.format("%Y-%m-%d %H:%M:%S%.3f").to_string(),
+    }
+}
+
+/// The fields of a job that stay outside the nested element.
+const COMMON: &[&str] =
+    &["DeviceFileName", "CreateDate", "UpdateDate", "Status", "JobType", "AvailableFiles", "ID", "FieldComputerID"];
+
+fn job_tree(tree: Tree, habits: &Habits) -> Tree {
+    let Tree::Object(mut job) = tree else { return tree };
+    if habits.has(Variant::BareFiles)
+        && let Some(Tree::Array(files)) = job.get_mut("AvailableFiles")
+    {
+        for file in files {
+            *file = file.get("Uri").cloned().unwrap_or_default();
+        }
+    }
+    if habits.has(Variant::NestedJob) {
+        let element = match job.get("JobType").and_then(Tree::as_str) {
+            Some("Yield") => Some("YieldJob"),
+            Some("AsApplied") => Some("SprayerJob"),
+            Some("Planter") => Some("PlanterJob"),
+            _ => None,
+        };
+        if let Some(element) = element {
+            let (common, own): (Map<_, _>, Map<_, _>) =
+                job.into_iter().partition(|(name, _)| COMMON.contains(&name.as_str()));
+            job = common;
+            job.insert(element.to_owned(), Tree::Object(own));
+        }
+    }
+    let job = Tree::Object(job);
+    if habits.has(Variant::DisplayNames) { with_display_names(job) } else { job }
+}
+
+fn with_display_names(tree: Tree) -> Tree {
+    match tree {
+        Tree::Object(members) => Tree::Object(
+            members.into_iter().map(|(name, value)| (display_name(&name), with_display_names(value))).collect(),
+        ),
+        Tree::Array(items) => Tree::Array(items.into_iter().map(with_display_names).collect()),
+        other => other,
+    }
+}
+
+/// `DeviceFileName` becomes `Device File Name`, and `TargetRate` the `Target Rat` of specification 2.6.
+fn display_name(wire: &str) -> String {
+    if wire == "TargetRate" {
+        return "Target Rat".to_owned();
+    }
+    if wire.ends_with("Job") {
+        return wire.to_owned();
+    }
+    let mut letters = wire.chars();
+    names::snake(wire).chars().map(|c| if c == '_' { ' ' } else { letters.next().unwrap_or(c) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Content as Accept, decode_detail};
+
+    fn job() -> Value {
+        let time = DateTime::from_timestamp_micros(1_700_000_000_123_000).unwrap();
+        let product = Value::Record(vec![
+            (Name::Borrowed("id"), Value::Text("7".to_owned())),
+            (Name::Borrowed("target_rate"), Value::Decimal(12.5)),
+        ]);
+        let file =
+            Value::Record(vec![(Name::Borrowed("uri"), Value::Text("http://h/jobdata/31?format=BIN".to_owned()))]);
+        Value::Record(vec![
+            (Name::Borrowed("device_file_name"), Value::Text("a.jdp".to_owned())),
+            (Name::Borrowed("create_date"), Value::Time(time)),
+            (Name::Borrowed("update_date"), Value::Time(time)),
+            (Name::Borrowed("job_type"), Value::Text("AsApplied".to_owned())),
+            (Name::Borrowed("available_files"), Value::List(vec![file])),
+            (Name::Borrowed("id"), Value::Text("31".to_owned())),
+            (Name::Borrowed("job_name"), Value::Text("North".to_owned())),
+            (Name::Borrowed("start_date"), Value::Time(time)),
+            (Name::Borrowed("products"), Value::List(vec![product])),
+        ])
+    }
+
+    #[test]
+    fn a_job_in_every_habit_reads_back_the_same() {
+        let wild = Habits::parse(&["wild".to_owned()]).unwrap();
+        let (bytes, _) = encode(Content::Record(&JOB_DATA_DETAIL, job()), &wild);
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        for habit in ["Device File Name", "\"Target Rat\"", "\"SprayerJob\":{", "\"ID\":31", "[\"http://h/jobdata"] {
+            assert!(text.contains(habit), "{habit} in {text}");
+        }
+        let read = decode_detail(Accept::Json, &bytes, &JOB_DATA_DETAIL).unwrap();
+        for name in ["device_file_name", "create_date", "update_date", "start_date", "job_name", "products", "id"] {
+            assert_eq!(read.get(name), job().get(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn without_habits_the_names_are_those_of_the_wire() {
+        let (bytes, media_type) = encode(Content::Record(&JOB_DATA_DETAIL, job()), &Habits::default());
+        let tree: Tree = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(media_type, "application/json");
+        assert_eq!(tree["ID"], "31");
+        assert_eq!(tree["CreateDate"], "2023-11-14T22:13:20.123Z");
+        assert_eq!(tree["Products"][0]["TargetRate"], 12.5);
+    }
+}

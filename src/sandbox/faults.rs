@@ -1,0 +1,182 @@
+//! Faults on order: their table, and the queue that says which request meets which.
+
+use std::sync::Mutex;
+
+use super::locked;
+use crate::api;
+use crate::error::{Error, Kind, Result};
+
+/// What goes wrong with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// See `unauthorized` in [`FAULTS`]; the others likewise.
+    Unauthorized,
+    /// `forbidden`.
+    Forbidden,
+    /// `too-many-requests`.
+    TooManyRequests,
+    /// `unavailable`.
+    Unavailable,
+    /// `server-error`.
+    ServerError,
+    /// `more-time`.
+    MoreTime,
+    /// `redirect`.
+    Redirect,
+    /// `lost-reply`.
+    LostReply,
+    /// `reset`.
+    Reset,
+    /// `truncated`.
+    Truncated,
+    /// `web-page`.
+    WebPage,
+    /// `slow`.
+    Slow,
+    /// `no-date`.
+    NoDate,
+    /// `skew`.
+    Skew,
+}
+
+/// A row of [`FAULTS`].
+#[derive(Debug)]
+pub struct FaultRow {
+    /// The fault.
+    pub fault: Fault,
+    /// Its name.
+    pub name: &'static str,
+    /// The HTTP code that names it too; empty where there is none.
+    pub code: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Every fault.
+pub static FAULTS: &[FaultRow] = &[
+    row(Fault::Unauthorized, "unauthorized", "401", "401 that names the signature check, whatever was signed."),
+    row(Fault::Forbidden, "forbidden", "403", "403: the access key does not permit the data."),
+    row(
+        Fault::TooManyRequests,
+        "too-many-requests",
+        "429",
+        "429 with `Retry-After: 1`, though the budget is not used up.",
+    ),
+    row(Fault::Unavailable, "unavailable", "503", "503 with the plain text `Resources exhausted. Try again.`."),
+    row(Fault::ServerError, "server-error", "500", "500 with a ServiceResponse."),
+    row(Fault::MoreTime, "more-time", "202", "202 MORE_TIME_NEEDED with `Retry-After: 1`."),
+    row(Fault::Redirect, "redirect", "302", "302 to `/redirected` of the same service."),
+    row(Fault::LostReply, "lost-reply", "", "The request is carried out, then the connection closes without a reply."),
+    row(Fault::Reset, "reset", "", "The connection closes before anything is carried out."),
+    row(Fault::Truncated, "truncated", "", "The reply breaks off after half of the length it announced."),
+    row(Fault::WebPage, "web-page", "", "Where a file was asked for: 200 with a web page."),
+    row(Fault::Slow, "slow", "", "One second of silence first."),
+    row(Fault::NoDate, "no-date", "", "The reply has no `Date`."),
+    row(Fault::Skew, "skew", "", "The service's clock is an hour ahead, in `Date` and in the check of the time stamp."),
+];
+
+const fn row(fault: Fault, name: &'static str, code: &'static str, doc: &'static str) -> FaultRow {
+    FaultRow { fault, name, code, doc }
+}
+
+/// The name that stands for every endpoint.
+pub const EVERY_ENDPOINT: &str = "*";
+
+impl Fault {
+    /// Whether it changes how a reply is made and so goes together with any other fault. Of those that do not, a
+    /// request meets the one that was ordered first.
+    fn is_modifier(self) -> bool {
+        matches!(self, Self::Slow | Self::NoDate | Self::Skew)
+    }
+}
+
+#[derive(Debug)]
+struct Order {
+    endpoint: String,
+    fault: Fault,
+    times: u32,
+}
+
+/// The orders that are left.
+#[derive(Debug, Default)]
+pub(super) struct Faults(Mutex<Vec<Order>>);
+
+impl Faults {
+    /// Orders `kind` for the next `times` requests to `endpoint`, a full name or `*`.
+    pub(super) fn add(&self, endpoint: &str, kind: &str, times: u32) -> Result<()> {
+        let found = FAULTS.iter().find(|row| row.name == kind || (!row.code.is_empty() && row.code == kind));
+        let Some(row) = found else {
+            let known: Vec<&str> = FAULTS.iter().map(|row| row.name).collect();
+            return Err(Error::new(Kind::Value, format!("`{kind}` is no fault; use one of {}", known.join(", "))));
+        };
+        if endpoint != EVERY_ENDPOINT && api::row(endpoint).is_none() {
+            let known: Vec<&str> = api::rows().map(|row| row.full_name).collect();
+            return Err(Error::new(
+                Kind::Value,
+                format!("`{endpoint}` is no endpoint; use {EVERY_ENDPOINT} for all, or one of {}", known.join(", ")),
+            ));
+        }
+        locked(&self.0).push(Order { endpoint: endpoint.to_owned(), fault: row.fault, times });
+        Ok(())
+    }
+
+    /// Forgets what was ordered.
+    pub(super) fn clear(&self) {
+        locked(&self.0).clear();
+    }
+
+    /// Takes the faults that a request to any of `endpoints` meets; `for_file` where it asks for a file.
+    pub(super) fn take(&self, endpoints: &[&str], for_file: bool) -> Vec<Fault> {
+        let mut met: Vec<Fault> = Vec::new();
+        let mut orders = locked(&self.0);
+        for order in orders.iter_mut().filter(|order| order.times > 0) {
+            let fault = order.fault;
+            let is_meant = order.endpoint == EVERY_ENDPOINT || endpoints.contains(&order.endpoint.as_str());
+            let is_taken = met.iter().any(|other| *other == fault || !(other.is_modifier() || fault.is_modifier()));
+            if is_meant && !is_taken && (for_file || fault != Fault::WebPage) {
+                order.times = order.times.saturating_sub(1);
+                met.push(fault);
+            }
+        }
+        orders.retain(|order| order.times > 0);
+        met
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modifiers_combine_and_the_others_come_one_after_another() {
+        let faults = Faults::default();
+        faults.add("*", "503", 1).unwrap();
+        faults.add("job_data.list", "reset", 1).unwrap();
+        faults.add("*", "skew", 2).unwrap();
+        faults.add("*", "no-date", 1).unwrap();
+        assert_eq!(faults.take(&["job_data.list"], false), [Fault::Unavailable, Fault::Skew, Fault::NoDate]);
+        assert_eq!(faults.take(&["access_key"], false), [Fault::Skew]);
+        assert_eq!(faults.take(&["job_data.list"], false), [Fault::Reset]);
+        assert_eq!(faults.take(&["job_data.list"], false), []);
+    }
+
+    #[test]
+    fn a_web_page_waits_for_a_file_and_clear_forgets() {
+        let faults = Faults::default();
+        faults.add("*", "web-page", 1).unwrap();
+        assert_eq!(faults.take(&["job_data.get"], false), []);
+        assert_eq!(faults.take(&["job_data.download"], true), [Fault::WebPage]);
+        faults.add("*", "slow", 9).unwrap();
+        faults.clear();
+        assert_eq!(faults.take(&["job_data.get"], false), []);
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused_with_what_is_known() {
+        let faults = Faults::default();
+        let error = faults.add("*", "gremlins", 1).unwrap_err();
+        assert!(FAULTS.iter().all(|row| error.message().contains(row.name)));
+        assert_eq!(faults.add("jobs.list", "slow", 1).unwrap_err().kind(), Kind::Value);
+        assert_eq!(faults.add("*", "", 1).unwrap_err().kind(), Kind::Value);
+    }
+}

@@ -1,0 +1,189 @@
+//! Files of a job and the conversions that make them (specification 4.4).
+//!
+//! A conversion starts when its file is first asked for and is over after a set time of the service's clock; what came
+//! of it, no coverage and failure included, is told only then. FMIS and XML are not imitated yet.
+
+use std::io::Cursor;
+
+use bytes::Bytes;
+use http::{StatusCode, header};
+
+use super::accounts::Made;
+use super::clock::{after, seconds_until};
+use super::fields::{Coverage, Job};
+use super::job_data;
+use super::reply::{Answer, Content, Reply};
+use super::store::{Origin, StoredJob};
+use super::variants::Variant;
+use super::world::{Call, World};
+use crate::api::envelope::SERVICE_RESPONSE;
+use crate::api::job_data::FORMATS;
+use crate::wire::{Name, Value};
+
+/// The format whose conversion a job's `Status` tells of.
+const CONVERTED: &str = "SHP";
+
+/// What came of a conversion.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// A file.
+    File,
+    /// The job recorded no coverage.
+    NoCoverage,
+    /// No file, for this reason.
+    Failed { status: &'static str, why: String },
+}
+
+impl Outcome {
+    /// The `Status` of the job (specification 3).
+    pub(super) fn status(&self) -> &'static str {
+        match self {
+            Self::File | Self::NoCoverage => "CONVERSION_STATUS_SUCCESS",
+            Self::Failed { status, .. } => status,
+        }
+    }
+}
+
+/// What came of the conversion of a job; `None` where nobody asked for it or it is under way. Asking this starts none.
+pub(super) fn outcome_so_far(world: &World, call: &Call, job: &StoredJob) -> Result<Option<Outcome>, Reply> {
+    match world.store.conversion(&job.id, CONVERTED)? {
+        Some(ready) if ready <= call.now => outcome(world, call, job).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn outcome(world: &World, call: &Call, job: &StoredJob) -> Result<Outcome, Reply> {
+    match world.store.origin(&job.id)? {
+        Origin::Generated => {}
+        Origin::Convertible => return Ok(Outcome::File),
+        Origin::Refused(why) => {
+            return Ok(Outcome::Failed { status: "CONVERSION_STATUS_INVALID_JOB_DATA_FILE", why });
+        }
+    }
+    Ok(match world.accounts.job(call.customer, &job.id).map(|job| job.coverage) {
+        Some(Coverage::Recorded) => Outcome::File,
+        Some(Coverage::None) => Outcome::NoCoverage,
+        Some(Coverage::Unconvertible) => Outcome::Failed {
+            status: "CONVERSION_STATUS_FAILED_CONVERT",
+            why: "The conversion utility could not read the passes that the job recorded.".to_owned(),
+        },
+        None => Outcome::Failed {
+            status: "CONVERSION_STATUS_FILE_NOT_FOUND",
+            why: "The source file of the job cannot be accessed.".to_owned(),
+        },
+    })
+}
+
+/// `GET /jobdata/{id}?format=`. May take a while: archives are made when they are first asked for.
+pub(super) fn get(world: &World, call: &Call) -> Answer {
+    let job = job_data::find(world, call)?;
+    let asked = call.query.get("format").unwrap_or_default();
+    match FORMATS.iter().copied().find(|format| format.eq_ignore_ascii_case(asked)) {
+        Some("BIN") => file(world, call, &job, "BIN"),
+        Some(CONVERTED) => converted(world, call, &job),
+        Some(other) => Err(Reply::bad_request(format!(
+            "This sandbox does not imitate the format {other} yet; ask for BIN or SHP."
+        ))),
+        None => Err(Reply::bad_request(format!("format must be one of {}, found `{asked}`.", FORMATS.join(", ")))),
+    }
+}
+
+fn converted(world: &World, call: &Call, job: &StoredJob) -> Answer {
+    let ready = world.store.start_conversion(&job.id, CONVERTED, after(call.now, world.conversion_time))?;
+    if ready > call.now {
+        return Ok(more_time(world, seconds_until(call.now, ready)));
+    }
+    match outcome(world, call, job)? {
+        Outcome::File => file(world, call, job, CONVERTED),
+        Outcome::NoCoverage => {
+            let text = |text: &str| Value::Text(text.to_owned());
+            let no_coverage = Value::Record(vec![
+                (Name::Borrowed("status"), text("NO_COVERAGE")),
+                (Name::Borrowed("error_info"), text("No coverage available.")),
+                (Name::Borrowed("result"), text("nil")),
+            ]);
+            Ok(Reply::new(StatusCode::OK, Content::Record(&SERVICE_RESPONSE, no_coverage)))
+        }
+        Outcome::Failed { status, why } => Ok(Reply::word(StatusCode::OK, status, why)),
+    }
+}
+
+fn more_time(world: &World, seconds: u64) -> Reply {
+    let is_202 = world.habits.has(Variant::MoreTime202);
+    let mut reply = Reply::more_time(if is_202 { StatusCode::ACCEPTED } else { StatusCode::OK }, seconds);
+    if world.habits.has(Variant::NoRetryAfter) {
+        reply.headers.retain(|(name, _)| *name != header::RETRY_AFTER);
+    }
+    reply
+}
+
+fn file(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answer {
+    let made = if format == CONVERTED { Made::Shapefile } else { Made::Display };
+    let generated = world.accounts.job(call.customer, &job.id);
+    let bytes = match generated {
+        Some(generated) => archive(world, generated, made)?,
+        None => Bytes::from(world.store.upload(&job.id)?.unwrap_or_default()),
+    };
+    Ok(Reply::new(StatusCode::OK, Content::File { name: file_name(job, format, generated.is_none()), bytes }))
+}
+
+fn archive(world: &World, job: &Job, made: Made) -> Result<Bytes, Reply> {
+    let failed = |error: crate::error::Error| {
+        let info = format!("The sandbox could not make the archive of job `{}`: {error}", job.id);
+        Reply::word(StatusCode::INTERNAL_SERVER_ERROR, "CONVERSION_STATUS_SERVER_ERR", info)
+    };
+    world.accounts.archive(job, made).map_err(failed)
+}
+
+/// The name that a file is offered under: an upload's original keeps its own.
+pub(super) fn file_name(job: &StoredJob, format: &str, is_upload: bool) -> String {
+    match format {
+        "BIN" if is_upload => job.name.clone(),
+        "BIN" => format!("{}.jdp.zip", job.name),
+        _ => format!("{}.zip", base_name(&job.name)),
+    }
+}
+
+/// A file name without `.jdp.zip` or `.zip`.
+pub(super) fn base_name(name: &str) -> &str {
+    [".jdp.zip", ".zip"]
+        .iter()
+        .find_map(|ending| {
+            let start = name.len().checked_sub(ending.len())?;
+            let (base, end) = name.split_at_checked(start)?;
+            (end.eq_ignore_ascii_case(ending) && !base.is_empty()).then_some(base)
+        })
+        .unwrap_or(name)
+}
+
+/// Why an upload cannot be converted to shape files: only those that hold some already can.
+pub(super) fn refusal(content: &[u8]) -> Option<String> {
+    let Ok(archive) = zip::ZipArchive::new(Cursor::new(content)) else {
+        return Some("The file is not a zip archive that can be read.".to_owned());
+    };
+    let is_shape =
+        |name: &str| name.get(name.len().saturating_sub(4)..).is_some_and(|end| end.eq_ignore_ascii_case(".shp"));
+    let holds_shapes = archive.file_names().any(is_shape);
+    (!holds_shapes)
+        .then(|| "The archive holds no shape file, and this sandbox converts no display's own files.".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_of_uploads_are_cut_once_and_never_to_nothing() {
+        for (name, base) in
+            [("a.jdp.zip", "a"), ("A.JDP.ZIP", "A"), ("a.zip", "a"), ("a.rdp", "a.rdp"), (".zip", ".zip"), ("é", "é")]
+        {
+            assert_eq!(base_name(name), base);
+        }
+    }
+
+    #[test]
+    fn what_is_no_zip_cannot_be_converted() {
+        assert!(refusal(b"<html>").is_some_and(|why| why.contains("not a zip")));
+        assert!(refusal(b"").is_some());
+    }
+}

@@ -1,0 +1,96 @@
+//! What the endpoints of job data answer, files apart.
+
+use chrono::{DateTime, SubsecRound as _, Utc};
+use http::{StatusCode, header};
+
+use super::files::{self, Outcome};
+use super::reply::{Answer, Content, Reply};
+use super::store::{NewUpload, Selection, StoredJob};
+use super::variants::Variant;
+use super::world::{Call, World};
+use crate::api::Index;
+use crate::api::job_data::JOB_DATA_DETAIL;
+use crate::wire::{Name, Value};
+
+/// The path as production writes it.
+const COLLECTION: &str = "JobData";
+
+/// `GET /jobdata`.
+pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
+    let asked = call.query.page().map_err(Reply::bad_request)?;
+    let since = call.query.date().map_err(Reply::bad_request)?;
+    let selection = Selection { customer: call.customer, since, by_updated: world.habits.has(Variant::DateByUpdated) };
+    let (total, place, jobs) = world.store.jobs(selection, |total| {
+        let place = asked.place(total);
+        (place, place.skip, place.count)
+    })?;
+    let items = jobs.into_iter().map(|job| {
+        Value::Record(vec![
+            (Name::Borrowed("uri"), Value::Text(world.uri(COLLECTION, &job.id))),
+            (Name::Borrowed("id"), Value::Text(job.id)),
+            (Name::Borrowed("name"), Value::Text(job.name)),
+            (Name::Borrowed("sub_type"), job.sub_type.map_or(Value::Null, Value::Text)),
+            (Name::Borrowed("create_date"), in_seconds(job.created)),
+            (Name::Borrowed("update_date"), in_seconds(job.updated)),
+        ])
+    });
+    let size = world.page_size(asked.size, place.count);
+    Ok(Reply::list(index, total, asked.page, &place, size, items.collect()))
+}
+
+/// `GET /jobdata/{id}`.
+///
+/// `Status` is null until a conversion was asked for and is done: what the service shows before is not shown in the
+/// specification.
+pub(super) fn get(world: &World, call: &Call) -> Answer {
+    let job = find(world, call)?;
+    let outcome = files::outcome_so_far(world, call, &job)?;
+    let generated = world.accounts.job(call.customer, &job.id);
+    let mut fields = match generated.map(|generated| generated.detail.clone()) {
+        Some(Value::Record(fields)) => fields,
+        _ => uploaded(&job),
+    };
+    let status = outcome.as_ref().map_or(Value::Null, |outcome| Value::Text(outcome.status().to_owned()));
+    let has_shapes = !matches!(outcome, Some(Outcome::NoCoverage | Outcome::Failed { .. }));
+    let formats = if has_shapes { &["BIN", "SHP"][..] } else { &["BIN"][..] };
+    let available = formats.iter().map(|format| {
+        Value::Record(vec![
+            (Name::Borrowed("file_name"), Value::Text(files::file_name(&job, format, generated.is_none()))),
+            (Name::Borrowed("uri"), Value::Text(format!("{}?format={format}", world.uri(COLLECTION, &job.id)))),
+            (Name::Borrowed("file_type"), Value::Text(format.to_ascii_lowercase())),
+        ])
+    });
+    fields.retain(|(name, _)| name != "status" && name != "available_files");
+    fields.push((Name::Borrowed("status"), status));
+    fields.push((Name::Borrowed("available_files"), Value::List(available.collect())));
+    Ok(Reply::new(StatusCode::OK, Content::Record(&JOB_DATA_DETAIL, Value::Record(fields))))
+}
+
+/// Times of jobs have whole seconds on the wire (specification 2.6); `date` is compared with the full time.
+fn in_seconds(time: DateTime<Utc>) -> Value {
+    Value::Time(time.trunc_subsecs(0))
+}
+
+/// What is known of an upload: the service does not look into it for the rest.
+fn uploaded(job: &StoredJob) -> Vec<(Name, Value)> {
+    vec![
+        (Name::Borrowed("device_file_name"), Value::Text(job.name.clone())),
+        (Name::Borrowed("create_date"), in_seconds(job.created)),
+        (Name::Borrowed("update_date"), in_seconds(job.updated)),
+        (Name::Borrowed("id"), Value::Text(job.id.clone())),
+        (Name::Borrowed("file_name"), Value::Text(files::base_name(&job.name).to_owned())),
+    ]
+}
+
+/// `POST /jobdata`. The address of the new record is in `Location` and is the body, as text.
+pub(super) fn upload(world: &World, call: &Call, upload: &NewUpload) -> Answer {
+    let id = world.store.add_upload(call.customer, upload, call.now)?;
+    let uri = world.uri(COLLECTION, &id);
+    let reply = Reply::text(StatusCode::CREATED, uri.clone());
+    Ok(if world.habits.has(Variant::CreatedInBody) { reply } else { reply.with(header::LOCATION, uri) })
+}
+
+/// The job of the call's customer with the call's id.
+pub(super) fn find(world: &World, call: &Call) -> Result<StoredJob, Reply> {
+    world.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("job", &call.id))
+}

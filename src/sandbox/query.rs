@@ -1,0 +1,120 @@
+//! The query of a request: names in any case, values decoded and checked.
+
+use chrono::{DateTime, Utc};
+
+use super::paging::{Asked, DEFAULT_PAGE_SIZE};
+use crate::wire::time::{self, Read};
+
+/// The parameters of a query.
+#[derive(Debug, Default)]
+pub(super) struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Reads the text after `?`.
+    pub(super) fn parse(text: &str) -> Self {
+        let pair = |part: &str| {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            (decode(name, true), decode(value, true))
+        };
+        Self(text.split('&').filter(|part| !part.is_empty()).map(pair).collect())
+    }
+
+    /// The first value of that name, in any letter case.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// The page asked for (specification 4.1), or a sentence that says what is wrong.
+    pub(super) fn page(&self) -> Result<Asked, String> {
+        let whole = |name: &str, default: u64| match self.get(name) {
+            None => Ok(default),
+            Some(text) => text
+                .trim()
+                .parse::<u64>()
+                .map_err(|_| format!("{name} must be a whole number from 0 up, found `{text}`.")),
+        };
+        Ok(Asked { size: whole("pageSize", DEFAULT_PAGE_SIZE)?, page: whole("page", 0)? })
+    }
+
+    /// The `date` of a list, or a sentence that says what is wrong.
+    pub(super) fn date(&self) -> Result<Option<DateTime<Utc>>, String> {
+        let Some(text) = self.get("date") else { return Ok(None) };
+        // A `+` of an offset that was sent as it is arrives as a space.
+        let with_plus = text.rsplit_once(' ').map(|(time, zone)| format!("{time}+{zone}"));
+        match (time::read(text), with_plus.as_deref().map(time::read)) {
+            (Read::Time(time), _) | (Read::Wrong, Some(Read::Time(time))) => Ok(Some(time)),
+            _ => Err(format!("date must be an ISO 8601 date-time such as 2026-09-01T00:00:00Z, found `{text}`.")),
+        }
+    }
+}
+
+/// Undoes percent-encoding, and `+` for a space in a query; what is not valid encoding stays as it is.
+pub(super) fn decode(text: &str, is_query: bool) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let hex = match after {
+            [high, low, ..] if *first == b'%' => hex_digit(*high).zip(hex_digit(*low)),
+            _ => None,
+        };
+        match (hex, first) {
+            (Some((high, low)), _) => {
+                bytes.push((high << 4) | low);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            (None, b'+') if is_query => {
+                bytes.push(b' ');
+                rest = after;
+            }
+            (None, byte) => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn hex_digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_in_any_case_and_values_decoded() {
+        let query = Query::parse("PAGESIZE=5&page=2&Format=shp&x=a%20b+c%2&y");
+        assert_eq!(query.page(), Ok(Asked { size: 5, page: 2 }));
+        assert_eq!(query.get("format"), Some("shp"));
+        assert_eq!(query.get("X"), Some("a b c%2"));
+        assert_eq!(query.get("y"), Some(""));
+        assert_eq!(Query::parse("").page(), Ok(Asked { size: 20, page: 0 }));
+    }
+
+    #[test]
+    fn what_is_no_page_is_told() {
+        for text in ["pageSize=-1", "pagesize=ten", "page=1.5", "page=", "pagesize=99999999999999999999"] {
+            assert!(Query::parse(text).page().unwrap_err().contains("whole number"), "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_come_in_many_forms() {
+        let expected = Query::parse("date=2022-02-28T19:00:00Z").date().unwrap();
+        assert!(expected.is_some());
+        for text in [
+            "date=2022-02-28%2019:00:00",
+            "date=2022-02-28+19:00:00",
+            "DATE=2022-02-28T20:00:00%2B01:00",
+            "date=2022-02-28T20:00:00+01:00",
+        ] {
+            assert_eq!(Query::parse(text).date(), Ok(expected), "{text}");
+        }
+        for text in ["date=", "date=2022-02-30", "date=soon", "date=0001-01-01"] {
+            assert!(Query::parse(text).date().is_err(), "{text}");
+        }
+        assert_eq!(Query::parse("page=1").date(), Ok(None));
+    }
+}

@@ -1,0 +1,118 @@
+//! What the service answers, before it is bytes: a status, headers and one of the kinds of specification 2.1.
+
+use bytes::Bytes;
+use http::StatusCode;
+use http::header::{self, HeaderName};
+
+use super::paging::Place;
+use crate::api::envelope::SERVICE_RESPONSE;
+use crate::api::{Index, Shape};
+use crate::wire::{Name, Value};
+
+/// A reply.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: StatusCode,
+    pub(super) headers: Vec<(HeaderName, String)>,
+    pub(super) content: Content,
+}
+
+/// What a reply carries.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// One record: a detail or a `ServiceResponse`.
+    Record(&'static Shape, Value),
+    /// A `ServiceIndex`: its envelope and the items of the page.
+    List { index: &'static Index, envelope: Value, items: Vec<Value> },
+    /// A file with its name.
+    File { name: String, bytes: Bytes },
+    /// A plain text.
+    Text(String),
+    /// A web page.
+    WebPage(&'static str),
+}
+
+/// What is answered, or what is answered instead.
+pub(super) type Answer = Result<Reply, Reply>;
+
+impl Reply {
+    /// A reply without further headers.
+    pub(super) fn new(status: StatusCode, content: Content) -> Self {
+        Self { status, headers: Vec::new(), content }
+    }
+
+    /// A plain text.
+    pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Self {
+        Self::new(status, Content::Text(text.into()))
+    }
+
+    /// A `ServiceResponse`.
+    pub(super) fn word(status: StatusCode, word: &str, info: impl Into<String>) -> Self {
+        let fields = vec![
+            (Name::Borrowed("status"), Value::Text(word.to_owned())),
+            (Name::Borrowed("error_info"), Value::Text(info.into())),
+        ];
+        Self::new(status, Content::Record(&SERVICE_RESPONSE, Value::Record(fields)))
+    }
+
+    /// Something in the request was wrong.
+    pub(super) fn invalid(status: StatusCode, info: impl Into<String>) -> Self {
+        Self::word(status, "INVALID_REQUEST", info)
+    }
+
+    /// 401 with the check that failed.
+    pub(super) fn unauthorized(failed: impl Into<String>) -> Self {
+        Self::invalid(StatusCode::UNAUTHORIZED, failed)
+    }
+
+    /// 404 for a record that is not there for this customer.
+    pub(super) fn no_record(what: &str, id: &str) -> Self {
+        Self::invalid(StatusCode::NOT_FOUND, format!("There is no {what} `{id}`."))
+    }
+
+    /// 400.
+    pub(super) fn bad_request(info: impl Into<String>) -> Self {
+        Self::invalid(StatusCode::BAD_REQUEST, info)
+    }
+
+    /// A wait of so many seconds.
+    pub(super) fn more_time(status: StatusCode, seconds: u64) -> Self {
+        let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+        Self::word(status, "MORE_TIME_NEEDED", format!("{hours:02}:{minutes:02}:{:02}", seconds % 60))
+            .with(header::RETRY_AFTER, seconds.to_string())
+    }
+
+    /// A page of a list.
+    pub(super) fn list(
+        index: &'static Index,
+        total: u64,
+        page: u64,
+        place: &Place,
+        size: u64,
+        items: Vec<Value>,
+    ) -> Self {
+        let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+        let envelope = Value::Record(vec![
+            (Name::Borrowed("total_count"), whole(total)),
+            (Name::Borrowed("page_size"), whole(size)),
+            (Name::Borrowed("is_previous_page"), Value::Boolean(place.is_previous)),
+            (Name::Borrowed("is_next_page"), Value::Boolean(place.is_next)),
+            (Name::Borrowed("page_index"), whole(page)),
+            (Name::Borrowed("total_pages"), whole(place.pages)),
+        ]);
+        Self::new(StatusCode::OK, Content::List { index, envelope, items })
+    }
+
+    /// The same reply with one more header.
+    pub(super) fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+}
+
+impl From<rusqlite::Error> for Reply {
+    /// Database trouble, in the words of specification 7.
+    fn from(_: rusqlite::Error) -> Self {
+        Self::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again.")
+    }
+}

@@ -1,0 +1,119 @@
+//! From a method and a path to rows of the table.
+
+use super::query::{Query, decode};
+use crate::api::{self, Endpoint, Returns};
+
+/// Where a request leads.
+#[derive(Debug)]
+pub(super) enum Route {
+    /// To rows that share this method and path and differ only in what the client makes of the reply.
+    Found {
+        /// The rows, at least one.
+        rows: Vec<&'static Endpoint>,
+        /// The values of the path's parameters, decoded, in the order of the path.
+        ids: Vec<String>,
+    },
+    /// To an address that exists, with a method that it does not take; these it takes.
+    WrongMethod(Vec<&'static str>),
+    /// Nowhere.
+    Unknown,
+}
+
+impl Route {
+    /// Finds the rows for a method and a raw path, in any letter case. A word in a path goes before a parameter, so
+    /// `all` is never an id.
+    pub(super) fn find(method: &str, path: &str, query: &Query) -> Self {
+        let matching: Vec<(&'static Endpoint, Vec<String>)> =
+            api::rows().filter_map(|row| Some((row, ids(row.path, path)?))).collect();
+        let Some(fewest) = matching.iter().map(|(_, ids)| ids.len()).min() else { return Self::Unknown };
+        let here: Vec<_> = matching.into_iter().filter(|(_, ids)| ids.len() == fewest).collect();
+        let wants_file = query.get("format").is_some();
+        let fits = |row: &Endpoint| row.method.as_str() == method;
+        let is_wanted = |row: &Endpoint| row.parameter("format").is_some() == wants_file;
+        // Rows without any `format` ignore one, as every unknown parameter is ignored.
+        let any_wanted = here.iter().any(|(row, _)| fits(row) && is_wanted(row));
+        let rows: Vec<_> =
+            here.iter().filter(|(row, _)| fits(row) && (is_wanted(row) || !any_wanted)).map(|(row, _)| *row).collect();
+        match here.into_iter().next() {
+            Some((_, ids)) if !rows.is_empty() => Self::Found { rows, ids },
+            _ => Self::WrongMethod(methods(path)),
+        }
+    }
+
+    /// The full names of the rows.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        match self {
+            Self::Found { rows, .. } => rows.iter().map(|row| row.full_name).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a file is asked for.
+    pub(super) fn is_file(&self) -> bool {
+        let is_file = |row: &&Endpoint| matches!(row.returns, Returns::File | Returns::Conversion | Returns::Layer);
+        matches!(self, Self::Found { rows, .. } if rows.iter().any(is_file))
+    }
+}
+
+/// The methods that a path takes, for `Allow`.
+fn methods(path: &str) -> Vec<&'static str> {
+    let mut methods: Vec<&'static str> =
+        api::rows().filter(|row| ids(row.path, path).is_some()).map(|row| row.method.as_str()).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    methods
+}
+
+/// The values of the parameters where `path` has the form of `pattern`.
+fn ids(pattern: &str, path: &str) -> Option<Vec<String>> {
+    let (mut expected, mut found) = (pattern.split('/'), path.split('/'));
+    let mut ids = Vec::new();
+    loop {
+        match (expected.next(), found.next()) {
+            (None, None) => return Some(ids),
+            (Some(word), Some(segment)) if word.starts_with('{') && !segment.is_empty() => {
+                ids.push(decode(segment, false));
+            }
+            (Some(word), Some(segment)) if word.eq_ignore_ascii_case(segment) => {}
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(method: &str, path: &str, query: &str) -> Route {
+        Route::find(method, path, &Query::parse(query))
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_reached_in_any_letter_case() {
+        for row in api::rows() {
+            let path = row.path.replace("{id}", "31").to_uppercase();
+            let query = if row.parameter("format").is_some() { "FORMAT=shp" } else { "" };
+            let route = find(row.method.as_str(), &path, query);
+            assert!(route.names().contains(&row.full_name), "{}: {route:?}", row.full_name);
+        }
+    }
+
+    #[test]
+    fn format_tells_a_file_from_a_detail() {
+        assert_eq!(find("GET", "/jobdata/31", "").names(), ["job_data.get"]);
+        let route = find("GET", "/JobData/3%201", "format=BIN");
+        assert_eq!(route.names(), ["job_data.download", "job_data.request", "job_data.read"]);
+        assert!(route.is_file());
+        assert!(matches!(route, Route::Found { ids, .. } if ids == ["3 1"]));
+        assert_eq!(find("GET", "/fieldcomputers", "format=x").names(), ["field_computers.list"]);
+    }
+
+    #[test]
+    fn wrong_methods_and_unknown_paths_are_told_apart() {
+        assert!(matches!(find("DELETE", "/jobdata", ""), Route::WrongMethod(allow) if allow == ["GET", "POST"]));
+        assert!(matches!(find("POST", "/jobdata/31", "format=SHP"), Route::WrongMethod(allow) if allow == ["GET"]));
+        for path in ["/", "", "/jobdata/", "/jobdata/31/x", "//jobdata", "/nothing"] {
+            assert!(matches!(find("GET", path, ""), Route::Unknown), "{path}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! One request to one reply: count, fault, check, route, answer, log.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::Body;
+use chrono::{DateTime, Utc};
+use http::request::Parts;
+use http::{HeaderMap, Request as HttpRequest, Response, StatusCode, header};
+
+use super::checks::{self, Checked};
+use super::clock::{ServiceClock, after};
+use super::faults::{Fault, Faults};
+use super::keys::{Grant, KeyRing};
+use super::limit::{RateLimit, Standing};
+use super::query::Query;
+use super::reply::{Answer, Content, Reply};
+use super::routes::Route;
+use super::world::{Call, World};
+use super::write::{Around, accepts_json, write};
+use super::{Request, field_computers, files, job_data, locked, upload};
+use crate::api::access_key::ACCESS_KEY;
+use crate::api::{Endpoint, Returns};
+
+/// Requests that the log holds at most; the oldest go first.
+const LOG_LENGTH: usize = 100_000;
+
+/// The row that answers for revoked keys too.
+const SUMMARY: &str = "access_key";
+
+/// The service behind its listener.
+pub(super) struct Service {
+    pub(super) ring: KeyRing,
+    pub(super) clock: ServiceClock,
+    pub(super) faults: Faults,
+    /// One API key is issued, so one count is enough for "per client".
+    pub(super) limit: Mutex<RateLimit>,
+    pub(super) log: Mutex<VecDeque<Request>>,
+    pub(super) world: Arc<World>,
+    pub(super) port: u16,
+}
+
+/// The connection closes without a reply.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Closed;
+
+impl std::fmt::Display for Closed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("closed on request")
+    }
+}
+
+impl std::error::Error for Closed {}
+
+impl Service {
+    /// Answers one request.
+    pub(super) async fn answer(&self, request: HttpRequest<Body>) -> Result<Response<Body>, Closed> {
+        let (head, body) = request.into_parts();
+        let query = Query::parse(head.uri.query().unwrap_or_default());
+        let route = Route::find(head.method.as_str(), head.uri.path(), &query);
+        let at = self.clock.now();
+        let standing = self.count(&head.headers, at);
+        let refused = standing.and_then(|standing| standing.refused);
+        let faults = if refused.is_some() { Vec::new() } else { self.faults.take(&route.names(), route.is_file()) };
+        let meets = |fault: Fault| faults.contains(&fault);
+        if meets(Fault::Slow) {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        if meets(Fault::Reset) {
+            self.write_down(&head, at, 0);
+            return Err(Closed);
+        }
+        let for_file = route.is_file();
+        let checked_at = if meets(Fault::Skew) { after(at, Duration::from_secs(3_600)) } else { at };
+        let instead = refused.map(exceeded).or_else(|| faults.iter().find_map(|fault| self.in_place(*fault)));
+        let reply = match instead {
+            Some(reply) => {
+                upload::drain(body).await;
+                reply
+            }
+            None => self.carry_out(&head, body, route, query, checked_at).await.unwrap_or_else(|reply| reply),
+        };
+        self.write_down(&head, at, reply.status.as_u16());
+        if meets(Fault::LostReply) {
+            return Err(Closed);
+        }
+        let around = Around {
+            request: &head.headers,
+            habits: &self.world.habits,
+            standing,
+            date: (!meets(Fault::NoDate)).then_some(checked_at),
+            for_file,
+            truncated: meets(Fault::Truncated),
+        };
+        Ok(write(reply, &around))
+    }
+
+    fn count(&self, headers: &HeaderMap, now: DateTime<Utc>) -> Option<Standing> {
+        if checks::names_known_key(headers, &self.ring) { locked(&self.limit).arrive(now) } else { None }
+    }
+
+    fn write_down(&self, head: &Parts, at: DateTime<Utc>, status: u16) {
+        let mut log = locked(&self.log);
+        if log.len() >= LOG_LENGTH {
+            log.pop_front();
+        }
+        log.push_back(Request {
+            at,
+            method: head.method.to_string(),
+            path: head.uri.path().to_owned(),
+            query: head.uri.query().unwrap_or_default().to_owned(),
+            status,
+        });
+    }
+
+    /// The reply that a fault puts in place of the right one.
+    fn in_place(&self, fault: Fault) -> Option<Reply> {
+        match fault {
+            Fault::Unauthorized => {
+                Some(Reply::unauthorized("signature check failed: the signature does not match the request"))
+            }
+            Fault::Forbidden => {
+                Some(Reply::invalid(StatusCode::FORBIDDEN, "The access key does not permit these data."))
+            }
+            Fault::TooManyRequests => Some(exceeded(1)),
+            Fault::Unavailable => Some(Reply::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again.")),
+            Fault::ServerError => {
+                Some(Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, "The service failed unexpectedly."))
+            }
+            Fault::MoreTime => Some(Reply::more_time(StatusCode::ACCEPTED, 1)),
+            Fault::Redirect => Some(
+                Reply::text(StatusCode::FOUND, "Moved.")
+                    .with(header::LOCATION, format!("{}/redirected", self.world.base)),
+            ),
+            Fault::WebPage => Some(Reply::new(
+                StatusCode::OK,
+                Content::WebPage("<!DOCTYPE html><html><body><h1>Please sign in</h1></body></html>\n"),
+            )),
+            Fault::LostReply | Fault::Reset | Fault::Truncated | Fault::Slow | Fault::NoDate | Fault::Skew => None,
+        }
+    }
+
+    async fn carry_out(
+        &self,
+        head: &Parts,
+        body: Body,
+        route: Route,
+        query: Query,
+        checked_at: DateTime<Utc>,
+    ) -> Answer {
+        let (access_key, grant, row, id) = match self.admit(head, route, checked_at) {
+            Ok(admitted) => admitted,
+            Err(reply) => {
+                upload::drain(body).await;
+                return Err(reply);
+            }
+        };
+        let call = Call { customer: grant.customer, id, query, now: self.clock.now() };
+        let world = Arc::clone(&self.world);
+        match (row.full_name, row.returns) {
+            (SUMMARY, _) => {
+                let summary = KeyRing::summary(&access_key, grant);
+                Ok(Reply::new(StatusCode::OK, Content::Record(&ACCESS_KEY, summary)))
+            }
+            ("field_computers.list", Returns::Index(index)) => field_computers::list(&world, &call, index),
+            ("field_computers.get", _) => field_computers::get(&world, &call),
+            ("job_data.list", Returns::Index(index)) => job_data::list(&world, &call, index),
+            ("job_data.get", _) => job_data::get(&world, &call),
+            ("job_data.download" | "job_data.request" | "job_data.read", _) => {
+                apart(move || files::get(&world, &call)).await
+            }
+            ("job_data.upload", _) => {
+                let arrived = upload::read(HttpRequest::from_parts(head.clone(), body)).await?;
+                // Later than every request that came while the upload was on its way.
+                let call = Call { now: self.clock.now(), ..call };
+                apart(move || job_data::upload(&world, &call, &arrived)).await
+            }
+            (name, _) => {
+                let info = format!("This sandbox does not imitate {name} yet.");
+                Err(Reply::invalid(StatusCode::NOT_IMPLEMENTED, info))
+            }
+        }
+    }
+
+    /// The checks, the route, the encoding: all that can be refused before an endpoint is asked.
+    fn admit(
+        &self,
+        head: &Parts,
+        route: Route,
+        now: DateTime<Utc>,
+    ) -> Result<(String, Grant, &'static Endpoint, String), Reply> {
+        let path = head.uri.path();
+        let checked = Checked { method: head.method.as_str(), path, headers: &head.headers, port: self.port };
+        let (access_key, grant) = checks::check(&checked, &self.ring, now).map_err(Reply::unauthorized)?;
+        if !grant.is_active && !route.names().contains(&SUMMARY) {
+            return Err(Reply::unauthorized("access key check failed: the customer revoked this access key"));
+        }
+        let is_file = route.is_file();
+        let (row, id) = match route {
+            Route::Found { rows, ids } => match rows.first() {
+                Some(row) => (*row, ids.into_iter().next().unwrap_or_default()),
+                None => return Err(unknown(path)),
+            },
+            Route::WrongMethod(allowed) => {
+                let allowed = allowed.join(", ");
+                let info = format!("{path} does not take {}; it takes {allowed}.", head.method);
+                let reply = Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with(header::ALLOW, allowed);
+                return Err(reply);
+            }
+            Route::Unknown => return Err(unknown(path)),
+        };
+        if !is_file && !accepts_json(&head.headers) {
+            let info = "This sandbox answers in application/json alone; send Accept: application/json.";
+            return Err(Reply::invalid(StatusCode::NOT_ACCEPTABLE, info));
+        }
+        Ok((access_key, grant, row, id))
+    }
+}
+
+fn unknown(path: &str) -> Reply {
+    Reply::invalid(StatusCode::NOT_FOUND, format!("There is nothing at {path}."))
+}
+
+fn exceeded(seconds: u64) -> Reply {
+    Reply::text(StatusCode::TOO_MANY_REQUESTS, "Exceeded maximum requests.")
+        .with(header::RETRY_AFTER, seconds.to_string())
+}
+
+/// Does what takes a while where other requests need not wait for it.
+async fn apart(work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+        let info = "The service failed unexpectedly.";
+        Err(Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, info))
+    })
+}

@@ -1,0 +1,247 @@
+//! What the service remembers: jobs, uploads and conversions in `SQLite`, in memory or in a folder that outlives a
+//! kill.
+//!
+//! Generated jobs are rows too, so that a list is one query; their contents are made again from the seed. The counts
+//! of the rate limit and the log of requests are not kept.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::locked;
+use crate::error::{Error, Kind, Result};
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS job (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE COLLATE NOCASE, customer INTEGER NOT NULL, name TEXT NOT NULL,
+    sub_type TEXT, created INTEGER NOT NULL, updated INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS job_created ON job (customer, created);
+CREATE TABLE IF NOT EXISTS upload (job TEXT PRIMARY KEY COLLATE NOCASE, refusal TEXT, content BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS conversion (
+    job TEXT NOT NULL COLLATE NOCASE, format TEXT NOT NULL, ready INTEGER NOT NULL, PRIMARY KEY (job, format)) STRICT;
+";
+
+/// What is kept of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct StoredJob {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// `None` for uploads: the service does not look into them.
+    pub(super) sub_type: Option<String>,
+    pub(super) created: DateTime<Utc>,
+    pub(super) updated: DateTime<Utc>,
+}
+
+/// An upload that arrived.
+#[derive(Debug)]
+pub(super) struct NewUpload {
+    /// The file name as it was sent.
+    pub(super) name: String,
+    /// Why it cannot be converted, if so.
+    pub(super) refusal: Option<String>,
+    pub(super) content: Bytes,
+}
+
+/// Where a job comes from.
+#[derive(Debug)]
+pub(super) enum Origin {
+    /// From the seed.
+    Generated,
+    /// From an upload that can be converted.
+    Convertible,
+    /// From an upload that cannot, for this reason.
+    Refused(String),
+}
+
+/// Which jobs a list holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Selection {
+    pub(super) customer: u32,
+    pub(super) since: Option<DateTime<Utc>>,
+    /// Whether `since` is compared with the time of update.
+    pub(super) by_updated: bool,
+}
+
+/// The database.
+#[derive(Debug)]
+pub(super) struct Store(Mutex<Connection>);
+
+type Outcome<T> = rusqlite::Result<T>;
+
+impl Store {
+    /// Opens the state in `folder`, which is made where it is missing, or an empty one in memory.
+    pub(super) fn open(folder: Option<&Path>, seed: u64) -> Result<Self> {
+        let Some(folder) = folder else {
+            let connection = Connection::open_in_memory().and_then(|connection| {
+                connection.execute_batch(SCHEMA)?;
+                Ok(connection)
+            });
+            return connection.map(|connection| Self(Mutex::new(connection))).map_err(|error| {
+                Error::new(Kind::File, format!("the sandbox cannot set up its database in memory: {error}"))
+            });
+        };
+        std::fs::create_dir_all(folder).map_err(|error| Error::file("create the folder", folder, &error))?;
+        let path = folder.join("sandbox.sqlite3");
+        let fail = |error: rusqlite::Error| {
+            Error::new(Kind::File, format!("the sandbox cannot use its database `{}`: {error}", path.display()))
+        };
+        let (connection, of_seed) = open_file(&path, seed).map_err(fail)?;
+        if of_seed != seed.to_string() {
+            return Err(Error::new(
+                Kind::Value,
+                format!(
+                    "the folder `{}` holds a sandbox of seed {of_seed}, not {seed}: start it with that seed, or choose \
+                     another folder",
+                    folder.display()
+                ),
+            ));
+        }
+        Ok(Self(Mutex::new(connection)))
+    }
+
+    /// Makes sure that the generated jobs of a customer are in the list.
+    pub(super) fn add_generated(&self, customer: u32, jobs: impl Iterator<Item = StoredJob>) -> Outcome<()> {
+        let mut connection = locked(&self.0);
+        let transaction = connection.transaction()?;
+        {
+            let mut insert = transaction.prepare(
+                "INSERT OR IGNORE INTO job (id, customer, name, sub_type, created, updated) VALUES (?, ?, ?, ?, ?, ?)",
+            )?;
+            for job in jobs {
+                let (created, updated) = (job.created.timestamp_micros(), job.updated.timestamp_micros());
+                insert.execute(params![job.id, customer, job.name, job.sub_type, created, updated])?;
+            }
+        }
+        transaction.commit()
+    }
+
+    /// Keeps an upload under a new id and gives that id. Ids are not in order of time (field notes, Values).
+    pub(super) fn add_upload(&self, customer: u32, upload: &NewUpload, now: DateTime<Utc>) -> Outcome<String> {
+        let mut connection = locked(&self.0);
+        let transaction = connection.transaction()?;
+        let count: i64 = transaction.query_row("SELECT count(*) FROM job", [], |row| row.get(0))?;
+        let mut random = fastrand::Rng::with_seed(count.unsigned_abs());
+        let id = loop {
+            let id = random.u32(100_000..1_000_000_000).to_string();
+            let taken: bool =
+                transaction.query_row("SELECT EXISTS (SELECT 1 FROM job WHERE id = ?)", [&id], |row| row.get(0))?;
+            if !taken {
+                break id;
+            }
+        };
+        // The newest comes first even where the clock of an earlier run was ahead.
+        let newest: Option<i64> =
+            transaction.query_row("SELECT max(created) FROM job WHERE customer = ?", [customer], |row| row.get(0))?;
+        let now = now.timestamp_micros().max(newest.unwrap_or(i64::MIN));
+        transaction.execute(
+            "INSERT INTO job (id, customer, name, created, updated) VALUES (?, ?, ?, ?, ?)",
+            params![id, customer, upload.name, now, now],
+        )?;
+        transaction.execute(
+            "INSERT INTO upload (job, refusal, content) VALUES (?, ?, ?)",
+            params![id, upload.refusal, &upload.content[..]],
+        )?;
+        transaction.commit()?;
+        Ok(id)
+    }
+
+    /// How many jobs a list has, and `count` of them after the first `skip`, newest first.
+    ///
+    /// `place` turns the total into `(skip, count)`; both queries see the same state.
+    pub(super) fn jobs<P>(
+        &self,
+        selection: Selection,
+        place: impl FnOnce(u64) -> (P, u64, u64),
+    ) -> Outcome<(u64, P, Vec<StoredJob>)> {
+        let mut connection = locked(&self.0);
+        let transaction = connection.transaction()?;
+        let column = if selection.by_updated { "updated" } else { "created" };
+        let since = selection.since.map_or(i64::MIN, |time| time.timestamp_micros());
+        let total: i64 = transaction.query_row(
+            &format!("SELECT count(*) FROM job WHERE customer = ? AND {column} >= ?"),
+            params![selection.customer, since],
+            |row| row.get(0),
+        )?;
+        let (placed, skip, count) = place(total.unsigned_abs());
+        let mut page = transaction.prepare_cached(&format!(
+            "SELECT id, name, sub_type, created, updated FROM job WHERE customer = ? AND {column} >= ? \
+             ORDER BY created DESC, number DESC LIMIT ? OFFSET ?"
+        ))?;
+        let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
+        let jobs =
+            page.query_map(params![selection.customer, since, count, skip], stored_job)?.collect::<Outcome<_>>()?;
+        Ok((total.unsigned_abs(), placed, jobs))
+    }
+
+    /// One job of a customer.
+    pub(super) fn job(&self, customer: u32, id: &str) -> Outcome<Option<StoredJob>> {
+        locked(&self.0)
+            .prepare_cached("SELECT id, name, sub_type, created, updated FROM job WHERE customer = ? AND id = ?")?
+            .query_row(params![customer, id], stored_job)
+            .optional()
+    }
+
+    /// The bytes of an upload; `None` for a generated job.
+    pub(super) fn upload(&self, job: &str) -> Outcome<Option<Vec<u8>>> {
+        locked(&self.0).query_row("SELECT content FROM upload WHERE job = ?", [job], |row| row.get(0)).optional()
+    }
+
+    /// Where a job comes from.
+    pub(super) fn origin(&self, job: &str) -> Outcome<Origin> {
+        let origin = |row: &Row<'_>| Ok(row.get::<_, Option<String>>(0)?.map_or(Origin::Convertible, Origin::Refused));
+        let found = locked(&self.0).query_row("SELECT refusal FROM upload WHERE job = ?", [job], origin).optional()?;
+        Ok(found.unwrap_or(Origin::Generated))
+    }
+
+    /// Starts a conversion that is ready at `ready`, unless it was started before; gives when it is ready.
+    pub(super) fn start_conversion(&self, job: &str, format: &str, ready: DateTime<Utc>) -> Outcome<DateTime<Utc>> {
+        let connection = locked(&self.0);
+        connection.execute(
+            "INSERT OR IGNORE INTO conversion (job, format, ready) VALUES (?, ?, ?)",
+            params![job, format, ready.timestamp_micros()],
+        )?;
+        connection.query_row("SELECT ready FROM conversion WHERE job = ? AND format = ?", [job, format], |row| {
+            Ok(time(row.get(0)?))
+        })
+    }
+
+    /// When a conversion is ready; `None` where it was never asked for.
+    pub(super) fn conversion(&self, job: &str, format: &str) -> Outcome<Option<DateTime<Utc>>> {
+        locked(&self.0)
+            .query_row("SELECT ready FROM conversion WHERE job = ? AND format = ?", [job, format], |row| {
+                Ok(time(row.get(0)?))
+            })
+            .optional()
+    }
+}
+
+/// Opens the file and tells of which seed it is; a new one is of `seed`.
+fn open_file(path: &Path, seed: u64) -> Outcome<(Connection, String)> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(Duration::from_secs(2))?;
+    // With a write-ahead log a killed process loses nothing that it committed.
+    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
+    connection.execute_batch(SCHEMA)?;
+    connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('seed', ?)", [seed.to_string()])?;
+    let of_seed = connection.query_row("SELECT value FROM setting WHERE name = 'seed'", [], |row| row.get(0))?;
+    Ok((connection, of_seed))
+}
+
+fn stored_job(row: &Row<'_>) -> Outcome<StoredJob> {
+    Ok(StoredJob {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        sub_type: row.get(2)?,
+        created: time(row.get(3)?),
+        updated: time(row.get(4)?),
+    })
+}
+
+fn time(micros: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp_micros(micros).unwrap_or(DateTime::<Utc>::MAX_UTC)
+}

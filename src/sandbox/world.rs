@@ -1,0 +1,50 @@
+//! What the endpoints work on: the state, the generated accounts, and how the service was set up.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use super::accounts::Accounts;
+use super::query::Query;
+use super::store::Store;
+use super::variants::{Habits, Variant};
+
+/// Where the production service would be: the name that `Uri` values carry under the variant `production-uri`.
+const PRODUCTION: &str = "https://Fields.Example.com";
+
+/// The service without its HTTP.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) store: Store,
+    pub(super) accounts: Accounts,
+    pub(super) habits: Habits,
+    pub(super) conversion_time: Duration,
+    /// The service's own address, without a slash at the end.
+    pub(super) base: String,
+}
+
+/// A request that passed the checks, as the endpoints see it.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) customer: u32,
+    /// The value of the path's parameter; empty where it has none.
+    pub(super) id: String,
+    pub(super) query: Query,
+    pub(super) now: DateTime<Utc>,
+}
+
+impl World {
+    /// The absolute address of a record. `collection` is written in the mixed case of production.
+    pub(super) fn uri(&self, collection: &str, id: &str) -> String {
+        if self.habits.has(Variant::ProductionUri) {
+            format!("{PRODUCTION}/{collection}/{id}")
+        } else {
+            format!("{}/{}/{id}", self.base, collection.to_ascii_lowercase())
+        }
+    }
+
+    /// What `PageSize` of a list says.
+    pub(super) fn page_size(&self, asked: u64, count: u64) -> u64 {
+        if self.habits.has(Variant::PageSizeAsked) { asked } else { count }
+    }
+}

@@ -1,0 +1,187 @@
+//! From a reply to an HTTP response: content negotiation, compression, the headers of every reply.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use axum::body::Body;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
+use http::header::{self, HeaderName, HeaderValue};
+use http::{HeaderMap, Response};
+
+use super::clock::http_date;
+use super::encode::encode;
+use super::limit::Standing;
+use super::reply::{Content, Reply};
+use super::variants::{Habits, Variant};
+
+/// Below this many bytes compression costs more than it saves.
+const WORTH_COMPRESSING: usize = 1_024;
+
+/// What goes around a reply.
+#[derive(Debug)]
+pub(super) struct Around<'a> {
+    pub(super) request: &'a HeaderMap,
+    pub(super) habits: &'a Habits,
+    /// Where the client has a limit.
+    pub(super) standing: Option<Standing>,
+    /// The time for `Date`, unless it is left out.
+    pub(super) date: Option<DateTime<Utc>>,
+    /// Whether a file was asked for, so that the variant of vague content types applies.
+    pub(super) for_file: bool,
+    /// Whether the body breaks off half-way.
+    pub(super) truncated: bool,
+}
+
+/// Whether `Accept` allows JSON, the only encoding for now; absent it allows everything.
+pub(super) fn accepts_json(request: &HeaderMap) -> bool {
+    let mut accepted = request.get_all(header::ACCEPT).iter().peekable();
+    accepted.peek().is_none()
+        || accepted.any(|value| {
+            weighted(value).iter().any(|(range, weight)| {
+                *weight > 0.0 && matches!(range.as_str(), "*/*" | "application/*" | "application/json")
+            })
+        })
+}
+
+/// The items of a header such as `Accept`, in lower case, with their weights.
+fn weighted(value: &HeaderValue) -> Vec<(String, f32)> {
+    let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+    let item = |item: &str| {
+        let mut parts = item.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default().to_owned();
+        let weight = parts.find_map(|part| part.strip_prefix("q=")).and_then(|weight| weight.trim().parse().ok());
+        (name, weight.unwrap_or(1.0))
+    };
+    text.split(',').map(item).collect()
+}
+
+/// Writes the response.
+pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
+    let Reply { status, headers, content } = reply;
+    let file_name = match &content {
+        Content::File { name, .. } => Some(name.clone()),
+        _ => None,
+    };
+    let (mut bytes, mut media_type) = encode(content, around.habits);
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    let out = response.headers_mut();
+    for (name, value) in headers {
+        put(out, name, &value);
+    }
+    if let Some(name) = file_name {
+        put(out, header::CONTENT_DISPOSITION, &disposition(&name));
+    } else {
+        if let Some((name, compressed)) = compress(&bytes, media_type, around.request) {
+            put(out, header::CONTENT_ENCODING, name);
+            bytes = compressed;
+        }
+        if around.for_file && around.habits.has(Variant::VagueContentType) && media_type == "application/json" {
+            media_type = "application/octet-stream";
+        }
+    }
+    put(out, header::CONTENT_TYPE, media_type);
+    put(out, header::CONTENT_LENGTH, &bytes.len().to_string());
+    if let Some(date) = around.date {
+        put(out, header::DATE, &http_date(date));
+    }
+    if let Some(standing) = around.standing {
+        put(out, HeaderName::from_static("x-ratelimit-limit"), &standing.limit.to_string());
+        put(out, HeaderName::from_static("x-ratelimit-remaining"), &standing.remaining.to_string());
+        put(out, HeaderName::from_static("x-ratelimit-reset"), &standing.reset.to_string());
+    }
+    *response.body_mut() = if around.truncated { truncated(&bytes) } else { Body::from(bytes) };
+    response
+}
+
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    // Only names of files and jobs could hold what a header cannot, and those are escaped before.
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+/// `Content-Disposition` of a file (RFC 6266): the name as it is where it is plain, else also in UTF-8.
+fn disposition(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|c| if (c.is_ascii_graphic() || c == ' ') && c != '"' && c != '\\' { c } else { '_' })
+        .collect();
+    if plain == name {
+        return format!("attachment; filename=\"{name}\"");
+    }
+    let mut encoded = String::with_capacity(name.len().saturating_mul(3));
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a text cannot fail.
+            let (Ok(()) | Err(_)) = write!(encoded, "%{byte:02X}");
+        }
+    }
+    format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
+}
+
+/// The compressed body and its encoding's name, where the client asks for one and it pays (specification 4.5).
+fn compress(bytes: &[u8], media_type: &str, request: &HeaderMap) -> Option<(&'static str, Bytes)> {
+    if bytes.len() < WORTH_COMPRESSING || media_type != "application/json" {
+        return None;
+    }
+    let asked: Vec<(String, f32)> = request.get_all(header::ACCEPT_ENCODING).iter().flat_map(weighted).collect();
+    let name = ["gzip", "deflate"]
+        .into_iter()
+        .find(|name| asked.iter().any(|(asked, weight)| asked == name && *weight > 0.0))?;
+    let compressed = if name == "gzip" {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).and_then(|()| encoder.finish())
+    } else {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).and_then(|()| encoder.finish())
+    };
+    Some((name, Bytes::from(compressed.ok()?)))
+}
+
+/// The first half of the bytes, then a broken connection.
+fn truncated(bytes: &Bytes) -> Body {
+    let half = bytes.slice(..bytes.len() / 2);
+    Body::from_stream(futures_util::stream::unfold(Some(half), |half| async move {
+        if let Some(half) = half {
+            return Some((Ok(half), None));
+        }
+        // The server sends what it has only when the body keeps it waiting.
+        tokio::task::yield_now().await;
+        Some((Err(std::io::Error::other("cut off on request")), None))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepting(value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_str(value).unwrap())])
+    }
+
+    #[test]
+    fn json_is_given_where_it_is_allowed() {
+        assert!(accepts_json(&HeaderMap::new()));
+        for value in ["application/json", "text/html,application/xhtml+xml,*/*;q=0.8", "text/xml, Application/*"] {
+            assert!(accepts_json(&accepting(value)), "{value}");
+        }
+        for value in ["text/xml", "application/json;q=0", "text/xml, application/json; q=0.0", ""] {
+            assert!(!accepts_json(&accepting(value)), "{value}");
+        }
+    }
+
+    #[test]
+    fn file_names_reach_the_header_whatever_they_hold() {
+        assert_eq!(disposition("North 40.zip"), "attachment; filename=\"North 40.zip\"");
+        assert_eq!(
+            disposition("Ä\r\n\".zip"),
+            "attachment; filename=\"____.zip\"; filename*=UTF-8''%C3%84%0D%0A%22.zip"
+        );
+    }
+}

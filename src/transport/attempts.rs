@@ -1,0 +1,412 @@
+//! The attempt loop of one call: grant, sign, send, judge, wait.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply, judge_response};
+use super::skew::Lesson;
+use super::table::{Class, Decision, FEW, Outcome, decide};
+use super::{Base, Body, Fault, FaultKind, Notices, Reply, Request, Skew, Transport};
+use crate::api::Endpoint;
+use crate::clock::Clock;
+use crate::error::{Error, Kind, Result};
+use crate::limiter::{Heard, Limiter, Slot};
+use crate::secret::hint;
+use crate::signing::{Credentials, Signed};
+use crate::wire::{Content, decode_response};
+
+/// Longer bodies of an error are not read.
+const ERROR_BODY: usize = 256 * 1024;
+
+/// Longer records and pages are refused: a page of 1000 records has well under a megabyte.
+const RECORD_BODY: usize = 256 * 1024 * 1024;
+
+/// Longer bodies cannot be a `ServiceResponse`.
+const RESPONSE_BODY: usize = 64 * 1024;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Everything that calls have in common.
+#[derive(Clone)]
+pub struct Caller {
+    /// Where the service is.
+    pub base: Base,
+    /// Who signs.
+    pub credentials: Credentials,
+    /// Who grants.
+    pub limiter: Limiter,
+    /// Whose time counts.
+    pub clock: Arc<dyn Clock>,
+    /// Who sends.
+    pub transport: Arc<dyn Transport>,
+    /// What was learnt about our clock.
+    pub skew: Arc<Skew>,
+    /// Where warnings go.
+    pub notices: Arc<Notices>,
+    /// How long a call may take.
+    pub limits: Limits,
+    /// How pauses are varied.
+    pub jitter: Jitter,
+}
+
+impl std::fmt::Debug for Caller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Caller").field("base", &self.base.as_str()).finish_non_exhaustive()
+    }
+}
+
+/// Time limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// For opening a connection.
+    pub connect: Duration,
+    /// For every wait for bytes.
+    pub read: Duration,
+    /// For a call with all its attempts and pauses.
+    pub call: Duration,
+}
+
+/// How pauses are varied, so that clients that failed together do not come back together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Jitter {
+    /// Between half of a pause and all of it.
+    Random,
+    /// Not at all: for tests.
+    Fixed,
+}
+
+/// One call of a row.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The row.
+    pub row: &'static Endpoint,
+    /// The encoded path below the base.
+    pub path: String,
+    /// The query.
+    pub query: Vec<(&'static str, String)>,
+    /// Content type and bytes of the request.
+    pub content: Option<(String, Bytes)>,
+}
+
+/// What an attempt brought.
+#[derive(Debug)]
+pub enum Got {
+    /// A reply with a 2XX status, its body still on the way.
+    Reply {
+        /// The status.
+        status: u16,
+        /// The headers.
+        headers: HeaderMap,
+        /// What they say about waiting.
+        heard: Heard,
+        /// The body.
+        body: Body,
+    },
+    /// The service needs more time for a file.
+    MoreTime(Judged),
+}
+
+/// A reply that was read whole.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// The attempts of one call.
+#[derive(Debug)]
+pub struct Attempts<'a> {
+    caller: &'a Caller,
+    call: &'a Call,
+    class: Class,
+    patience: Duration,
+    started: Duration,
+    sent: u32,
+    failures: u32,
+    few: u32,
+    corrected: bool,
+}
+
+impl Caller {
+    /// Begins a call that may take as long as `patience`.
+    #[must_use]
+    pub fn attempts<'a>(&'a self, call: &'a Call, patience: Duration) -> Attempts<'a> {
+        Attempts {
+            caller: self,
+            call,
+            class: Class::of(call.row),
+            patience,
+            started: self.clock.elapsed(),
+            sent: 0,
+            failures: 0,
+            few: 0,
+            corrected: false,
+        }
+    }
+
+    /// A text of the service without our keys, should it repeat them.
+    fn without_keys(&self, text: &str) -> String {
+        [&self.credentials.api_key, &self.credentials.access_key].iter().fold(text.to_owned(), |text, key| {
+            let key = key.expose();
+            if key.is_empty() { text } else { text.replace(key, &hint(key)) }
+        })
+    }
+}
+
+impl Attempts<'_> {
+    /// Sends until a reply with a 2XX status comes, or a file needs more time, or the table says to give up.
+    pub async fn reply(&mut self) -> Result<Got> {
+        loop {
+            let mut slot = self.grant().await?;
+            let correction = self.caller.skew.seconds();
+            let request = self.sign(correction)?;
+            self.sent = self.sent.saturating_add(1);
+            if let Some(slot) = &mut slot {
+                slot.sent();
+            }
+            let judged = match self.send(request).await {
+                Ok(reply) if (200..300).contains(&reply.status) => {
+                    let heard = self.heard(&reply);
+                    settle(slot, &heard);
+                    let body = Body::new(&reply.headers, reply.body);
+                    return Ok(Got::Reply { status: reply.status, headers: reply.headers, heard, body });
+                }
+                Ok(reply) => self.refusal(reply, slot, correction).await,
+                Err(fault) => {
+                    settle(slot, &Heard::default());
+                    judge_fault(&fault, self.caller.base.host())
+                }
+            };
+            if let Some(more_time) = self.after(judged).await? {
+                return Ok(Got::MoreTime(more_time));
+            }
+        }
+    }
+
+    /// The same, with the body read whole.
+    pub async fn whole(&mut self) -> Result<Whole> {
+        loop {
+            let (status, headers, heard, body) = match self.reply().await? {
+                Got::Reply { status, headers, heard, body } => (status, headers, heard, body),
+                Got::MoreTime(judged) => return Err(self.finish(judged.error)),
+            };
+            let judged = match body.collect(RECORD_BODY).await {
+                Ok(Some(body)) => {
+                    let small = Some(&body).filter(|body| body.len() <= RESPONSE_BODY);
+                    let response = small.and_then(|body| decode_response(body));
+                    match response.and_then(|response| judge_response(&response, &heard)) {
+                        None => return Ok(Whole { status, headers, body }),
+                        Some(judged) => judged.at(status),
+                    }
+                }
+                Ok(None) => {
+                    let message = format!("the reply is longer than {RECORD_BODY} bytes");
+                    return Err(self.finish(Error::new(Kind::Decode, message)));
+                }
+                Err(fault) => judge_fault(&fault, self.caller.base.host()),
+            };
+            if let Some(judged) = self.after(judged).await? {
+                return Err(self.finish(judged.error));
+            }
+        }
+    }
+
+    /// Asks the table what to do after a body was cut. Comes back when it is time to try again.
+    pub async fn after_fault(&mut self, fault: &Fault) -> Result<()> {
+        self.after(judge_fault(fault, self.caller.base.host())).await.map(|_| ())
+    }
+
+    /// Asks the table, and waits where it says to send again; gives a judgement back that the caller has to wait for.
+    async fn after(&mut self, judged: Judged) -> Result<Option<Judged>> {
+        let decision = decide(self.class, judged.outcome);
+        if decision == Decision::HandBack {
+            return Ok(Some(judged));
+        }
+        if decision == Decision::LookUp {
+            return Err(self.finish(judged.error.as_kind(Kind::UploadOutcomeUnknown)));
+        }
+        self.failures = self.failures.saturating_add(1);
+        self.corrected |= judged.outcome == Outcome::Skewed;
+        if decision == Decision::RepeatFew {
+            self.few = self.few.saturating_add(1);
+        }
+        if decision == Decision::Fail || self.few >= FEW {
+            return Err(self.finish(judged.error));
+        }
+        let pause = match judged.outcome {
+            Outcome::Skewed => Duration::ZERO,
+            // The limiter is blocked for that time, and lets the calls of all clients go on in turn.
+            Outcome::TooMany if self.caller.limiter.is_on() => Duration::ZERO,
+            _ => self.pause(judged.wait),
+        };
+        if pause >= self.left() {
+            return Err(self.finish(judged.error.with(|facts| facts.retry_after = facts.retry_after.or(Some(pause)))));
+        }
+        if !pause.is_zero() {
+            self.caller.clock.sleep(pause).await;
+        }
+        Ok(None)
+    }
+
+    /// What the service stated, else a pause that doubles.
+    fn pause(&self, stated: Option<Duration>) -> Duration {
+        if let Some(stated) = stated.filter(|stated| !stated.is_zero()) {
+            return stated;
+        }
+        let doublings = self.failures.saturating_sub(1).min(16);
+        let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
+        match self.caller.jitter {
+            Jitter::Fixed => pause,
+            Jitter::Random => pause.mul_f64(f64::midpoint(1.0, fastrand::f64())),
+        }
+    }
+
+    async fn grant(&mut self) -> Result<Option<Slot>> {
+        let lease = self.caller.limits.connect.saturating_add(self.caller.limits.read).saturating_mul(2);
+        match self.caller.limiter.grant(lease, self.left()).await {
+            Ok(slot) => Ok(slot),
+            Err(refusal) => {
+                let message = format!(
+                    "the rate limit allows the next call in {:.1} s, which is beyond the {} s that this call may take",
+                    refusal.ready_in.as_secs_f64(),
+                    self.patience.as_secs_f64()
+                );
+                let error = Error::new(Kind::RateLimited, message);
+                Err(self.finish(error.with(|facts| facts.retry_after = Some(refusal.ready_in))))
+            }
+        }
+    }
+
+    /// Signs with the time of this moment: a wait for the limiter may outlast the life of a signature.
+    fn sign(&self, correction: i64) -> Result<Request> {
+        let Caller { base, credentials, clock, .. } = self.caller;
+        let query: Vec<(&str, &str)> = self.call.query.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let address = base.address(&self.call.path, &query);
+        let timestamp = clock.now().timestamp().saturating_add(correction);
+        let (api_key, access_key) = (credentials.api_key.expose(), credentials.access_key.expose());
+        let method = self.call.row.method;
+        let signed =
+            Signed { method: method.as_str(), host: base.host(), path: &address.path, timestamp, api_key, access_key };
+        let signature = signed.signature(&credentials.signing_key);
+        let encodings = if self.class == Class::File { "identity" } else { "gzip, deflate" };
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("x-ss-apikey", api_key),
+            ("x-ss-accesskey", access_key),
+            ("x-ss-signature", &signature),
+            ("x-ss-timestamp", &timestamp.to_string()),
+        ] {
+            let mut value = HeaderValue::from_str(value).map_err(|_| {
+                Error::new(Kind::Configuration, format!("the value for {name} holds characters that cannot be sent"))
+            })?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        headers.insert(ACCEPT, HeaderValue::from_static(Content::Json.media_type()));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(encodings));
+        let body = match &self.call.content {
+            Some((media_type, bytes)) => {
+                let media_type = HeaderValue::from_str(media_type)
+                    .map_err(|_| Error::new(Kind::Value, "the content type cannot be sent"))?;
+                headers.insert(CONTENT_TYPE, media_type);
+                Some(bytes.clone())
+            }
+            None => None,
+        };
+        Ok(Request { method, url: address.url, headers, body })
+    }
+
+    async fn send(&self, request: Request) -> std::result::Result<Reply, Fault> {
+        tokio::select! {
+            biased;
+            result = self.caller.transport.send(request) => result,
+            () = self.caller.clock.sleep(self.left()) => Err(Fault {
+                kind: FaultKind::Timeout,
+                message: format!("the {} s that this call may take are over", self.patience.as_secs_f64()),
+            }),
+        }
+    }
+
+    fn heard(&self, reply: &Reply) -> Heard {
+        let heard = Heard::read(&reply.headers, self.caller.clock.now());
+        if reply.status != 429 {
+            return heard;
+        }
+        let stated = heard.retry_after.or(heard.reset);
+        Heard { block: Some(self.pause(stated)), ..heard }
+    }
+
+    /// Reads and judges a reply whose status is not 2XX.
+    async fn refusal(&self, reply: Reply, slot: Option<Slot>, correction: i64) -> Judged {
+        let heard = self.heard(&reply);
+        settle(slot, &heard);
+        let now = self.caller.clock.now();
+        let (status, headers) = (reply.status, reply.headers);
+        // A body that breaks off or is too long says nothing; the status has said enough.
+        let body = Body::new(&headers, reply.body).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
+        let body = self.caller.without_keys(&String::from_utf8_lossy(&body));
+        let seen = Seen { path: &self.call.path, status, headers: &headers, heard: &heard, body: body.as_bytes() };
+        let judged = judge_reply(&seen);
+        if status == 401 { self.about_the_clock(judged, &headers, now, correction) } else { judged }
+    }
+
+    fn about_the_clock(
+        &self,
+        judged: Judged,
+        headers: &HeaderMap,
+        now: chrono::DateTime<chrono::Utc>,
+        correction: i64,
+    ) -> Judged {
+        let about_time = judged.error.facts().check.as_deref().is_some_and(is_about_time);
+        match self.caller.skew.learn(headers, now, correction, about_time, &self.caller.notices) {
+            Lesson::NotTheClock => judged,
+            Lesson::NoDate => {
+                let message = format!(
+                    "{}. Its reply has no Date, so the difference to this machine's clock cannot be measured: set \
+                     the clock right",
+                    judged.error.message()
+                );
+                let facts = judged.error.facts().clone();
+                Judged { error: Error::new(Kind::Authentication, message).with(|kept| *kept = facts), ..judged }
+            }
+            Lesson::Corrected(skew) => {
+                let outcome = if self.corrected { judged.outcome } else { Outcome::Skewed };
+                #[expect(clippy::cast_precision_loss, reason = "a difference of clocks is far below 2^52 seconds")]
+                let error = judged.error.with(|facts| facts.clock_skew = Some(skew as f64));
+                Judged { outcome, error, wait: None }
+            }
+        }
+    }
+
+    /// The error with the facts of the call.
+    #[must_use]
+    pub fn finish(&self, error: Error) -> Error {
+        error.with(|facts| {
+            facts.endpoint = Some(self.call.row.full_name);
+            facts.method = Some(self.call.row.method.as_str());
+            facts.attempts = Some(self.sent);
+            facts.elapsed = Some(self.caller.clock.elapsed().saturating_sub(self.started));
+        })
+    }
+
+    /// What is left of the time that the call may take.
+    #[must_use]
+    pub fn left(&self) -> Duration {
+        self.patience.saturating_sub(self.caller.clock.elapsed().saturating_sub(self.started))
+    }
+}
+
+fn settle(slot: Option<Slot>, heard: &Heard) {
+    if let Some(slot) = slot {
+        slot.settle(heard);
+    }
+}

@@ -1,0 +1,169 @@
+//! The base address of the service, and the addresses below it.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::error::{Error, Kind, Result};
+
+/// A checked base address.
+#[derive(Clone, Debug)]
+pub struct Base {
+    url: Url,
+    host: String,
+    loopback: bool,
+}
+
+/// One address below the base.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The whole address, with the query.
+    pub url: String,
+    /// The path exactly as it is sent; this is what is signed.
+    pub path: String,
+}
+
+impl Base {
+    /// Checks a base address: `https`, or `http` to this machine alone; a path in front of the service's own is
+    /// kept, with or without a slash at its end.
+    pub fn parse(text: &str) -> Result<Self> {
+        let wrong = |why: &str| Error::new(Kind::Configuration, format!("base_url `{}` {why}", shown(text)));
+        let mut url = Url::parse(text.trim()).map_err(|error| {
+            wrong(&format!("is not an address ({error}): write it as `https://host` or `https://host/path`"))
+        })?;
+        if !matches!(url.scheme(), "https" | "http") {
+            return Err(wrong("must begin with `https://`"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(wrong("must not hold a user name or a password: the service takes keys"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(wrong("must not have a query or a fragment"));
+        }
+        let Some(name) = url.host_str().map(str::to_owned).filter(|name| !name.is_empty()) else {
+            return Err(wrong("names no host"));
+        };
+        let loopback = is_loopback(&name);
+        if url.scheme() == "http" && !loopback {
+            return Err(wrong(
+                "is plain http: query and body are not signed, so only TLS keeps them whole; use `https://` (plain \
+                 http is allowed to this machine alone)",
+            ));
+        }
+        let path = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&path);
+        // This is what hyper sends as `Host`: the port where it is not the scheme's own.
+        let host = url.port().map_or_else(|| name.clone(), |port| format!("{name}:{port}"));
+        Ok(Self { url, host, loopback })
+    }
+
+    /// The address of an encoded `path` below the base.
+    #[must_use]
+    pub fn address(&self, path: &str, query: &[(&str, &str)]) -> Address {
+        let mut url = self.url.clone();
+        url.set_path(&format!("{}{path}", self.url.path().trim_end_matches('/')));
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        Address { path: url.path().to_owned(), url: url.into() }
+    }
+
+    /// An address that the service gave, which may be relative to the base.
+    #[must_use]
+    pub fn absolute(&self, uri: &str) -> String {
+        self.url.join(uri).map_or_else(|_| uri.to_owned(), String::from)
+    }
+
+    /// The host as it is sent and signed.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Whether the service runs on this machine.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        self.loopback
+    }
+
+    /// Whether the connection is encrypted.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// The address without a slash at its end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.url.as_str().trim_end_matches('/')
+    }
+}
+
+fn is_loopback(name: &str) -> bool {
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// The address for a message: nothing between `//` and `@`, where a password would be, and not after `?`.
+fn shown(text: &str) -> String {
+    let text = text.trim().split(['?', '#']).next().unwrap_or_default();
+    match (text.find("//"), text.rfind('@')) {
+        (Some(start), Some(end)) if start < end => {
+            let front = text.get(..start).unwrap_or_default();
+            let back = text.get(end..).unwrap_or_default();
+            format!("{front}//(hidden){back}")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefix_slash_and_port_are_kept_as_they_are_sent() {
+        for (text, host, url, path) in [
+            ("https://api.example.com", "api.example.com", "https://api.example.com/jobdata/1?a=b+c", "/jobdata/1"),
+            ("https://API.example.com/", "api.example.com", "https://api.example.com/jobdata/1?a=b+c", "/jobdata/1"),
+            ("https://x.org:443/V1/", "x.org", "https://x.org/V1/jobdata/1?a=b+c", "/V1/jobdata/1"),
+            ("https://x.org:8443/V1", "x.org:8443", "https://x.org:8443/V1/jobdata/1?a=b+c", "/V1/jobdata/1"),
+            ("http://127.0.0.1:80/", "127.0.0.1", "http://127.0.0.1/jobdata/1?a=b+c", "/jobdata/1"),
+            ("http://[::1]:8000", "[::1]:8000", "http://[::1]:8000/jobdata/1?a=b+c", "/jobdata/1"),
+        ] {
+            let base = Base::parse(text).unwrap();
+            assert_eq!(base.host(), host, "{text}");
+            let address = base.address("/jobdata/1", &[("a", "b c")]);
+            assert_eq!((address.url.as_str(), address.path.as_str()), (url, path), "{text}");
+        }
+        assert_eq!(Base::parse("https://x.org/V1/").unwrap().as_str(), "https://x.org/V1");
+    }
+
+    #[test]
+    fn an_encoded_path_is_neither_decoded_nor_climbed() {
+        let base = Base::parse("https://x.org/v1").unwrap();
+        assert_eq!(base.address("/jobdata/a%2Fb%20c", &[]).path, "/v1/jobdata/a%2Fb%20c");
+    }
+
+    #[test]
+    fn plain_http_is_for_this_machine_alone() {
+        for text in ["http://localhost:8000", "http://127.9.9.9", "http://[::1]"] {
+            assert!(Base::parse(text).unwrap().is_loopback(), "{text}");
+        }
+        for text in ["http://example.com", "http://localhost.example.com", "http://10.0.0.1", "http://127.0.0.1.nip.io"]
+        {
+            let error = Base::parse(text).unwrap_err();
+            assert_eq!(error.kind(), Kind::Configuration, "{text}");
+            assert!(error.message().contains("plain http"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_base_address_is_told_without_a_password() {
+        for text in ["", "example.com", "ftp://x.org", "https://", "https://x.org/?a=1", "https://joe:hunter2@x.org"] {
+            let error = Base::parse(text).unwrap_err();
+            assert_eq!(error.kind(), Kind::Configuration, "{text}");
+            assert!(!error.to_string().contains("hunter2"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The body of a reply as it arrives: counted against `Content-Length` on the wire, then unpacked.
+
+use std::io::{self, Write as _};
+
+use bytes::Bytes;
+use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use futures_util::StreamExt as _;
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+
+use super::{BodyStream, Fault, FaultKind};
+
+/// A body that is read piece by piece.
+pub struct Body {
+    stream: BodyStream,
+    expected: Option<u64>,
+    received: u64,
+    unpacking: Unpacking,
+    ended: bool,
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Body")
+            .field("expected", &self.expected)
+            .field("received", &self.received)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Body {
+    /// The body of a reply with these headers.
+    #[must_use]
+    pub fn new(headers: &HeaderMap, stream: BodyStream) -> Self {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+        Self {
+            stream,
+            expected: text(CONTENT_LENGTH).and_then(|text| text.parse().ok()),
+            received: 0,
+            unpacking: Unpacking::of(text(CONTENT_ENCODING).unwrap_or_default()),
+            ended: false,
+        }
+    }
+
+    /// The next piece, unpacked; `None` at the end, which is only reached when all promised bytes came.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Fault> {
+        while !self.ended {
+            let Some(chunk) = self.stream.next().await else {
+                self.ended = true;
+                self.check_length()?;
+                let rest = self.unpacking.finish().map_err(|error| damaged(&error))?;
+                return Ok((!rest.is_empty()).then(|| rest.into()));
+            };
+            let chunk = chunk?;
+            let length = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
+            self.received = self.received.saturating_add(length);
+            let chunk = self.unpacking.push(chunk).map_err(|error| damaged(&error))?;
+            if !chunk.is_empty() {
+                return Ok(Some(chunk));
+            }
+        }
+        Ok(None)
+    }
+
+    fn check_length(&self) -> Result<(), Fault> {
+        match self.expected {
+            Some(expected) if expected != self.received => Err(Fault {
+                kind: FaultKind::Cut,
+                message: format!("the reply ended after {} of {expected} bytes", self.received),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The whole body, at most `limit` bytes of it; `None` where it is longer.
+    pub async fn collect(mut self, limit: usize) -> Result<Option<Vec<u8>>, Fault> {
+        let mut whole = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            if whole.len().saturating_add(chunk.len()) > limit {
+                return Ok(None);
+            }
+            whole.extend_from_slice(&chunk);
+        }
+        Ok(Some(whole))
+    }
+}
+
+fn damaged(error: &io::Error) -> Fault {
+    Fault { kind: FaultKind::Cut, message: format!("the compressed reply is damaged: {error}") }
+}
+
+/// How `Content-Encoding` is undone (specification 4.5).
+enum Unpacking {
+    Nothing,
+    Gzip(MultiGzDecoder<Vec<u8>>),
+    /// What is called deflate comes with a zlib header or without; the first byte tells.
+    DeflateOfSomeKind,
+    Zlib(ZlibDecoder<Vec<u8>>),
+    Deflate(DeflateDecoder<Vec<u8>>),
+}
+
+impl Unpacking {
+    fn of(encoding: &str) -> Self {
+        if encoding.eq_ignore_ascii_case("gzip") || encoding.eq_ignore_ascii_case("x-gzip") {
+            Self::Gzip(MultiGzDecoder::new(Vec::new()))
+        } else if encoding.eq_ignore_ascii_case("deflate") {
+            Self::DeflateOfSomeKind
+        } else {
+            Self::Nothing
+        }
+    }
+
+    fn push(&mut self, chunk: Bytes) -> io::Result<Bytes> {
+        if let (Self::DeflateOfSomeKind, Some(first)) = (&*self, chunk.first()) {
+            *self = if first & 0x0F == 8 {
+                Self::Zlib(ZlibDecoder::new(Vec::new()))
+            } else {
+                Self::Deflate(DeflateDecoder::new(Vec::new()))
+            };
+        }
+        match self {
+            Self::Nothing | Self::DeflateOfSomeKind => return Ok(chunk),
+            Self::Gzip(decoder) => decoder.write_all(&chunk)?,
+            Self::Zlib(decoder) => decoder.write_all(&chunk)?,
+            Self::Deflate(decoder) => decoder.write_all(&chunk)?,
+        }
+        Ok(self.take().into())
+    }
+
+    fn finish(&mut self) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Nothing | Self::DeflateOfSomeKind => {}
+            Self::Gzip(decoder) => decoder.try_finish()?,
+            Self::Zlib(decoder) => decoder.try_finish()?,
+            Self::Deflate(decoder) => decoder.try_finish()?,
+        }
+        Ok(self.take())
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        match self {
+            Self::Nothing | Self::DeflateOfSomeKind => Vec::new(),
+            Self::Gzip(decoder) => std::mem::take(decoder.get_mut()),
+            Self::Zlib(decoder) => std::mem::take(decoder.get_mut()),
+            Self::Deflate(decoder) => std::mem::take(decoder.get_mut()),
+        }
+    }
+}

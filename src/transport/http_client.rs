@@ -1,0 +1,159 @@
+//! Requests over HTTP: certificates always checked, redirects never followed, time-outs for every wait.
+
+use std::error::Error as _;
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client};
+
+use super::{Base, BodyStream, Fault, FaultKind, Reply, Request, SendFuture, Transport};
+use crate::error::{Error, Kind, Result};
+
+/// Uploads slower than this count as stuck.
+const SLOWEST_UPLOAD: u64 = 8 * 1024;
+
+/// Connections that rest longer are not used again: servers close them, and the next request would be lost.
+const REST: Duration = Duration::from_secs(15);
+
+/// The connections of one client in one runtime.
+///
+/// A connection is driven by the tokio runtime it was opened in, and belongs to the process that opened it: each
+/// runtime needs an `HttpClient` of its own, and so does a process after a fork.
+#[derive(Clone, Debug)]
+pub struct HttpClient {
+    client: Client,
+    connect: Duration,
+    read: Duration,
+}
+
+impl HttpClient {
+    /// Sets up connections to `base`; the certificates in `ca_file` are trusted besides the system's.
+    pub fn new(base: &Base, connect: Duration, read: Duration, ca_file: Option<&Path>) -> Result<Self> {
+        // Fails only where the process has a provider already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let extra = ca_file.map(certificates).transpose()?.unwrap_or_default();
+        let builder = || {
+            let builder = Client::builder()
+                .user_agent(concat!("headland/", env!("CARGO_PKG_VERSION")))
+                .redirect(Policy::none())
+                .retry(reqwest::retry::never())
+                .referer(false)
+                .no_gzip()
+                .no_deflate()
+                .connect_timeout(connect)
+                .pool_idle_timeout(REST)
+                .https_only(base.is_https());
+            if base.is_loopback() { builder.no_proxy() } else { builder }
+        };
+        let client = if base.is_https() {
+            let system = builder().tls_certs_merge(extra.clone()).build();
+            match system {
+                // A machine without any certificates of its own can still trust the given ones.
+                Err(_) if !extra.is_empty() => builder().tls_certs_only(extra).build(),
+                other => other,
+            }
+        } else {
+            builder().tls_certs_only(Vec::new()).build()
+        };
+        let client = client.map_err(|error| {
+            Error::new(
+                Kind::Configuration,
+                format!("cannot set up TLS: {}. Install the system's CA certificates or pass ca_file", story(&error)),
+            )
+        })?;
+        Ok(Self { client, connect, read })
+    }
+
+    async fn exchange(&self, request: Request) -> std::result::Result<Reply, Fault> {
+        let method = match request.method {
+            crate::api::Method::Get => reqwest::Method::GET,
+            crate::api::Method::Post => reqwest::Method::POST,
+            crate::api::Method::Put => reqwest::Method::PUT,
+            crate::api::Method::Delete => reqwest::Method::DELETE,
+        };
+        let mut builder = self.client.request(method, &request.url).headers(request.headers);
+        let mut patience = self.connect.saturating_add(self.read);
+        if let Some(body) = request.body {
+            let length = u64::try_from(body.len()).unwrap_or(u64::MAX);
+            patience = patience.saturating_add(Duration::from_secs(length.checked_div(SLOWEST_UPLOAD).unwrap_or(0)));
+            builder = builder.body(body);
+        }
+        let read = self.read;
+        match tokio::time::timeout(patience, builder.send()).await {
+            Err(_) => Err(silent(patience)),
+            Ok(Err(error)) => Err(fault(&error)),
+            Ok(Ok(response)) => {
+                let (status, headers) = (response.status().as_u16(), response.headers().clone());
+                Ok(Reply { status, headers, body: stream(response, read) })
+            }
+        }
+    }
+}
+
+impl Transport for HttpClient {
+    fn send(&self, request: Request) -> SendFuture<'_> {
+        Box::pin(self.exchange(request))
+    }
+}
+
+fn stream(response: reqwest::Response, patience: Duration) -> BodyStream {
+    Box::pin(futures_util::stream::unfold(Some(response), move |response| async move {
+        let mut response = response?;
+        match tokio::time::timeout(patience, response.chunk()).await {
+            Ok(Ok(Some(chunk))) => Some((Ok(chunk), Some(response))),
+            Ok(Ok(None)) => None,
+            Ok(Err(error)) => Some((Err(Fault { kind: FaultKind::Cut, message: story(&error) }), None)),
+            Err(_) => Some((Err(Fault { kind: FaultKind::Cut, ..silent(patience) }), None)),
+        }
+    }))
+}
+
+fn silent(patience: Duration) -> Fault {
+    Fault { kind: FaultKind::Timeout, message: format!("nothing came for {} s", patience.as_secs_f64()) }
+}
+
+fn fault(error: &reqwest::Error) -> Fault {
+    let kind = if error.is_connect() {
+        if mentions_tls(error) { FaultKind::Tls } else { FaultKind::Connect }
+    } else if error.is_timeout() {
+        FaultKind::Timeout
+    } else {
+        FaultKind::Reset
+    };
+    Fault { kind, message: story(error) }
+}
+
+fn mentions_tls(error: &reqwest::Error) -> bool {
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if cause.is::<rustls::Error>() {
+            return true;
+        }
+        // An I/O error shows what it wraps through `get_ref`, not through `source`.
+        let wrapped = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if wrapped.is_some_and(|inner| inner.is::<rustls::Error>()) {
+            return true;
+        }
+        source = cause.source();
+    }
+    false
+}
+
+/// The last cause says the most; the first line of reqwest only repeats the address.
+fn story(error: &reqwest::Error) -> String {
+    let mut last = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        last = cause.to_string();
+        source = cause.source();
+    }
+    last
+}
+
+fn certificates(path: &Path) -> Result<Vec<Certificate>> {
+    let wrong = |why: &str| Error::new(Kind::Configuration, format!("ca_file `{}` {why}", path.display()));
+    let pem = std::fs::read(path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+    let found = Certificate::from_pem_bundle(&pem).map_err(|_| wrong("holds no certificates in PEM form"))?;
+    if found.is_empty() { Err(wrong("holds no certificates in PEM form")) } else { Ok(found) }
+}

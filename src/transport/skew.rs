@@ -1,0 +1,78 @@
+//! The difference between this machine's clock and the service's, learnt from `Date`.
+
+use std::sync::{Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+use http::HeaderMap;
+use http::header::DATE;
+
+use super::Notices;
+
+/// A 401 whose `Date` is further than this from our time is taken to be about our time.
+const SUSPICIOUS: i64 = 60;
+
+/// Differences below this explain nothing: `Date` has whole seconds and a reply takes time.
+const NOISE: i64 = 5;
+
+/// What a client has learnt about its clock.
+#[derive(Debug, Default)]
+pub struct Skew {
+    seconds: Mutex<i64>,
+}
+
+/// What a 401 says about the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lesson {
+    /// The clock was off by so many seconds; requests signed from now on are right.
+    Corrected(i64),
+    /// The clock may be off, but there is no `Date` to tell.
+    NoDate,
+    /// The clock is right.
+    NotTheClock,
+}
+
+impl Skew {
+    /// The service's clock minus ours, in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> i64 {
+        *self.seconds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Learns from a 401 to a request that was signed with `used` seconds of correction. Of many calls that fail
+    /// together, one warns.
+    pub(super) fn learn(
+        &self,
+        headers: &HeaderMap,
+        now: DateTime<Utc>,
+        used: i64,
+        about_time: bool,
+        notices: &Notices,
+    ) -> Lesson {
+        let date = headers.get(DATE).and_then(|value| value.to_str().ok());
+        let Some(date) = date.and_then(|text| DateTime::parse_from_rfc2822(text).ok()) else {
+            return if about_time { Lesson::NoDate } else { Lesson::NotTheClock };
+        };
+        let measured = date.signed_duration_since(now).num_seconds();
+        let error = measured.saturating_sub(used).saturating_abs();
+        if error < if about_time { NOISE } else { SUSPICIOUS } {
+            return Lesson::NotTheClock;
+        }
+        let mut seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
+        if measured.saturating_sub(*seconds).saturating_abs() >= NOISE {
+            *seconds = measured;
+            notices.add(warning(measured));
+        }
+        Lesson::Corrected(measured)
+    }
+}
+
+fn warning(skew: i64) -> String {
+    if skew.saturating_abs() < NOISE {
+        return "this machine's clock agrees with the service again; the correction for this client ended".to_owned();
+    }
+    let side = if skew > 0 { "behind" } else { "ahead of" };
+    format!(
+        "this machine's clock is {} s {side} the service; corrected for this client. Set the clock to be rid of this",
+        skew.saturating_abs()
+    )
+}

@@ -1,0 +1,11 @@
+//! The service as a client without headland meets it: requests signed by other code, sent over real sockets.
+
+mod caller;
+
+mod checks;
+mod client;
+mod faults;
+mod files;
+mod lists;
+mod rates;
+mod restart;
