@@ -1,0 +1,167 @@
+//! The area of polygons on the ellipsoid of WGS 84, whatever system their coordinates are in.
+//!
+//! Corners are carried over to the sphere that has the same areas as the ellipsoid (authalic latitudes), and each side
+//! is the great circle there. For fields this agrees with geodesics to a few parts in ten million.
+
+use super::crs::Crs;
+use super::walk::{Flat, Part};
+use crate::error::Result;
+
+const SEMI_MAJOR: f64 = 6_378_137.0;
+/// The square of the eccentricity of WGS 84.
+const E2: f64 = 0.006_694_379_990_141_317;
+
+/// The area in square metres of all polygons in `geometries` (ISO WKB, None for null); None where there are none.
+/// Overlaps count as often as they are covered. Points and lines have no area and are passed over.
+pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: &Crs) -> Result<Option<f64>> {
+    let transform = crs.to_wgs84()?;
+    let sphere = Sphere::authalic();
+    let mut flat = Flat::default();
+    let mut total: Option<f64> = None;
+    for (record, wkb) in geometries.into_iter().enumerate() {
+        let Some(wkb) = wkb else { continue };
+        flat.read(wkb, record)?;
+        transform
+            .apply(&mut flat.xs, &mut flat.ys)
+            .map_err(|error| error.with(|facts| facts.record = u64::try_from(record).ok()))?;
+        for (part, xs, ys) in flat.parts() {
+            let sign = match part {
+                Part::Shell => 1.0,
+                Part::Hole => -1.0,
+                Part::Point | Part::Line => continue,
+            };
+            total = Some(total.unwrap_or(0.0) + sign * sphere.ring(xs, ys));
+        }
+    }
+    Ok(total)
+}
+
+/// The sphere with the ellipsoid's area.
+struct Sphere {
+    radius_squared: f64,
+    eccentricity: f64,
+    /// The value of `q` at the pole.
+    pole: f64,
+}
+
+impl Sphere {
+    fn authalic() -> Self {
+        let eccentricity = E2.sqrt();
+        let pole = q(1.0, eccentricity);
+        Self { radius_squared: SEMI_MAJOR * SEMI_MAJOR * pole / 2.0, eccentricity, pole }
+    }
+
+    /// The tangent of half the authalic latitude.
+    fn half_tangent(&self, latitude: f64) -> f64 {
+        let sine = (q(latitude.to_radians().sin(), self.eccentricity) / self.pole).clamp(-1.0, 1.0);
+        sine / (1.0 + (1.0 - sine * sine).sqrt())
+    }
+
+    /// The area of a ring, open or closed, in either direction.
+    fn ring(&self, longitudes: &[f64], latitudes: &[f64]) -> f64 {
+        let ([.., last_longitude], [.., last_latitude]) = (longitudes, latitudes) else {
+            return 0.0;
+        };
+        let (mut before, mut before_tangent) = (*last_longitude, self.half_tangent(*last_latitude));
+        let mut excess = 0.0;
+        for (longitude, latitude) in longitudes.iter().zip(latitudes) {
+            let tangent = self.half_tangent(*latitude);
+            // The tangent repeats after a full circle, so a side across the date line takes the short way by itself.
+            let step = longitude - before;
+            // The spherical excess of the strip between the side and the equator.
+            let rise = (step.to_radians() / 2.0).tan() * (before_tangent + tangent);
+            excess += 2.0 * rise.atan2(1.0 + before_tangent * tangent);
+            (before, before_tangent) = (*longitude, tangent);
+        }
+        excess.abs() * self.radius_squared
+    }
+}
+
+/// The integral of the ellipsoid's surface from the equator, up to constants.
+fn q(sine: f64, eccentricity: f64) -> f64 {
+    let along = eccentricity * sine;
+    (1.0 - E2) * (sine / (1.0 - along * along) + along.atanh() / eccentricity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    type Rings<'a> = &'a [&'a [(f64, f64)]];
+
+    /// A polygon of rings as ISO WKB with the dimensions of `code` beyond x and y filled with 7.
+    fn polygon(code: u32, rings: Rings) -> Vec<u8> {
+        let length = |items: usize| u32::try_from(items).unwrap().to_le_bytes();
+        let mut wkb = vec![1];
+        wkb.extend(code.to_le_bytes());
+        wkb.extend(length(rings.len()));
+        for ring in rings {
+            wkb.extend(length(ring.len()));
+            for (x, y) in *ring {
+                let extra = [0, 1, 1, 2][code as usize / 1000];
+                for number in [*x, *y].into_iter().chain(std::iter::repeat_n(7.0, extra)) {
+                    wkb.extend(number.to_le_bytes());
+                }
+            }
+        }
+        wkb
+    }
+
+    fn close(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-6, "{found} instead of {expected}");
+    }
+
+    const FIELD: &[(f64, f64)] = &[(-111.0, 45.5), (-110.99, 45.5), (-110.99, 45.51), (-111.0, 45.51), (-111.0, 45.5)];
+    const POND: &[(f64, f64)] = &[(-110.998, 45.502), (-110.996, 45.502), (-110.996, 45.504), (-110.998, 45.504)];
+
+    /// The expected areas are those of `pyproj.Geod(ellps="WGS84").polygon_area_perimeter`.
+    #[test]
+    fn areas_agree_with_geodesics() {
+        let cases: [(Rings, f64); 4] = [
+            (&[FIELD], 868_584.697_468_757_6),
+            (&[FIELD, POND], 868_584.697_468_757_6 - 34_744.606_017_112_73),
+            (&[&[(10.0, 50.0), (11.0, 50.0), (11.0, 51.0), (10.0, 51.0)]], 7_892_061_583.206_543),
+            (&[&[(179.99, -17.0), (-179.99, -17.0), (-179.99, -16.99), (179.99, -16.99)]], 2_357_002.901_068_210_6),
+        ];
+        for (rings, expected) in cases {
+            let wkb = polygon(3, rings);
+            close(area([Some(wkb.as_slice())], &Crs::wgs84()).unwrap().unwrap(), expected);
+        }
+        let strip = polygon(3, &[&[(151.0, -33.0), (151.0001, -33.0), (151.0001, -32.999_95), (151.0, -32.999_95)]]);
+        close(area([Some(strip.as_slice())], &Crs::wgs84()).unwrap().unwrap(), 51.821_904_629_468_92);
+    }
+
+    #[test]
+    fn projected_polygons_lose_the_scale_of_their_map() {
+        let utm = "PROJCS[\"u\",GEOGCS[\"g\",DATUM[\"D_WGS_1984\",SPHEROID[\"WGS_1984\",6378137,298.257223563]],\
+                   PRIMEM[\"Greenwich\",0],UNIT[\"Degree\",0.0174532925199433]],PROJECTION[\"Transverse_Mercator\"],\
+                   PARAMETER[\"central_meridian\",-111],PARAMETER[\"scale_factor\",0.9996],\
+                   PARAMETER[\"false_easting\",500000],UNIT[\"Meter\",1]]";
+        let crs = Crs::from_wkt(utm).unwrap();
+        let square = [(5e5, 5e6), (500_800.0, 5e6), (500_800.0, 5_000_800.0), (5e5, 5_000_800.0)];
+        let wkb = polygon(3003, &[&square]);
+        close(area([None, Some(wkb.as_slice())], &crs).unwrap().unwrap(), 640_512.304_842_755_5);
+    }
+
+    #[test]
+    fn direction_does_not_matter_and_points_have_no_area() {
+        let backwards: Vec<(f64, f64)> = FIELD.iter().rev().copied().collect();
+        let wkb = polygon(1003, &[&backwards]);
+        close(area([Some(wkb.as_slice())], &Crs::wgs84()).unwrap().unwrap(), 868_584.697_468_757_6);
+        let mut point = vec![1, 1, 0, 0, 0];
+        point.extend([0; 16]);
+        assert_eq!(area([Some(point.as_slice()), None], &Crs::wgs84()).unwrap(), None);
+    }
+
+    #[test]
+    fn bad_geometry_is_an_error_that_names_the_record() {
+        let good = polygon(3, &[FIELD]);
+        let mut lying = good.clone();
+        lying.splice(9..13, [255; 4]);
+        for bad in [&good[..good.len() - 1], &[], &[2, 3, 0, 0, 0], &[1, 3, 0, 0, 0, 255, 255, 255, 255], &lying[..]] {
+            let error = area([Some(good.as_slice()), Some(bad)], &Crs::wgs84()).unwrap_err();
+            assert_eq!((error.kind(), error.facts().record), (Kind::Archive, Some(1)));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The projection of a projected system, and the shift of a bound one, out of their parameters.
+
+use super::method::{self, Measure, Method, Parameter};
+use super::model::{Conversion, Unit, Value, same, value};
+use super::wkt::Node;
+
+/// Parameters that say the usual thing when they have these values, and whose absence says it too.
+const NEUTRAL: &[(&str, f64)] = &[("scalefactor", 1.0), ("auxiliaryspheretype", 0.0), ("latitudeoforigin", 0.0)];
+
+/// Reads the projection; the error is a sentence for the user.
+pub(super) fn read(system: &Node, angle: &Unit, length: &Unit) -> Result<Conversion, String> {
+    let (holder, method_node) = match system.child(&["CONVERSION"]) {
+        Some(conversion) => (conversion, conversion.child(&["METHOD", "PROJECTION"])),
+        None => (system, system.child(&["PROJECTION"])),
+    };
+    let written = method_node.and_then(|node| node.text(0)).ok_or("its projection is not named")?;
+    let mut given = given(holder, angle, length);
+    let web = web_mercator(system)?;
+    let found = method::find(written, |parameter| given.iter().any(|given| parameter.is_named(&given.name)));
+    let method = if web { Some(&method::WEB_MERCATOR) } else { found };
+    let method = method.ok_or_else(|| format!("the projection `{written}` is not among those headland transforms"))?;
+    let mut values: Vec<Value> = Vec::with_capacity(method.parameters.len());
+    for parameter in method.parameters {
+        values.push(find_value(method, parameter, &mut given, &values, length)?);
+    }
+    let is_neutral =
+        |given: &Given| NEUTRAL.iter().any(|(name, number)| *name == given.name && same(*number, given.raw));
+    if let Some(left) = given.iter().find(|given| !given.used && !is_neutral(given)) {
+        return Err(format!("the parameter `{}` of the projection `{written}` is not understood", left.written));
+    }
+    let name = if std::ptr::eq(holder, system) { "unnamed" } else { holder.text(0).unwrap_or("unnamed") };
+    Ok(Conversion { name: name.to_owned(), method, values })
+}
+
+struct Given {
+    written: String,
+    /// In lower case without punctuation.
+    name: String,
+    raw: f64,
+    /// WKT2 gives each parameter its own unit.
+    angle: Unit,
+    length: Unit,
+    used: bool,
+}
+
+fn given(holder: &Node, angle: &Unit, length: &Unit) -> Vec<Given> {
+    let own = |node: &Node, keywords: &[&str], default: &Unit| {
+        let unit = node.child(keywords);
+        unit.and_then(|unit| Some(Unit { name: unit.text(0)?.to_owned(), factor: unit.number(1)? }))
+            .unwrap_or_else(|| default.clone())
+    };
+    let read = |node: &Node| {
+        let written = node.text(0)?.to_owned();
+        Some(Given {
+            name: method::plain(&written),
+            written,
+            raw: node.number(1)?,
+            angle: own(node, &["ANGLEUNIT", "UNIT"], angle),
+            length: own(node, &["LENGTHUNIT", "UNIT"], length),
+            used: false,
+        })
+    };
+    holder.children("PARAMETER").filter_map(read).collect()
+}
+
+fn find_value(
+    method: &Method,
+    parameter: &Parameter,
+    given: &mut [Given],
+    before: &[Value],
+    length: &Unit,
+) -> Result<Value, String> {
+    let mut found: Option<Value> = None;
+    // Lambert's form with one parallel comes with the same latitude under two names.
+    for given in given.iter_mut().filter(|given| parameter.is_named(&given.name)) {
+        given.used = true;
+        let value = value(parameter.measure, given.raw, &given.angle, &given.length);
+        if found.as_ref().is_some_and(|found| (found.in_base() - value.in_base()).abs() > 1e-9) {
+            return Err(format!("the projection `{}` gives two values for `{}`", method.name, parameter.name));
+        }
+        found = Some(value);
+    }
+    let azimuth = || {
+        let at = method.parameters.iter().position(|other| method::is_azimuth(other))?;
+        before.get(at).filter(|_| method::defaults_to_azimuth(parameter)).cloned()
+    };
+    let default = || {
+        let unit = (parameter.measure == Measure::Length).then(|| length.clone());
+        parameter.default.map(|number| Value { number, unit })
+    };
+    let value = found
+        .or_else(azimuth)
+        .or_else(default)
+        .ok_or_else(|| format!("the projection `{}` has no `{}`", method.name, parameter.name))?;
+    let limit = match parameter.measure {
+        Measure::Angle => 0.0..=360.0,
+        Measure::Length => 0.0..=1e9,
+        Measure::Scale => 0.01..=100.0,
+    };
+    let size = if parameter.measure == Measure::Scale { value.number } else { value.in_base().abs() };
+    if limit.contains(&size) {
+        Ok(value)
+    } else {
+        Err(format!("`{}` of the projection is out of range", parameter.name))
+    }
+}
+
+/// GDAL writes web maps as the ordinary Mercator with the true definition in an extension.
+fn web_mercator(system: &Node) -> Result<bool, String> {
+    match system.child(&["EXTENSION"]).and_then(|extension| extension.text(1)) {
+        None => Ok(false),
+        Some(text) if text.contains("+proj=merc") && text.contains("+nadgrids=@null") => Ok(true),
+        Some(_) => Err("its definition lies in an extension for PROJ, which headland does not read".to_owned()),
+    }
+}
+
+/// The shift of `BOUNDCRS` to WGS 84 as seven numbers, rotations by the position vector convention.
+pub(super) fn abridged(bound: &Node) -> Option<[f64; 7]> {
+    let transformation = bound.child(&["ABRIDGEDTRANSFORMATION"])?;
+    let target = bound.child(&["TARGETCRS"])?.child(&["GEOGCRS", "GEODCRS"])?;
+    if !method::plain(target.text(0)?).starts_with("wgs84") {
+        return None;
+    }
+    let method = method::plain(transformation.child(&["METHOD"])?.text(0)?);
+    let sign = match method.as_str() {
+        name if name.starts_with("geocentrictranslations") || name.starts_with("positionvector") => 1.0,
+        name if name.starts_with("coordinateframe") => -1.0,
+        _ => return None,
+    };
+    let mut shift = [0.0; 7];
+    for parameter in transformation.children("PARAMETER") {
+        let number = parameter.number(1)?;
+        let factor = parameter.child(&["SCALEUNIT", "ANGLEUNIT", "LENGTHUNIT"]).and_then(|unit| unit.number(1));
+        let (place, number) = match method::plain(parameter.text(0)?).as_str() {
+            "xaxistranslation" => (0, number * factor.unwrap_or(1.0)),
+            "yaxistranslation" => (1, number * factor.unwrap_or(1.0)),
+            "zaxistranslation" => (2, number * factor.unwrap_or(1.0)),
+            "xaxisrotation" => (3, sign * seconds(number, factor)),
+            "yaxisrotation" => (4, sign * seconds(number, factor)),
+            "zaxisrotation" => (5, sign * seconds(number, factor)),
+            // Without a unit, the abridged form gives the ratio itself.
+            "scaledifference" => (6, factor.map_or((number - 1.0) * 1e6, |factor| number * factor * 1e6)),
+            _ => return None,
+        };
+        *shift.get_mut(place)? = number;
+    }
+    Some(shift)
+}
+
+fn seconds(number: f64, radians: Option<f64>) -> f64 {
+    radians.map_or(number, |factor| (number * factor).to_degrees() * 3600.0)
+}

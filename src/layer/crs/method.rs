@@ -1,0 +1,177 @@
+//! The map projections that are understood: their names and parameters in WKT1, ESRI, WKT2 and EPSG.
+
+/// What a parameter measures, which decides its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    Angle,
+    Length,
+    Scale,
+}
+
+/// A parameter of a projection.
+#[derive(Debug)]
+pub(super) struct Parameter {
+    /// EPSG's name.
+    pub(super) name: &'static str,
+    /// EPSG's code.
+    pub(super) code: u32,
+    /// The key in a PROJ string.
+    pub(super) key: &'static str,
+    pub(super) measure: Measure,
+    /// The value where a text leaves it out; None where it must be given.
+    pub(super) default: Option<f64>,
+    /// The other names, in lower case without punctuation.
+    aliases: &'static [&'static str],
+}
+
+impl Parameter {
+    /// Whether `name` (lower case, no punctuation) means this parameter.
+    pub(super) fn is_named(&self, name: &str) -> bool {
+        plain(self.name) == name || self.aliases.contains(&name)
+    }
+}
+
+/// A projection.
+#[derive(Debug)]
+pub(super) struct Method {
+    /// EPSG's name.
+    pub(super) name: &'static str,
+    /// EPSG's code.
+    pub(super) code: u32,
+    /// The beginning of its PROJ string.
+    pub(super) proj: &'static str,
+    pub(super) parameters: &'static [&'static Parameter],
+}
+
+/// A name as it compares: lower-case letters and digits.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+const fn angle(
+    name: &'static str,
+    code: u32,
+    key: &'static str,
+    default: Option<f64>,
+    aliases: &'static [&'static str],
+) -> Parameter {
+    Parameter { name, code, key, measure: Measure::Angle, default, aliases }
+}
+
+const fn length(name: &'static str, code: u32, key: &'static str, aliases: &'static [&'static str]) -> Parameter {
+    Parameter { name, code, key, measure: Measure::Length, default: Some(0.0), aliases }
+}
+
+const fn scale(name: &'static str, code: u32) -> Parameter {
+    Parameter { name, code, key: "k_0", measure: Measure::Scale, default: Some(1.0), aliases: &["scalefactor"] }
+}
+
+const ORIGIN_LAT: &[&str] = &["latitudeoforigin", "latitudeofcenter", "standardparallel1"];
+const ORIGIN_LON: &[&str] = &["centralmeridian", "longitudeoforigin", "longitudeofcenter"];
+const EAST: &[&str] = &["falseeasting"];
+const NORTH: &[&str] = &["falsenorthing"];
+
+static NATURAL_LAT: Parameter = angle("Latitude of natural origin", 8801, "lat_0", Some(0.0), ORIGIN_LAT);
+static NATURAL_LON: Parameter = angle("Longitude of natural origin", 8802, "lon_0", None, ORIGIN_LON);
+static NATURAL_SCALE: Parameter = scale("Scale factor at natural origin", 8805);
+static FALSE_EAST: Parameter = length("False easting", 8806, "x_0", EAST);
+static FALSE_NORTH: Parameter = length("False northing", 8807, "y_0", NORTH);
+static FALSE_LAT: Parameter =
+    angle("Latitude of false origin", 8821, "lat_0", Some(0.0), &["latitudeoforigin", "latitudeofcenter"]);
+static FALSE_LON: Parameter = angle("Longitude of false origin", 8822, "lon_0", None, ORIGIN_LON);
+static PARALLEL_1: Parameter = angle("Latitude of 1st standard parallel", 8823, "lat_1", None, &["standardparallel1"]);
+static PARALLEL_2: Parameter = angle("Latitude of 2nd standard parallel", 8824, "lat_2", None, &["standardparallel2"]);
+static PARALLEL_TS: Parameter =
+    angle("Latitude of 1st standard parallel", 8823, "lat_ts", None, &["standardparallel1"]);
+static ORIGIN_EAST: Parameter = length("Easting at false origin", 8826, "x_0", EAST);
+static ORIGIN_NORTH: Parameter = length("Northing at false origin", 8827, "y_0", NORTH);
+static CENTRE_LAT: Parameter =
+    angle("Latitude of projection centre", 8811, "lat_0", None, &["latitudeofcenter", "latitudeoforigin"]);
+static CENTRE_LON: Parameter =
+    angle("Longitude of projection centre", 8812, "lonc", None, &["longitudeofcenter", "centralmeridian"]);
+static AZIMUTH: Parameter =
+    angle("Azimuth at projection centre", 8813, "alpha", None, &["azimuth", "azimuthofinitialline"]);
+static GRID_ANGLE: Parameter = angle("Angle from Rectified to Skew Grid", 8814, "gamma", None, &["rectifiedgridangle"]);
+static CENTRE_SCALE: Parameter = scale("Scale factor at projection centre", 8815);
+static CENTRE_EAST: Parameter = length("Easting at projection centre", 8816, "x_0", EAST);
+static CENTRE_NORTH: Parameter = length("Northing at projection centre", 8817, "y_0", NORTH);
+
+type Parameters = &'static [&'static Parameter];
+const NATURAL: Parameters = &[&NATURAL_LAT, &NATURAL_LON, &NATURAL_SCALE, &FALSE_EAST, &FALSE_NORTH];
+const CONIC: Parameters = &[&FALSE_LAT, &FALSE_LON, &PARALLEL_1, &PARALLEL_2, &ORIGIN_EAST, &ORIGIN_NORTH];
+
+/// Transverse Mercator, the projection of UTM; `etmerc` is the exact series that PROJ uses too.
+pub(super) static TRANSVERSE_MERCATOR: Method =
+    Method { name: "Transverse Mercator", code: 9807, proj: "etmerc", parameters: NATURAL };
+static LAMBERT_1SP: Method =
+    Method { name: "Lambert Conic Conformal (1SP)", code: 9801, proj: "lcc", parameters: NATURAL };
+static LAMBERT_2SP: Method =
+    Method { name: "Lambert Conic Conformal (2SP)", code: 9802, proj: "lcc", parameters: CONIC };
+static ALBERS: Method = Method { name: "Albers Equal Area", code: 9822, proj: "aea", parameters: CONIC };
+static MERCATOR_A: Method = Method { name: "Mercator (variant A)", code: 9804, proj: "merc", parameters: NATURAL };
+static MERCATOR_B: Method = Method {
+    name: "Mercator (variant B)",
+    code: 9805,
+    proj: "merc",
+    parameters: &[&PARALLEL_TS, &NATURAL_LON, &FALSE_EAST, &FALSE_NORTH],
+};
+/// Mercator of the sphere applied to latitudes of the ellipsoid: the projection of web maps.
+pub(super) static WEB_MERCATOR: Method = Method {
+    name: "Popular Visualisation Pseudo Mercator",
+    code: 1024,
+    proj: "merc",
+    parameters: &[&NATURAL_LAT, &NATURAL_LON, &FALSE_EAST, &FALSE_NORTH],
+};
+static LAMBERT_AZIMUTHAL: Method = Method {
+    name: "Lambert Azimuthal Equal Area",
+    code: 9820,
+    proj: "laea",
+    parameters: &[&NATURAL_LAT, &NATURAL_LON, &FALSE_EAST, &FALSE_NORTH],
+};
+static OBLIQUE_STEREOGRAPHIC: Method =
+    Method { name: "Oblique Stereographic", code: 9809, proj: "sterea", parameters: NATURAL };
+static HOTINE_A: Method = Method {
+    name: "Hotine Oblique Mercator (variant A)",
+    code: 9812,
+    proj: "omerc +no_uoff",
+    parameters: &[&CENTRE_LAT, &CENTRE_LON, &AZIMUTH, &GRID_ANGLE, &CENTRE_SCALE, &FALSE_EAST, &FALSE_NORTH],
+};
+static HOTINE_B: Method = Method {
+    name: "Hotine Oblique Mercator (variant B)",
+    code: 9815,
+    proj: "omerc",
+    parameters: &[&CENTRE_LAT, &CENTRE_LON, &AZIMUTH, &GRID_ANGLE, &CENTRE_SCALE, &CENTRE_EAST, &CENTRE_NORTH],
+};
+
+/// Finds a projection by its name in any dialect; `has` tells which parameters the text gives, since ESRI uses one
+/// name for the forms with one and with two standard parallels.
+pub(super) fn find(name: &str, has: impl Fn(&Parameter) -> bool) -> Option<&'static Method> {
+    Some(match plain(name).as_str() {
+        "transversemercator" | "gausskruger" => &TRANSVERSE_MERCATOR,
+        "lambertconformalconic" if !has(&PARALLEL_2) => &LAMBERT_1SP,
+        "lambertconformalconic1sp" | "lambertconicconformal1sp" => &LAMBERT_1SP,
+        "lambertconformalconic" | "lambertconformalconic2sp" | "lambertconicconformal2sp" => &LAMBERT_2SP,
+        "albers" | "albersconicequalarea" | "albersequalarea" => &ALBERS,
+        "mercator" if !has(&PARALLEL_TS) => &MERCATOR_A,
+        "mercator1sp" | "mercatorvarianta" => &MERCATOR_A,
+        "mercator" | "mercator2sp" | "mercatorvariantb" => &MERCATOR_B,
+        "mercatorauxiliarysphere" | "popularvisualisationpseudomercator" => &WEB_MERCATOR,
+        "lambertazimuthalequalarea" => &LAMBERT_AZIMUTHAL,
+        "obliquestereographic" | "doublestereographic" => &OBLIQUE_STEREOGRAPHIC,
+        "hotineobliquemercator" | "hotineobliquemercatorvarianta" | "hotineobliquemercatorazimuthnaturalorigin" => {
+            &HOTINE_A
+        }
+        "hotineobliquemercatorazimuthcenter" | "hotineobliquemercatorvariantb" | "obliquemercator" => &HOTINE_B,
+        _ => return None,
+    })
+}
+
+/// Whether the angle of the rectified grid is this parameter: ESRI leaves it out where it equals the azimuth.
+pub(super) fn defaults_to_azimuth(parameter: &Parameter) -> bool {
+    parameter.code == GRID_ANGLE.code
+}
+
+/// Whether this parameter is the azimuth of an oblique projection.
+pub(super) fn is_azimuth(parameter: &Parameter) -> bool {
+    parameter.code == AZIMUTH.code
+}

@@ -1,0 +1,105 @@
+//! Coordinate systems: the text of a .prj into PROJJSON, an EPSG code where certain, and a transform to WGS 84.
+//!
+//! WGS 84, NAD83 and the other datums of today (ETRS89, GDA94, NZGD2000, SIRGAS 2000 ...) count as one: they differ by
+//! a metre or two, and for most of them PROJ changes nothing either unless it has grids (it knows shifts of up to two
+//! metres for NAD83(HARN) and NAD83(CSRS), which are left out here). The same holds for systems that
+//! say "unknown datum" on the ellipsoid GRS 1980 or WGS 84, as machine displays write them. Older datums need
+//! `TOWGS84` in the text; without it a transform is an error and never a guess.
+
+mod conversion;
+mod datum;
+mod epsg;
+mod method;
+mod model;
+mod projjson;
+mod transform;
+mod wkt;
+
+pub use transform::Transform;
+
+use crate::error::Result;
+use model::Definition;
+
+/// The coordinate system of a layer, as its .prj tells it.
+#[derive(Clone, Debug)]
+pub struct Crs {
+    text: String,
+    name: String,
+    epsg: Option<u32>,
+    projjson: Option<serde_json::Value>,
+    definition: Definition,
+}
+
+const WGS84_TEXT: &str = "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",SPHEROID[\"WGS_1984\",6378137.0,298.257223563]],\
+                          PRIMEM[\"Greenwich\",0.0],UNIT[\"Degree\",0.0174532925199433]]";
+
+impl Crs {
+    /// Reads well-known text: WKT1 as ESRI and as GDAL write it, or WKT2. A projection that is not understood is no
+    /// error here (the layer can be read all the same) but in [`Crs::to_wgs84`].
+    pub fn from_wkt(text: &str) -> Result<Self> {
+        let definition = model::definition(&wkt::parse(text)?)?;
+        let epsg = epsg::certain(&definition);
+        let projjson = projjson::write(&definition, epsg);
+        let name = match &definition {
+            Definition::Geographic(system) => system.name.clone(),
+            Definition::Projected(system) => system.name.clone(),
+            Definition::Other(_) => "unnamed".to_owned(),
+        };
+        Ok(Self { text: text.to_owned(), name, epsg, projjson, definition })
+    }
+
+    /// Longitudes and latitudes on WGS 84, the system of GeoJSON.
+    #[must_use]
+    pub fn wgs84() -> Self {
+        let ellipsoid = model::Ellipsoid {
+            name: "WGS 84".to_owned(),
+            semi_major: 6_378_137.0,
+            inverse_flattening: 298.257_223_563,
+        };
+        let definition = Definition::Geographic(model::Geographic {
+            name: "WGS 84".to_owned(),
+            datum: model::Datum { name: datum::WGS84.to_owned(), ellipsoid, epsg: None, to_wgs84: None },
+            meridian: model::Meridian { name: "Greenwich".to_owned(), degrees: 0.0 },
+            unit: model::Unit { name: "degree".to_owned(), factor: model::DEGREE },
+            axes: Vec::new(),
+            epsg: Some(4326),
+        });
+        let projjson = projjson::write(&definition, Some(4326));
+        Self { text: WGS84_TEXT.to_owned(), name: "WGS 84".to_owned(), epsg: Some(4326), projjson, definition }
+    }
+
+    /// The text it was read from, unchanged.
+    #[must_use]
+    pub fn wkt(&self) -> &str {
+        &self.text
+    }
+
+    /// The system as PROJJSON; None where its projection is not understood.
+    #[must_use]
+    pub fn projjson(&self) -> Option<&serde_json::Value> {
+        self.projjson.as_ref()
+    }
+
+    /// The EPSG code, where the text gives it or every parameter proves it.
+    #[must_use]
+    pub fn epsg(&self) -> Option<u32> {
+        self.epsg
+    }
+
+    /// The name, such as `WGS 84` or `UTM_Zone_12_Northern_Hemisphere`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether coordinates are longitudes and latitudes, not distances on a map.
+    #[must_use]
+    pub fn is_geographic(&self) -> bool {
+        matches!(self.definition, Definition::Geographic(_))
+    }
+
+    /// The transform to longitude and latitude on WGS 84; an error names the projection or datum that is in the way.
+    pub fn to_wgs84(&self) -> Result<Transform> {
+        transform::prepare(&self.definition)
+    }
+}

@@ -1,0 +1,169 @@
+//! A coordinate system as PROJJSON, which GeoParquet carries and `pyproj.CRS.from_json` reads.
+
+use serde_json::{Value as Json, json};
+
+use super::datum;
+use super::method::Measure;
+use super::model::{Conversion, Datum, Definition, Direction, Geographic, Projected, SURVEY_FOOT, Unit, Value};
+
+/// Writes a system; None where it is not understood well enough to be written down.
+pub(super) fn write(definition: &Definition, epsg: Option<u32>) -> Option<Json> {
+    let (mut json, shift) = match definition {
+        Definition::Geographic(system) => (geographic(system, epsg), system.datum.to_wgs84),
+        Definition::Projected(system) => (projected(system, epsg)?, system.base.datum.to_wgs84),
+        Definition::Other(_) => return None,
+    };
+    if let Some(shift) = shift.filter(|shift| shift.iter().any(|part| *part != 0.0)) {
+        json = bound(&json, shift);
+    }
+    json.as_object_mut()?.insert("$schema".to_owned(), json!("https://proj.org/schemas/v0.7/projjson.schema.json"));
+    Some(json)
+}
+
+fn identified(mut json: Json, epsg: Option<u32>) -> Json {
+    if let (Some(code), Some(object)) = (epsg, json.as_object_mut()) {
+        object.insert("id".to_owned(), json!({ "authority": "EPSG", "code": code }));
+    }
+    json
+}
+
+fn geographic(system: &Geographic, epsg: Option<u32>) -> Json {
+    // EPSG's own systems of this kind put the latitude first, and a code with another order is taken for broken. The
+    // coordinates of files are x, y all the same, and GeoParquet says so itself.
+    let (given, default) = match epsg {
+        Some(_) => (&[][..], [Direction::North, Direction::East]),
+        None => (&system.axes[..], [Direction::East, Direction::North]),
+    };
+    let json = json!({
+        "type": "GeographicCRS",
+        "name": system.name,
+        "datum": frame(&system.datum, system),
+        "coordinate_system": {
+            "subtype": "ellipsoidal",
+            "axis": axes(given, default, &angular(&system.unit), ["Geodetic longitude", "Geodetic latitude", "Lon", "Lat"]),
+        },
+    });
+    identified(json, epsg)
+}
+
+fn frame(datum: &Datum, system: &Geographic) -> Json {
+    let figure = &datum.ellipsoid;
+    let ellipsoid = if figure.inverse_flattening == 0.0 {
+        json!({ "name": figure.name, "radius": figure.semi_major })
+    } else {
+        json!({
+            "name": figure.name,
+            "semi_major_axis": figure.semi_major,
+            "inverse_flattening": figure.inverse_flattening,
+        })
+    };
+    let name = if datum::is_unknown(&datum.name) { "unknown" } else { &datum.name };
+    let mut json = json!({ "type": "GeodeticReferenceFrame", "name": name, "ellipsoid": ellipsoid });
+    if let (true, Some(object)) = (system.meridian.degrees != 0.0, json.as_object_mut()) {
+        let meridian = json!({ "name": system.meridian.name, "longitude": system.meridian.degrees });
+        object.insert("prime_meridian".to_owned(), meridian);
+    }
+    identified(json, datum.epsg)
+}
+
+fn angular(unit: &Unit) -> Json {
+    if unit.is_degree() {
+        json!("degree")
+    } else {
+        json!({ "type": "AngularUnit", "name": unit.name, "conversion_factor": unit.factor })
+    }
+}
+
+fn linear(unit: &Unit) -> Json {
+    let is = |factor: f64| (unit.factor / factor - 1.0).abs() < 1e-10;
+    let (name, factor) = if is(1.0) {
+        return json!("metre");
+    } else if is(0.3048) {
+        ("foot", 0.3048)
+    } else if is(SURVEY_FOOT) {
+        ("US survey foot", SURVEY_FOOT)
+    } else {
+        (unit.name.as_str(), unit.factor)
+    };
+    json!({ "type": "LinearUnit", "name": name, "conversion_factor": factor })
+}
+
+/// `names` are the east axis, the north axis and their abbreviations.
+fn axes(given: &[Direction], default: [Direction; 2], unit: &Json, names: [&str; 4]) -> Json {
+    let [east, north, east_short, north_short] = names;
+    let axis = |direction: &Direction| {
+        let (name, short, word) = match direction {
+            Direction::East => (east, east_short, "east"),
+            Direction::North => (north, north_short, "north"),
+            Direction::West => ("Westing", "W", "west"),
+            Direction::South => ("Southing", "S", "south"),
+        };
+        json!({ "name": name, "abbreviation": short, "direction": word, "unit": unit })
+    };
+    let directions = if given.len() == 2 { given } else { &default };
+    directions.iter().map(axis).collect()
+}
+
+fn projected(system: &Projected, epsg: Option<u32>) -> Option<Json> {
+    let conversion = system.conversion.as_ref().ok()?;
+    let base_epsg = system.base.epsg.or_else(|| super::epsg::certain_geographic(&system.base));
+    let json = json!({
+        "type": "ProjectedCRS",
+        "name": system.name,
+        "base_crs": geographic(&system.base, base_epsg),
+        "conversion": convert(conversion),
+        "coordinate_system": {
+            "subtype": "Cartesian",
+            "axis": axes(&system.axes, [Direction::East, Direction::North], &linear(&system.unit), ["Easting", "Northing", "E", "N"]),
+        },
+    });
+    Some(identified(json, epsg))
+}
+
+fn convert(conversion: &Conversion) -> Json {
+    let parameters: Vec<Json> = conversion
+        .pairs()
+        .map(|(parameter, Value { number, unit })| {
+            let unit = match (parameter.measure, unit) {
+                (Measure::Angle, _) => json!("degree"),
+                (Measure::Scale, _) => json!("unity"),
+                (Measure::Length, unit) => unit.as_ref().map_or_else(|| json!("metre"), linear),
+            };
+            let json = json!({ "name": parameter.name, "value": number, "unit": unit });
+            identified(json, Some(parameter.code))
+        })
+        .collect();
+    let method = identified(json!({ "name": conversion.method.name }), Some(conversion.method.code));
+    json!({ "name": conversion.name, "method": method, "parameters": parameters })
+}
+
+fn bound(source: &Json, shift: [f64; 7]) -> Json {
+    let [x, y, z, rx, ry, rz, scale] = shift;
+    let metres = |name: &str, value: f64, code: u32| {
+        identified(json!({ "name": name, "value": value, "unit": "metre" }), Some(code))
+    };
+    let arc =
+        json!({ "type": "AngularUnit", "name": "arc-second", "conversion_factor": super::model::DEGREE / 3600.0 });
+    let turn = |name: &str, value: f64, code: u32| {
+        identified(json!({ "name": name, "value": value, "unit": arc }), Some(code))
+    };
+    let million = json!({ "type": "ScaleUnit", "name": "parts per million", "conversion_factor": 1e-6 });
+    json!({
+        "type": "BoundCRS",
+        "source_crs": source,
+        "target_crs": super::Crs::wgs84().projjson(),
+        "transformation": {
+            "name": "Transformation to WGS 84",
+            "method": identified(json!({ "name": "Position Vector transformation (geog2D domain)" }), Some(9606)),
+            "parameters": [
+                metres("X-axis translation", x, 8605),
+                metres("Y-axis translation", y, 8606),
+                metres("Z-axis translation", z, 8607),
+                turn("X-axis rotation", rx, 8608),
+                turn("Y-axis rotation", ry, 8609),
+                turn("Z-axis rotation", rz, 8610),
+                identified(json!({ "name": "Scale difference", "value": scale, "unit": million }), Some(8611)),
+            ],
+        },
+    })
+}

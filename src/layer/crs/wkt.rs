@@ -1,0 +1,205 @@
+//! The grammar of well-known text: keywords, brackets, texts and numbers, in both of its generations.
+
+use crate::error::{Error, Kind, Result};
+
+/// Real texts nest six or seven deep; the limit keeps hostile ones off the stack.
+const MAX_DEPTH: usize = 24;
+/// Real texts hold one to ten kilobytes.
+const MAX_LENGTH: usize = 256 * 1024;
+
+/// `KEYWORD[argument, ...]`.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// In upper case, as the grammar ignores case.
+    pub(super) keyword: String,
+    arguments: Vec<Argument>,
+}
+
+#[derive(Clone, Debug)]
+enum Argument {
+    Text(String),
+    Number(f64),
+    Word(String),
+    Node(Node),
+}
+
+impl Node {
+    /// The first child with one of these keywords.
+    pub(super) fn child(&self, keywords: &[&str]) -> Option<&Self> {
+        self.nodes().find(|node| keywords.contains(&node.keyword.as_str()))
+    }
+
+    /// Every child with this keyword.
+    pub(super) fn children(&self, keyword: &'static str) -> impl Iterator<Item = &Self> {
+        self.nodes().filter(move |node| node.keyword == keyword)
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = &Self> {
+        self.arguments.iter().filter_map(|argument| match argument {
+            Argument::Node(node) => Some(node),
+            _ => None,
+        })
+    }
+
+    /// The text at a place among the arguments, which for most keywords is the name at 0.
+    pub(super) fn text(&self, index: usize) -> Option<&str> {
+        match self.arguments.get(index) {
+            Some(Argument::Text(text) | Argument::Word(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number at a place among the arguments.
+    pub(super) fn number(&self, index: usize) -> Option<f64> {
+        match self.arguments.get(index) {
+            Some(Argument::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The EPSG code of `AUTHORITY["EPSG","4326"]` or `ID["EPSG",4326]` directly below this node.
+    pub(super) fn epsg(&self) -> Option<u32> {
+        let node = self.child(&["AUTHORITY", "ID"])?;
+        if !node.text(0)?.eq_ignore_ascii_case("EPSG") {
+            return None;
+        }
+        match node.arguments.get(1)? {
+            Argument::Text(text) | Argument::Word(text) => text.trim().parse().ok(),
+            Argument::Number(number) => format!("{number}").parse().ok(),
+            Argument::Node(_) => None,
+        }
+    }
+}
+
+/// Reads the one node that a text holds.
+pub(super) fn parse(text: &str) -> Result<Node> {
+    if text.len() > MAX_LENGTH {
+        return Err(broken(0, "it is far longer than a coordinate system can be"));
+    }
+    let mut parser = Parser { text, at: 0 };
+    let keyword = parser.word();
+    let Some(Argument::Node(node)) = parser.after_word(keyword, 0)? else {
+        return Err(broken(parser.at, "it does not begin with a keyword and a bracket, such as `GEOGCS[`"));
+    };
+    Ok(node)
+}
+
+fn broken(at: usize, what: &str) -> Error {
+    Error::new(Kind::Archive, format!("the coordinate system (.prj) cannot be understood: {what}"))
+        .with(|facts| facts.offset = u64::try_from(at).ok())
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn skip(&mut self, length: usize) {
+        self.at = self.at.saturating_add(length).min(self.text.len());
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        let rest = self.rest();
+        let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\0' || c == '\u{feff}');
+        self.skip(rest.len().saturating_sub(trimmed.len()));
+        trimmed.chars().next()
+    }
+
+    fn take(&mut self, wanted: &[char]) -> bool {
+        let found = self.peek().filter(|found| wanted.contains(found));
+        self.skip(found.map_or(0, char::len_utf8));
+        found.is_some()
+    }
+
+    /// Letters, digits and the signs of numbers: what stands between the punctuation.
+    fn word(&mut self) -> &'a str {
+        self.peek();
+        let rest = self.rest();
+        let end = rest.find(|c: char| matches!(c, '[' | ']' | '(' | ')' | ',' | '"') || c.is_whitespace());
+        let word = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
+        self.skip(word.len());
+        word
+    }
+
+    /// Between double quotes, where a doubled quote stands for itself.
+    fn quoted(&mut self) -> Result<String> {
+        let start = self.at;
+        self.skip(1);
+        let mut text = String::new();
+        loop {
+            let rest = self.rest();
+            let Some(end) = rest.find('"') else {
+                return Err(broken(start, "a text has no closing quote"));
+            };
+            text.push_str(rest.get(..end).unwrap_or(""));
+            self.skip(end.saturating_add(1));
+            if !self.rest().starts_with('"') {
+                return Ok(text);
+            }
+            text.push('"');
+            self.skip(1);
+        }
+    }
+
+    fn argument(&mut self, depth: usize) -> Result<Argument> {
+        if self.peek() == Some('"') {
+            return Ok(Argument::Text(self.quoted()?));
+        }
+        let word = self.word();
+        self.after_word(word, depth)?.ok_or_else(|| broken(self.at, "an argument is missing"))
+    }
+
+    fn after_word(&mut self, word: &str, depth: usize) -> Result<Option<Argument>> {
+        if word.is_empty() {
+            return Ok(None);
+        }
+        if !self.take(&['[', '(']) {
+            return Ok(Some(match word.parse::<f64>() {
+                Ok(number) if number.is_finite() => Argument::Number(number),
+                _ => Argument::Word(word.to_owned()),
+            }));
+        }
+        if depth >= MAX_DEPTH {
+            return Err(broken(self.at, "it is nested too deeply"));
+        }
+        let mut arguments = Vec::new();
+        while !self.take(&[']', ')']) {
+            if !arguments.is_empty() && !self.take(&[',']) {
+                return Err(broken(self.at, "a comma or a closing bracket is missing"));
+            }
+            arguments.push(self.argument(depth.saturating_add(1))?);
+        }
+        Ok(Some(Argument::Node(Node { keyword: word.to_ascii_uppercase(), arguments })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_names_numbers_and_codes_of_both_generations() {
+        let node =
+            parse("\u{feff} Geogcs [\"a \"\"b\"\"\", UNIT(\"Degree\",1.5e-2),AUTHORITY[\"EPSG\",\"4326\"]]\n").unwrap();
+        assert_eq!(node.keyword, "GEOGCS");
+        assert_eq!(node.text(0), Some("a \"b\""));
+        assert_eq!(node.child(&["UNIT"]).and_then(|unit| unit.number(1)), Some(0.015));
+        assert_eq!(node.epsg(), Some(4326));
+        assert_eq!(parse("GEOGCRS[\"x\",ID[\"EPSG\",4269]]").unwrap().epsg(), Some(4269));
+    }
+
+    #[test]
+    fn broken_text_is_an_error_that_says_where() {
+        for text in ["", "GEOGCS", "GEOGCS[", "GEOGCS[\"a", "GEOGCS[\"a\" 1]", "GEOGCS[,]", "+proj=longlat", "[]"] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.kind(), Kind::Archive, "{text}");
+            assert!(error.message().contains(".prj"), "{text}: {error}");
+        }
+        assert!(parse(&"A[".repeat(10_000)).unwrap_err().message().contains("too deeply"));
+    }
+}
