@@ -94,7 +94,8 @@ impl Signed<'_> {
     fn mac(&self, key: &SigningKey) -> Hmac<Sha1> {
         // HMAC takes keys of every length (RFC 2104), so the error of the trait cannot occur; an empty key keeps the
         // function total and signs nothing that a service would accept.
-        let mut mac = Hmac::<Sha1>::new_from_slice(&key.0).unwrap_or_else(|_| Hmac::<Sha1>::new(&Default::default()));
+        let mut mac = Hmac::<Sha1>::new_from_slice(&key.0)
+            .unwrap_or_else(|_| Hmac::<Sha1>::new(&hmac::digest::Key::<Hmac<Sha1>>::default()));
         mac.update(self.canonical_text().as_bytes());
         mac
     }

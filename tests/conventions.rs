@@ -1,5 +1,7 @@
 //! The house rules that a machine can hold: the direction of imports, the home of pyo3, files with one reason.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+
 use std::path::{Path, PathBuf};
 
 /// The rooms in the order data walks through them; a file imports only from its own room and those before it.

@@ -1,5 +1,7 @@
 //! Signatures against the vectors of an independent implementation (field notes, Signature).
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+
 use headland::signing::{Signed, SigningKey};
 use proptest::prelude::*;
 

@@ -9,7 +9,7 @@ use super::variants::{Habits, Variant};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::api::{Field, Kind, Shape};
-use crate::wire::json::encode_detail;
+use crate::wire::encode_json;
 use crate::wire::{Name, Value, names};
 
 /// The bytes of a body and their media type.
@@ -24,7 +24,7 @@ pub(super) fn encode(content: Content, habits: &Habits) -> (Bytes, &'static str)
         Content::Record(shape, record) => record_tree(shape, &record, habits),
         Content::List { index, envelope, items } => {
             let mut items: Vec<Tree> = items.iter().map(|item| record_tree(index.item, item, habits)).collect();
-            let mut tree = encode_detail(&SERVICE_INDEX, &envelope);
+            let mut tree = encode_json(&SERVICE_INDEX, &envelope);
             let is_bare = items.len() == 1 && habits.has(Variant::BareItem);
             if let Tree::Object(members) = &mut tree {
                 let items = if is_bare { items.pop().unwrap_or_default() } else { Tree::Array(items) };
@@ -37,7 +37,7 @@ pub(super) fn encode(content: Content, habits: &Habits) -> (Bytes, &'static str)
 }
 
 fn record_tree(shape: &'static Shape, record: &Value, habits: &Habits) -> Tree {
-    let tree = encode_detail(shape, &habitual(shape, record, habits, &mut 0));
+    let tree = encode_json(shape, &habitual(shape, record, habits, &mut 0));
     if std::ptr::eq(shape, &raw const JOB_DATA_DETAIL) { job_tree(tree, habits) } else { tree }
 }
 

@@ -39,28 +39,45 @@ pub enum Fault {
     Skew,
 }
 
-/// Every fault with its name, the HTTP code that names it too, and what it does.
-pub const FAULTS: &[(Fault, &str, &str, &str)] = &[
-    (Fault::Unauthorized, "unauthorized", "401", "401 that names the signature check, whatever was signed."),
-    (Fault::Forbidden, "forbidden", "403", "403: the access key does not permit the data."),
-    (
+/// A row of [`FAULTS`].
+#[derive(Debug)]
+pub struct FaultRow {
+    /// The fault.
+    pub fault: Fault,
+    /// Its name.
+    pub name: &'static str,
+    /// The HTTP code that names it too; empty where there is none.
+    pub code: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Every fault.
+pub static FAULTS: &[FaultRow] = &[
+    row(Fault::Unauthorized, "unauthorized", "401", "401 that names the signature check, whatever was signed."),
+    row(Fault::Forbidden, "forbidden", "403", "403: the access key does not permit the data."),
+    row(
         Fault::TooManyRequests,
         "too-many-requests",
         "429",
         "429 with `Retry-After: 1`, though the budget is not used up.",
     ),
-    (Fault::Unavailable, "unavailable", "503", "503 with the plain text `Resources exhausted. Try again.`."),
-    (Fault::ServerError, "server-error", "500", "500 with a ServiceResponse."),
-    (Fault::MoreTime, "more-time", "202", "202 MORE_TIME_NEEDED with `Retry-After: 1`."),
-    (Fault::Redirect, "redirect", "302", "302 to `/redirected` of the same service."),
-    (Fault::LostReply, "lost-reply", "", "The request is carried out, then the connection closes without a reply."),
-    (Fault::Reset, "reset", "", "The connection closes before anything is carried out."),
-    (Fault::Truncated, "truncated", "", "The reply breaks off after half of the length it announced."),
-    (Fault::WebPage, "web-page", "", "Where a file was asked for: 200 with a web page."),
-    (Fault::Slow, "slow", "", "One second of silence first."),
-    (Fault::NoDate, "no-date", "", "The reply has no `Date`."),
-    (Fault::Skew, "skew", "", "The service's clock is an hour ahead, in `Date` and in the check of the time stamp."),
+    row(Fault::Unavailable, "unavailable", "503", "503 with the plain text `Resources exhausted. Try again.`."),
+    row(Fault::ServerError, "server-error", "500", "500 with a ServiceResponse."),
+    row(Fault::MoreTime, "more-time", "202", "202 MORE_TIME_NEEDED with `Retry-After: 1`."),
+    row(Fault::Redirect, "redirect", "302", "302 to `/redirected` of the same service."),
+    row(Fault::LostReply, "lost-reply", "", "The request is carried out, then the connection closes without a reply."),
+    row(Fault::Reset, "reset", "", "The connection closes before anything is carried out."),
+    row(Fault::Truncated, "truncated", "", "The reply breaks off after half of the length it announced."),
+    row(Fault::WebPage, "web-page", "", "Where a file was asked for: 200 with a web page."),
+    row(Fault::Slow, "slow", "", "One second of silence first."),
+    row(Fault::NoDate, "no-date", "", "The reply has no `Date`."),
+    row(Fault::Skew, "skew", "", "The service's clock is an hour ahead, in `Date` and in the check of the time stamp."),
 ];
+
+const fn row(fault: Fault, name: &'static str, code: &'static str, doc: &'static str) -> FaultRow {
+    FaultRow { fault, name, code, doc }
+}
 
 /// The name that stands for every endpoint.
 pub const EVERY_ENDPOINT: &str = "*";
@@ -87,9 +104,9 @@ pub(super) struct Faults(Mutex<Vec<Order>>);
 impl Faults {
     /// Orders `kind` for the next `times` requests to `endpoint`, a full name or `*`.
     pub(super) fn add(&self, endpoint: &str, kind: &str, times: u32) -> Result<()> {
-        let found = FAULTS.iter().find(|(_, name, code, _)| *name == kind || (!code.is_empty() && *code == kind));
-        let Some((fault, ..)) = found else {
-            let known: Vec<&str> = FAULTS.iter().map(|(_, name, ..)| *name).collect();
+        let found = FAULTS.iter().find(|row| row.name == kind || (!row.code.is_empty() && row.code == kind));
+        let Some(row) = found else {
+            let known: Vec<&str> = FAULTS.iter().map(|row| row.name).collect();
             return Err(Error::new(Kind::Value, format!("`{kind}` is no fault; use one of {}", known.join(", "))));
         };
         if endpoint != EVERY_ENDPOINT && api::row(endpoint).is_none() {
@@ -99,7 +116,7 @@ impl Faults {
                 format!("`{endpoint}` is no endpoint; use {EVERY_ENDPOINT} for all, or one of {}", known.join(", ")),
             ));
         }
-        locked(&self.0).push(Order { endpoint: endpoint.to_owned(), fault: *fault, times });
+        locked(&self.0).push(Order { endpoint: endpoint.to_owned(), fault: row.fault, times });
         Ok(())
     }
 
@@ -158,7 +175,7 @@ mod tests {
     fn what_is_unknown_is_refused_with_what_is_known() {
         let faults = Faults::default();
         let error = faults.add("*", "gremlins", 1).unwrap_err();
-        assert!(FAULTS.iter().all(|(_, name, ..)| error.message().contains(name)));
+        assert!(FAULTS.iter().all(|row| error.message().contains(row.name)));
         assert_eq!(faults.add("jobs.list", "slow", 1).unwrap_err().kind(), Kind::Value);
         assert_eq!(faults.add("*", "", 1).unwrap_err().kind(), Kind::Value);
     }

@@ -1,5 +1,6 @@
 //! What the endpoints of job data answer, files apart.
 
+use chrono::{DateTime, SubsecRound as _, Utc};
 use http::{StatusCode, header};
 
 use super::files::{self, Outcome};
@@ -29,8 +30,8 @@ pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer 
             (Name::Borrowed("id"), Value::Text(job.id)),
             (Name::Borrowed("name"), Value::Text(job.name)),
             (Name::Borrowed("sub_type"), job.sub_type.map_or(Value::Null, Value::Text)),
-            (Name::Borrowed("create_date"), Value::Time(job.created)),
-            (Name::Borrowed("update_date"), Value::Time(job.updated)),
+            (Name::Borrowed("create_date"), in_seconds(job.created)),
+            (Name::Borrowed("update_date"), in_seconds(job.updated)),
         ])
     });
     let size = world.page_size(asked.size, place.count);
@@ -65,12 +66,17 @@ pub(super) fn get(world: &World, call: &Call) -> Answer {
     Ok(Reply::new(StatusCode::OK, Content::Record(&JOB_DATA_DETAIL, Value::Record(fields))))
 }
 
+/// Times of jobs have whole seconds on the wire (specification 2.6); `date` is compared with the full time.
+fn in_seconds(time: DateTime<Utc>) -> Value {
+    Value::Time(time.trunc_subsecs(0))
+}
+
 /// What is known of an upload: the service does not look into it for the rest.
 fn uploaded(job: &StoredJob) -> Vec<(Name, Value)> {
     vec![
         (Name::Borrowed("device_file_name"), Value::Text(job.name.clone())),
-        (Name::Borrowed("create_date"), Value::Time(job.created)),
-        (Name::Borrowed("update_date"), Value::Time(job.updated)),
+        (Name::Borrowed("create_date"), in_seconds(job.created)),
+        (Name::Borrowed("update_date"), in_seconds(job.updated)),
         (Name::Borrowed("id"), Value::Text(job.id.clone())),
         (Name::Borrowed("file_name"), Value::Text(files::base_name(&job.name).to_owned())),
     ]

@@ -34,8 +34,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-pub use faults::{EVERY_ENDPOINT, FAULTS, Fault};
-pub use variants::{VARIANTS, Variant, WILD};
+pub use faults::{EVERY_ENDPOINT, FAULTS, Fault, FaultRow};
+pub use variants::{VARIANTS, Variant, VariantRow, WILD};
+
+use variants::Habits;
 
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Window;
@@ -122,26 +124,27 @@ impl std::fmt::Debug for Sandbox {
 impl Sandbox {
     /// Starts a service; it takes requests as soon as this returns.
     pub fn start(options: Options) -> Result<Self> {
-        if options.rate_limits.iter().any(|window| window.calls == 0 || window.period.is_zero()) {
+        let Options { data, port, seed, rate_limits, sliding, conversion_time, variants, moved_clock } = options;
+        if rate_limits.iter().any(|window| window.calls == 0 || window.period.is_zero()) {
             return Err(Error::new(Kind::Value, "a window of the rate limit needs at least one call and some time"));
         }
-        let habits = variants::Habits::parse(&options.variants)?;
-        let ring = keys::KeyRing::new(options.seed)?;
-        let accounts = accounts::Accounts::new(options.seed);
-        let store = store::Store::open(options.data.as_deref(), options.seed)?;
+        let habits = Habits::parse(&variants)?;
+        let ring = keys::KeyRing::new(seed)?;
+        let accounts = accounts::Accounts::new(seed);
+        let store = store::Store::open(data.as_deref(), seed)?;
         for customer in 0..keys::CUSTOMERS {
             store
                 .add_generated(customer, accounts.stored_jobs(customer))
                 .map_err(|error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}")))?;
         }
-        let (listener, port) = server::bind(options.port)?;
+        let (listener, port) = server::bind(port)?;
         let base = format!("http://127.0.0.1:{port}");
-        let world = world::World { store, accounts, habits, conversion_time: options.conversion_time, base };
+        let world = world::World { store, accounts, habits, conversion_time, base };
         let service = Arc::new(service::Service {
             ring,
-            clock: clock::ServiceClock::new(options.moved_clock),
+            clock: clock::ServiceClock::new(moved_clock),
             faults: faults::Faults::default(),
-            limit: Mutex::new(limit::RateLimit::new(&options.rate_limits, options.sliding)),
+            limit: Mutex::new(limit::RateLimit::new(&rate_limits, sliding)),
             log: Mutex::default(),
             world: Arc::new(world),
             port,

@@ -192,8 +192,7 @@ impl Service {
     ) -> Result<(String, Grant, &'static Endpoint, String), Reply> {
         let path = head.uri.path();
         let checked = Checked { method: head.method.as_str(), path, headers: &head.headers, port: self.port };
-        let (access_key, grant) =
-            checks::check(&checked, &self.ring, now).map_err(|failed| Reply::unauthorized(failed))?;
+        let (access_key, grant) = checks::check(&checked, &self.ring, now).map_err(Reply::unauthorized)?;
         if !grant.is_active && !route.names().contains(&SUMMARY) {
             return Err(Reply::unauthorized("access key check failed: the customer revoked this access key"));
         }

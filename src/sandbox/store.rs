@@ -134,7 +134,10 @@ impl Store {
                 break id;
             }
         };
-        let now = now.timestamp_micros();
+        // The newest comes first even where the clock of an earlier run was ahead.
+        let newest: Option<i64> =
+            transaction.query_row("SELECT max(created) FROM job WHERE customer = ?", [customer], |row| row.get(0))?;
+        let now = now.timestamp_micros().max(newest.unwrap_or(i64::MIN));
         transaction.execute(
             "INSERT INTO job (id, customer, name, created, updated) VALUES (?, ?, ?, ?, ?)",
             params![id, customer, upload.name, now, now],

@@ -5,7 +5,7 @@ use axum::extract::multipart::MultipartError;
 use axum::extract::{DefaultBodyLimit, FromRequest as _, Multipart};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
-use http::{Request, StatusCode};
+use http::{HeaderMap, Request, StatusCode, header};
 
 use super::files;
 use super::reply::Reply;
@@ -16,13 +16,16 @@ pub(super) const LARGEST_BODY: usize = 512 * 1024 * 1024;
 
 /// Reads the part `FileName` with its file name; other parts are passed over.
 pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Reply> {
+    if declared(request.headers()).is_some_and(|length| length > LARGEST_BODY) {
+        return Err(too_large());
+    }
     DefaultBodyLimit::max(LARGEST_BODY).apply(&mut request);
     let mut parts = Multipart::from_request(request, &()).await.map_err(|rejection| {
         Reply::bad_request(format!("The body must be multipart/form-data: {}.", rejection.body_text()))
     })?;
     let mut found = None;
     while let Some(mut part) = parts.next_field().await.map_err(|error| broken(&error))? {
-        let is_file = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileName")) && found.is_none();
+        let is_file = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileName"));
         let name = part.file_name().map(base_of).unwrap_or_default();
         let mut content = BytesMut::new();
         while let Some(chunk) = part.chunk().await.map_err(|error| broken(&error))? {
@@ -54,10 +57,18 @@ fn base_of(name: &str) -> String {
     name.rsplit(['/', '\\']).next().unwrap_or_default().trim().to_owned()
 }
 
+fn declared(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn too_large() -> Reply {
+    let info = format!("The body is larger than {LARGEST_BODY} bytes, which is all that this sandbox takes.");
+    Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info)
+}
+
 fn broken(error: &MultipartError) -> Reply {
     if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        let info = format!("The body is larger than {LARGEST_BODY} bytes, which is all that this sandbox takes.");
-        return Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info);
+        return too_large();
     }
     Reply::bad_request(format!("The multipart body cannot be read: {}.", error.body_text()))
 }

@@ -36,38 +36,53 @@ pub enum Variant {
 /// The name that turns all of them on.
 pub const WILD: &str = "wild";
 
-/// Every variant with its name and what it does.
-pub const VARIANTS: &[(Variant, &str, &str)] = &[
-    (
+/// A row of [`VARIANTS`].
+#[derive(Debug)]
+pub struct VariantRow {
+    /// The variant.
+    pub variant: Variant,
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Every variant.
+pub static VARIANTS: &[VariantRow] = &[
+    row(
         Variant::PageSizeAsked,
         "page-size-asked",
         "`PageSize` of a list is the size asked for, not the records it holds.",
     ),
-    (Variant::ProductionUri, "production-uri", "`Uri` values name a production host and carry mixed-case paths."),
-    (Variant::MoreTime202, "more-time-202", "More time needed comes with HTTP 202."),
-    (Variant::NoRetryAfter, "no-retry-after", "More time needed comes without `Retry-After`, as hh:mm:ss alone."),
-    (Variant::DateByUpdated, "date-by-updated", "`date` selects by the time of update, not of creation."),
-    (Variant::BareItem, "bare-item", "A list that holds one item carries it as a bare object."),
-    (Variant::NumericIds, "numeric-ids", "Ids that are whole numbers come as numbers."),
-    (
+    row(Variant::ProductionUri, "production-uri", "`Uri` values name a production host and carry mixed-case paths."),
+    row(Variant::MoreTime202, "more-time-202", "More time needed comes with HTTP 202."),
+    row(Variant::NoRetryAfter, "no-retry-after", "More time needed comes without `Retry-After`, as hh:mm:ss alone."),
+    row(Variant::DateByUpdated, "date-by-updated", "`date` selects by the time of update, not of creation."),
+    row(Variant::BareItem, "bare-item", "A list that holds one item carries it as a bare object."),
+    row(Variant::NumericIds, "numeric-ids", "Ids that are whole numbers come as numbers."),
+    row(
         Variant::OddTimes,
         "odd-times",
         "Times come with milliseconds, seven digits, an offset, no zone or a space for `T`, in turn.",
     ),
-    (Variant::DisplayNames, "display-names", "A job's detail uses display names: `Device File Name`, `Target Rat`."),
-    (
+    row(Variant::DisplayNames, "display-names", "A job's detail uses display names: `Device File Name`, `Target Rat`."),
+    row(
         Variant::NestedJob,
         "nested-job",
         "A job's detail nests its own fields in `YieldJob`, `SprayerJob` or `PlanterJob`.",
     ),
-    (Variant::BareFiles, "bare-files", "A job's available files are a list of addresses."),
-    (Variant::CreatedInBody, "created-in-body", "201 gives the address in the body alone, without `Location`."),
-    (
+    row(Variant::BareFiles, "bare-files", "A job's available files are a list of addresses."),
+    row(Variant::CreatedInBody, "created-in-body", "201 gives the address in the body alone, without `Location`."),
+    row(
         Variant::VagueContentType,
         "vague-content-type",
         "Files, and the replies that come in their place, are `application/octet-stream`.",
     ),
 ];
+
+const fn row(variant: Variant, name: &'static str, doc: &'static str) -> VariantRow {
+    VariantRow { variant, name, doc }
+}
 
 /// The variants that are on.
 #[derive(Clone, Debug, Default)]
@@ -79,11 +94,11 @@ impl Habits {
         let mut on = Vec::new();
         for name in names {
             if name == WILD {
-                on.extend(VARIANTS.iter().map(|(variant, ..)| *variant));
-            } else if let Some((variant, ..)) = VARIANTS.iter().find(|(_, known, _)| known == name) {
-                on.push(*variant);
+                on.extend(VARIANTS.iter().map(|row| row.variant));
+            } else if let Some(row) = VARIANTS.iter().find(|row| row.name == name) {
+                on.push(row.variant);
             } else {
-                let known: Vec<&str> = VARIANTS.iter().map(|(_, name, _)| *name).collect();
+                let known: Vec<&str> = VARIANTS.iter().map(|row| row.name).collect();
                 return Err(Error::new(
                     Kind::Value,
                     format!("`{name}` is no variant; use {WILD} for all, or any of {}", known.join(", ")),
@@ -108,9 +123,9 @@ mod tests {
         let habits = Habits::parse(&["more-time-202".to_owned()]).unwrap();
         assert!(habits.has(Variant::MoreTime202) && !habits.has(Variant::NoRetryAfter));
         let wild = Habits::parse(&[WILD.to_owned()]).unwrap();
-        assert!(VARIANTS.iter().all(|(variant, ..)| wild.has(*variant)));
+        assert!(VARIANTS.iter().all(|row| wild.has(row.variant)));
         let error = Habits::parse(&["tame".to_owned()]).unwrap_err();
         assert_eq!(error.kind(), Kind::Value);
-        assert!(VARIANTS.iter().all(|(_, name, _)| error.message().contains(name)));
+        assert!(VARIANTS.iter().all(|row| error.message().contains(row.name)));
     }
 }

@@ -1,13 +1,13 @@
-//! JSON into and out of shapes, without a tree in between.
+//! JSON into shapes, without a tree in between.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Tree};
 
+use super::fields::{ITEMS, bare_uri, describe, field_of, put, scalar};
 use super::names;
-use super::reply::{Page, ServiceResponse};
-use super::time::{self, Read};
+use super::reply::{Page, ServiceResponse, page_of, response_of};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
@@ -21,36 +21,7 @@ pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value>
 /// Reads one page of a list: the fields of the envelope and the items under the item kind's name.
 pub(super) fn decode_index(body: &[u8], index: &'static Index) -> Result<Page> {
     let record = decode(body, RecordSeed { shape: &SERVICE_INDEX, items: Some(index) }, index.kind)?;
-    let Value::Record(fields) = record else {
-        return Err(wrong_envelope(index.kind));
-    };
-    let mut page = Page { total_count: None, is_next_page: false, items: Vec::new() };
-    let mut is_envelope = false;
-    for (name, value) in fields {
-        match (name.as_ref(), value) {
-            ("total_count", Value::Integer(count)) => {
-                page.total_count = u64::try_from(count).ok();
-                is_envelope = true;
-            }
-            ("is_next_page", Value::Boolean(more)) => {
-                page.is_next_page = more;
-                is_envelope = true;
-            }
-            (ITEMS, Value::List(items)) => {
-                page.items = items;
-                is_envelope = true;
-            }
-            _ => {}
-        }
-    }
-    if is_envelope { Ok(page) } else { Err(wrong_envelope(index.kind)) }
-}
-
-fn wrong_envelope(kind: &str) -> Error {
-    Error::new(
-        ErrorKind::Decode,
-        format!("the reply is not a ServiceIndex of {kind}: it has neither TotalCount nor IsNextPage nor {kind}"),
-    )
+    page_of(record, index)
 }
 
 /// Reads a `ServiceResponse`; `None` where the object is something else.
@@ -68,17 +39,7 @@ pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
             other => Some(other.to_string()),
         })
     };
-    let status = text("status")?;
-    // A detail has a `Status` too (a job, a map): a ServiceResponse is told by its `errorInfo` or by having nothing else.
-    let error_info = text("errorInfo");
-    if error_info.is_none() && tree.len() > 2 {
-        return None;
-    }
-    Some(ServiceResponse {
-        status,
-        error_info: error_info.unwrap_or_default(),
-        result: text("result").filter(|text| !text.is_empty() && text != "nil"),
-    })
+    response_of(text, tree.len())
 }
 
 fn strip_bom(body: &[u8]) -> &[u8] {
@@ -94,9 +55,6 @@ fn decode(body: &[u8], seed: RecordSeed, what: &str) -> Result<Value> {
     reader.end().map_err(fail)?;
     Ok(value)
 }
-
-/// The name under which [`RecordSeed`] keeps the items of a list; no field of the envelope has it.
-const ITEMS: &str = "(items)";
 
 /// Reads an object as a record of `shape`, and `items` where it is the envelope of a list.
 #[derive(Clone, Copy)]
@@ -149,31 +107,6 @@ impl RecordSeed {
         }
         Ok(())
     }
-}
-
-/// Keeps the first value of a name unless it was null: a hoisted object repeats some of its parent's fields.
-fn put(fields: &mut Vec<(Name, Value)>, name: Name, value: Value) {
-    match fields.iter_mut().find(|(known, _)| *known == name) {
-        Some((_, known)) if *known == Value::Null => *known = value,
-        Some(_) => {}
-        None => fields.push((name, value)),
-    }
-}
-
-/// Finds a field by its name on the wire; fields mostly come in the order of the shape, so that place is tried first.
-fn field_of(shape: &'static Shape, wire: &str, position: usize) -> Option<&'static Field> {
-    if let Some(field) = shape.fields.get(position).filter(|field| field.wire == wire) {
-        return Some(field);
-    }
-    shape
-        .fields
-        .iter()
-        .find(|field| field.wire == wire)
-        .or_else(|| shape.fields.iter().find(|field| is_named(field, wire)))
-}
-
-fn is_named(field: &Field, wire: &str) -> bool {
-    names::same(field.wire, wire) || field.also.iter().any(|name| names::same(name, wire))
 }
 
 /// Reads an object whose members belong to the record around it.
@@ -284,10 +217,6 @@ impl<'de> Visitor<'de> for ItemSeed {
     }
 }
 
-fn bare_uri(shape: &'static Shape, text: &str) -> Option<Value> {
-    shape.field("uri").map(|field| Value::Record(vec![(Name::Borrowed(field.snake), Value::Text(text.to_owned()))]))
-}
-
 /// Reads the value of one field.
 struct FieldSeed {
     field: &'static Field,
@@ -368,80 +297,5 @@ impl<'de> Visitor<'de> for FieldSeed {
         }
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Err(A::Error::custom(format!("`{}` should be {}, found an object", self.field.wire, describe(self.field.kind))))
-    }
-}
-
-/// Reads a text as a value of that type; `None` where it is not one. An empty text is null unless a text was asked
-/// for.
-pub(super) fn scalar(kind: Kind, text: &str) -> Option<Value> {
-    let trimmed = text.trim();
-    match kind {
-        Kind::Text => Some(Value::Text(text.to_owned())),
-        _ if trimmed.is_empty() => Some(Value::Null),
-        Kind::Id => Some(Value::Text(trimmed.to_owned())),
-        Kind::Boolean => match trimmed {
-            "1" => Some(Value::Boolean(true)),
-            "0" => Some(Value::Boolean(false)),
-            _ if trimmed.eq_ignore_ascii_case("true") => Some(Value::Boolean(true)),
-            _ if trimmed.eq_ignore_ascii_case("false") => Some(Value::Boolean(false)),
-            _ => None,
-        },
-        Kind::Integer => trimmed.parse().ok().map(Value::Integer),
-        Kind::Decimal => trimmed.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::Decimal),
-        Kind::Time => match time::read(trimmed) {
-            Read::Time(time) => Some(Value::Time(time)),
-            Read::Nothing => Some(Value::Null),
-            Read::Wrong => None,
-        },
-        Kind::Record(_) | Kind::Records(..) => None,
-    }
-}
-
-fn describe(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Id => "an id",
-        Kind::Text => "a text",
-        Kind::Boolean => "true or false",
-        Kind::Integer => "a whole number",
-        Kind::Decimal => "a number",
-        Kind::Time => "an ISO 8601 time",
-        Kind::Record(_) => "an object",
-        Kind::Records(..) => "a list",
-    }
-}
-
-/// Writes a record by its shape: the fields that it has, in the order of the shape, then those the table does not
-/// know.
-#[must_use]
-pub fn encode_detail(shape: &Shape, record: &Value) -> Tree {
-    let mut object = Map::new();
-    for field in shape.fields {
-        if let Some(value) = record.get(field.snake) {
-            object.insert(field.wire.to_owned(), encode_field(field, value));
-        }
-    }
-    if let Value::Record(fields) = record {
-        for (name, value) in fields {
-            if let Value::Unknown(tree) = value {
-                object.insert(name.to_string(), tree.clone());
-            }
-        }
-    }
-    Tree::Object(object)
-}
-
-fn encode_field(field: &Field, value: &Value) -> Tree {
-    match (field.kind, value) {
-        (Kind::Record(shape), record @ Value::Record(_)) => encode_detail(shape, record),
-        (Kind::Records(shape, _), Value::List(items)) => {
-            Tree::Array(items.iter().map(|item| encode_detail(shape, item)).collect())
-        }
-        (_, Value::Boolean(truth)) => Tree::Bool(*truth),
-        (_, Value::Integer(number)) => Tree::from(*number),
-        (_, Value::Decimal(number)) => Tree::from(*number),
-        (_, Value::Text(text)) => Tree::String(text.clone()),
-        (_, Value::Time(at)) => Tree::String(time::write(at)),
-        (_, Value::Unknown(tree)) => tree.clone(),
-        (_, Value::Null | Value::List(_) | Value::Record(_)) => Tree::Null,
     }
 }

@@ -1,10 +1,16 @@
 //! The border between bytes and records: what services send becomes [`Value`]s by shape, and back.
 
-pub mod json;
+mod fields;
+mod json;
+mod json_writer;
 pub mod names;
 pub mod reply;
 pub mod time;
 pub mod value;
+mod xml;
+mod xml_writer;
 
+pub use json_writer::encode as encode_json;
 pub use reply::{Content, Page, ServiceResponse, decode_detail, decode_index, decode_response};
 pub use value::{Name, Value};
+pub use xml_writer::encode as encode_xml;

@@ -42,7 +42,8 @@ pub(crate) struct Reading {
     pub(crate) swept: f64,
     /// The area of the polygons; 0 for points.
     pub(crate) polygons: f64,
-    pub(crate) bounds: [f64; 4],
+    /// The area of the box around all places, in m².
+    pub(crate) extent: f64,
 }
 
 fn number(value: &dbase::FieldValue) -> Option<f64> {
@@ -58,15 +59,9 @@ pub(crate) fn read(job: &Job, truth: &Truth, archive: &[u8]) -> Reading {
     let shapes = shapefile::ShapeReader::with_shx(open("shp"), open("shx")).unwrap();
     let mut reader = shapefile::Reader::new(shapes, dbase::Reader::new(open("dbf")).unwrap());
     let projected = String::from_utf8_lossy(&files["prj"]).starts_with("PROJCS");
-    let mut reading = Reading {
-        rows: 0,
-        sums: BTreeMap::new(),
-        nulls: 0,
-        product: 0.0,
-        swept: 0.0,
-        polygons: 0.0,
-        bounds: [f64::MAX, f64::MAX, f64::MIN, f64::MIN],
-    };
+    let mut reading =
+        Reading { rows: 0, sums: BTreeMap::new(), nulls: 0, product: 0.0, swept: 0.0, polygons: 0.0, extent: 0.0 };
+    let [mut west, mut south, mut east, mut north] = [f64::MAX, f64::MAX, f64::MIN, f64::MIN];
     for item in reader.iter_shapes_and_records() {
         let (shape, record) = item.unwrap();
         reading.rows += 1;
@@ -91,10 +86,11 @@ pub(crate) fn read(job: &Job, truth: &Truth, archive: &[u8]) -> Reading {
             other => panic!("{}: {other}", job.name),
         };
         for point in points {
-            let [west, south, east, north] = reading.bounds;
-            reading.bounds = [west.min(point.x), south.min(point.y), east.max(point.x), north.max(point.y)];
+            (west, south, east, north) = (west.min(point.x), south.min(point.y), east.max(point.x), north.max(point.y));
         }
     }
+    let around = [(west, south), (east, south), (east, north), (west, north), (west, south)];
+    reading.extent = area(&around.map(|(x, y)| shapefile::Point::new(x, y)), projected);
     reading
 }
 

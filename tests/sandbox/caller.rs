@@ -1,5 +1,8 @@
 //! A caller that shares nothing with headland: its own signature, its own few lines of HTTP.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests expect by unwrapping")]
+
+use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -101,7 +104,7 @@ impl Call<'_> {
         self
     }
 
-    pub(crate) fn as_customer(mut self, access_key: &str) -> Self {
+    pub(crate) fn by_customer(mut self, access_key: &str) -> Self {
         access_key.clone_into(&mut self.access_key);
         self
     }
@@ -140,10 +143,10 @@ impl Call<'_> {
         ];
         let own = own.into_iter().filter(|(name, _)| !self.without.contains(name));
         for (name, value) in own.chain(self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))) {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            write!(head, "{name}: {value}\r\n").unwrap();
         }
         if !self.body.is_empty() {
-            head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
+            write!(head, "Content-Length: {}\r\n", self.body.len()).unwrap();
         }
         let mut stream = TcpStream::connect(&host).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
@@ -194,7 +197,7 @@ pub(crate) fn ids(reply: &Reply, kind: &str) -> Vec<String> {
 
 /// Every job of a customer: (id, name), newest first.
 pub(crate) fn jobs(sandbox: &Sandbox, access_key: &str) -> Vec<(String, String)> {
-    let reply = get(sandbox, "/jobdata?pageSize=0").as_customer(access_key).send();
+    let reply = get(sandbox, "/jobdata?pageSize=0").by_customer(access_key).send();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     reply.json()["JobData"].as_array().unwrap().iter().map(|job| (text(&job["ID"]), text(&job["Name"]))).collect()
 }

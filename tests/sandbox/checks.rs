@@ -74,14 +74,14 @@ fn a_request_lives_for_120_seconds_both_ways() {
 fn a_revoked_key_is_told_so_by_its_summary_alone() {
     let sandbox = start(options());
     let revoked = sandbox.keys().revoked_access_key.clone();
-    let summary = get(&sandbox, "/accesskey").as_customer(&revoked).send();
+    let summary = get(&sandbox, "/accesskey").by_customer(&revoked).send();
     assert_eq!((summary.status, summary.json()["IsActive"].clone()), (200, false.into()));
     for path in ["/jobdata", "/fieldcomputers", "/nothing"] {
-        let reply = get(&sandbox, path).as_customer(&revoked).send();
+        let reply = get(&sandbox, path).by_customer(&revoked).send();
         assert_eq!(reply.status, 401, "{path}");
         assert!(reply.info().contains("revoked"));
     }
-    assert_eq!(upload(&sandbox, "a.jdp.zip", b"PK").as_customer(&revoked).send().status, 401);
+    assert_eq!(upload(&sandbox, "a.jdp.zip", b"PK").by_customer(&revoked).send().status, 401);
 }
 
 #[test]
@@ -89,21 +89,21 @@ fn two_customers_never_see_each_other() {
     let sandbox = start(options());
     let (first, second) = (sandbox.keys().access_key.clone(), sandbox.keys().other_access_key.clone());
     for key in [&first, &second] {
-        let created = upload(&sandbox, "own.jdp.zip", &zip_of("a.shp", b"x")).as_customer(key).send();
+        let created = upload(&sandbox, "own.jdp.zip", &zip_of("a.shp", b"x")).by_customer(key).send();
         assert_eq!(created.status, 201);
     }
-    let computers = |key: &str| ids(&get(&sandbox, "/fieldcomputers").as_customer(key).send(), "FieldComputer");
+    let computers = |key: &str| ids(&get(&sandbox, "/fieldcomputers").by_customer(key).send(), "FieldComputer");
     for (owner, other) in [(&first, &second), (&second, &first)] {
         assert!(!jobs(&sandbox, owner).is_empty() && !computers(owner).is_empty());
         for (id, _) in jobs(&sandbox, owner) {
             for query in ["", "?format=BIN", "?format=SHP"] {
-                let reply = get(&sandbox, &format!("/jobdata/{id}{query}")).as_customer(other).send();
+                let reply = get(&sandbox, &format!("/jobdata/{id}{query}")).by_customer(other).send();
                 assert_eq!((reply.status, reply.json()["status"].clone()), (404, "INVALID_REQUEST".into()));
             }
         }
         for id in computers(owner) {
-            assert_eq!(get(&sandbox, &format!("/fieldcomputers/{id}")).as_customer(owner).send().status, 200);
-            assert_eq!(get(&sandbox, &format!("/fieldcomputers/{id}")).as_customer(other).send().status, 404);
+            assert_eq!(get(&sandbox, &format!("/fieldcomputers/{id}")).by_customer(owner).send().status, 200);
+            assert_eq!(get(&sandbox, &format!("/fieldcomputers/{id}")).by_customer(other).send().status, 404);
         }
     }
 }

@@ -3,34 +3,20 @@
 use std::time::Duration;
 
 use headland::sandbox::Options;
+use headland::sandbox::fields::{Coverage, account};
 
-use super::caller::{Call, call, get, options, start, upload, zip_of};
+use super::caller::{Call, call, get, jobs, options, start, upload, zip_of};
 
-/// The job that fits, by its detail once its conversion was asked for and is over.
-fn job_where(sandbox: &headland::sandbox::Sandbox, fits: impl Fn(&str, u16, &str) -> bool) -> String {
-    let jobs = super::caller::jobs(sandbox, &sandbox.keys().access_key);
-    for (id, _) in &jobs {
-        get(sandbox, &format!("/jobdata/{id}?format=SHP")).send();
-    }
-    sandbox.advance(Duration::from_secs(30));
-    for (id, _) in jobs {
-        let reply = get(sandbox, &format!("/jobdata/{id}?format=SHP")).send();
-        if fits(&id, reply.status, &reply.text()) {
-            return id;
-        }
-    }
-    panic!("no job fits");
+/// The path of the newest job of seed 0 with that coverage.
+fn job_with(coverage: Coverage) -> String {
+    let job = account(0).jobs.into_iter().find(|job| job.coverage == coverage);
+    format!("/jobdata/{}", job.map(|job| job.id).unwrap_or_default())
 }
 
 #[test]
 fn a_conversion_takes_its_time_and_then_gives_the_file() {
     let sandbox = start(options());
-    let path = "/jobdata/".to_owned()
-        + &super::caller::jobs(&sandbox, &sandbox.keys().access_key)
-            .into_iter()
-            .map(|(id, _)| id)
-            .find(|id| *id == job_where(&start(options()), |_, _, text| text.starts_with("PK")))
-            .unwrap();
+    let path = job_with(Coverage::Recorded);
     assert!(get(&sandbox, &path).send().json()["Status"].is_null(), "nobody asked for a conversion yet");
     let ask = || get(&sandbox, &format!("{path}?FORMAT=shp")).send();
     let first = ask();
@@ -58,15 +44,18 @@ fn a_conversion_takes_its_time_and_then_gives_the_file() {
 #[test]
 fn no_coverage_and_failure_are_told_with_200() {
     let sandbox = start(options());
-    let bare = job_where(&sandbox, |_, _, text| text.contains("NO_COVERAGE"));
-    let reply = get(&sandbox, &format!("/jobdata/{bare}?format=SHP")).send();
-    assert_eq!((reply.status, reply.info().as_str()), (200, "No coverage available."));
-    assert_eq!(reply.json()["result"], "nil");
-    let broken = job_where(&sandbox, |_, _, text| text.contains("CONVERSION_STATUS_FAILED_CONVERT"));
-    let reply = get(&sandbox, &format!("/jobdata/{broken}?format=SHP")).send();
-    assert_eq!(reply.status, 200);
+    let (bare, broken) = (job_with(Coverage::None), job_with(Coverage::Unconvertible));
+    for path in [&bare, &broken] {
+        assert!(get(&sandbox, &format!("{path}?format=SHP")).send().text().contains("MORE_TIME_NEEDED"));
+    }
+    sandbox.advance(Duration::from_secs(30));
+    let reply = get(&sandbox, &format!("{bare}?format=SHP")).send();
+    assert_eq!((reply.status, reply.json()["status"].clone()), (200, "NO_COVERAGE".into()));
+    assert_eq!((reply.info().as_str(), reply.json()["result"].clone()), ("No coverage available.", "nil".into()));
+    let reply = get(&sandbox, &format!("{broken}?format=SHP")).send();
+    assert_eq!((reply.status, reply.json()["status"].clone()), (200, "CONVERSION_STATUS_FAILED_CONVERT".into()));
     assert!(!reply.info().is_empty());
-    let detail = get(&sandbox, &format!("/jobdata/{broken}")).send().json();
+    let detail = get(&sandbox, &broken).send().json();
     assert_eq!(detail["Status"], "CONVERSION_STATUS_FAILED_CONVERT");
     assert_eq!(detail["AvailableFiles"].as_array().unwrap().len(), 1, "the original is all there is");
 }
@@ -74,7 +63,7 @@ fn no_coverage_and_failure_are_told_with_200() {
 #[test]
 fn the_original_is_there_at_once_and_other_formats_are_refused() {
     let sandbox = start(options());
-    let (id, name) = super::caller::jobs(&sandbox, &sandbox.keys().access_key).remove(0);
+    let (id, name) = jobs(&sandbox, &sandbox.keys().access_key).remove(0);
     let file = get(&sandbox, &format!("/JobData/{id}?format=bin")).send();
     assert!(file.body.starts_with(b"PK"));
     assert!(file.get("content-disposition").unwrap().contains(&format!("{name}.jdp.zip")));
@@ -120,7 +109,7 @@ fn an_upload_without_shapes_fails_to_convert_and_says_why() {
 #[test]
 fn an_upload_that_is_not_one_is_refused_and_leaves_no_job() {
     let sandbox = start(options());
-    let before = super::caller::jobs(&sandbox, &sandbox.keys().access_key).len();
+    let before = jobs(&sandbox, &sandbox.keys().access_key).len();
     let refused = |call: Call<'_>, says: &str| {
         let reply = call.send();
         assert_eq!((reply.status, reply.json()["status"].clone()), (400, "INVALID_REQUEST".into()));
@@ -130,18 +119,32 @@ fn an_upload_that_is_not_one_is_refused_and_leaves_no_job() {
     refused(upload(&sandbox, "", b"x"), "no file name");
     refused(upload(&sandbox, "a.jdp.zip", b""), "empty");
     let other_part = upload(&sandbox, "a.jdp.zip", b"x").with(|call| {
-        call.body = b"--XX\r\nContent-Disposition: form-data; name=\"File\"\r\n\r\nx\r\n--XX--\r\n".to_vec()
+        call.body = b"--XX\r\nContent-Disposition: form-data; name=\"File\"\r\n\r\nx\r\n--XX--\r\n".to_vec();
     });
     refused(other_part, "FileName");
     refused(upload(&sandbox, "a.jdp.zip", b"x").with(|call| call.body.truncate(100)), "cannot be read");
-    assert_eq!(super::caller::jobs(&sandbox, &sandbox.keys().access_key).len(), before);
+    assert_eq!(jobs(&sandbox, &sandbox.keys().access_key).len(), before);
+}
+
+#[test]
+fn large_uploads_are_taken_up_to_the_limit() {
+    let sandbox = start(options());
+    let mut large = vec![0_u8; 9_000_000];
+    fastrand::Rng::with_seed(1).fill(&mut large);
+    let created = upload(&sandbox, "large.jdp.zip", &large).send();
+    let path = created.get("location").unwrap().strip_prefix(&sandbox.base_url()).unwrap().to_owned();
+    assert_eq!(get(&sandbox, &format!("{path}?format=BIN")).send().body, large);
+    let announced = upload(&sandbox, "larger.jdp.zip", b"").with(|call| call.body.clear());
+    let refused = announced.header("Content-Length", "536870913").send();
+    assert_eq!(refused.status, 413);
+    assert!(refused.info().contains("536870912 bytes"));
 }
 
 #[test]
 fn more_time_speaks_its_variants() {
     let variants = vec!["more-time-202".to_owned(), "no-retry-after".to_owned()];
     let sandbox = start(Options { variants, ..options() });
-    let (id, _) = super::caller::jobs(&sandbox, &sandbox.keys().access_key).remove(0);
+    let (id, _) = jobs(&sandbox, &sandbox.keys().access_key).remove(0);
     let reply = get(&sandbox, &format!("/jobdata/{id}?format=SHP")).send();
     assert_eq!((reply.status, reply.get("retry-after"), reply.info().as_str()), (202, None, "00:00:30"));
 }

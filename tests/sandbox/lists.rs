@@ -78,11 +78,18 @@ fn an_upload_comes_first_and_date_selects_by_creation() {
     let after = jobs(&sandbox, &sandbox.keys().access_key);
     assert_eq!(after.iter().take(3).map(|(_, name)| name).collect::<Vec<_>>(), names.iter().collect::<Vec<_>>());
     assert_eq!(after[3..], before[..]);
+    for job in get(&sandbox, "/jobdata").send().json()["JobData"].as_array().unwrap() {
+        let created = job["CreateDate"].as_str().unwrap();
+        assert_eq!((created.len(), created.find('.')), ("2026-09-01T00:00:00Z".len(), None), "{created}");
+    }
     let new_ids: Vec<u64> = after[..3].iter().map(|(id, _)| id.parse().unwrap()).collect();
     assert_eq!(new_ids.iter().collect::<BTreeSet<_>>().len(), 3);
     let selected = get(&sandbox, &format!("/jobdata?date={since}")).send();
     assert_eq!(ids(&selected, "JobData").len(), 3);
     assert_eq!(selected.json()["TotalCount"], 3);
+    let newest = sandbox.now().to_rfc3339_opts(chrono::SecondsFormat::Micros, true);
+    let selected = get(&sandbox, &format!("/jobdata?date={newest}")).send();
+    assert_eq!((ids(&selected, "JobData").len(), selected.json()["TotalCount"].clone()), (1, 1.into()), "{newest}");
     let later = (sandbox.now() + chrono::TimeDelta::seconds(1)).to_rfc3339();
     assert_eq!(get(&sandbox, &format!("/jobdata?date={later}")).send().json()["TotalCount"], 0, "a bare + in {later}");
 }

@@ -3,6 +3,7 @@
 mod caller;
 
 mod checks;
+mod client;
 mod faults;
 mod files;
 mod lists;

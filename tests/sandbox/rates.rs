@@ -1,5 +1,6 @@
 //! The rate limit and its headers (specification 8).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use headland::sandbox::Options;
@@ -33,13 +34,27 @@ fn every_request_with_a_known_api_key_counts_and_no_other() {
     assert_eq!(get(&sandbox, "/jobdata").with(|call| call.late = -500).send().status, 401);
     assert_eq!(get(&sandbox, "/nothing").send().status, 404);
     let other = sandbox.keys().other_access_key.clone();
-    assert_eq!(get(&sandbox, "/jobdata").as_customer(&other).send().get("x-ratelimit-remaining"), Some("1"));
+    assert_eq!(get(&sandbox, "/jobdata").by_customer(&other).send().get("x-ratelimit-remaining"), Some("1"));
     assert_eq!(get(&sandbox, "/jobdata").send().status, 200);
     // A refused upload is read to its end, so that its sender sees the reply.
-    assert_eq!(upload(&sandbox, "a.jdp.zip", &vec![0; 3_000_000]).send().status, 429);
+    assert_eq!(upload(&sandbox, "a.jdp.zip", &vec![0; 30_000_000]).send().status, 429);
     let statuses: Vec<u16> = sandbox.requests().iter().map(|request| request.status).collect();
     assert_eq!(statuses, [401, 401, 404, 200, 200, 429]);
     assert_eq!(sandbox.requests()[2].path, "/nothing");
+}
+
+#[test]
+fn no_more_calls_get_through_together_than_alone() {
+    let sandbox = Arc::new(limited(&[(30, 60)], true));
+    let callers: Vec<_> = (0..40)
+        .map(|_| {
+            let sandbox = Arc::clone(&sandbox);
+            std::thread::spawn(move || get(&sandbox, "/jobdata").send().status)
+        })
+        .collect();
+    let statuses: Vec<u16> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 30);
+    assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 10);
 }
 
 #[test]

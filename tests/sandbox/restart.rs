@@ -1,7 +1,7 @@
 //! What a folder of state keeps when the service ends without a word.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use headland::error::Kind;
 use headland::sandbox::{Options, Sandbox};
@@ -49,6 +49,17 @@ fn works_until_it_is_killed() {
 }
 
 #[test]
+fn a_new_job_comes_first_though_the_clock_of_the_last_run_was_ahead() {
+    let folder = tempfile::tempdir().unwrap();
+    for (days, name) in [(9, "early.jdp.zip"), (0, "late.jdp.zip")] {
+        let sandbox = start(kept_in(folder.path()));
+        sandbox.advance(Duration::from_secs(days * 86_400));
+        assert_eq!(upload(&sandbox, name, &zip_of("a.shp", b"x")).send().status, 201);
+        assert_eq!(jobs(&sandbox, &sandbox.keys().access_key)[0].1, name);
+    }
+}
+
+#[test]
 fn a_folder_belongs_to_its_seed() {
     let folder = tempfile::tempdir().unwrap();
     let options = |seed| Options { data: Some(folder.path().to_owned()), seed, ..options() };
@@ -67,13 +78,4 @@ fn a_port_that_is_taken_is_told_and_stopping_frees_it() {
     assert_eq!(error.kind(), Kind::Configuration);
     first.stop();
     drop(start(Options { port, ..options() }));
-}
-
-#[test]
-fn starting_is_quick() {
-    let begin = Instant::now();
-    let sandbox = start(options());
-    // Debug builds and busy machines get five times the 100 ms that users are promised.
-    assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
-    drop(sandbox);
 }

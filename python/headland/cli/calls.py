@@ -100,8 +100,7 @@ def _budget(given: argparse.Namespace) -> int:
 
 
 def _call(given: argparse.Namespace) -> int:
-    words = [word for word in given.arguments if word != "--json"]
-    as_json = given.json or len(words) < len(given.arguments)
+    words = _own_options(given)
     with _client(given) as client:
         method: Any = client
         for part in given.name.split("."):
@@ -112,12 +111,26 @@ def _call(given: argparse.Namespace) -> int:
             for record in outcome:
                 print_json(record)
         elif isinstance(outcome, hl.Conversion):
-            _show({"id": outcome.id, "ready": outcome.ready()}, as_json=as_json)
+            _show({"id": outcome.id, "ready": outcome.ready()}, as_json=given.json)
         elif isinstance(outcome, hl.Layer):
             print_json(outcome.__geo_interface__)
         else:
-            _show(outcome, as_json=as_json)
+            _show(outcome, as_json=given.json)
     return 0
+
+
+def _own_options(given: argparse.Namespace) -> list[str]:
+    """Take the options of the verb itself out of the words that follow the call, and give the rest."""
+    words = iter(given.arguments)
+    rest = []
+    for word in words:
+        if word == "--json":
+            given.json = True
+        elif word == "--profile":
+            given.profile = next(words, None)
+        else:
+            rest.append(word)
+    return rest
 
 
 def _split(words: list[str], signature: inspect.Signature) -> tuple[list[str], dict[str, Any]]:

@@ -76,6 +76,7 @@ static DISPLAYS: [Display; 3] = [
         software: "VIPER4PLUS, 21.3.0.26, RAD 2.2",
         has_hub: true,
         dispatch: true,
+        states_units: true,
         units: &AMERICAN,
     },
     Display {
@@ -84,6 +85,7 @@ static DISPLAYS: [Display; 3] = [
         software: "",
         has_hub: true,
         dispatch: false,
+        states_units: false,
         units: &AMERICAN,
     },
     Display {
@@ -92,6 +94,7 @@ static DISPLAYS: [Display; 3] = [
         software: "CR12, 22.1.1.40, RAD 2.3",
         has_hub: false,
         dispatch: true,
+        states_units: true,
         units: &METRIC,
     },
 ];
@@ -201,6 +204,7 @@ fn job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Compu
         operator: pick(&mut rng, OPERATORS).unwrap_or_default(),
         start: start(&mut rng, season, kind, plan.field),
         units: display.units,
+        states_units: display.states_units,
         manner: manner(&mut rng, plan, dry, polygons),
         polygons,
         system: if season == PROJECTED { System::Utm(field.plane.zone()) } else { System::Geographic },

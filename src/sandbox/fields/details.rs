@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::exact::{real, unscaled};
+use super::exact::{count, real, unscaled};
 use super::units::Units;
 use super::work::{Kind, Record, Work};
 use crate::wire::Value;
@@ -19,6 +19,8 @@ pub(super) struct Display {
     /// Whether a field hub was ever connected.
     pub(super) has_hub: bool,
     pub(super) dispatch: bool,
+    /// Whether its exports carry the units of their columns in a sidecar.
+    pub(super) states_units: bool,
     /// The units that its kind implies.
     pub(super) units: &'static Units,
 }
@@ -109,8 +111,7 @@ fn entered(work: &Work) -> Vec<(&'static str, Value)> {
 /// The average speed of a sprayer in metres a second, as text.
 fn average_speed(work: &Work, done: &Record) -> Option<(&'static str, Value)> {
     let marks = &done.marks.list;
-    let speed =
-        marks.iter().map(|mark| done.marks.speed(mark, work.units)).sum::<f64>() / super::exact::count(marks.len());
+    let speed = marks.iter().map(|mark| done.marks.speed(mark, work.units)).sum::<f64>() / count(marks.len());
     (work.kind == Kind::Spraying).then(|| ("average_speed", Value::Text(format!("{speed:.2}"))))
 }
 

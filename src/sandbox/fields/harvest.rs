@@ -5,6 +5,7 @@ use super::chance::{Surface, between, noise, stream};
 use super::exact::{real, scaled, unscaled};
 use super::passes::Marks;
 use super::table::{Cells, Table};
+use super::units::BUSHEL;
 use super::work::{Record, Work};
 
 /// Decimals of the flow.
@@ -69,8 +70,8 @@ pub(super) fn columns(work: &Work, record: &Record, table: &mut Table) {
     table.numbers("FLOW", work.units.flow, (8, FLOW), measured.iter().map(|flow| Some(*flow)));
     let kilograms = |flow: &i64| unscaled(*flow, FLOW) * work.units.mass.1 * real(marks.cycle) / 100.0;
     let rows = || marks.list.iter().zip(measured).zip(&moisture);
-    let american = work.units.area.0 == "ac";
-    let (unit, kilograms_in_one) = if american { ("bu/ac", work.crop.bushel) } else { ("t/ha", 1000.0) };
+    let (unit, litres) = work.units.grain_rate;
+    let kilograms_in_one = work.crop.bushel / BUSHEL * litres;
     let yields = rows().map(|((mark, flow), moisture)| {
         // The display makes no yield without a moisture.
         let areas = marks.area(mark, work.units) / work.units.area.1;

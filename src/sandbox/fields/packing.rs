@@ -3,6 +3,7 @@
 use std::io::{Cursor, Write};
 
 use chrono::{Datelike, NaiveDateTime, Timelike};
+use serde_json::json;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
@@ -45,6 +46,9 @@ pub(super) fn shapefile_zip(work: &Work, record: &Record) -> Result<Vec<u8>> {
     } else {
         manner.points(&work.layer, &table, list.iter().map(|mark| mark.place))?
     };
+    if work.states_units {
+        members.push(units(&work.layer, &table));
+    }
     match work.packing {
         Packing::Flat | Packing::CodePage => {}
         Packing::Folder => {
@@ -64,6 +68,14 @@ pub(super) fn shapefile_zip(work: &Work, record: &Record) -> Result<Vec<u8>> {
         Packing::Macintosh => members = members.into_iter().flat_map(with_twin).collect(),
     }
     zipped(&members, work.start)
+}
+
+/// The sidecar that states the unit of each numeric column, in the form of the one vendor that has one.
+fn units(layer: &str, table: &Table) -> Member {
+    let stated = table.columns.iter().filter(|column| !matches!(column.unit, "" | "1"));
+    let attributes: Vec<_> = stated.map(|column| json!({"Name": column.name, "Unit": column.unit})).collect();
+    let document = json!({"Version": "1.0", "DataAttributes": attributes});
+    Member { name: format!("{layer}-Deere-Metadata.json"), bytes: document.to_string().into_bytes() }
 }
 
 /// The field's boundary as a layer of its own.

@@ -1,4 +1,4 @@
-//! What a display measures in: its kind decides, and its files do not say so.
+//! What a display measures in: its kind decides, and only a sidecar of its files says so, if anything does.
 
 /// One system of units, with what a unit of it is in SI.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(super) struct Units {
     pub(super) area: (&'static str, f64),
     /// Liquid volumes, and litres in one.
     pub(super) volume: (&'static str, f64),
+    /// Volumes of grain on an area, and litres in the volume.
+    pub(super) grain_rate: (&'static str, f64),
     /// Rates of liquids.
     pub(super) volume_rate: &'static str,
     /// Rates of dry products and of dry matter.
@@ -25,6 +27,9 @@ pub(super) struct Units {
     pub(super) pressure: (&'static str, f64),
 }
 
+/// Litres in a bushel of the United States.
+pub(super) const BUSHEL: f64 = 35.239_070_166_88;
+
 /// Displays set to metric units.
 pub(super) static METRIC: Units = Units {
     length: ("m", 1.0),
@@ -33,6 +38,7 @@ pub(super) static METRIC: Units = Units {
     flow: "kg/s",
     area: ("ha", 10_000.0),
     volume: ("L", 1.0),
+    grain_rate: ("m3/ha", 1_000.0),
     volume_rate: "L/ha",
     mass_rate: "kg/ha",
     population: "seeds/ha",
@@ -47,6 +53,7 @@ pub(super) static AMERICAN: Units = Units {
     flow: "lb/s",
     area: ("ac", 4_046.856_422_4),
     volume: ("gal", 3.785_411_784),
+    grain_rate: ("bu/ac", BUSHEL),
     volume_rate: "gal/ac",
     mass_rate: "lb/ac",
     population: "seeds/ac",

@@ -53,6 +53,8 @@ pub(super) struct Work {
     pub(super) operator: &'static str,
     pub(super) start: NaiveDateTime,
     pub(super) units: &'static Units,
+    /// Whether the archive says which units those are.
+    pub(super) states_units: bool,
     pub(super) manner: Manner,
     /// Whether each mark is written as a rectangle instead of its middle.
     pub(super) polygons: bool,

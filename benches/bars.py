@@ -1,0 +1,97 @@
+"""Timed bars of the package, each measured in one run; exits non-zero when one is missed."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WINDOWS = ((30, 2.0), (15, 1.0))
+JOBS = 100
+# How much longer than the windows' minimum a pull may take.
+SLACK = 1.03
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One figure, what it may be at most, and whether it is."""
+
+    name: str
+    value: float
+    at_most: float
+    told: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bar is met."""
+        return self.value <= self.at_most
+
+
+def pull(window: str) -> list[Bar]:
+    """Pull 100 jobs against windows of seconds: no 429, and hardly longer than the windows make it."""
+    with hl.Sandbox(rate_limits=WINDOWS, window=window, conversion_time=0.0) as service:
+        prepare(service)
+        counted = len(service.requests)
+        with hl.Client(**service.credentials, rate_limits=WINDOWS, limiter_state="memory") as client:
+            # The preparation has used the service's windows up; they are free again after the longest of them.
+            time.sleep(max(period for _, period in WINDOWS))
+            started = time.monotonic()
+            taken = 0
+            for job in client.job_data.list():
+                if taken == JOBS:
+                    break
+                try:
+                    client.job_data.download(job["id"], format="BIN")
+                except hl.NoCoverage:
+                    continue
+                taken += 1
+            elapsed = time.monotonic() - started
+        requests = service.requests[counted:]
+    refused = sum(request.status == 429 for request in requests)
+    minimum = math.ceil(len(requests) / 15) - 1
+    return [
+        Bar(f"pull, {window}: refused", refused, 0, f"{refused} of {len(requests)} calls answered 429"),
+        Bar(
+            f"pull, {window}: time",
+            elapsed / minimum,
+            SLACK,
+            f"{elapsed:.3f} s for {len(requests)} calls, {taken} jobs; the windows allow {minimum} s",
+        ),
+    ]
+
+
+def prepare(service: hl.Sandbox) -> None:
+    """Upload small archives until the account has as many jobs as the pull wants."""
+    with hl.Client(**service.credentials, rate_limits=WINDOWS, limiter_state="memory") as client:
+        jobs = list(client.job_data.list())
+        archive = client.job_data.download(jobs[0]["id"], format="BIN")
+        for _ in range(JOBS - len(jobs)):
+            client.job_data.upload(archive)
+
+
+def medians(work: Callable[[], list[Bar]], runs: int) -> list[Bar]:
+    """Take each bar's run of median value, since the machines are noisy."""
+    rounds = [work() for _ in range(runs)]
+    return [sorted(column, key=lambda bar: bar.value)[len(column) // 2] for column in zip(*rounds, strict=True)]
+
+
+def main() -> int:
+    """Measure every bar, print a table, and say whether all hold."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    bars = [bar for window in ("fixed", "sliding") for bar in medians(lambda window=window: pull(window), runs)]
+    for bar in bars:
+        print(f"{'ok  ' if bar.holds else 'MISS'}  {bar.name:24} {bar.value:8.4f}  at most {bar.at_most:g}   {bar.told}")
+    print(f"median of {runs} runs; {statistics.mean(bar.holds for bar in bars):.0%} of the bars hold")
+    return 0 if all(bar.holds for bar in bars) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

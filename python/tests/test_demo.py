@@ -1,0 +1,88 @@
+"""The tour, as a newcomer runs it: every job pulled, every file readable by others, the totals those of the truth."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import geopandas
+import pytest
+
+import headland as hl
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = Path(os.environ.get("HEADLAND_CORPUS", ROOT.parent / "shared" / "corpus"))
+
+
+def tour(out: Path, *options: str) -> tuple[dict[str, Any], str]:
+    """Run the tour as a command; gives what it prints as JSON, and its progress."""
+    command = [sys.executable, "-m", "headland", "demo", "--out", str(out), "--json", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def parquet(job: dict[str, Any], out: Path) -> Path:
+    """Give the GeoParquet file of a job."""
+    return out / next(name for name in job["files"] if name.endswith(".parquet"))
+
+
+def assert_others_read_it(path: Path, rows: int) -> None:
+    """Count the rows with geopandas and with DuckDB."""
+    assert len(geopandas.read_parquet(path)) == rows
+    counted = duckdb.sql(f"select count(*) from read_parquet('{path}')").fetchone()
+    assert counted == (rows,)
+
+
+@pytest.mark.timeout(300)
+def test_the_tour_maps_every_field_and_its_totals_are_true(tmp_path: Path) -> None:
+    told, progress = tour(tmp_path)
+    with hl.Sandbox.demo() as service:
+        truth = {row["job_id"]: row for row in service.truth}
+    jobs = {job["id"]: job for job in told["jobs"]}
+    assert truth.keys() <= jobs.keys()
+    for job_id, row in truth.items():
+        job = jobs[job_id]
+        assert job["rows"] == row["rows"]
+        assert job["agrees"] is True, job
+        assert job["area"] == pytest.approx(row["area"], rel=1e-3)
+        assert_others_read_it(parquet(job, tmp_path), row["rows"])
+        assert json.loads((tmp_path / job["files"][1]).read_bytes())["type"] == "FeatureCollection"
+    problems = [job["problem"] for job in told["jobs"] if job["problem"]]
+    assert len(problems) == 2, "one job without coverage and one that cannot be converted"
+    page = Path(told["page"]).read_text(encoding="utf-8")
+    for row in truth.values():
+        assert row["field"] in page
+    assert page.count("<figure>") == len(truth)
+    assert progress.count("[") >= len(told["jobs"]), "every job is told as it comes"
+
+
+@pytest.mark.timeout(300)
+def test_the_tour_maps_real_archives(tmp_path: Path) -> None:
+    if not (CORPUS / "ag").is_dir():
+        pytest.skip("no corpus at HEADLAND_CORPUS or ../shared/corpus")
+    told, _ = tour(tmp_path, "--archives", str(CORPUS / "ag"))
+    expected = {}
+    for path in (CORPUS / "expected").glob("*.json"):
+        document = json.loads(path.read_bytes())
+        # A table without shapes has no place on a map, so the tour leaves it alone.
+        if document["set"] == "ag" and not document["file"].endswith(".dbf"):
+            expected[document["file"].removeprefix("ag/")] = document["layers"][0]["row_count"]
+    uploaded = {job["source"]: job for job in told["jobs"] if job["source"] is not None}
+    assert expected.keys() <= uploaded.keys()
+    for name, rows in expected.items():
+        assert uploaded[name]["rows"] == rows, uploaded[name]
+        assert_others_read_it(parquet(uploaded[name], tmp_path), rows)
+
+
+def test_a_folder_that_is_not_there_is_told_before_anything_starts(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "headland", "demo", "--archives", str(tmp_path / "none")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode != 0
+    assert "no folder" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,104 @@
+"""Every example of the documentation runs: docstrings of both clients, the README, the notebooks."""
+
+from __future__ import annotations
+
+import asyncio
+import doctest
+import inspect
+import io
+import os
+import re
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import headland as hl
+from headland import groups
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def examples() -> list[tuple[str, str]]:
+    """List every example in the methods of both clients as (method, source)."""
+    found = []
+    for name, group in inspect.getmembers(groups, inspect.isclass):
+        for method, function in inspect.getmembers(group, inspect.isfunction):
+            if not method.startswith("_"):
+                parsed = doctest.DocTestParser().get_examples(inspect.getdoc(function) or "")
+                assert parsed, f"{name}.{method} has no example"
+                found += [(f"{name}.{method}", example.source) for example in parsed]
+    return found
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """Give what the examples speak of."""
+    with (
+        hl.Sandbox.demo(rate_limits=()) as service,
+        hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client,
+    ):
+        job_id = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
+        archive = io.BytesIO(client.job_data.download(job_id, format="BIN"))
+        archive.name = "example.jdp.zip"
+        yield {
+            "service": service,
+            "client": client,
+            "computer_id": client.field_computers.list().first()["id"],
+            "job_id": job_id,
+            "archive": archive,
+            "folder": tmp_path_factory.mktemp("examples"),
+        }
+
+
+@pytest.mark.parametrize(("method", "source"), examples())
+def test_every_docstring_example_runs(method: str, source: str, given: dict[str, Any], tmp_path: Path) -> None:
+    names = dict(given, folder=tmp_path)
+    names["archive"].seek(0)
+    if not method.startswith("Async"):
+        exec(source, names)
+        return
+
+    async def run() -> None:
+        async with hl.AsyncClient(**given["service"].credentials, rate_limits=(), limiter_state="memory") as client:
+            body = textwrap.indent(source, "    ")
+            exec(f"async def example():\n{body}", names | {"client": client}, made := {})
+            await made["example"]()
+
+    asyncio.run(run())
+
+
+def test_every_python_block_of_the_readme_runs(
+    given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given["client"].job_data.download(given["job_id"], to=tmp_path / "job.zip")
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        exec(block, {})
+    assert (tmp_path / "job.parquet").stat().st_size > 0
+    assert (tmp_path / "job.geojson").stat().st_size > 0
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the notebook machinery, which we do not own
+def test_every_notebook_runs(path: Path, tmp_path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    assert all(not cell.get("outputs") for cell in notebook.cells), "notebooks are kept without outputs"
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+    NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
+    pictures = [str(output) for cell in notebook.cells for output in cell.get("outputs", []) if "<svg" in str(output)]
+    assert pictures, "the notebook shows no map"
+
+
+def test_there_are_notebooks() -> None:
+    assert NOTEBOOKS

@@ -1,0 +1,43 @@
+//! Records out as JSON, by their shapes.
+
+use serde_json::{Map, Value as Tree};
+
+use super::time;
+use super::value::Value;
+use crate::api::{Field, Kind, Shape};
+
+/// Writes a record by its shape: the fields that it has, in the order of the shape, then those the table does not
+/// know.
+#[must_use]
+pub fn encode(shape: &Shape, record: &Value) -> Tree {
+    let mut object = Map::new();
+    for field in shape.fields {
+        if let Some(value) = record.get(field.snake) {
+            object.insert(field.wire.to_owned(), encode_field(field, value));
+        }
+    }
+    if let Value::Record(fields) = record {
+        for (name, value) in fields {
+            if let Value::Unknown(tree) = value {
+                object.insert(name.to_string(), tree.clone());
+            }
+        }
+    }
+    Tree::Object(object)
+}
+
+fn encode_field(field: &Field, value: &Value) -> Tree {
+    match (field.kind, value) {
+        (Kind::Record(shape), record @ Value::Record(_)) => encode(shape, record),
+        (Kind::Records(shape, _), Value::List(items)) => {
+            Tree::Array(items.iter().map(|item| encode(shape, item)).collect())
+        }
+        (_, Value::Boolean(truth)) => Tree::Bool(*truth),
+        (_, Value::Integer(number)) => Tree::from(*number),
+        (_, Value::Decimal(number)) => Tree::from(*number),
+        (_, Value::Text(text)) => Tree::String(text.clone()),
+        (_, Value::Time(at)) => Tree::String(time::write(at)),
+        (_, Value::Unknown(tree)) => tree.clone(),
+        (_, Value::Null | Value::List(_) | Value::Record(_)) => Tree::Null,
+    }
+}

@@ -1,0 +1,157 @@
+//! One shape, every form: the job data detail, the worst record of the specification, as JSON and as XML.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+
+use chrono::{DateTime, Utc};
+use headland::api::job_data::{JOB_DATA_DETAIL, PRODUCT};
+use headland::api::{Kind, Returns, Shape, row};
+use headland::error::Kind as ErrorKind;
+use headland::wire::{Content, Name, Value, decode_detail, decode_index, decode_response, encode_json, encode_xml};
+use proptest::prelude::*;
+
+/// Any record of a shape, as a service may hold it.
+fn record(shape: &'static Shape) -> BoxedStrategy<Value> {
+    let fields: Vec<BoxedStrategy<Option<(Name, Value)>>> = shape
+        .fields
+        .iter()
+        .map(|field| {
+            let value = match field.kind {
+                Kind::Id | Kind::Text => "[ -~äß→]{1,12}".prop_map(|text| Value::Text(text.trim().to_owned())).boxed(),
+                Kind::Boolean => any::<bool>().prop_map(Value::Boolean).boxed(),
+                Kind::Integer => (-1_000_000_i64..1_000_000).prop_map(Value::Integer).boxed(),
+                Kind::Decimal => (-1e12_f64..1e12).prop_map(Value::Decimal).boxed(),
+                Kind::Time => (0_i64..4_000_000_000)
+                    .prop_map(|seconds| Value::Time(DateTime::<Utc>::from_timestamp(seconds, 0).unwrap()))
+                    .boxed(),
+                Kind::Record(inner) => record(inner),
+                Kind::Records(inner, _) => prop::collection::vec(record(inner), 0..3).prop_map(Value::List).boxed(),
+            };
+            let value = value.prop_filter("an empty text is null in XML", |value| *value != Value::Text(String::new()));
+            prop::option::of(value.prop_map(|value| (Name::Borrowed(field.snake), value))).boxed()
+        })
+        .collect();
+    fields.prop_map(|fields| Value::Record(fields.into_iter().flatten().collect())).boxed()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_detail_survives_both_content_types(detail in record(&JOB_DATA_DETAIL)) {
+        let json = encode_json(&JOB_DATA_DETAIL, &detail).to_string();
+        prop_assert_eq!(&decode_detail(Content::Json, json.as_bytes(), &JOB_DATA_DETAIL).unwrap(), &detail);
+        let xml = encode_xml(&JOB_DATA_DETAIL, &detail);
+        prop_assert_eq!(&decode_detail(Content::Xml, xml.as_bytes(), &JOB_DATA_DETAIL).unwrap(), &detail);
+    }
+
+    #[test]
+    fn no_bytes_make_the_decoders_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[<>&;/a-zA-Z\"{}:,\\[\\] ]{0,120}") {
+        let Returns::Index(index) = row("job_data.list").unwrap().returns else { unreachable!() };
+        for body in [&bytes[..], text.as_bytes()] {
+            for content in [Content::Json, Content::Xml] {
+                let _ = decode_detail(content, body, &JOB_DATA_DETAIL);
+                let _ = decode_index(content, body, index);
+            }
+            let _ = decode_response(body);
+        }
+    }
+}
+
+fn detail(content: Content, body: &str) -> Value {
+    decode_detail(content, body.as_bytes(), &JOB_DATA_DETAIL).unwrap()
+}
+
+#[test]
+fn nested_jobs_display_names_and_cut_names_are_read_as_one_record() {
+    let json = detail(
+        Content::Json,
+        r#"{"ID": 31, "Job Type": "AsApplied", "create_date": "2022-02-28 19:00:00", "AvailableFiles": "https://h/jobdata/31?format=bin",
+            "SprayerJob": {"ID": 31, "JobName": "North", "ProductList": {"Product Name": "UAN", "Target Rat": 1.5, "AppliedVolume": "12.25"}},
+            "SomethingNew": {"Deep": [1, null]}}"#,
+    );
+    let xml = detail(
+        Content::Xml,
+        r#"<?xml version="1.0"?><s:SlingshotDetail xmlns:s="http://schemas.example/Detail/2010"><ID>31</ID><s:jobType>AsApplied</s:jobType>
+           <CreateDate>2022-02-28T19:00:00Z</CreateDate><AvailableFiles><File>https://h/jobdata/31?format=bin</File></AvailableFiles>
+           <SprayerJob><ID>31</ID><JobName>North</JobName><Products><Product><ProductName>UAN</ProductName><TargetRat>1.5</TargetRat>
+           <AppliedVolume>12.25</AppliedVolume></Product></Products></SprayerJob>
+           <SomethingNew><Deep>1</Deep><Deep/></SomethingNew></s:SlingshotDetail>"#,
+    );
+    for record in [&json, &xml] {
+        assert_eq!(record.get("id").unwrap().as_text(), Some("31"));
+        assert_eq!(record.get("job_name").unwrap().as_text(), Some("North"));
+        assert!(
+            matches!(record.get("create_date"), Some(Value::Time(time)) if time.to_rfc3339() == "2022-02-28T19:00:00+00:00")
+        );
+        let Some(Value::List(products)) = record.get("products") else { panic!("no products in {record:?}") };
+        assert_eq!(products[0].get("target_rate"), Some(&Value::Decimal(1.5)));
+        assert_eq!(products[0].get("applied_volume"), Some(&Value::Decimal(12.25)));
+        let Some(Value::List(files)) = record.get("available_files") else { panic!("no files in {record:?}") };
+        assert_eq!(files[0].get("uri").unwrap().as_text(), Some("https://h/jobdata/31?format=bin"));
+        assert!(matches!(record.get("something_new"), Some(Value::Unknown(_))), "unknown fields are kept: {record:?}");
+    }
+}
+
+#[test]
+fn lists_are_read_whatever_their_form() {
+    let Returns::Index(index) = row("job_data.list").unwrap().returns else { unreachable!() };
+    let forms = [
+        (Content::Json, r#"{"TotalCount": 1, "IsNextPage": false, "JobData": [{"ID": "7", "Name": "a"}]}"#),
+        (Content::Json, r#"{"totalcount": "1", "isNextPage": "False", "jobData": {"ID": 7, "Name": "a"}}"#),
+        (
+            Content::Xml,
+            "<SlingshotIndex xmlns=\"http://schemas.example/SlingshotIndex/2010\"><TotalCount>1</TotalCount>\
+             <IsNextPage>false</IsNextPage><JobData><ID>7</ID><Name>a</Name></JobData></SlingshotIndex>",
+        ),
+    ];
+    for (content, body) in forms {
+        let page = decode_index(content, body.as_bytes(), index).unwrap();
+        assert_eq!((page.total_count, page.is_next_page, page.items.len()), (Some(1), false, 1), "{body}");
+        assert_eq!(page.items[0].get("id").unwrap().as_text(), Some("7"), "{body}");
+    }
+    let wrong = decode_index(Content::Json, br#"{"status": "INVALID_REQUEST"}"#, index).unwrap_err();
+    assert!(wrong.to_string().contains("not a ServiceIndex of JobData"), "{wrong}");
+}
+
+#[test]
+fn damage_is_an_error_that_names_the_field() {
+    for (content, body, words) in [
+        (Content::Json, r#"{"CreateDate": "yesterday"}"#, "`CreateDate` should be an ISO 8601 time"),
+        (Content::Json, r#"{"Products": [{"AppliedArea": "wide"}]}"#, "`AppliedArea` should be a number"),
+        (Content::Json, r#"{"ID": 1"#, "EOF"),
+        (Content::Json, r#"{"ID": 1} {"#, "trailing"),
+        (Content::Xml, "<D><CreateDate>yesterday</CreateDate></D>", "`CreateDate` should be an ISO 8601 time"),
+        (Content::Xml, "<D><ID>1</ID>", "ends before"),
+        (Content::Xml, "<!DOCTYPE D [<!ENTITY a \"b\">]><D><JobName>&a;</JobName></D>", "document type"),
+        (Content::Xml, "<D><JobName>&a;</JobName></D>", "entity"),
+        (Content::Xml, "<D><ID><Deep/></ID></D>", "holds `Deep`"),
+    ] {
+        let error = decode_detail(content, body.as_bytes(), &JOB_DATA_DETAIL).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Decode);
+        assert!(error.to_string().contains(words), "{body}: {error}");
+    }
+    let deep = format!("<D>{}{}</D>", "<A>".repeat(500), "</A>".repeat(500));
+    let error = decode_detail(Content::Xml, deep.as_bytes(), &JOB_DATA_DETAIL).unwrap_err();
+    assert!(error.to_string().contains("deep"), "{error}");
+}
+
+#[test]
+fn the_services_word_is_told_from_a_detail() {
+    let json = br#"{"status": "MORE_TIME_NEEDED", "errorInfo": "00:00:30", "result": "nil"}"#;
+    let xml = b"<SlingshotResponse><status>MORE_TIME_NEEDED</status><errorInfo>00:00:30</errorInfo><result>nil</result></SlingshotResponse>";
+    for body in [&json[..], &xml[..]] {
+        let response = decode_response(body).unwrap();
+        assert_eq!((response.status.as_str(), response.error_info.as_str()), ("MORE_TIME_NEEDED", "00:00:30"));
+        assert_eq!(response.result, None);
+    }
+    assert_eq!(decode_response(br#"{"ID": 1, "Status": "CONVERSION_STATUS_SUCCESS", "JobType": "Yield"}"#), None);
+    assert_eq!(decode_response(b"PK\x03\x04"), None);
+    assert_eq!(decode_response(b"<html><body>Sign in</body></html>"), None);
+}
+
+#[test]
+fn names_of_products_cover_all_three_kinds_of_job() {
+    for name in ["applied_volume", "target_minimum", "total_bushels", "ingredients", "applied_products"] {
+        assert!(PRODUCT.field(name).is_some(), "{name}");
+    }
+}
