@@ -4,3 +4,5 @@
 mod canon;
 #[path = "archives/corpus.rs"]
 mod corpus;
+#[path = "archives/hostile.rs"]
+mod hostile;

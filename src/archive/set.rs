@@ -47,12 +47,14 @@ impl Set {
         let listed = || sets.iter().map(|set| format!("`{}`", set.name)).collect::<Vec<_>>().join(", ");
         if let Some(name) = name {
             let message = || format!("`{}` has no layer `{name}`; it has {}", source.name(), listed());
-            let found = sets.iter().position(|set| set.name == name).ok_or_else(|| Error::new(Kind::Value, message()))?;
+            let found =
+                sets.iter().position(|set| set.name == name).ok_or_else(|| Error::new(Kind::Value, message()))?;
             return sets.into_iter().nth(found).ok_or_else(|| Error::new(Kind::Value, name.to_owned()));
         }
         let with_shapes = sets.iter().filter(|set| set.shp.is_some()).count();
         if with_shapes > 1 || (with_shapes == 0 && sets.len() > 1) {
-            let message = format!("`{}` has {} layers; choose one with `layer`: {}", source.name(), sets.len(), listed());
+            let message =
+                format!("`{}` has {} layers; choose one with `layer`: {}", source.name(), sets.len(), listed());
             return Err(Error::new(Kind::Archive, message));
         }
         let found = sets.iter().position(|set| set.shp.is_some()).unwrap_or(0);
@@ -61,9 +63,8 @@ impl Set {
 }
 
 fn group(members: &[Member]) -> Vec<Set> {
-    let of_kind = |kind: &str| -> Vec<&Member> {
-        members.iter().filter(|member| member.stem_and_ending().1 == kind).collect()
-    };
+    let of_kind =
+        |kind: &str| -> Vec<&Member> { members.iter().filter(|member| member.stem_and_ending().1 == kind).collect() };
     // The same stem, to the letter if possible: `T.DBF` belongs to `t.shp` only where there is no `t.dbf`.
     let sibling = |stem: &str, kind: &str, suffix: &str| -> Option<Member> {
         let wanted = format!("{stem}{suffix}");

@@ -67,12 +67,7 @@ fn ending(path: &Path) -> Option<String> {
     path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase)
 }
 
-fn archive(
-    store: &Arc<dyn ReadAt>,
-    name: &str,
-    limits: &Limits,
-    notes: &mut Vec<Diagnostic>,
-) -> Result<Vec<Member>> {
+fn archive(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
     let Some(members) = zip::members(store, name, limits, notes)? else {
         let size = store.size().unwrap_or(0).min(1024);
         let first = exact(store, 0, size).unwrap_or_default();
@@ -82,12 +77,7 @@ fn archive(
 }
 
 /// Members of archives inside the archive, where it holds no data itself.
-fn nested(
-    members: Vec<Member>,
-    nesting: usize,
-    limits: &Limits,
-    notes: &mut Vec<Diagnostic>,
-) -> Result<Vec<Member>> {
+fn nested(members: Vec<Member>, nesting: usize, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
     let has_data = members.iter().any(|member| matches!(&*member.stem_and_ending().1, "shp" | "dbf"));
     if has_data || nesting == 0 {
         return Ok(members);

@@ -11,9 +11,8 @@ pub(super) fn write(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Resu
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
-    let written = create(&part, fill).and_then(|()| {
-        std::fs::rename(&part, path).map_err(|cause| Error::file("write", path, &cause))
-    });
+    let written = create(&part, fill)
+        .and_then(|()| std::fs::rename(&part, path).map_err(|cause| Error::file("write", path, &cause)));
     if written.is_err() {
         remove(part);
     }

@@ -66,9 +66,8 @@ impl Layer {
                 text.extend_from_slice(b"},\"geometry\":");
                 match geometries.next().flatten() {
                     None => text.extend_from_slice(b"null"),
-                    Some(wkb) => geometry(&mut text, wkb, transform).map_err(|error| {
-                        error.with(|facts| facts.record = Some(row))
-                    })?,
+                    Some(wkb) => geometry(&mut text, wkb, transform)
+                        .map_err(|error| error.with(|facts| facts.record = Some(row)))?,
                 }
                 text.push(b'}');
                 if text.len() > 64 * 1024 {
@@ -150,10 +149,10 @@ fn object(text: &mut Vec<u8>, cursor: &mut Cursor<'_>, transform: Option<&Transf
     let name = match head.flat {
         1 => "Point",
         2 => "LineString",
-        3 => "Polygon",
+        3 | 17 => "Polygon",
         4 => "MultiPoint",
         5 => "MultiLineString",
-        6 => "MultiPolygon",
+        6 | 16 => "MultiPolygon",
         _ => "GeometryCollection",
     };
     text.extend_from_slice(b"{\"type\":\"");
@@ -170,7 +169,7 @@ fn object(text: &mut Vec<u8>, cursor: &mut Cursor<'_>, transform: Option<&Transf
         return Ok(());
     }
     text.extend_from_slice(b"\",\"coordinates\":");
-    if head.flat < 4 {
+    if matches!(head.flat, 1..=3 | 17) {
         coordinates(text, cursor, head, transform)?;
     } else {
         text.push(b'[');
@@ -196,7 +195,7 @@ fn coordinates(text: &mut Vec<u8>, cursor: &mut Cursor<'_>, head: Head, transfor
             text.push(b']');
             Ok(())
         }
-        3 => {
+        3 | 17 => {
             text.push(b'[');
             for ring in 0..head.count {
                 text.extend_from_slice(if ring > 0 { b",[" } else { b"[" });

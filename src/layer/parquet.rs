@@ -65,7 +65,8 @@ impl Layer {
             }
         }
         if let Some(geo) = self.geo_metadata(schema, bounds) {
-            properties = properties.set_key_value_metadata(Some(vec![KeyValue::new("geo".to_owned(), geo.to_string())]));
+            properties =
+                properties.set_key_value_metadata(Some(vec![KeyValue::new("geo".to_owned(), geo.to_string())]));
         }
         Ok(properties.build())
     }
@@ -112,7 +113,9 @@ impl Layer {
         let fields: Fields = SIDES.iter().map(|side| Field::new(*side, DataType::Float64, false)).collect();
         let arrays: Vec<ArrayRef> = sides.iter_mut().map(|side| Arc::new(side.finish()) as ArrayRef).collect();
         let name = self.free_name("bbox");
-        let broken = |cause: &dyn std::fmt::Display| Error::new(Kind::Archive, format!("the boxes do not form a column: {cause}"));
+        let broken = |cause: &dyn std::fmt::Display| {
+            Error::new(Kind::Archive, format!("the boxes do not form a column: {cause}"))
+        };
         let boxes = StructArray::try_new(fields.clone(), arrays, nulls.finish()).map_err(|cause| broken(&cause))?;
         let mut all: Vec<Arc<Field>> = self.schema.fields().iter().cloned().collect();
         all.push(Arc::new(Field::new(name, DataType::Struct(fields), true)));

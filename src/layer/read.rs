@@ -84,7 +84,9 @@ fn shapes(shp: &Member, set: &Set, options: &Options, notes: &mut Vec<Diagnostic
         None => None,
         Some(shx) => match Index::read(shx, shp.size()) {
             Err(error) if !options.strict => {
-                notes.push(Diagnostic::new("shx-damaged", format!("the index was ignored: {error}")).in_member(shx.name()));
+                notes.push(
+                    Diagnostic::new("shx-damaged", format!("the index was ignored: {error}")).in_member(shx.name()),
+                );
                 None
             }
             index => index?,
@@ -228,7 +230,9 @@ fn vendor_units(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Re
 fn sidecar(member: &Member, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Option<Vec<u8>>> {
     match member.read_all(SIDECAR) {
         Err(error) if !options.strict => {
-            notes.push(Diagnostic::new("sidecar-lost", format!("it could not be read: {error}")).in_member(member.name()));
+            notes.push(
+                Diagnostic::new("sidecar-lost", format!("it could not be read: {error}")).in_member(member.name()),
+            );
             Ok(None)
         }
         bytes => bytes.map(Some),

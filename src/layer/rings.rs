@@ -12,7 +12,8 @@ pub(super) struct Ring {
 impl Ring {
     /// A ring from X and Y of 16 bytes a vertex; closed for the sake of the tests below.
     pub(super) fn new(xy: &[u8]) -> Self {
-        let number = |bytes: Option<&[u8]>| bytes.and_then(|bytes| bytes.try_into().ok()).map_or(f64::NAN, f64::from_le_bytes);
+        let number =
+            |bytes: Option<&[u8]>| bytes.and_then(|bytes| bytes.try_into().ok()).map_or(f64::NAN, f64::from_le_bytes);
         let mut points: Vec<(f64, f64)> =
             xy.chunks_exact(16).map(|point| (number(point.get(..8)), number(point.get(8..)))).collect();
         if let (Some(first), Some(last)) = (points.first().copied(), points.last().copied())
@@ -77,10 +78,7 @@ impl Ring {
     fn lies_in(&self, outer: &Self) -> bool {
         let corners = self.points.iter().copied();
         let middles = self.edges().map(|((ax, ay), (bx, by))| (f64::midpoint(ax, bx), f64::midpoint(ay, by)));
-        corners
-            .chain(middles)
-            .find(|point| !outer.has_on_boundary(*point))
-            .is_some_and(|point| outer.surrounds(point))
+        corners.chain(middles).find(|point| !outer.has_on_boundary(*point)).is_some_and(|point| outer.surrounds(point))
     }
 
     /// The leftmost, rightmost, lowest and highest points.
@@ -141,8 +139,11 @@ pub(super) fn polygons(rings: &[Ring], has_z_or_m: bool) -> Vec<Vec<usize>> {
         return vec![all];
     }
     let by_direction = has_z_or_m || !is_misdirected(rings);
-    let clockwise: Vec<usize> =
-        all.iter().copied().filter(|ring| rings.get(*ring).is_some_and(|ring| ring.is_sound() && ring.clockwise)).collect();
+    let clockwise: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|ring| rings.get(*ring).is_some_and(|ring| ring.is_sound() && ring.clockwise))
+        .collect();
     if by_direction && let [outer] = *clockwise {
         let holes = all.iter().copied().filter(|ring| *ring != outer);
         return vec![std::iter::once(outer).chain(holes).collect()];

@@ -109,9 +109,14 @@ pub(crate) fn repr(value: f64) -> String {
 
 #[test]
 fn floats_are_written_as_python_writes_them() {
-    for (value, text) in
-        [(1.0, "1.0"), (1e16, "1e+16"), (1e15, "1000000000000000.0"), (0.0001, "0.0001"), (0.000_01, "1e-05"), (-0.0, "-0.0")]
-    {
+    for (value, text) in [
+        (1.0, "1.0"),
+        (1e16, "1e+16"),
+        (1e15, "1000000000000000.0"),
+        (0.0001, "0.0001"),
+        (0.000_01, "1e-05"),
+        (-0.0, "-0.0"),
+    ] {
         assert_eq!(repr(value), text);
     }
     assert_eq!(exact_sum(&[1e100, 1.0, -1e100]), 1.0);
