@@ -105,15 +105,13 @@ fn group(members: &[Member]) -> Vec<Set> {
 }
 
 fn nothing(source: &Source, members: &[Member], notes: &[Diagnostic]) -> Error {
-    let mut message = format!("`{}` holds no shapefile and no .dbf", source.name());
-    if members.is_empty() {
-        message.push_str(": it is empty");
-    } else {
-        let first: Vec<String> = members.iter().take(5).map(|member| format!("`{}`", member.file_name())).collect();
-        message.push_str(&format!(": its {} members begin with {}", members.len(), first.join(", ")));
-    }
-    for note in notes.iter().take(3) {
-        message.push_str(&format!("; `{}`: {}", note.member.as_deref().unwrap_or_default(), note.message));
-    }
+    let members: Vec<String> = members.iter().take(5).map(|member| format!("`{}`", member.file_name())).collect();
+    let what = if members.is_empty() { "nothing".to_owned() } else { members.join(", ") };
+    let refused: String = notes
+        .iter()
+        .take(3)
+        .map(|note| [", `", note.member.as_deref().unwrap_or_default(), "`: ", &note.message].concat())
+        .collect();
+    let message = format!("`{}` holds no shapefile and no .dbf, but {what}{refused}", source.name());
     Error::new(Kind::Archive, message).with(|facts| facts.member = notes.first().and_then(|note| note.member.clone()))
 }

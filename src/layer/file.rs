@@ -21,8 +21,8 @@ pub(super) fn write(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Resu
 
 fn create(part: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
     let failed = |cause: &std::io::Error| Error::file("write", part, cause);
-    let file = File::create(part).map_err(|cause| failed(&cause))?;
-    let mut out = BufWriter::with_capacity(256 * 1024, file);
+    let created = File::create(part).map_err(|cause| failed(&cause))?;
+    let mut out = BufWriter::with_capacity(256 * 1024, created);
     fill(&mut out)?;
     out.flush().map_err(|cause| failed(&cause))?;
     out.get_ref().sync_all().map_err(|cause| failed(&cause))

@@ -17,7 +17,7 @@ use crate::error::{Error, Kind, Result};
 const EPOCH: i32 = 719_163;
 
 impl Layer {
-    /// Writes a FeatureCollection. `as_is` writes coordinates as they are; otherwise they are brought to WGS 84, and
+    /// Writes a `FeatureCollection`. `as_is` writes coordinates as they are; otherwise they are brought to WGS 84, and
     /// it is an error where the CRS is unknown.
     pub fn write_geojson(&self, path: &Path, as_is: bool) -> Result<()> {
         let transform = self.transform(as_is)?;
@@ -119,8 +119,10 @@ impl Column<'_> {
                 json(text, &date.map(|date| date.to_string()));
             }
             DataType::LargeBinary => {
+                let bytes = self.array.as_binary::<i64>().value(row);
+                let digit = |half: u8| char::from_digit(u32::from(half), 16);
                 let hex: String =
-                    self.array.as_binary::<i64>().value(row).iter().map(|byte| format!("{byte:02x}")).collect();
+                    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0x0F)]).flatten().collect();
                 string(text, &hex);
             }
             _ => text.extend_from_slice(b"null"),

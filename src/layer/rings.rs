@@ -1,5 +1,7 @@
 //! Rings of one polygon record put together into polygons: which are outer, and which holes belong to which.
 
+#![expect(clippy::float_cmp, reason = "corners are compared with the very numbers they were read from")]
+
 /// The vertices of a ring as they stand in the file, closed or not.
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
@@ -215,7 +217,7 @@ mod tests {
     use super::*;
 
     fn square(x: f64, y: f64, size: f64, clockwise: bool) -> Ring {
-        let mut corners = vec![(x, y), (x, y + size), (x + size, y + size), (x + size, y), (x, y)];
+        let mut corners = [(x, y), (x, y + size), (x + size, y + size), (x + size, y), (x, y)];
         if !clockwise {
             corners.reverse();
         }
