@@ -6,5 +6,15 @@
 mod canon;
 #[path = "archives/corpus.rs"]
 mod corpus;
+#[path = "archives/deviations.rs"]
+mod deviations;
 #[path = "archives/hostile.rs"]
 mod hostile;
+#[path = "archives/make.rs"]
+mod make;
+#[path = "archives/mutants.rs"]
+mod mutants;
+#[path = "archives/outputs.rs"]
+mod outputs;
+#[path = "archives/sources.rs"]
+mod sources;

@@ -37,8 +37,14 @@ impl Layer {
             .collect();
         let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
         // Only metadata differ, so every batch fits the new schema; were it otherwise, the old one stays.
-        let batches: std::result::Result<Vec<_>, _> =
-            self.batches.iter().map(|batch| batch.clone().with_schema(Arc::clone(&schema))).collect();
+        let batches: std::result::Result<Vec<_>, _> = self
+            .batches
+            .iter()
+            .map(|batch| {
+                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                RecordBatch::try_new_with_options(Arc::clone(&schema), batch.columns().to_vec(), &options)
+            })
+            .collect();
         if let Ok(batches) = batches {
             self.schema = schema;
             self.batches = batches;
