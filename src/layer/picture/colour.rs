@@ -1,0 +1,187 @@
+//! Which colour a value has: a ramp, a few steps, or names.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use super::Values;
+
+/// Viridis, which is even to the eye and safe for colour-blind readers, at every tenth.
+const RAMP: [[u8; 3]; 11] = [
+    [68, 1, 84],
+    [72, 36, 117],
+    [65, 68, 135],
+    [53, 95, 141],
+    [42, 120, 142],
+    [33, 145, 140],
+    [34, 168, 132],
+    [68, 191, 112],
+    [122, 209, 81],
+    [189, 223, 38],
+    [253, 231, 37],
+];
+/// Names get colours that can be told apart.
+const NAMED: [&str; 8] = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#ee8866", "#44bb99"];
+/// Names beyond those that have a colour of their own.
+const OTHER: &str = "#6d6d6d";
+/// Records without a value.
+pub(super) const MISSING: &str = "#c4c4c0";
+/// Records of a layer without values.
+const PLAIN: &str = "#2a788e";
+/// How many shades a ramp is drawn in; records of one shade share a path.
+pub(super) const SHADES: usize = 32;
+/// Numbers with so few different values are shown one by one: rates of a prescription, sections, passes.
+const MAX_STEPS: usize = 8;
+
+/// The rule from values to colours.
+#[derive(Debug)]
+pub(super) enum Scale<'a> {
+    Plain,
+    /// Evenly from `low` to `high`, which leave out the outer 2 % on both sides where `clipped`.
+    Ramp {
+        values: &'a [Option<f64>],
+        low: f64,
+        high: f64,
+        least: f64,
+        most: f64,
+        missing: usize,
+    },
+    Steps {
+        values: &'a [Option<f64>],
+        steps: Vec<f64>,
+        missing: usize,
+    },
+    Names {
+        values: &'a [Option<&'a str>],
+        names: Vec<&'a str>,
+        others: usize,
+        missing: usize,
+    },
+}
+
+impl<'a> Scale<'a> {
+    pub(super) fn of(values: &Values<'a>) -> Self {
+        match *values {
+            Values::None => Self::Plain,
+            Values::Numbers(values) => numbers(values),
+            Values::Categories(values) => categories(values),
+        }
+    }
+
+    /// The number of a record's colour; records of one number are drawn together.
+    pub(super) fn shade(&self, record: usize) -> usize {
+        match self {
+            Self::Plain => 0,
+            Self::Ramp { values, low, high, .. } => number(values, record).map_or(SHADES, |value| {
+                let place = ((value - low) / (high - low)).clamp(0.0, 1.0);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    clippy::cast_precision_loss,
+                    reason = "a share of a few shades"
+                )]
+                let shade = (place * SHADES as f64) as usize;
+                shade.min(SHADES - 1)
+            }),
+            Self::Steps { values, steps, .. } => number(values, record)
+                .and_then(|value| steps.iter().position(|step| step.total_cmp(&value).is_eq()))
+                .unwrap_or(steps.len()),
+            Self::Names { values, names, .. } => match values.get(record).copied().flatten() {
+                None => names.len() + 1,
+                Some(name) => names.iter().position(|known| *known == name).unwrap_or(names.len()),
+            },
+        }
+    }
+
+    /// The colours by number, with missing values first so that values are drawn over them.
+    pub(super) fn colours(&self) -> Vec<(usize, String)> {
+        match self {
+            Self::Plain => vec![(0, PLAIN.to_owned())],
+            Self::Ramp { .. } => with_missing((0..SHADES).map(|shade| ramp(shade, SHADES)).collect(), SHADES),
+            Self::Steps { steps, .. } => {
+                with_missing((0..steps.len()).map(|step| ramp(step, steps.len())).collect(), steps.len())
+            }
+            Self::Names { names, .. } => {
+                let mut colours: Vec<String> = NAMED.iter().take(names.len()).map(ToString::to_string).collect();
+                colours.push(OTHER.to_owned());
+                with_missing(colours, names.len() + 1)
+            }
+        }
+    }
+
+    /// How many records have no value.
+    pub(super) fn missing(&self) -> usize {
+        match self {
+            Self::Plain => 0,
+            Self::Ramp { missing, .. } | Self::Steps { missing, .. } | Self::Names { missing, .. } => *missing,
+        }
+    }
+}
+
+fn with_missing(colours: Vec<String>, missing: usize) -> Vec<(usize, String)> {
+    std::iter::once((missing, MISSING.to_owned())).chain(colours.into_iter().enumerate()).collect()
+}
+
+fn number(values: &[Option<f64>], record: usize) -> Option<f64> {
+    // Adding zero makes a negative zero positive.
+    values.get(record).copied().flatten().filter(|value| value.is_finite()).map(|value| value + 0.0)
+}
+
+/// The colour of a step among `steps`.
+pub(super) fn ramp(step: usize, steps: usize) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "a few shades")]
+    let place = if steps < 2 { 5.0 } else { 10.0 * step as f64 / (steps - 1) as f64 };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 10")]
+    let index = (place as usize).min(RAMP.len() - 2);
+    #[expect(clippy::cast_precision_loss, reason = "between 0 and 10")]
+    let share = place - index as f64;
+    let (Some(from), Some(to)) = (RAMP.get(index), RAMP.get(index + 1)) else {
+        return PLAIN.to_owned();
+    };
+    let mut colour = String::from("#");
+    for (from, to) in from.iter().zip(to) {
+        let part = f64::from(*from) + (f64::from(*to) - f64::from(*from)) * share;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two bytes")]
+        let part = part.round() as u8;
+        let _ = write!(colour, "{part:02x}");
+    }
+    colour
+}
+
+fn numbers(values: &[Option<f64>]) -> Scale<'_> {
+    let mut known: Vec<f64> = (0..values.len()).filter_map(|record| number(values, record)).collect();
+    let missing = values.len() - known.len();
+    known.sort_unstable_by(f64::total_cmp);
+    let mut steps: Vec<f64> = Vec::new();
+    for value in &known {
+        if steps.last().is_none_or(|last| last < value) {
+            steps.push(*value);
+            if steps.len() > MAX_STEPS {
+                break;
+            }
+        }
+    }
+    let (Some(least), Some(most)) = (known.first().copied(), known.last().copied()) else {
+        return Scale::Steps { values, steps, missing };
+    };
+    if steps.len() <= MAX_STEPS {
+        return Scale::Steps { values, steps, missing };
+    }
+    let aside = known.len() / 50;
+    let low = known.get(aside).copied().unwrap_or(least);
+    let high = known.get(known.len() - 1 - aside).copied().unwrap_or(most);
+    let (low, high) = if low < high { (low, high) } else { (least, most) };
+    Scale::Ramp { values, low, high, least, most, missing }
+}
+
+fn categories<'a>(values: &'a [Option<&'a str>]) -> Scale<'a> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in values.iter().flatten() {
+        *counts.entry(name).or_default() += 1;
+    }
+    let missing = values.iter().filter(|value| value.is_none()).count();
+    let mut names: Vec<(&str, usize)> = counts.into_iter().collect();
+    names.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let others = names.len().saturating_sub(NAMED.len());
+    names.truncate(NAMED.len());
+    Scale::Names { values, names: names.into_iter().map(|(name, _)| name).collect(), others, missing }
+}

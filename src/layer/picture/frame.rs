@@ -1,0 +1,238 @@
+//! What stands around the records: title, legend, scale bar, north and the counts.
+
+use std::fmt::Write as _;
+
+use super::Drawing;
+use super::colour::{MISSING, SHADES, Scale, ramp};
+use super::ground::{Ground, Selection, Shape};
+use super::text::{count, cut, escape, lone, number, round_below};
+
+const MARGIN: f64 = 20.0;
+const HEADER: f64 = 66.0;
+const FOOTER: f64 = 50.0;
+const LEGEND: f64 = 168.0;
+/// Between the edge of the panel and the records.
+const PADDING: f64 = 16.0;
+const INK: &str = "#1f2421";
+const PALE: &str = "#666b67";
+const FONTS: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
+
+/// Sizes in pixels, and how ground becomes paper.
+#[derive(Debug)]
+pub(super) struct Layout {
+    width: f64,
+    height: f64,
+    panel_width: f64,
+    panel_height: f64,
+    pub(super) pixels_per_metre: f64,
+    left: f64,
+    top: f64,
+    is_as_is: bool,
+}
+
+impl Layout {
+    pub(super) fn new(drawing: &Drawing<'_>, ground: &Ground) -> Self {
+        let width = f64::from(drawing.width.unwrap_or(760).clamp(360, 4000));
+        let panel_width = width - 2.0 * MARGIN - LEGEND;
+        let (across, along) = ground.size();
+        let room = panel_width - 2.0 * PADDING;
+        let wanted = if across > 0.0 { along / across * room } else { room };
+        let panel_height = wanted.clamp(200.0, room * 1.15) + 2.0 * PADDING;
+        let fits = (room / across).min((panel_height - 2.0 * PADDING) / along);
+        // A single point has no extent; any scale shows it.
+        let pixels_per_metre = if fits.is_finite() { fits } else { 1.0 };
+        Self {
+            width,
+            height: HEADER + panel_height + FOOTER,
+            panel_width,
+            panel_height,
+            pixels_per_metre,
+            left: (panel_width - across * pixels_per_metre) / 2.0,
+            top: (panel_height - along * pixels_per_metre) / 2.0,
+            is_as_is: drawing.transform.is_none(),
+        }
+    }
+
+    /// A place on the ground in tenths of a pixel inside the panel.
+    pub(super) fn tenths(&self, ground: &Ground, x: f64, y: f64) -> (i64, i64) {
+        let right = self.left + (x - ground.west) * ground.metres.0 * self.pixels_per_metre;
+        let down = self.top + (ground.north - y) * ground.metres.1 * self.pixels_per_metre;
+        // Corners of records at the edge may lie far outside; the panel cuts them off.
+        #[expect(clippy::cast_possible_truncation, reason = "clamped to a few pages")]
+        let tenth = |pixels: f64| (pixels * 10.0).round().clamp(-1e6, 1e6) as i64;
+        (tenth(right), tenth(down))
+    }
+}
+
+/// Puts the whole map together.
+pub(super) fn write(
+    drawing: &Drawing<'_>,
+    ground: &Ground,
+    selection: &Selection,
+    scale: &Scale<'_>,
+    layout: &Layout,
+    marks: &str,
+) -> String {
+    let Layout { width, height, panel_width, panel_height, .. } = *layout;
+    let (title, shown, drawn) = (escape(drawing.title), subject(drawing), drawn(ground, selection));
+    let up = if layout.is_as_is { "" } else { ", north is up" };
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+         role=\"img\" aria-label=\"{title}: {shown}\" font-family=\"{FONTS}\" style=\"max-width:100%\">\n\
+         <title>{title}: {shown}</title>\n<desc>Map{up}. It {drawn}.</desc>\n\
+         <rect width=\"{width:.0}\" height=\"{height:.0}\" fill=\"#fff\"/>\n"
+    );
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few hundred characters")]
+    let letters = ((width - 2.0 * MARGIN) / 11.5) as usize;
+    text(&mut svg, (MARGIN, 34.0), r#"font-size="20" font-weight="600""#, INK, &escape(&cut(drawing.title, letters)));
+    text(&mut svg, (MARGIN, 54.0), r#"font-size="13""#, PALE, &shown);
+    let _ = writeln!(
+        svg,
+        "<svg x=\"{MARGIN}\" y=\"{HEADER}\" width=\"{panel_width:.0}\" height=\"{panel_height:.0}\" overflow=\"hidden\">\
+         <rect width=\"{panel_width:.0}\" height=\"{panel_height:.0}\" rx=\"6\" fill=\"#f3f3ef\"/>\n{marks}</svg>"
+    );
+    legend(&mut svg, drawing, scale, layout);
+    let line = HEADER + panel_height + 28.0;
+    if layout.is_as_is {
+        text(&mut svg, (MARGIN, line), r#"font-size="12""#, PALE, "coordinates as they are");
+    } else {
+        bar(&mut svg, line, layout);
+        north(&mut svg, MARGIN + panel_width + 26.0, HEADER + panel_height - 30.0);
+    }
+    let edge = (MARGIN + panel_width, line);
+    text(&mut svg, edge, r#"font-size="12" text-anchor="end""#, PALE, &drawn);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// What the colours show, escaped.
+fn subject(drawing: &Drawing<'_>) -> String {
+    let column = drawing.column.filter(|_| !matches!(drawing.values, super::Values::None));
+    match (column, drawing.unit) {
+        (None, _) => "where its records lie".to_owned(),
+        (Some(column), Some(unit)) => escape(&format!("{} in {}", cut(column, 40), cut(unit, 24))),
+        (Some(column), None) if matches!(drawing.values, super::Values::Numbers(_)) => {
+            escape(&format!("{}, unit unknown", cut(column, 40)))
+        }
+        (Some(column), None) => escape(&cut(column, 40)),
+    }
+}
+
+fn drawn(ground: &Ground, selection: &Selection) -> String {
+    let Ground { kind, total, outside, .. } = *ground;
+    let mut drawn = format!("draws {} of {} {kind}", count(selection.spots.len()), count(total));
+    if matches!(selection.shape, Shape::Squares { .. }) {
+        drawn.push_str(" as squares");
+    }
+    if outside > 0 {
+        let _ = write!(drawn, "; {} far outside", count(outside));
+    }
+    drawn
+}
+
+fn text(svg: &mut String, (x, y): (f64, f64), style: &str, colour: &str, escaped: &str) {
+    let _ = writeln!(svg, r#"<text x="{x:.1}" y="{y:.1}" {style} fill="{colour}">{escaped}</text>"#);
+}
+
+fn north(svg: &mut String, x: f64, y: f64) {
+    let (left, right, low, dent) = (x - 5.0, x + 5.0, y + 14.0, y + 10.5);
+    let _ = writeln!(
+        svg,
+        r#"<path d="M{x:.1} {y:.1}L{right:.1} {low:.1}L{x:.1} {dent:.1}L{left:.1} {low:.1}z" fill="{PALE}"/>"#
+    );
+    text(svg, (x, y + 26.0), r#"font-size="11" text-anchor="middle""#, PALE, "N");
+}
+
+/// A bar of a round length between a sixth and a third of the panel.
+fn bar(svg: &mut String, line: f64, layout: &Layout) {
+    let metres = round_below(layout.panel_width / 3.0 / layout.pixels_per_metre);
+    let end = MARGIN + metres * layout.pixels_per_metre;
+    let label = if metres >= 1000.0 { format!("{} km", lone(metres / 1000.0)) } else { format!("{} m", lone(metres)) };
+    let (y, up) = (line, line - 6.0);
+    let _ = writeln!(
+        svg,
+        r#"<path d="M{MARGIN} {up:.1}V{y:.1}H{end:.1}V{up:.1}" fill="none" stroke="{INK}" stroke-width="1.5"/>"#
+    );
+    let middle = f64::midpoint(MARGIN, end);
+    text(svg, (middle, line - 5.0), r#"font-size="12" text-anchor="middle""#, INK, &label);
+}
+
+fn legend(svg: &mut String, drawing: &Drawing<'_>, scale: &Scale<'_>, layout: &Layout) {
+    let x = MARGIN + layout.panel_width + 18.0;
+    let mut y = HEADER + 12.0;
+    if let Some(column) = drawing.column.filter(|_| !matches!(scale, Scale::Plain)) {
+        text(svg, (x, y), r#"font-size="13" font-weight="600""#, INK, &escape(&cut(column, 19)));
+        y += 17.0;
+        let unit = match scale {
+            Scale::Names { .. } => None,
+            _ => Some(drawing.unit.map_or_else(|| "unit unknown".to_owned(), |unit| escape(&cut(unit, 22)))),
+        };
+        if let Some(unit) = unit {
+            text(svg, (x, y), r#"font-size="12""#, PALE, &unit);
+            y += 17.0;
+        }
+    }
+    match scale {
+        Scale::Plain => {}
+        Scale::Ramp { low, high, least, most, .. } => {
+            y = ramp_legend(svg, (x, y), layout, [*low, *high, *least, *most]);
+        }
+        Scale::Steps { steps, .. } => {
+            for (step, value) in steps.iter().enumerate().rev() {
+                swatch(svg, x, &mut y, &ramp(step, steps.len()), &lone(*value));
+            }
+        }
+        Scale::Names { names, others, .. } => {
+            for ((_, colour), name) in scale.colours().iter().skip(1).zip(names) {
+                swatch(svg, x, &mut y, colour, &escape(&cut(name, 18)));
+            }
+            if let (true, Some((_, colour))) = (*others > 0, scale.colours().last()) {
+                swatch(svg, x, &mut y, colour, &format!("{} others", count(*others)));
+            }
+        }
+    }
+    if scale.missing() > 0 {
+        swatch(svg, x, &mut y, MISSING, &format!("no value ({})", count(scale.missing())));
+    }
+}
+
+fn swatch(svg: &mut String, x: f64, y: &mut f64, colour: &str, escaped: &str) {
+    let _ = writeln!(svg, r#"<rect x="{x:.1}" y="{y:.1}" width="14" height="14" rx="3" fill="{colour}"/>"#);
+    text(svg, (x + 22.0, *y + 11.5), r#"font-size="12""#, INK, escaped);
+    *y += 20.0;
+}
+
+/// The bar of shades with its numbers; gives back where the next entry goes.
+fn ramp_legend(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high, least, most]: [f64; 4]) -> f64 {
+    let length = (layout.panel_height - 128.0).clamp(96.0, 220.0);
+    #[expect(clippy::cast_precision_loss, reason = "a few shades")]
+    let part = length / SHADES as f64;
+    for shade in 0..SHADES {
+        #[expect(clippy::cast_precision_loss, reason = "a few shades")]
+        let top = y + length - part * (shade + 1) as f64;
+        // Each shade reaches under the one above it, so that no seam shows.
+        let over = if shade == 0 { part } else { part + 0.6 };
+        let colour = ramp(shade, SHADES);
+        let _ = writeln!(svg, r#"<rect x="{x:.1}" y="{top:.2}" width="16" height="{over:.2}" fill="{colour}"/>"#);
+    }
+    let step = round_below((high - low) / 3.2);
+    let mut tick = (low / step).ceil() * step;
+    for _ in 0..12 {
+        if tick.is_nan() || tick > high + step * 1e-6 {
+            break;
+        }
+        let at = y + length * (1.0 - (tick - low) / (high - low));
+        let _ = writeln!(svg, r#"<path d="M{:.1} {at:.1}h4" stroke="{PALE}"/>"#, x + 16.0);
+        text(svg, (x + 25.0, at + 4.0), r#"font-size="12""#, INK, &number(tick, step));
+        tick += step;
+    }
+    let mut next = y + length + 20.0;
+    if least < low || most > high {
+        text(svg, (x, next), r#"font-size="11""#, PALE, "colours: 2 % to 98 %");
+        next += 14.0;
+        let all = format!("all values: {} to {}", lone(least), lone(most));
+        text(svg, (x, next), r#"font-size="11""#, PALE, &all);
+        next += 12.0;
+    }
+    next
+}

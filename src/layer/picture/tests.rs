@@ -1,0 +1,256 @@
+//! What a reader of a map can rely on.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::Kind;
+use crate::layer::crs::Crs;
+
+fn point(x: f64, y: f64) -> Vec<u8> {
+    let mut wkb = vec![1, 1, 0, 0, 0];
+    wkb.extend(x.to_le_bytes());
+    wkb.extend(y.to_le_bytes());
+    wkb
+}
+
+fn polygon(rings: &[&[(f64, f64)]]) -> Vec<u8> {
+    let mut wkb = vec![1, 3, 0, 0, 0];
+    wkb.extend(u32::try_from(rings.len()).unwrap().to_le_bytes());
+    for ring in rings {
+        wkb.extend(u32::try_from(ring.len()).unwrap().to_le_bytes());
+        for (x, y) in *ring {
+            wkb.extend(x.to_le_bytes());
+            wkb.extend(y.to_le_bytes());
+        }
+    }
+    wkb
+}
+
+/// A map on WGS 84 with a title that would break careless XML.
+fn map(geometries: &[Vec<u8>], values: Values<'_>) -> Result<String> {
+    let transform = Crs::wgs84().to_wgs84()?;
+    let geometries: Vec<Option<&[u8]>> = geometries.iter().map(|wkb| Some(wkb.as_slice())).collect();
+    draw(&Drawing {
+        geometries: &geometries,
+        values,
+        transform: Some(&transform),
+        title: "North <Forty> & \"Co\"",
+        column: Some("Yld_Mass_D"),
+        unit: Some("bu/ac"),
+        width: None,
+    })
+}
+
+/// A field of 250 passes with 400 points each.
+fn field() -> (Vec<Vec<u8>>, Vec<Option<f64>>) {
+    let places = (0..250_u32).flat_map(|pass| (0..400_u32).map(move |along| (f64::from(pass), f64::from(along))));
+    let wkb = places.clone().map(|(pass, along)| point(-98.2 + pass * 1e-4, 49.5 + along * 4e-5)).collect();
+    (wkb, places.map(|(pass, along)| Some(60.0 + (pass / 30.0).sin() * 20.0 + along / 40.0)).collect())
+}
+
+/// The places of dots in tenths of a pixel, in the order they are drawn.
+fn dots(svg: &str) -> Vec<(i64, i64)> {
+    let mut found = Vec::new();
+    for path in svg.split("stroke=\"#").filter_map(|part| part.split("\" d=\"M").nth(1)) {
+        let Some(path) = path.split('"').next().filter(|path| path.contains("h0")) else { continue };
+        let (mut x, mut y) = (0, 0);
+        for pair in path.split("h0").filter(|pair| !pair.is_empty()) {
+            let spaced = pair.trim_start_matches('m').replace('-', " -");
+            let numbers: Vec<i64> = spaced.split_whitespace().map(|number| number.parse().unwrap()).collect();
+            (x, y) = (x + numbers[0], y + numbers[1]);
+            found.push((x, y));
+        }
+    }
+    found
+}
+
+/// The length of the scale bar in pixels.
+fn bar(svg: &str) -> f64 {
+    let path = svg.split("<path d=\"M20 ").nth(1).expect("a scale bar");
+    path.split('H').nth(1).and_then(|rest| rest.split('V').next()).unwrap().parse::<f64>().unwrap() - 20.0
+}
+
+#[test]
+fn a_large_layer_is_thinned_evenly_small_and_the_same_each_time() {
+    let (wkb, values) = field();
+    let svg = map(&wkb, Values::Numbers(&values)).unwrap();
+    assert_eq!(svg, map(&wkb, Values::Numbers(&values)).unwrap());
+    assert!(svg.len() < 200_000, "{} bytes", svg.len());
+    let drawn = dots(&svg);
+    assert!((6_000..=8_000).contains(&drawn.len()), "{} dots", drawn.len());
+    let said = format!("draws {},{:03} of 100,000 points", drawn.len() / 1000, drawn.len() % 1000);
+    assert!(svg.contains(&said), "{said}");
+    // Evenly: each of 10 × 10 squares of the map holds its share.
+    let (west, east) = (drawn.iter().map(|dot| dot.0).min().unwrap(), drawn.iter().map(|dot| dot.0).max().unwrap());
+    let (north, south) = (drawn.iter().map(|dot| dot.1).min().unwrap(), drawn.iter().map(|dot| dot.1).max().unwrap());
+    let mut shares = [0_usize; 100];
+    for (x, y) in &drawn {
+        let (column, row) = ((x - west) * 10 / (east - west + 1), (y - north) * 10 / (south - north + 1));
+        shares[usize::try_from(row * 10 + column).unwrap()] += 1;
+    }
+    assert!(shares.iter().all(|share| (40..=160).contains(share)), "{shares:?}");
+}
+
+#[test]
+fn the_scale_bar_is_right_for_the_latitude_and_north_is_up() {
+    // One kilometre apart on the ellipsoid at 60° north, by pyproj.Geod("WGS84").fwd: east, then north.
+    let (east, north) = (10.017_921_146_010_07, 60.008_975_664_518_4);
+    for (other, is_north) in [((east, 60.0), false), ((10.0, north), true)] {
+        let svg = map(&[point(10.0, 60.0), point(other.0, other.1)], Values::Numbers(&[Some(1.0), Some(2.0)])).unwrap();
+        let drawn = dots(&svg);
+        let (from, to) = (drawn[0], drawn[1]);
+        #[expect(clippy::cast_precision_loss, reason = "pixels")]
+        let apart = ((from.0 - to.0).abs() + (from.1 - to.1).abs()) as f64 / 10.0;
+        assert_eq!((to.0 > from.0, to.1 < from.1), (!is_north, is_north));
+        let metres = if svg.contains(">200 m<") { 200.0 } else { 500.0 };
+        assert!(svg.contains(&format!(">{metres} m<")));
+        let measured = apart / bar(&svg) * metres;
+        assert!((measured - 1000.0).abs() < 2.0, "{measured} m instead of 1000");
+    }
+}
+
+#[test]
+fn the_map_says_what_it_shows_and_needs_nothing_from_outside() {
+    let values = [Some(1.5), None, Some(f64::NAN), Some(12.0)];
+    let wkb: Vec<Vec<u8>> = [10.0, 10.001, 10.002, 10.003].iter().map(|x| point(*x, 50.0)).collect();
+    let svg = map(&wkb, Values::Numbers(&values)).unwrap();
+    assert!(svg.contains("<title>North &lt;Forty&gt; &amp; &quot;Co&quot;: Yld_Mass_D in bu/ac</title>"));
+    assert!(svg.contains("role=\"img\"") && svg.contains(">bu/ac<") && svg.contains(">1.5<") && svg.contains(">12<"));
+    assert!(svg.contains(">no value (2)<") && svg.contains("draws 4 of 4 points"));
+    for outside in ["<script", "href", "url(", "@import", " id="] {
+        assert!(!svg.contains(outside), "{outside}");
+    }
+    assert_eq!(svg.matches("http").count(), 1, "only the name of the language");
+}
+
+#[test]
+fn colours_follow_the_values() {
+    let values: Vec<Option<f64>> = (0..100_u32).map(|value| Some(f64::from(value))).collect();
+    let wkb: Vec<Vec<u8>> = (0..100_u32).map(|at| point(10.0 + f64::from(at) * 1e-4, 50.0)).collect();
+    let svg = map(&wkb, Values::Numbers(&values)).unwrap();
+    let darkest = svg.split("<path stroke=\"#440154\" d=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let brightest = svg.split("<path stroke=\"#fde725\" d=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let first = |path: &str| path[1..].split([' ', '-', 'h']).next().unwrap().parse::<i64>().unwrap();
+    assert!(first(darkest) < 500 && first(brightest) > 5_000, "{darkest} {brightest}");
+    assert!(svg.contains("2 % to 98 %") && svg.contains("all values: 0 to 99"));
+}
+
+#[test]
+fn names_have_a_legend_and_rare_ones_share_a_colour() {
+    let names: Vec<String> = (0..12).map(|name| format!("Product {name} & Co")).collect();
+    let values: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
+    let wkb: Vec<Vec<u8>> = (0..12_u32).map(|at| point(10.0 + f64::from(at) * 1e-4, 50.0)).collect();
+    let svg = map(&wkb, Values::Categories(&values)).unwrap();
+    assert!(svg.contains(">Product 0 &amp; Co<") && svg.contains(">4 others<"));
+}
+
+#[test]
+fn unknown_units_and_unknown_coordinates_are_said() {
+    let wkb = [point(500_000.0, 5_000_000.0), point(500_100.0, 5_000_100.0)];
+    let geometries: Vec<Option<&[u8]>> = wkb.iter().map(|wkb| Some(wkb.as_slice())).collect();
+    let drawing = Drawing {
+        geometries: &geometries,
+        values: Values::Numbers(&[Some(1.0), Some(2.0)]),
+        transform: None,
+        title: "t",
+        column: Some("N"),
+        unit: None,
+        width: Some(500),
+    };
+    let svg = draw(&drawing).unwrap();
+    assert!(svg.contains(">unit unknown<") && svg.contains("coordinates as they are") && svg.contains("width=\"500\""));
+    assert!(!svg.contains(" m<") && !svg.contains("km<") && !svg.contains("north is up"));
+}
+
+#[test]
+fn holes_stay_empty_and_overlaps_stay_filled() {
+    let shell = [(10.0, 50.0), (10.01, 50.0), (10.01, 50.01), (10.0, 50.01), (10.0, 50.0)];
+    let hole = [(10.002, 50.002), (10.004, 50.002), (10.004, 50.004), (10.002, 50.004)];
+    let backwards: Vec<(f64, f64)> = hole.iter().rev().copied().collect();
+    let expected = map(&[polygon(&[&shell, &hole])], Values::None).unwrap();
+    let turned = map(&[polygon(&[&shell, &backwards])], Values::None).unwrap();
+    assert!(expected.contains("draws 1 of 1 polygons") && expected.matches('z').count() >= 2);
+    // Under the non-zero rule a hole must run against its shell, whichever way the file has it.
+    let area = |svg: &str| {
+        let path = svg.split(" d=\"M").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
+        path.split("zM").map(signed_area).collect::<Vec<_>>()
+    };
+    let (expected, turned) = (area(&expected), area(&turned));
+    assert!(expected[0] > 0 && expected[1] < 0 && turned[1] < 0, "{expected:?} {turned:?}");
+}
+
+/// Twice the area of a path of the form `x yldx dy dx dy...`, positive where it runs clockwise on the page.
+fn signed_area(path: &str) -> i64 {
+    let spaced = path.trim_end_matches('z').replace('l', " ").replace('-', " -");
+    let numbers: Vec<i64> = spaced.split_whitespace().map(|number| number.parse().unwrap()).collect();
+    let (mut x, mut y) = (0, 0);
+    let mut corners = Vec::new();
+    for pair in numbers.chunks(2) {
+        (x, y) = (x + pair[0], y + pair[1]);
+        corners.push((x, y));
+    }
+    corners.iter().zip(corners.iter().cycle().skip(1)).map(|(a, b)| a.0 * b.1 - b.0 * a.1).sum()
+}
+
+#[test]
+fn polygons_too_small_to_draw_become_squares_without_gaps() {
+    let tile = |x: f64, y: f64| {
+        let (x, y, w, h) = (10.0 + x * 8e-5, 50.0 + y * 8e-5, 8e-5, 8e-5);
+        polygon(&[&[(x, y), (x, y + h), (x + w, y + h), (x + w, y), (x, y)]])
+    };
+    let wkb: Vec<Vec<u8>> =
+        (0..130_u32).flat_map(|x| (0..130_u32).map(move |y| tile(f64::from(x), f64::from(y)))).collect();
+    let svg = map(&wkb, Values::None).unwrap();
+    let count = svg.matches("h-").count();
+    let said = format!("draws {},{:03} of 16,900 polygons as squares", count / 1000, count % 1000);
+    assert!(svg.contains(&said) && count <= 8_000, "{said}");
+    // As many squares as fill the field's rectangle, none missing.
+    let side: f64 = svg.split("h-").nth(1).and_then(|rest| rest.split('z').next()).unwrap().parse().unwrap();
+    // The room is 520 pixels wide and at most 598 high, and the field is higher than wide at this latitude.
+    let field = 598.0 * 598.0 * 50.0_f64.to_radians().cos();
+    #[expect(clippy::cast_precision_loss, reason = "a count of squares")]
+    let covered = count as f64 * (side / 10.0 - 0.4).powi(2);
+    assert!((0.9..1.1).contains(&(covered / field)), "{covered} of {field}");
+}
+
+#[test]
+fn positions_without_a_fix_do_not_shrink_the_field() {
+    let (mut wkb, mut values) = field();
+    let whole = dots(&map(&wkb, Values::Numbers(&values)).unwrap()).len();
+    wkb.extend([point(0.0, 0.0), point(1e300, 0.0)]);
+    values.extend([Some(0.0), Some(0.0)]);
+    let svg = map(&wkb, Values::Numbers(&values)).unwrap();
+    assert!(dots(&svg).len().abs_diff(whole) < 100, "{} instead of {whole}", dots(&svg).len());
+    assert!(svg.contains("of 100,002 points; 2 far outside"));
+}
+
+#[test]
+fn an_empty_layer_and_a_single_point_are_maps_too() {
+    assert!(map(&[], Values::None).unwrap().contains("draws 0 of 0"));
+    let svg = map(&[point(10.0, 50.0)], Values::Numbers(&[Some(3.0)])).unwrap();
+    assert_eq!(dots(&svg).len(), 1);
+    let same = vec![point(10.0, 50.0); 9_000];
+    assert!(map(&same, Values::None).unwrap().contains("of 9,000 points"));
+}
+
+#[test]
+fn bad_geometry_is_an_error_that_names_the_record() {
+    let error = map(&[point(10.0, 50.0), vec![1, 1, 0]], Values::None).unwrap_err();
+    assert_eq!((error.kind(), error.facts().record), (Kind::Archive, Some(1)));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_and_values_are_answered(
+        wkb in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..4),
+        code in 1..8_u8,
+        numbers in proptest::collection::vec(proptest::option::of(any::<f64>()), 0..30),
+    ) {
+        let _ = map(&wkb, Values::None);
+        let headed: Vec<Vec<u8>> = wkb.iter().map(|body| [&[1, code, 0, 0, 0][..], body].concat()).collect();
+        let _ = map(&headed, Values::Numbers(&numbers));
+        let points: Vec<Vec<u8>> = numbers.iter().map(|x| point(x.unwrap_or(0.0), 0.0)).collect();
+        let svg = map(&points, Values::Numbers(&numbers)).expect("points are well-formed");
+        prop_assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}

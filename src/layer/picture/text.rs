@@ -1,0 +1,108 @@
+//! Words and numbers as a reader of a map expects them, safe inside XML.
+
+/// Text for XML: markup is escaped, and characters that XML forbids become spaces.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// The text with at most `most` characters, cut with an ellipsis.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// A count with commas: 100,000.
+pub(super) fn count(count: usize) -> String {
+    with_commas(&count.to_string())
+}
+
+/// A number with as many decimals as a step between neighbours needs.
+pub(super) fn number(value: f64, step: f64) -> String {
+    let size = value.abs().max(step.abs());
+    if size >= 1e9 || (size > 0.0 && size < 1e-4) {
+        return format!("{value:.2e}");
+    }
+    let mut decimals = 0;
+    let mut unit = step.abs();
+    while decimals < 6 && unit > 0.0 && (unit - unit.round()).abs() > 1e-6 * unit {
+        unit *= 10.0;
+        decimals += 1;
+    }
+    let text = format!("{value:.decimals$}");
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("−", digits));
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
+    let sign = if digits.chars().all(|c| matches!(c, '0' | '.')) { "" } else { sign };
+    let whole = with_commas(whole);
+    fraction.map_or_else(|| format!("{sign}{whole}"), |fraction| format!("{sign}{whole}.{fraction}"))
+}
+
+/// A number in three digits or so, for values that stand alone.
+pub(super) fn lone(value: f64) -> String {
+    let step = if value == 0.0 { 1.0 } else { 10_f64.powf((value.abs().log10().floor() - 2.0).min(0.0)) };
+    let text = number((value / step).round() * step, step);
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// The largest of 1, 2, 5, 10, 20 ... that is not above `most`.
+pub(super) fn round_below(most: f64) -> f64 {
+    let decade = 10_f64.powf(most.log10().floor());
+    [5.0, 2.0].into_iter().map(|digit| digit * decade).find(|round| *round <= most * 1.000_001).unwrap_or(decade)
+}
+
+fn with_commas(digits: &str) -> String {
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(100_000), "100,000");
+        assert_eq!(count(999), "999");
+        assert_eq!(number(0.25, 0.05), "0.25");
+        assert_eq!(number(-12_500.0, 500.0), "−12,500");
+        assert_eq!(number(-0.0, 1.0), "0");
+        assert_eq!(number(2.5e12, 1e12), "2.50e12");
+        assert_eq!(lone(123_456.7), "123,457");
+        assert_eq!(lone(2.345_67), "2.35");
+        assert_eq!(lone(0.5), "0.5");
+        assert_eq!(lone(0.0), "0");
+        let rounds = [0.7, 1.0, 3.0, 260.0].map(|most| lone(round_below(most)));
+        assert_eq!(rounds, ["0.5", "1", "2", "200"]);
+    }
+
+    #[test]
+    fn text_is_safe_in_xml() {
+        assert_eq!(escape("<a href=\"x\">&\u{1}</a>"), "&lt;a href=&quot;x&quot;&gt;&amp; &lt;/a&gt;");
+        assert_eq!(cut("Yield_Dry", 20), "Yield_Dry");
+        assert_eq!(cut("Überfahrt im Norden", 10), "Überfahrt…");
+    }
+}
