@@ -3,6 +3,7 @@
 use arrow_array::cast::AsArray;
 use headland::archive::Options;
 use headland::error::Kind;
+use headland::layer::picture::Picture;
 use headland::layer::{self, Layer};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
@@ -141,4 +142,18 @@ fn the_geometry_column_names_its_extension_and_its_system() {
         (area / (2.0 * 8100.0 - 50.0) - 1.0).abs() < 2e-3,
         "{area} m2: two squares less a triangle, at scale 0.9996"
     );
+}
+
+#[test]
+fn a_picture_shows_a_column_and_its_unit() {
+    let layer = squares(Some(make::UTM_12), &Options::default()).unwrap().with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
+    let svg = layer.picture(&Picture::default()).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("RATE") && svg.contains("kg/ha"), "{}", &svg[..300]);
+    let names = Picture { column: Some("NAME".to_owned()), ..Picture::default() };
+    assert!(layer.picture(&names).unwrap().contains("NAME"));
+    let missing = Picture { column: Some("YIELD".to_owned()), ..Picture::default() };
+    assert_eq!(layer.picture(&missing).unwrap_err().kind(), Kind::Value);
+    assert!(squares(None, &Options::default()).unwrap().picture(&Picture::default()).is_err());
+    let as_is = Picture { as_is: true, ..Picture::default() };
+    assert!(squares(None, &Options::default()).unwrap().picture(&as_is).is_ok());
 }
