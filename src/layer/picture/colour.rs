@@ -92,7 +92,7 @@ impl<'a> Scale<'a> {
         }
     }
 
-    /// The colours by number, with missing values first so that values are drawn over them.
+    /// The colours by number, with that of missing values last, so that no neighbour covers what is missing.
     pub(super) fn colours(&self) -> Vec<(usize, String)> {
         match self {
             Self::Plain => vec![(0, PLAIN.to_owned())],
@@ -118,7 +118,7 @@ impl<'a> Scale<'a> {
 }
 
 fn with_missing(colours: Vec<String>, missing: usize) -> Vec<(usize, String)> {
-    std::iter::once((missing, MISSING.to_owned())).chain(colours.into_iter().enumerate()).collect()
+    colours.into_iter().enumerate().chain([(missing, MISSING.to_owned())]).collect()
 }
 
 fn number(values: &[Option<f64>], record: usize) -> Option<f64> {

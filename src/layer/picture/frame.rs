@@ -32,12 +32,12 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(drawing: &Drawing<'_>, ground: &Ground) -> Self {
-        let width = f64::from(drawing.width.unwrap_or(760).clamp(360, 4000));
+        let width = f64::from(drawing.width.unwrap_or(760).clamp(400, 4000));
         let panel_width = width - 2.0 * MARGIN - LEGEND;
         let (across, along) = ground.size();
         let room = panel_width - 2.0 * PADDING;
         let wanted = if across > 0.0 { along / across * room } else { room };
-        let panel_height = wanted.clamp(200.0, room * 1.15) + 2.0 * PADDING;
+        let panel_height = wanted.clamp(230.0, (room * 1.15).max(230.0)) + 2.0 * PADDING;
         let fits = (room / across).min((panel_height - 2.0 * PADDING) / along);
         // A single point has no extent; any scale shows it.
         let pixels_per_metre = if fits.is_finite() { fits } else { 1.0 };
@@ -96,10 +96,11 @@ pub(super) fn write(
     if layout.is_as_is {
         text(&mut svg, (MARGIN, line), r#"font-size="12""#, PALE, "coordinates as they are");
     } else {
-        bar(&mut svg, line, layout);
-        north(&mut svg, MARGIN + panel_width + 26.0, HEADER + panel_height - 30.0);
+        let end = bar(&mut svg, line, layout);
+        north(&mut svg, end + 20.0, line - 16.0);
     }
-    let edge = (MARGIN + panel_width, line);
+    // On a narrow map the counts need the room under the legend.
+    let edge = (if panel_width > 480.0 { MARGIN + panel_width } else { width - MARGIN }, line);
     text(&mut svg, edge, r#"font-size="12" text-anchor="end""#, PALE, &drawn);
     svg.push_str("</svg>\n");
     svg
@@ -135,16 +136,16 @@ fn text(svg: &mut String, (x, y): (f64, f64), style: &str, colour: &str, escaped
 }
 
 fn north(svg: &mut String, x: f64, y: f64) {
-    let (left, right, low, dent) = (x - 5.0, x + 5.0, y + 14.0, y + 10.5);
+    let (left, right, low, dent) = (x - 4.0, x + 4.0, y + 11.0, y + 8.5);
     let _ = writeln!(
         svg,
         r#"<path d="M{x:.1} {y:.1}L{right:.1} {low:.1}L{x:.1} {dent:.1}L{left:.1} {low:.1}z" fill="{PALE}"/>"#
     );
-    text(svg, (x, y + 26.0), r#"font-size="11" text-anchor="middle""#, PALE, "N");
+    text(svg, (x + 8.0, y + 11.0), r#"font-size="12""#, PALE, "N");
 }
 
-/// A bar of a round length between a sixth and a third of the panel.
-fn bar(svg: &mut String, line: f64, layout: &Layout) {
+/// A bar of a round length up to a third of the panel; gives back where it ends.
+fn bar(svg: &mut String, line: f64, layout: &Layout) -> f64 {
     let metres = round_below(layout.panel_width / 3.0 / layout.pixels_per_metre);
     let end = MARGIN + metres * layout.pixels_per_metre;
     let label = if metres >= 1000.0 { format!("{} km", lone(metres / 1000.0)) } else { format!("{} m", lone(metres)) };
@@ -155,6 +156,7 @@ fn bar(svg: &mut String, line: f64, layout: &Layout) {
     );
     let middle = f64::midpoint(MARGIN, end);
     text(svg, (middle, line - 5.0), r#"font-size="12" text-anchor="middle""#, INK, &label);
+    end
 }
 
 fn legend(svg: &mut String, drawing: &Drawing<'_>, scale: &Scale<'_>, layout: &Layout) {
@@ -183,10 +185,10 @@ fn legend(svg: &mut String, drawing: &Drawing<'_>, scale: &Scale<'_>, layout: &L
             }
         }
         Scale::Names { names, others, .. } => {
-            for ((_, colour), name) in scale.colours().iter().skip(1).zip(names) {
+            for ((_, colour), name) in scale.colours().iter().zip(names) {
                 swatch(svg, x, &mut y, colour, &escape(&cut(name, 18)));
             }
-            if let (true, Some((_, colour))) = (*others > 0, scale.colours().last()) {
+            if let (true, Some((_, colour))) = (*others > 0, scale.colours().get(names.len())) {
                 swatch(svg, x, &mut y, colour, &format!("{} others", count(*others)));
             }
         }
