@@ -8,6 +8,8 @@ mod canon;
 mod corpus;
 #[path = "archives/deviations.rs"]
 mod deviations;
+#[path = "archives/generated.rs"]
+mod generated;
 #[path = "archives/hostile.rs"]
 mod hostile;
 #[path = "archives/make.rs"]

@@ -15,6 +15,9 @@ use super::zip;
 use super::zip_directory::exact;
 use crate::error::{Error, Kind, Result};
 
+/// Bytes of an archive inside an archive, which has to be held in memory.
+const NESTED: u64 = 256 << 20;
+
 /// How deep folders are searched.
 const DEPTH: usize = 8;
 
@@ -85,7 +88,7 @@ fn nested(members: Vec<Member>, nesting: usize, limits: &Limits, notes: &mut Vec
     let mut all = Vec::new();
     for member in members {
         if member.stem_and_ending().1 == "zip" {
-            let store: Arc<dyn ReadAt> = Arc::new(Bytes::from(member.read_all(limits.bytes)?));
+            let store: Arc<dyn ReadAt> = Arc::new(Bytes::from(member.read_all(limits.bytes.min(NESTED))?));
             let inner = zip::members(&store, member.name(), limits, notes)?.unwrap_or_default();
             let inner = nested(inner, nesting - 1, limits, notes)?;
             all.extend(inner.into_iter().map(|inner| inner.inside(member.name())));

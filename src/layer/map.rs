@@ -30,7 +30,10 @@ impl Layer {
         let (column, shown) = match &options.column {
             Some(name) => {
                 let shown = self.shown(name)?.ok_or_else(|| {
-                    Error::new(Kind::Value, format!("column `{name}` holds neither numbers nor text, so it has no colours"))
+                    Error::new(
+                        Kind::Value,
+                        format!("column `{name}` holds neither numbers nor text, so it has no colours"),
+                    )
                 })?;
                 (Some(name.clone()), Some(shown))
             }
@@ -111,7 +114,9 @@ fn values(array: &ArrayRef) -> Option<Shown> {
         DataType::Int32 => {
             Shown::Numbers(array.as_primitive::<Int32Type>().iter().map(|value| value.map(f64::from)).collect())
         }
-        DataType::Int64 => Shown::Numbers(array.as_primitive::<Int64Type>().iter().map(|value| value.map(wide)).collect()),
+        DataType::Int64 => {
+            Shown::Numbers(array.as_primitive::<Int64Type>().iter().map(|value| value.map(wide)).collect())
+        }
         DataType::LargeUtf8 => {
             Shown::Names(array.as_string::<i64>().iter().map(|value| value.map(str::to_owned)).collect())
         }

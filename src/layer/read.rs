@@ -177,6 +177,13 @@ fn assemble(
     }
     let (schema, batch) = schema::batch(fields, arrays, kept).map_err(broken)?;
     let units = vendor_units(&set, options, &mut notes)?;
+    let unknown: Vec<&str> =
+        units.iter().map(|(name, _)| name.as_str()).filter(|name| schema.field_with_name(name).is_err()).collect();
+    if !unknown.is_empty() {
+        let message = format!("it states units of columns that the layer does not have: {}", unknown.join(", "));
+        let member = set.metadata.as_ref().map(|member| member.name().to_owned()).unwrap_or_default();
+        notes.push(Diagnostic::new("units-unmatched", message).in_member(&member));
+    }
     let layer = Layer {
         name: set.name,
         source: source.name(),

@@ -113,6 +113,13 @@ impl Table {
             self.records = first.saturating_add(whole as u64);
             window.consume(whole * size);
         }
+        // Whole records after the declared ones are more likely lost by a wrong count than rubbish.
+        let more = window.fill(size)?;
+        if more.len() >= size && matches!(more.first(), Some(b' ' | b'*')) {
+            let message =
+                format!("records stand after the {} that its header declares; they were left out", header.records);
+            self.notes.push(Diagnostic::new("dbf-more-records", message).in_member(member.name()).at(self.records));
+        }
         window.finish()
     }
 

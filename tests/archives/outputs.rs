@@ -146,7 +146,9 @@ fn the_geometry_column_names_its_extension_and_its_system() {
 
 #[test]
 fn a_picture_shows_a_column_and_its_unit() {
-    let layer = squares(Some(make::UTM_12), &Options::default()).unwrap().with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
+    let layer = squares(Some(make::UTM_12), &Options::default())
+        .unwrap()
+        .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
     let svg = layer.picture(&Picture::default()).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("RATE") && svg.contains("kg/ha"), "{}", &svg[..300]);
     let names = Picture { column: Some("NAME".to_owned()), ..Picture::default() };
