@@ -55,6 +55,12 @@ pub(crate) fn sha256(array: &ArrayRef) -> String {
     hex(&digest.finalize())
 }
 
+/// The digest of a column of text without the blanks at its front; nothing but blanks is null.
+pub(crate) fn sha256_trimmed(array: &ArrayRef) -> String {
+    let rows: Vec<String> = (0..array.len()).map(|row| text(array, row).trim_start_matches(' ').to_owned()).collect();
+    hex(&Sha256::digest(rows.join("\n")))
+}
+
 fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16);
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0x0F)]).flatten().collect()
