@@ -248,4 +248,14 @@ mod tests {
         assert_eq!(polygons(&rings, false), vec![vec![0], vec![1]]);
         assert_eq!(polygons(&rings, true), vec![vec![0, 1]]);
     }
+    #[test]
+    fn an_island_in_a_hole_is_a_polygon_of_its_own() {
+        let rings = [
+            square(0.0, 0.0, 10.0, true),
+            square(100.0, 0.0, 100.0, false),
+            square(110.0, 10.0, 80.0, false),
+            square(120.0, 20.0, 30.0, false),
+        ];
+        assert_eq!(polygons(&rings, false), vec![vec![0], vec![1, 2], vec![3]]);
+    }
 }

@@ -141,3 +141,22 @@ fn units_are_those_of_the_sidecar_or_of_the_caller() {
     assert_eq!(layer.batches()[0].schema(), layer.schema());
     assert_eq!(layer.with_source("job 31").source(), "job 31");
 }
+
+#[test]
+fn members_that_overlap_are_refused() {
+    let mut zip = zipped(&named(""), zip::CompressionMethod::Stored);
+    let size = members()[2].1.len();
+    let longer = u32::try_from(size + 40).unwrap().to_le_bytes();
+    let starts = |signature: &[u8], zip: &[u8]| -> usize {
+        let of_dbf = |at: usize| zip[at..at + 60].windows(5).any(|name| name == b"t.dbf");
+        (0..zip.len() - 60).find(|at| zip[*at..].starts_with(signature) && of_dbf(*at)).unwrap()
+    };
+    for (signature, at) in [(b"PK\x03\x04", 18), (b"PK\x01\x02", 20)] {
+        let start = starts(signature, &zip) + at;
+        zip[start..start + 4].copy_from_slice(&longer);
+        zip[start + 4..start + 8].copy_from_slice(&longer);
+    }
+    let error = layer::read(&make::source(zip), &Options::default()).unwrap_err();
+    assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
+    assert!(error.message().contains("overlap"), "{error}");
+}
