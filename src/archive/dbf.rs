@@ -56,16 +56,17 @@ impl Header {
         }
         let header = window.fill(header_size)?;
         let Some(table) = header.get(FIELD..header_size) else {
-            return Err(member.fault(format!(
-                "its header length of {header_size} bytes goes beyond its {} bytes",
-                member.size()
-            )));
+            return Err(member
+                .fault(format!("its header length of {header_size} bytes goes beyond its {} bytes", member.size())));
         };
         let fields = fields(member, table, notes);
         let widths = fields.iter().map(|field| field.width).sum::<usize>().saturating_add(1);
-        if widths > record_size || (records > 0 && record_size > widths && !fills(member, header_size, records, record_size))
+        if widths > record_size
+            || (records > 0 && record_size > widths && !fills(member, header_size, records, record_size))
         {
-            let message = format!("its records have {record_size} bytes, its fields need {widths}: the header contradicts itself");
+            let message = format!(
+                "its records have {record_size} bytes, its fields need {widths}: the header contradicts itself"
+            );
             return Err(member.fault(message).with(|facts| facts.offset = Some(10)));
         }
         window.consume(header_size);

@@ -40,7 +40,10 @@ pub(super) fn looks_like(first: &[u8]) -> String {
             return what.to_owned();
         }
     }
-    format!("it starts with `{}`", first.iter().take(16).map(|byte| byte.escape_ascii().to_string()).collect::<String>())
+    format!(
+        "it starts with `{}`",
+        first.iter().take(16).map(|byte| byte.escape_ascii().to_string()).collect::<String>()
+    )
 }
 
 fn excerpt(text: &str) -> String {

@@ -47,12 +47,14 @@ impl Set {
         let listed = || sets.iter().map(|set| format!("`{}`", set.name)).collect::<Vec<_>>().join(", ");
         if let Some(name) = name {
             let message = || format!("`{}` has no layer `{name}`; it has {}", source.name(), listed());
-            let found = sets.iter().position(|set| set.name == name).ok_or_else(|| Error::new(Kind::Value, message()))?;
+            let found =
+                sets.iter().position(|set| set.name == name).ok_or_else(|| Error::new(Kind::Value, message()))?;
             return sets.into_iter().nth(found).ok_or_else(|| Error::new(Kind::Value, name.to_owned()));
         }
         let with_shapes = sets.iter().filter(|set| set.shp.is_some()).count();
         if with_shapes > 1 || (with_shapes == 0 && sets.len() > 1) {
-            let message = format!("`{}` has {} layers; choose one with `layer`: {}", source.name(), sets.len(), listed());
+            let message =
+                format!("`{}` has {} layers; choose one with `layer`: {}", source.name(), sets.len(), listed());
             return Err(Error::new(Kind::Archive, message));
         }
         let found = sets.iter().position(|set| set.shp.is_some()).unwrap_or(0);
@@ -61,9 +63,8 @@ impl Set {
 }
 
 fn group(members: &[Member]) -> Vec<Set> {
-    let of_kind = |kind: &str| -> Vec<&Member> {
-        members.iter().filter(|member| member.stem_and_ending().1 == kind).collect()
-    };
+    let of_kind =
+        |kind: &str| -> Vec<&Member> { members.iter().filter(|member| member.stem_and_ending().1 == kind).collect() };
     // The same stem, to the letter if possible: `T.DBF` belongs to `t.shp` only where there is no `t.dbf`.
     let sibling = |stem: &str, kind: &str, suffix: &str| -> Option<Member> {
         let wanted = format!("{stem}{suffix}");
@@ -104,15 +105,13 @@ fn group(members: &[Member]) -> Vec<Set> {
 }
 
 fn nothing(source: &Source, members: &[Member], notes: &[Diagnostic]) -> Error {
-    let mut message = format!("`{}` holds no shapefile and no .dbf", source.name());
-    if members.is_empty() {
-        message.push_str(": it is empty");
-    } else {
-        let first: Vec<String> = members.iter().take(5).map(|member| format!("`{}`", member.file_name())).collect();
-        message.push_str(&format!(": its {} members begin with {}", members.len(), first.join(", ")));
-    }
-    for note in notes.iter().take(3) {
-        message.push_str(&format!("; `{}`: {}", note.member.as_deref().unwrap_or_default(), note.message));
-    }
+    let members: Vec<String> = members.iter().take(5).map(|member| format!("`{}`", member.file_name())).collect();
+    let what = if members.is_empty() { "nothing".to_owned() } else { members.join(", ") };
+    let refused: String = notes
+        .iter()
+        .take(3)
+        .map(|note| [", `", note.member.as_deref().unwrap_or_default(), "`: ", &note.message].concat())
+        .collect();
+    let message = format!("`{}` holds no shapefile and no .dbf, but {what}{refused}", source.name());
     Error::new(Kind::Archive, message).with(|facts| facts.member = notes.first().and_then(|note| note.member.clone()))
 }

@@ -36,6 +36,24 @@ pub struct Vertices<'a> {
     pub m: Option<&'a [u8]>,
 }
 
+impl Vertices<'_> {
+    /// Whether two vertices differ in X or Y.
+    #[must_use]
+    pub fn differ(&self, one: usize, other: usize) -> bool {
+        let number = |at: usize| {
+            self.xy.get(at * 8..at * 8 + 8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+        };
+        number(one * 2) != number(other * 2) || number(one * 2 + 1) != number(other * 2 + 1)
+    }
+
+    /// Whether two vertices differ in Z.
+    #[must_use]
+    pub fn differ_in_z(&self, one: usize, other: usize) -> bool {
+        let z = |at: usize| self.z.and_then(|z| z.get(at * 8..at * 8 + 8));
+        z(one) != z(other)
+    }
+}
+
 /// One shape: its vertices and where its parts start.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
@@ -56,6 +74,8 @@ pub enum Record<'a> {
     Null,
     /// A shape.
     Shape(Shape<'a>),
+    /// A shape that is longer than its record declares, in space that no other record needs.
+    Beyond(Shape<'a>),
     /// Something that contradicts itself, and how.
     Broken(&'static str),
 }
@@ -123,7 +143,9 @@ pub fn records(
     };
     match walked {
         Err(error) if !strict => {
-            notes.push(Diagnostic::new("shp-damaged", format!("reading stopped here: {error}")).in_member(member.name()));
+            notes.push(
+                Diagnostic::new("shp-damaged", format!("reading stopped here: {error}")).in_member(member.name()),
+            );
             Ok(header)
         }
         walked => walked.map(|()| header),
@@ -150,7 +172,9 @@ fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64) -> Re
     let left = member.size().saturating_sub(offset).saturating_sub(8);
     match usize::try_from(length) {
         Ok(size) if length <= left => Ok(size),
-        _ => fault(format!("the record has {length} bytes, but only {left} are left: the file is truncated or damaged")),
+        _ => {
+            fault(format!("the record has {length} bytes, but only {left} are left: the file is truncated or damaged"))
+        }
     }
 }
 
@@ -166,7 +190,8 @@ fn follow(member: &Member, header: Header, index: &Index, mut window: Window<'_>
         let length = content_length(member, window.fill(8)?, record, offset)?;
         // The space up to the next record is the record's too: some writers declare less than they write.
         let next = usize::try_from(record).ok().and_then(|record| offsets.get(record.saturating_add(1))).copied();
-        let space = next.filter(|next| *next > offset).unwrap_or(member.size()).saturating_sub(offset).saturating_sub(8);
+        let space =
+            next.filter(|next| *next > offset).unwrap_or(member.size()).saturating_sub(offset).saturating_sub(8);
         let space = usize::try_from(space).unwrap_or(usize::MAX).min(length.saturating_add(1024));
         let reach = if next.is_some() { space.max(length) } else { length };
         let bytes = window.fill(reach.saturating_add(8))?;
@@ -219,7 +244,10 @@ fn walk(
             break;
         }
         // What follows the declared end is no record, unless the declared end lies before the first one.
-        if offset >= header.length && header.length > HEADER as u64 && i32_be(bytes, 0) != i32::try_from(record + 1).ok() {
+        if offset >= header.length
+            && header.length > HEADER as u64
+            && i32_be(bytes, 0) != i32::try_from(record + 1).ok()
+        {
             let message = format!("{} bytes after the declared end are left out", member.size().saturating_sub(offset));
             notes.push(Diagnostic::new("shp-trailing", message).in_member(member.name()).at(record));
             break;
@@ -236,7 +264,10 @@ fn walk(
 fn parse(bytes: &[u8], length: usize, reach: usize) -> Record<'_> {
     let declared = bytes.get(..length.min(bytes.len())).unwrap_or_default();
     match shape(declared) {
-        Record::Broken(_) if reach > length => shape(bytes.get(..reach.min(bytes.len())).unwrap_or_default()),
+        Record::Broken(_) if reach > length => match shape(bytes.get(..reach.min(bytes.len())).unwrap_or_default()) {
+            Record::Shape(shape) => Record::Beyond(shape),
+            record => record,
+        },
         record => record,
     }
 }
@@ -290,6 +321,6 @@ fn many(bytes: &[u8], flat: Flat, code: i32, count_at: usize, start: usize, part
     } else {
         None
     };
-    let m = if matches!(code, 3 | 5 | 8) { None } else { take(1, 16).and_then(|_| take(points, 8)) };
+    let m = if matches!(code, 3 | 5 | 8 | 31) { None } else { take(1, 16).and_then(|_| take(points, 8)) };
     Some(Shape { flat, parts: part_starts, part_kinds, vertices: Vertices { xy, z, m } })
 }

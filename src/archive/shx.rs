@@ -39,7 +39,7 @@ impl Index {
 
     fn unfit(member: &Member, record: usize) -> Error {
         member
-            .fault("the index points outside the .shp: they do not belong together, or one is damaged")
+            .fault("the index points outside the .shp: the .shp is truncated, or the two do not belong together")
             .with(|facts| facts.record = Some(record as u64))
             .with(|facts| facts.offset = Some((HEADER + record * ENTRY) as u64))
     }

@@ -15,6 +15,9 @@ use super::zip;
 use super::zip_directory::exact;
 use crate::error::{Error, Kind, Result};
 
+/// Bytes of an archive inside an archive, which has to be held in memory.
+const NESTED: u64 = 256 << 20;
+
 /// How deep folders are searched.
 const DEPTH: usize = 8;
 
@@ -67,12 +70,7 @@ fn ending(path: &Path) -> Option<String> {
     path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase)
 }
 
-fn archive(
-    store: &Arc<dyn ReadAt>,
-    name: &str,
-    limits: &Limits,
-    notes: &mut Vec<Diagnostic>,
-) -> Result<Vec<Member>> {
+fn archive(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
     let Some(members) = zip::members(store, name, limits, notes)? else {
         let size = store.size().unwrap_or(0).min(1024);
         let first = exact(store, 0, size).unwrap_or_default();
@@ -82,12 +80,7 @@ fn archive(
 }
 
 /// Members of archives inside the archive, where it holds no data itself.
-fn nested(
-    members: Vec<Member>,
-    nesting: usize,
-    limits: &Limits,
-    notes: &mut Vec<Diagnostic>,
-) -> Result<Vec<Member>> {
+fn nested(members: Vec<Member>, nesting: usize, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
     let has_data = members.iter().any(|member| matches!(&*member.stem_and_ending().1, "shp" | "dbf"));
     if has_data || nesting == 0 {
         return Ok(members);
@@ -95,7 +88,7 @@ fn nested(
     let mut all = Vec::new();
     for member in members {
         if member.stem_and_ending().1 == "zip" {
-            let store: Arc<dyn ReadAt> = Arc::new(Bytes::from(member.read_all(limits.bytes)?));
+            let store: Arc<dyn ReadAt> = Arc::new(Bytes::from(member.read_all(limits.bytes.min(NESTED))?));
             let inner = zip::members(&store, member.name(), limits, notes)?.unwrap_or_default();
             let inner = nested(inner, nesting - 1, limits, notes)?;
             all.extend(inner.into_iter().map(|inner| inner.inside(member.name())));

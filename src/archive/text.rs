@@ -121,7 +121,12 @@ impl Encoding {
                 };
                 (bytes.iter().map(letter).collect::<String>().into(), false)
             }
-            How::Standard(encoding) => encoding.decode_without_bom_handling(bytes),
+            How::Standard(encoding) => {
+                let (text, wrong) = encoding.decode_without_bom_handling(bytes);
+                // Five bytes of Windows-1252 stand for nothing, though browsers let them pass.
+                let undefined = |byte: &u8| matches!(byte, 0x81 | 0x8D | 0x8F | 0x90 | 0x9D);
+                (text, wrong || (*encoding == WINDOWS_1252 && bytes.iter().any(undefined)))
+            }
             How::Utf8 | How::Undeclared => match std::str::from_utf8(bytes) {
                 Ok(text) => (text.into(), false),
                 Err(_) => (WINDOWS_1252.decode_without_bom_handling(bytes).0, true),

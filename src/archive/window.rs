@@ -132,11 +132,8 @@ impl<'a> Window<'a> {
                     input
                 } else {
                     self.input.resize(INPUT.min(most), 0);
-                    let read = if most == 0 {
-                        0
-                    } else {
-                        read_at(self.store, self.member, self.offset, &mut self.input)?
-                    };
+                    let read =
+                        if most == 0 { 0 } else { read_at(self.store, self.member, self.offset, &mut self.input)? };
                     self.input.get(..read).unwrap_or_default()
                 };
                 let (in_before, out_before) = (inflate.total_in(), inflate.total_out());
@@ -175,7 +172,8 @@ impl<'a> Window<'a> {
 
     fn check(&mut self) -> Result<()> {
         if self.produced > self.member.size() {
-            let message = format!("it inflates to more than the {} bytes that its directory declares", self.member.size());
+            let message =
+                format!("it inflates to more than the {} bytes that its directory declares", self.member.size());
             return Err(self.member.fault(message).with(|facts| facts.offset = Some(self.member.size())));
         }
         if !self.ended {
@@ -191,7 +189,8 @@ impl<'a> Window<'a> {
         if let Some((hasher, expected)) = self.crc.take() {
             let found = hasher.finalize();
             if found != expected {
-                let message = format!("its checksum is {found:08x}, not {expected:08x} as declared: the data are damaged");
+                let message =
+                    format!("its checksum is {found:08x}, not {expected:08x} as declared: the data are damaged");
                 return Err(self.member.fault(message));
             }
         }

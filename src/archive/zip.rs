@@ -107,7 +107,8 @@ fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::
             entry.packed, entry.size, limits.ratio
         ));
     }
-    let local = exact(store, entry.offset, LOCAL_SIZE).map_err(|reason| format!("its header is out of reach: {reason}"))?;
+    let local =
+        exact(store, entry.offset, LOCAL_SIZE).map_err(|reason| format!("its header is out of reach: {reason}"))?;
     if !local.starts_with(&LOCAL) {
         return Err("its header is not where the directory says".to_owned());
     }
@@ -115,7 +116,10 @@ fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::
     let extra_size = u64::from(u16_le(&local, 28).unwrap_or(0));
     let name = exact(store, entry.offset + LOCAL_SIZE, name_size)?;
     if name != entry.name {
-        return Err(format!("its header calls it `{}`: the archive contradicts itself", String::from_utf8_lossy(&name)));
+        return Err(format!(
+            "its header calls it `{}`: the archive contradicts itself",
+            String::from_utf8_lossy(&name)
+        ));
     }
     if u16_le(&local, 8) != Some(entry.method) {
         return Err("its header and the directory name different methods: the archive contradicts itself".to_owned());

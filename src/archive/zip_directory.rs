@@ -42,7 +42,8 @@ struct Place {
 
 /// All entries, and where the directory begins; `None` where this is no zip at all.
 pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Option<(Vec<Entry>, u64)>> {
-    let fault = |message: String| Error::new(Kind::Archive, format!("`{name}` cannot be read as a zip archive: {message}"));
+    let fault =
+        |message: String| Error::new(Kind::Archive, format!("`{name}` cannot be read as a zip archive: {message}"));
     let size = store.size().map_err(|cause| fault(cause.to_string()))?;
     let tail_size = size.min(END_SIZE as u64 + u64::from(u16::MAX));
     let tail_start = size.saturating_sub(tail_size);
@@ -125,7 +126,9 @@ fn place(store: &Arc<dyn ReadAt>, tail: &[u8], at: usize, tail_start: u64) -> st
         let near = locator_at.saturating_sub(56);
         let (record, record_at) = [claimed, near]
             .into_iter()
-            .find_map(|at| exact(store, at, 56).ok().filter(|record| record.starts_with(&END_64)).map(|record| (record, at)))
+            .find_map(|at| {
+                exact(store, at, 56).ok().filter(|record| record.starts_with(&END_64)).map(|record| (record, at))
+            })
             .ok_or("its zip64 end record is not where its locator says")?;
         disk = u32_le(&record, 16).ok_or_else(cut)?;
         entries = u64_le(&record, 32).ok_or_else(cut)?;
@@ -164,7 +167,11 @@ fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Res
     // A count that wraps at 65,536 is how old writers get by without zip64.
     let wraps = entries.len() as u64 % 65_536 == place.entries && entries.len() > 65_535;
     if entries.len() as u64 != place.entries && !wraps {
-        return Err(format!("its end record promises {} members, its directory holds {}", place.entries, entries.len()));
+        return Err(format!(
+            "its end record promises {} members, its directory holds {}",
+            place.entries,
+            entries.len()
+        ));
     }
     Ok(entries)
 }

@@ -96,10 +96,7 @@ mod tests {
         let mut notes = Vec::new();
         let cells: [&[u8]; 8] = [b"T", b"y", b"f", b"N", b"?", b" ", b"1", b"X"];
         let found: Vec<_> = cells.iter().map(|cell| logical(cell, |note| notes.push(note))).collect();
-        assert_eq!(
-            found,
-            [Some(true), Some(true), Some(false), Some(false), None, None, Some(true), None]
-        );
+        assert_eq!(found, [Some(true), Some(true), Some(false), Some(false), None, None, Some(true), None]);
         assert_eq!(notes, [Finding::BlankLogical, Finding::LogicalDigit, Finding::BadLogical]);
     }
 

@@ -90,12 +90,12 @@ impl Column {
     /// Decodes this column of a chunk: one loop for the whole type, none over types inside.
     pub(super) fn append(&mut self, chunk: &Chunk<'_>, encoding: &Encoding) {
         let field = self.field.clone();
-        let cells = chunk.cells(&field).enumerate();
+        let cells = chunk.cells(&field);
         let (nulls, findings) = (&mut self.nulls, &mut self.findings);
         match &mut self.values {
             Values::Text(offsets, data) => {
                 let mut before: Option<(&[u8], usize, bool)> = None;
-                for (row, cell) in cells {
+                for (row, cell) in cells.enumerate() {
                     let start = data.len();
                     // Text often repeats from row to row, and then it is already decoded.
                     let is_value = match before {
@@ -111,7 +111,7 @@ impl Column {
                 }
             }
             Values::Bytes(offsets, data) => {
-                for (_, cell) in cells {
+                for cell in cells {
                     data.extend_from_slice(cell);
                     nulls.append_non_null();
                     offsets.push(i64::try_from(data.len()).unwrap_or(i64::MAX));
@@ -120,17 +120,17 @@ impl Column {
             Values::Int32(_) | Values::Int64(_) => self.append_integers(chunk, 0),
             Values::Float(values) => {
                 values.reserve(chunk.rows());
-                for (row, cell) in cells {
+                for (row, cell) in cells.enumerate() {
                     push(float(cell), values, nulls, || findings.add(Finding::BadNumber, chunk.number(row)));
                 }
             }
             Values::Date(values) => {
-                for (row, cell) in cells {
+                for (row, cell) in cells.enumerate() {
                     push(date(cell), values, nulls, || findings.add(Finding::BadDate, chunk.number(row)));
                 }
             }
             Values::Logical(values) => {
-                for (row, cell) in cells {
+                for (row, cell) in cells.enumerate() {
                     let found = logical(cell, |finding| findings.add(finding, chunk.number(row)));
                     values.append(found == Some(true));
                     nulls.append(found.is_some());

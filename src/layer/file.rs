@@ -11,9 +11,8 @@ pub(super) fn write(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Resu
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
-    let written = create(&part, fill).and_then(|()| {
-        std::fs::rename(&part, path).map_err(|cause| Error::file("write", path, &cause))
-    });
+    let written = create(&part, fill)
+        .and_then(|()| std::fs::rename(&part, path).map_err(|cause| Error::file("write", path, &cause)));
     if written.is_err() {
         remove(part);
     }
@@ -22,8 +21,8 @@ pub(super) fn write(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Resu
 
 fn create(part: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
     let failed = |cause: &std::io::Error| Error::file("write", part, cause);
-    let file = File::create(part).map_err(|cause| failed(&cause))?;
-    let mut out = BufWriter::with_capacity(256 * 1024, file);
+    let created = File::create(part).map_err(|cause| failed(&cause))?;
+    let mut out = BufWriter::with_capacity(256 * 1024, created);
     fill(&mut out)?;
     out.flush().map_err(|cause| failed(&cause))?;
     out.get_ref().sync_all().map_err(|cause| failed(&cause))

@@ -19,6 +19,7 @@ pub(super) enum Finding {
     BinaryColumn,
     Memo,
     BrokenShape,
+    ShortRecord,
     OpenRing,
     PartStart,
     ShortPart,
@@ -32,19 +33,26 @@ impl Finding {
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::BadNumber => ("bad-number", "cells that are no number were read as null"),
-            Self::IntegerWithDecimals => {
-                ("integer-with-decimals", "the column is declared without decimals but has some: it was read as float64")
-            }
+            Self::IntegerWithDecimals => (
+                "integer-with-decimals",
+                "the column is declared without decimals but has some: it was read as float64",
+            ),
             Self::BadDate => ("bad-date", "cells that are no date were read as null"),
             Self::BlankLogical => ("blank-logical", "blank logicals were read as null"),
             Self::LogicalDigit => ("logical-digit", "logicals written as 1 and 0 were read as true and false"),
             Self::BadLogical => ("bad-logical", "cells that are no logical were read as null"),
             Self::LeadingBlanks => ("leading-blanks", "leading blanks of text were kept"),
-            Self::TextRecoded => ("text-recoded", "text that is not valid in its encoding was read as Windows-1252"),
+            Self::TextRecoded => (
+                "text-recoded",
+                "text that is not valid in its encoding was read as far as possible, as Windows-1252 where it should be UTF-8",
+            ),
             Self::TextUndeclared => ("text-undeclared", "text without a declared encoding was read as UTF-8"),
             Self::BinaryColumn => ("binary-column", "the column has a binary type and was read as bytes"),
             Self::Memo => ("memo", "the column points into a memo file; the pointers were read as text"),
             Self::BrokenShape => ("broken-shape", "records that contradict themselves were read as null geometries"),
+            Self::ShortRecord => {
+                ("short-record", "records declare fewer bytes than their shapes need; the shapes decided")
+            }
             Self::OpenRing => ("open-ring", "rings that were open were closed"),
             Self::PartStart => ("part-start", "a first part that did not start at vertex 0 was read from there"),
             Self::ShortPart => ("short-part", "parts have too few vertices for a line or a ring"),

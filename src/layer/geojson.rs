@@ -17,7 +17,7 @@ use crate::error::{Error, Kind, Result};
 const EPOCH: i32 = 719_163;
 
 impl Layer {
-    /// Writes a FeatureCollection. `as_is` writes coordinates as they are; otherwise they are brought to WGS 84, and
+    /// Writes a `FeatureCollection`. `as_is` writes coordinates as they are; otherwise they are brought to WGS 84, and
     /// it is an error where the CRS is unknown.
     pub fn write_geojson(&self, path: &Path, as_is: bool) -> Result<()> {
         let transform = self.transform(as_is)?;
@@ -66,9 +66,8 @@ impl Layer {
                 text.extend_from_slice(b"},\"geometry\":");
                 match geometries.next().flatten() {
                     None => text.extend_from_slice(b"null"),
-                    Some(wkb) => geometry(&mut text, wkb, transform).map_err(|error| {
-                        error.with(|facts| facts.record = Some(row))
-                    })?,
+                    Some(wkb) => geometry(&mut text, wkb, transform)
+                        .map_err(|error| error.with(|facts| facts.record = Some(row)))?,
                 }
                 text.push(b'}');
                 if text.len() > 64 * 1024 {
@@ -120,8 +119,10 @@ impl Column<'_> {
                 json(text, &date.map(|date| date.to_string()));
             }
             DataType::LargeBinary => {
+                let bytes = self.array.as_binary::<i64>().value(row);
+                let digit = |half: u8| char::from_digit(u32::from(half), 16);
                 let hex: String =
-                    self.array.as_binary::<i64>().value(row).iter().map(|byte| format!("{byte:02x}")).collect();
+                    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0x0F)]).flatten().collect();
                 string(text, &hex);
             }
             _ => text.extend_from_slice(b"null"),
@@ -150,10 +151,10 @@ fn object(text: &mut Vec<u8>, cursor: &mut Cursor<'_>, transform: Option<&Transf
     let name = match head.flat {
         1 => "Point",
         2 => "LineString",
-        3 => "Polygon",
+        3 | 17 => "Polygon",
         4 => "MultiPoint",
         5 => "MultiLineString",
-        6 => "MultiPolygon",
+        6 | 16 => "MultiPolygon",
         _ => "GeometryCollection",
     };
     text.extend_from_slice(b"{\"type\":\"");
@@ -170,7 +171,7 @@ fn object(text: &mut Vec<u8>, cursor: &mut Cursor<'_>, transform: Option<&Transf
         return Ok(());
     }
     text.extend_from_slice(b"\",\"coordinates\":");
-    if head.flat < 4 {
+    if matches!(head.flat, 1..=3 | 17) {
         coordinates(text, cursor, head, transform)?;
     } else {
         text.push(b'[');
@@ -196,7 +197,7 @@ fn coordinates(text: &mut Vec<u8>, cursor: &mut Cursor<'_>, head: Head, transfor
             text.push(b']');
             Ok(())
         }
-        3 => {
+        3 | 17 => {
             text.push(b'[');
             for ring in 0..head.count {
                 text.extend_from_slice(if ring > 0 { b",[" } else { b"[" });

@@ -8,6 +8,7 @@ use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 
 use super::findings::{Finding, Findings};
+use super::patches;
 use super::rings::{Ring, polygons};
 use crate::archive::{Flat, Record, Shape, ShapeHeader, Vertices};
 
@@ -56,7 +57,10 @@ impl Geometries {
                 self.findings.add(Finding::BrokenShape, number);
                 false
             }
-            Record::Shape(shape) => {
+            Record::Shape(shape) | Record::Beyond(shape) => {
+                if matches!(record, Record::Beyond(_)) {
+                    self.findings.add(Finding::ShortRecord, number);
+                }
                 if header.flat != Some(shape.flat) {
                     self.findings.add(Finding::MixedShapes, number);
                 }
@@ -113,12 +117,15 @@ impl Geometries {
                 }
                 Some(true)
             }
-            Flat::MultiPatch => super::patches::write(self, shape, dimensions).then_some(true).or(Some(false)),
+            Flat::MultiPatch => {
+                let Some(parts) = self.parts(shape, count, number) else { return Some(false) };
+                Some(patches::write(self, shape, &parts, dimensions, number))
+            }
         }
     }
 
     /// Where each part begins and ends.
-    pub(super) fn parts(&mut self, shape: &Shape<'_>, count: usize, number: u64) -> Option<Vec<(usize, usize)>> {
+    fn parts(&mut self, shape: &Shape<'_>, count: usize, number: u64) -> Option<Vec<(usize, usize)>> {
         let starts = shape.parts.chunks_exact(4).map(|bytes| i32::from_le_bytes(bytes.try_into().unwrap_or_default()));
         let mut starts: Vec<usize> = starts.map(usize::try_from).collect::<Result<_, _>>().ok()?;
         if let Some(first) = starts.first_mut().filter(|first| **first != 0) {
@@ -157,8 +164,10 @@ impl Geometries {
             self.ring(vertices, *part, dimensions, number);
             return;
         }
-        let rings: Vec<Ring> =
-            parts.iter().map(|(start, end)| Ring::new(vertices.xy.get(start * 16..end * 16).unwrap_or_default())).collect();
+        let rings: Vec<Ring> = parts
+            .iter()
+            .map(|(start, end)| Ring::new(vertices.xy.get(start * 16..end * 16).unwrap_or_default()))
+            .collect();
         let polygons = polygons(&rings, dimensions.z || dimensions.m);
         let single = polygons.len() == 1;
         if !single {
@@ -180,8 +189,19 @@ impl Geometries {
 
     /// A ring, closed where the file leaves it open.
     fn ring(&mut self, vertices: Vertices<'_>, (start, end): (usize, usize), dimensions: Dimensions, number: u64) {
-        let vertex = |at: usize| vertices.xy.get(at * 16..at * 16 + 16);
-        let is_open = vertex(start) != vertex(end - 1) && floats_of(vertex(start)).ne(floats_of(vertex(end - 1)));
+        let is_open = vertices.differ(start, end - 1);
+        self.closed_ring(vertices, (start, end), is_open, dimensions, number);
+    }
+
+    /// A ring that is open where `is_open` says so.
+    pub(super) fn closed_ring(
+        &mut self,
+        vertices: Vertices<'_>,
+        (start, end): (usize, usize),
+        is_open: bool,
+        dimensions: Dimensions,
+        number: u64,
+    ) {
         let length = end - start + usize::from(is_open);
         if is_open {
             self.findings.add(Finding::OpenRing, number);
@@ -278,8 +298,4 @@ impl Dimensions {
 
 fn floats(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
     bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
-}
-
-fn floats_of(bytes: Option<&[u8]>) -> impl Iterator<Item = f64> + '_ {
-    floats(bytes.unwrap_or_default())
 }

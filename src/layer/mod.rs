@@ -15,6 +15,7 @@ mod file;
 mod findings;
 mod geojson;
 mod geometry;
+mod map;
 mod number;
 mod parquet;
 mod patches;

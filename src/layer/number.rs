@@ -106,7 +106,9 @@ pub(super) fn integer(cell: &[u8]) -> IntegerCell {
         Cell::Null => IntegerCell::Cell(Cell::Null),
         Cell::Odd => IntegerCell::Cell(Cell::Odd),
         #[expect(clippy::cast_possible_truncation, reason = "the value is integral and small enough to be exact")]
-        Cell::Value(value) if value.fract() == 0.0 && value.abs() < 9e15 && !text.contains(&b'e') && !text.contains(&b'E') => {
+        Cell::Value(value)
+            if value.fract() == 0.0 && value.abs() < 9e15 && !text.contains(&b'e') && !text.contains(&b'E') =>
+        {
             IntegerCell::Cell(Cell::Value(value as i64))
         }
         Cell::Value(value) => IntegerCell::Fraction(value),

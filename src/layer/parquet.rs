@@ -16,7 +16,7 @@ use parquet::schema::types::ColumnPath;
 use serde_json::{Value, json};
 
 use super::wkb::{Cursor, points};
-use super::{Layer, file, geometries_of};
+use super::{Layer, file, geometries_of, schema};
 use crate::error::{Error, Kind, Result};
 
 /// Large enough to compress well, small enough that a region of interest leaves most of them unread.
@@ -65,7 +65,8 @@ impl Layer {
             }
         }
         if let Some(geo) = self.geo_metadata(schema, bounds) {
-            properties = properties.set_key_value_metadata(Some(vec![KeyValue::new("geo".to_owned(), geo.to_string())]));
+            properties =
+                properties.set_key_value_metadata(Some(vec![KeyValue::new("geo".to_owned(), geo.to_string())]));
         }
         Ok(properties.build())
     }
@@ -111,22 +112,17 @@ impl Layer {
         }
         let fields: Fields = SIDES.iter().map(|side| Field::new(*side, DataType::Float64, false)).collect();
         let arrays: Vec<ArrayRef> = sides.iter_mut().map(|side| Arc::new(side.finish()) as ArrayRef).collect();
-        let name = self.free_name("bbox");
-        let broken = |cause: &dyn std::fmt::Display| Error::new(Kind::Archive, format!("the boxes do not form a column: {cause}"));
+        let names: Vec<String> = self.schema.fields().iter().map(|field| field.name().clone()).collect();
+        let name = schema::free_name("bbox", &names);
+        let broken = |cause: &dyn std::fmt::Display| {
+            Error::new(Kind::Archive, format!("the boxes do not form a column: {cause}"))
+        };
         let boxes = StructArray::try_new(fields.clone(), arrays, nulls.finish()).map_err(|cause| broken(&cause))?;
         let mut all: Vec<Arc<Field>> = self.schema.fields().iter().cloned().collect();
         all.push(Arc::new(Field::new(name, DataType::Struct(fields), true)));
         let mut columns = batch.columns().to_vec();
         columns.push(Arc::new(boxes));
         RecordBatch::try_new(Arc::new(Schema::new(all)), columns).map_err(|cause| broken(&cause))
-    }
-
-    fn free_name(&self, wanted: &str) -> String {
-        let taken = |name: &str| self.schema.fields().iter().any(|field| field.name().eq_ignore_ascii_case(name));
-        std::iter::once(wanted.to_owned())
-            .chain((1..).map(|number| format!("{wanted}_{number}")))
-            .find(|name| !taken(name))
-            .unwrap_or_default()
     }
 }
 

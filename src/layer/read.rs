@@ -84,7 +84,9 @@ fn shapes(shp: &Member, set: &Set, options: &Options, notes: &mut Vec<Diagnostic
         None => None,
         Some(shx) => match Index::read(shx, shp.size()) {
             Err(error) if !options.strict => {
-                notes.push(Diagnostic::new("shx-damaged", format!("the index was ignored: {error}")).in_member(shx.name()));
+                notes.push(
+                    Diagnostic::new("shx-damaged", format!("the index was ignored: {error}")).in_member(shx.name()),
+                );
                 None
             }
             index => index?,
@@ -175,6 +177,13 @@ fn assemble(
     }
     let (schema, batch) = schema::batch(fields, arrays, kept).map_err(broken)?;
     let units = vendor_units(&set, options, &mut notes)?;
+    let unknown: Vec<&str> =
+        units.iter().map(|(name, _)| name.as_str()).filter(|name| schema.field_with_name(name).is_err()).collect();
+    if !unknown.is_empty() {
+        let message = format!("it states units of columns that the layer does not have: {}", unknown.join(", "));
+        let member = set.metadata.as_ref().map(|member| member.name().to_owned()).unwrap_or_default();
+        notes.push(Diagnostic::new("units-unmatched", message).in_member(&member));
+    }
     let layer = Layer {
         name: set.name,
         source: source.name(),
@@ -228,7 +237,9 @@ fn vendor_units(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Re
 fn sidecar(member: &Member, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Option<Vec<u8>>> {
     match member.read_all(SIDECAR) {
         Err(error) if !options.strict => {
-            notes.push(Diagnostic::new("sidecar-lost", format!("it could not be read: {error}")).in_member(member.name()));
+            notes.push(
+                Diagnostic::new("sidecar-lost", format!("it could not be read: {error}")).in_member(member.name()),
+            );
             Ok(None)
         }
         bytes => bytes.map(Some),

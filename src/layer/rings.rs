@@ -1,5 +1,7 @@
 //! Rings of one polygon record put together into polygons: which are outer, and which holes belong to which.
 
+#![expect(clippy::float_cmp, reason = "corners are compared with the very numbers they were read from")]
+
 /// The vertices of a ring as they stand in the file, closed or not.
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
@@ -12,7 +14,8 @@ pub(super) struct Ring {
 impl Ring {
     /// A ring from X and Y of 16 bytes a vertex; closed for the sake of the tests below.
     pub(super) fn new(xy: &[u8]) -> Self {
-        let number = |bytes: Option<&[u8]>| bytes.and_then(|bytes| bytes.try_into().ok()).map_or(f64::NAN, f64::from_le_bytes);
+        let number =
+            |bytes: Option<&[u8]>| bytes.and_then(|bytes| bytes.try_into().ok()).map_or(f64::NAN, f64::from_le_bytes);
         let mut points: Vec<(f64, f64)> =
             xy.chunks_exact(16).map(|point| (number(point.get(..8)), number(point.get(8..)))).collect();
         if let (Some(first), Some(last)) = (points.first().copied(), points.last().copied())
@@ -77,10 +80,7 @@ impl Ring {
     fn lies_in(&self, outer: &Self) -> bool {
         let corners = self.points.iter().copied();
         let middles = self.edges().map(|((ax, ay), (bx, by))| (f64::midpoint(ax, bx), f64::midpoint(ay, by)));
-        corners
-            .chain(middles)
-            .find(|point| !outer.has_on_boundary(*point))
-            .is_some_and(|point| outer.surrounds(point))
+        corners.chain(middles).find(|point| !outer.has_on_boundary(*point)).is_some_and(|point| outer.surrounds(point))
     }
 
     /// The leftmost, rightmost, lowest and highest points.
@@ -141,8 +141,11 @@ pub(super) fn polygons(rings: &[Ring], has_z_or_m: bool) -> Vec<Vec<usize>> {
         return vec![all];
     }
     let by_direction = has_z_or_m || !is_misdirected(rings);
-    let clockwise: Vec<usize> =
-        all.iter().copied().filter(|ring| rings.get(*ring).is_some_and(|ring| ring.is_sound() && ring.clockwise)).collect();
+    let clockwise: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|ring| rings.get(*ring).is_some_and(|ring| ring.is_sound() && ring.clockwise))
+        .collect();
     if by_direction && let [outer] = *clockwise {
         let holes = all.iter().copied().filter(|ring| *ring != outer);
         return vec![std::iter::once(outer).chain(holes).collect()];
@@ -214,7 +217,7 @@ mod tests {
     use super::*;
 
     fn square(x: f64, y: f64, size: f64, clockwise: bool) -> Ring {
-        let mut corners = vec![(x, y), (x, y + size), (x + size, y + size), (x + size, y), (x, y)];
+        let mut corners = [(x, y), (x, y + size), (x + size, y + size), (x + size, y), (x, y)];
         if !clockwise {
             corners.reverse();
         }
@@ -244,5 +247,15 @@ mod tests {
         let rings = [square(0.0, 0.0, 10.0, true), square(20.0, 0.0, 10.0, false)];
         assert_eq!(polygons(&rings, false), vec![vec![0], vec![1]]);
         assert_eq!(polygons(&rings, true), vec![vec![0, 1]]);
+    }
+    #[test]
+    fn an_island_in_a_hole_is_a_polygon_of_its_own() {
+        let rings = [
+            square(0.0, 0.0, 10.0, true),
+            square(100.0, 0.0, 100.0, false),
+            square(110.0, 10.0, 80.0, false),
+            square(120.0, 20.0, 30.0, false),
+        ];
+        assert_eq!(polygons(&rings, false), vec![vec![0], vec![1, 2], vec![3]]);
     }
 }

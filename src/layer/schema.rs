@@ -37,8 +37,14 @@ impl Layer {
             .collect();
         let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
         // Only metadata differ, so every batch fits the new schema; were it otherwise, the old one stays.
-        let batches: std::result::Result<Vec<_>, _> =
-            self.batches.iter().map(|batch| batch.clone().with_schema(Arc::clone(&schema))).collect();
+        let batches: std::result::Result<Vec<_>, _> = self
+            .batches
+            .iter()
+            .map(|batch| {
+                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                RecordBatch::try_new_with_options(Arc::clone(&schema), batch.columns().to_vec(), &options)
+            })
+            .collect();
         if let Ok(batches) = batches {
             self.schema = schema;
             self.batches = batches;
@@ -59,13 +65,9 @@ impl Layer {
     }
 }
 
-/// The field of the geometry column, named as GeoArrow asks.
+/// The field of the geometry column, named as `GeoArrow` asks.
 pub(super) fn geometry_field(names: &[String], crs: Option<&Crs>, prj: Option<&str>) -> Field {
-    let taken = |name: &str| names.iter().any(|other| other.eq_ignore_ascii_case(name));
-    let name = std::iter::once("geometry".to_owned())
-        .chain((1..).map(|number| format!("geometry_{number}")))
-        .find(|name| !taken(name))
-        .unwrap_or_default();
+    let name = free_name("geometry", names);
     let metadata = match (crs.and_then(Crs::projjson), crs.map(Crs::wkt).or(prj)) {
         (Some(projjson), _) => serde_json::json!({ "crs": projjson, "crs_type": "projjson" }),
         (None, Some(wkt)) if crs.is_some() => serde_json::json!({ "crs": wkt }),
@@ -76,6 +78,16 @@ pub(super) fn geometry_field(names: &[String], crs: Option<&Crs>, prj: Option<&s
         ("ARROW:extension:metadata".to_owned(), metadata.to_string()),
     ]);
     Field::new(name, DataType::LargeBinary, true).with_metadata(metadata)
+}
+
+/// The wanted name, or the first with a number that no column has, whatever the case of letters.
+pub(super) fn free_name(wanted: &str, names: &[String]) -> String {
+    let taken = |name: &str| names.iter().any(|other| other.eq_ignore_ascii_case(name));
+    // Among one more candidates than there are columns, one is free.
+    std::iter::once(wanted.to_owned())
+        .chain((1..=names.len()).map(|number| format!("{wanted}_{number}")))
+        .find(|name| !taken(name))
+        .unwrap_or_default()
 }
 
 /// One batch of all columns; `rows` counts where there is no column to count.

@@ -23,7 +23,8 @@ pub(super) fn read(member: &Member, cpg: Option<&Member>, options: &Options) -> 
     let mut table = Table { columns, records: 0, deleted: Vec::new(), notes };
     match table.rows(member, &header, window, &encoding) {
         Err(error) if !options.strict => {
-            let message = format!("only the first {} of {} records could be read: {error}", table.records, header.records);
+            let message =
+                format!("only the first {} of {} records could be read: {error}", table.records, header.records);
             table.notes.push(Diagnostic::new("dbf-damaged", message).in_member(member.name()).at(table.records));
         }
         done => done?,
@@ -87,7 +88,13 @@ fn choose(
 }
 
 impl Table {
-    fn rows(&mut self, member: &Member, header: &TableHeader, mut window: Window<'_>, encoding: &Encoding) -> Result<()> {
+    fn rows(
+        &mut self,
+        member: &Member,
+        header: &TableHeader,
+        mut window: Window<'_>,
+        encoding: &Encoding,
+    ) -> Result<()> {
         let size = header.record_size;
         while self.records < header.records {
             let left = usize::try_from(header.records - self.records).unwrap_or(usize::MAX);
@@ -105,6 +112,13 @@ impl Table {
             self.decode(chunk, first, size, encoding);
             self.records = first.saturating_add(whole as u64);
             window.consume(whole * size);
+        }
+        // Whole records after the declared ones are more likely lost by a wrong count than rubbish.
+        let more = window.fill(size)?;
+        if more.len() >= size && matches!(more.first(), Some(b' ' | b'*')) {
+            let message =
+                format!("records stand after the {} that its header declares; they were left out", header.records);
+            self.notes.push(Diagnostic::new("dbf-more-records", message).in_member(member.name()).at(self.records));
         }
         window.finish()
     }

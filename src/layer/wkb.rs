@@ -8,7 +8,7 @@ const DEPTH: usize = 8;
 /// One geometry, or one inside another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// 1 point, 2 line, 3 polygon, 4 to 6 the multiples, 7 a collection.
+    /// 1 point, 2 line, 3 polygon, 4 to 6 the multiples, 7 a collection, 16 a surface of triangles, 17 a triangle.
     pub(super) flat: u32,
     pub(super) has_z: bool,
     /// The bytes of one vertex.
@@ -52,7 +52,7 @@ impl<'a> Cursor<'a> {
         }
         let code = self.count()?;
         let (flat, dimensions) = (u32::try_from(code % 1000).unwrap_or(0), code / 1000);
-        if !(1..=7).contains(&flat) || dimensions > 3 {
+        if !matches!(flat, 1..=7 | 16 | 17) || dimensions > 3 {
             return Err(cut());
         }
         let stride = [16, 24, 24, 32].get(dimensions).copied().unwrap_or(16);
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
                 let at = self.at;
                 each(self.run(head.count, head.stride)?, head.stride, at);
             }
-            3 => {
+            3 | 17 => {
                 for _ in 0..head.count {
                     let count = self.count()?;
                     let at = self.at;
