@@ -77,12 +77,12 @@ def test_a_date_keeps_what_is_newer(client: hl.Client) -> None:
 def test_details_by_text_and_by_number(client: hl.Client) -> None:
     computer = client.field_computers.list().first()
     assert computer is not None
-    detail = client.field_computers.get(computer["id"])
-    assert detail["id"] == computer["id"]
+    assert client.field_computers.get(str(computer["id"]))["id"] == computer["id"]
     job = client.job_data.list().first()
     assert job is not None
-    assert client.job_data.get(int(job["id"])) == client.job_data.get(job["id"])
-    assert client.job_data.get(job["id"])["id"] == job["id"]
+    job_id = str(job["id"])
+    assert client.job_data.get(int(job_id)) == client.job_data.get(job_id)
+    assert client.job_data.get(job_id)["id"] == job_id
 
 
 def test_a_download_goes_where_it_is_wanted(client: hl.Client, small_job: str, tmp_path: Path) -> None:
