@@ -96,11 +96,11 @@ pub(super) async fn offload<T: Send + 'static>(work: impl FnOnce() -> Result<T> 
 }
 
 /// Starts `future` and gives an asyncio future of the running loop; cancelling that one ends the task.
-pub(super) fn start<'py, T: Send + 'static>(
-    py: Python<'py>,
+pub(super) fn start<T: Send + 'static>(
+    py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
     convert: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let bridge = bridge().map_err(|error| errors::raise(py, &error))?;
     drive(bridge)?;
     let event_loop = running_loop(py)?;

@@ -7,10 +7,10 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::client::{seconds, windows};
 use super::errors;
-use crate::sandbox::{self as service, Keys};
+use super::settings::{seconds, windows};
 use crate::sandbox::fields::{Total, Truth};
+use crate::sandbox::{self as service, Keys};
 
 /// A running service, stopped by `close` or when it is collected. In the child of a fork it is the parent's.
 #[pyclass(frozen, module = "headland._core")]
@@ -43,7 +43,7 @@ impl Sandbox {
             data,
             port,
             seed,
-            rate_limits: windows(&rate_limits)?,
+            rate_limits: windows(rate_limits)?,
             sliding,
             conversion_time: seconds("conversion_time", conversion_time)?,
             variants,
