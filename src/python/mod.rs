@@ -5,6 +5,7 @@ mod cells;
 mod client;
 mod conversion;
 mod delivery;
+mod ending;
 mod errors;
 mod layer;
 mod pages;
