@@ -1,1 +1,40 @@
 //! The only folder that names pyo3.
+
+mod bridge;
+mod cells;
+mod client;
+mod conversion;
+mod errors;
+mod layer;
+mod pages;
+mod process;
+mod sandbox;
+mod secret;
+mod values;
+
+/// What `python/headland` stands on; its stub is `python/headland/_core.pyi`.
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::client::{Client, parameters, rows};
+    #[pymodule_export]
+    use super::conversion::Conversion;
+    #[pymodule_export]
+    use super::errors::error_kinds;
+    #[pymodule_export]
+    use super::layer::{Layer, layers, read};
+    #[pymodule_export]
+    use super::pages::Pages;
+    #[pymodule_export]
+    use super::sandbox::Sandbox;
+    #[pymodule_export]
+    use super::secret::Secret;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("LIMITS", super::layer::default_limits())
+    }
+}

@@ -1,0 +1,72 @@
+"""From an access key to tidy, mapped field data.
+
+>>> import headland as hl
+>>> with hl.Sandbox.demo() as service, hl.Client(**service.credentials) as client:
+...     job = client.job_data.list().first()
+...     layer = client.job_data.read(job["id"])
+"""
+
+from headland._core import __version__
+from headland.archives import Limits, layers, read
+from headland.client import AsyncClient, Budget, Client
+from headland.conversion import AsyncConversion, Conversion
+from headland.errors import (
+    ArchiveError,
+    AuthenticationError,
+    ConfigurationError,
+    Conflict,
+    ConversionFailed,
+    DecodeError,
+    HeadlandError,
+    HeadlandWarning,
+    InvalidRequest,
+    MethodNotAllowed,
+    NoCoverage,
+    NotFound,
+    NotReady,
+    PermissionDenied,
+    RateLimited,
+    ServiceUnavailable,
+    TransportError,
+    UploadOutcomeUnknown,
+)
+from headland.layer import Diagnostic, Layer
+from headland.pages import AsyncPages, Pages
+from headland.sandbox import Sandbox
+from headland.settings import Timeout
+
+__all__ = [
+    "ArchiveError",
+    "AsyncClient",
+    "AsyncConversion",
+    "AsyncPages",
+    "AuthenticationError",
+    "Budget",
+    "Client",
+    "ConfigurationError",
+    "Conflict",
+    "Conversion",
+    "ConversionFailed",
+    "DecodeError",
+    "Diagnostic",
+    "HeadlandError",
+    "HeadlandWarning",
+    "InvalidRequest",
+    "Layer",
+    "Limits",
+    "MethodNotAllowed",
+    "NoCoverage",
+    "NotFound",
+    "NotReady",
+    "Pages",
+    "PermissionDenied",
+    "RateLimited",
+    "Sandbox",
+    "ServiceUnavailable",
+    "Timeout",
+    "TransportError",
+    "UploadOutcomeUnknown",
+    "__version__",
+    "layers",
+    "read",
+]

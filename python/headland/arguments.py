@@ -1,0 +1,70 @@
+"""Values that users write, as the texts that are sent; what is wrong is told before any call."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from typing import TYPE_CHECKING
+
+from headland import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Moment = str | dt.date | dt.datetime
+"""A point in time: ISO 8601 text, a date (its midnight, UTC) or an aware datetime."""
+
+_TAKES = {
+    "id": "a str or an int",
+    "time": "a str, a date or an aware datetime",
+    "word": "a str",
+    "file": "a file",
+}
+
+
+def texts(call: str, given: Mapping[str, object]) -> dict[str, str]:
+    """Give the texts of a call's arguments; one that is ``None`` and may be left out is left out."""
+    parameters = _parameters(call)
+    sent = {}
+    for name, value in given.items():
+        takes, required = parameters[name]
+        if value is not None or required:
+            sent[name] = _text(name, takes, value)
+    return sent
+
+
+@functools.cache
+def _parameters(call: str) -> dict[str, tuple[str, bool]]:
+    return {name: (takes, required) for name, takes, required in _core.parameters(call)}
+
+
+def _text(name: str, takes: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if takes == "id" and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if takes == "time" and isinstance(value, dt.datetime):
+        return _utc(name, value)
+    if takes == "time" and isinstance(value, dt.date):
+        return value.isoformat()
+    message = f"`{name}` takes {_TAKES[takes]}, not {type(value).__name__}"
+    raise TypeError(message)
+
+
+def _utc(name: str, value: dt.datetime) -> str:
+    if value.utcoffset() is None:
+        message = f"`{name}` is a datetime without a time zone: add one, such as `tzinfo=datetime.UTC`"
+        raise ValueError(message)
+    return value.astimezone(dt.UTC).isoformat().replace("+00:00", "Z")
+
+
+def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Check a whole number and its range."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        message = f"`{name}` takes an int, not {type(value).__name__}"
+        raise TypeError(message)
+    if value < least or (most is not None and value > most):
+        reach = f"from {least} up" if most is None else f"from {least} to {most}"
+        message = f"`{name}` takes a number {reach}, not {value}"
+        raise ValueError(message)
+    return value

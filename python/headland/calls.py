@@ -1,0 +1,188 @@
+"""How the methods of the groups reach the core: a call is the name of its row and its arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headland import arguments, errors
+from headland.archives import Limits, reading
+from headland.conversion import AsyncConversion, Conversion
+from headland.files import Delivery, Target, Upload, content_of
+from headland.layer import Layer
+from headland.pages import AsyncPages, Pages
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from headland import _core
+    from headland.records import Created
+
+__all__ = ["PAGE_SIZE", "AsyncCalls", "Calls", "OpenClient", "Upload"]
+
+PAGE_SIZE = (1, 1000)
+"""The least and the most records of a page (0, the whole list, is deprecated by the interface)."""
+
+
+class OpenClient:
+    """The client of the core until it is closed."""
+
+    def __init__(self, core: _core.Client) -> None:
+        self._open: _core.Client | None = core
+
+    @property
+    def core(self) -> _core.Client:
+        """The client of the core; ``RuntimeError`` once it is closed."""
+        if self._open is None:
+            message = "the client is closed"
+            raise RuntimeError(message)
+        return self._open
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._open = None
+
+    def __repr__(self) -> str:
+        """Show the address."""
+        return "closed" if self._open is None else repr(self._open)
+
+    def tell(self) -> None:
+        """Warn of what was put right since the last look."""
+        for message in self.core.take_warnings():
+            errors.warn(message)
+
+    def open_pages(
+        self, call: str, given: Mapping[str, object], page_size: int | None, page: int | None
+    ) -> _core.Pages:
+        """Open a list; nothing is read yet."""
+        return self.core.pages(call, arguments.texts(call, given), page_size, page)
+
+
+def _check_paging(page_size: int | None, page: int | None) -> None:
+    if page_size is not None:
+        arguments.whole_number("page_size", page_size, *PAGE_SIZE)
+    if page is not None:
+        arguments.whole_number("page", page, 0)
+
+
+class Calls(OpenClient):
+    """Calls that wait."""
+
+    def detail(self, call: str, given: Mapping[str, object]) -> Any:
+        """Give one record."""
+        record = self.core.detail(call, arguments.texts(call, given))
+        self.tell()
+        return record
+
+    def pages(self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None) -> Pages[Any]:
+        """Give a list that reads its pages when they are wanted."""
+        _check_paging(page_size, page)
+        return Pages(lambda: self.open_pages(call, given, page_size, page), self.tell)
+
+    def download(
+        self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool
+    ) -> bytes | Path | BinaryIO:
+        """Fetch a file."""
+        with Delivery(to) as delivery:
+            delivered = self.core.download(call, arguments.texts(call, given), delivery.path, overwrite)
+            self.tell()
+            return delivery.finish(delivered)
+
+    def upload(self, call: str, file: Upload) -> Created:
+        """Send a file and give the id and the address of the new record."""
+        created = self.core.upload(call, *content_of(file))
+        self.tell()
+        return created
+
+    def conversion(self, call: str, given: Mapping[str, object]) -> Conversion:
+        """Ask for a file once and give the handle."""
+        handle = Conversion(self.core.conversion(call, arguments.texts(call, given)), self.tell)
+        handle.ready()
+        return handle
+
+    def resume(self, id: str) -> Conversion:
+        """Pick up a conversion by the id of its handle; no call is made."""
+        return Conversion(self.core.resume(id), self.tell)
+
+    def layer(
+        self,
+        call: str,
+        given: Mapping[str, object],
+        *,
+        timeout: float | None,
+        layer: str | None,
+        columns: Sequence[str] | None,
+        encoding: str | None,
+        strict: bool,
+        threads: int | None,
+        limits: Limits | None,
+        to_crs: str | None,
+    ) -> Layer:
+        """Ask for a file, wait for it and read it."""
+        how = reading(layer, columns, encoding, strict, threads, limits, to_crs)
+        read = self.core.layer(call, arguments.texts(call, given), timeout, how)
+        self.tell()
+        return Layer(read)
+
+
+class AsyncCalls(OpenClient):
+    """The same calls as coroutines."""
+
+    async def detail(self, call: str, given: Mapping[str, object]) -> Any:
+        """Give one record."""
+        record = await self.core.detail_async(call, arguments.texts(call, given))
+        self.tell()
+        return record
+
+    def pages(
+        self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None
+    ) -> AsyncPages[Any]:
+        """Give a list that reads its pages when they are wanted."""
+        _check_paging(page_size, page)
+        return AsyncPages(lambda: self.open_pages(call, given, page_size, page), self.tell)
+
+    async def download(
+        self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool
+    ) -> bytes | Path | BinaryIO:
+        """Fetch a file."""
+        with Delivery(to) as delivery:
+            delivered = await self.core.download_async(call, arguments.texts(call, given), delivery.path, overwrite)
+            self.tell()
+            return delivery.finish(delivered)
+
+    async def upload(self, call: str, file: Upload) -> Created:
+        """Send a file and give the id and the address of the new record."""
+        created = await self.core.upload_async(call, *content_of(file))
+        self.tell()
+        return created
+
+    async def conversion(self, call: str, given: Mapping[str, object]) -> AsyncConversion:
+        """Ask for a file once and give the handle."""
+        handle = AsyncConversion(self.core.conversion(call, arguments.texts(call, given)), self.tell)
+        await handle.ready()
+        return handle
+
+    def resume(self, id: str) -> AsyncConversion:
+        """Pick up a conversion by the id of its handle; no call is made."""
+        return AsyncConversion(self.core.resume(id), self.tell)
+
+    async def layer(
+        self,
+        call: str,
+        given: Mapping[str, object],
+        *,
+        timeout: float | None,
+        layer: str | None,
+        columns: Sequence[str] | None,
+        encoding: str | None,
+        strict: bool,
+        threads: int | None,
+        limits: Limits | None,
+        to_crs: str | None,
+    ) -> Layer:
+        """Ask for a file, wait for it and read it."""
+        how = reading(layer, columns, encoding, strict, threads, limits, to_crs)
+        read = await self.core.layer_async(call, arguments.texts(call, given), timeout, how)
+        self.tell()
+        return Layer(read)

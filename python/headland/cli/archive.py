@@ -1,0 +1,77 @@
+"""Verbs that need no service: ``read`` and ``demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import headland as hl
+from headland.cli.output import Verbs, add_verb, print_json, print_table
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_verbs(verbs: Verbs) -> None:
+    """Add the verbs."""
+    demo = add_verb(verbs, "demo", _demo, "Start a service, pull every job and map every field.")
+    demo.add_argument("--archives", type=Path, metavar="DIR", help="also upload and map the archives in DIR")
+    demo.add_argument("--out", type=Path, metavar="DIR", help="where the maps and tables go")
+    demo.add_argument("--quiet", action="store_true", help="no progress bars")
+
+    read = add_verb(verbs, "read", _read, "Describe an archive, or convert it.")
+    read.add_argument("file", type=Path, help="a zip, a shapefile or a folder")
+    read.add_argument("--layer", help="which layer, where there are several")
+    read.add_argument("--encoding", help="the encoding of texts, instead of what the archive says")
+    read.add_argument("--lenient", action="store_true", help="read what can be saved of a damaged archive")
+    read.add_argument("--to", type=Path, metavar="FILE", help="write FILE: .parquet or .geojson")
+
+
+def _demo(given: argparse.Namespace) -> int:
+    from headland.demo import run
+
+    return run(given.archives, given.out, json=given.json, quiet=given.quiet)
+
+
+def _read(given: argparse.Namespace) -> int:
+    if given.to is not None and given.to.suffix.lower() not in (".parquet", ".geojson", ".json"):
+        raise ValueError(f"`--to` takes a name that ends in .parquet or .geojson, not `{given.to}`")
+    layer = hl.read(given.file, layer=given.layer, encoding=given.encoding, strict=not given.lenient)
+    if given.to is not None:
+        write = layer.write_parquet if given.to.suffix.lower() == ".parquet" else layer.write_geojson
+        write(given.to)
+    summary = _summary(layer, given.to)
+    if given.json:
+        print_json(summary)
+    else:
+        _print(layer, given.to)
+    return 0
+
+
+def _summary(layer: hl.Layer, written: Path | None) -> dict[str, object]:
+    return {
+        "name": layer.name,
+        "source": layer.source,
+        "records": len(layer),
+        "crs": layer.crs,
+        "columns": _columns(layer),
+        "diagnostics": [note._asdict() for note in layer.diagnostics],
+        "written": written,
+    }
+
+
+def _columns(layer: hl.Layer) -> list[dict[str, object]]:
+    units = layer.units
+    return [
+        {"name": column.name, "type": column.type, "unit": units.get(column.name), "nulls": column.nulls}
+        for column in layer.describe()
+    ]
+
+
+def _print(layer: hl.Layer, written: Path | None) -> None:
+    print(f"{layer.name}: {len(layer)} records, {layer.crs or 'no coordinate system'}")
+    print_table(_columns(layer), ("name", "type", "unit", "nulls"))
+    for note in layer.diagnostics:
+        print(f"{note.code}: {note.message}")
+    if written is not None:
+        print(f"written: {written}")

@@ -1,0 +1,170 @@
+"""Verbs that call the service: ``ls``, ``get``, ``upload``, ``budget``, ``call``."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import headland as hl
+from headland import _core
+from headland.cli.output import Verbs, add_verb, print_json, print_record, print_table
+
+if TYPE_CHECKING:
+    import argparse
+
+LISTS = {"fieldcomputers": "field_computers", "jobdata": "job_data"}
+"""The service's words for what can be listed, and the group of each."""
+
+COLUMNS = {
+    "fieldcomputers": ("id", "name"),
+    "jobdata": ("id", "name", "sub_type", "create_date", "update_date"),
+}
+
+
+def add_verbs(verbs: Verbs) -> None:
+    """Add the verbs."""
+    ls = _add(verbs, "ls", _ls, "List job data or field computers.")
+    ls.add_argument("what", choices=LISTS)
+    ls.add_argument("--date", help="only job data between this time and now")
+    ls.add_argument("--limit", type=int, metavar="N", help="only the first N")
+
+    get = _add(verbs, "get", _get, "Describe one record, or download its file with --to.")
+    get.add_argument("what", choices=LISTS)
+    get.add_argument("id")
+    get.add_argument("--to", type=Path, metavar="FILE", help="a folder or a file for the download")
+    get.add_argument("--format", default="SHP", help="BIN, SHP, FMIS or XML")
+    get.add_argument("--overwrite", action="store_true", help="replace a file that is there")
+
+    upload = _add(verbs, "upload", _upload, "Upload a file of job data.")
+    upload.add_argument("what", choices=("jobdata",))
+    upload.add_argument("file", type=Path)
+
+    _add(verbs, "budget", _budget, "Tell what is left of the rate limit.")
+
+    call = _add(verbs, "call", _call, "Make any call: GROUP.METHOD [ARG...] [--name value].")
+    call.add_argument("name", choices=_core.rows(), metavar="GROUP.METHOD", help=", ".join(_core.rows()))
+    call.add_argument("arguments", nargs="...", metavar="ARG", help="arguments, by place or as --name value")
+
+
+def _add(verbs: Verbs, name: str, run: Any, help: str) -> argparse.ArgumentParser:
+    verb = add_verb(verbs, name, run, help)
+    verb.add_argument("--profile", metavar="NAME", help="take the keys from this profile, not the environment")
+    return verb
+
+
+def _client(given: argparse.Namespace) -> hl.Client:
+    return hl.Client.from_env() if given.profile is None else hl.Client.from_profile(given.profile)
+
+
+def _ls(given: argparse.Namespace) -> int:
+    options = {} if given.date is None else {"date": given.date}
+    if options and given.what != "jobdata":
+        raise ValueError("`--date` goes with jobdata alone")
+    with _client(given) as client:
+        records = islice(getattr(client, LISTS[given.what]).list(**options), given.limit)
+        if given.json:
+            for record in records:
+                print_json(record)
+        else:
+            print_table(records, COLUMNS[given.what])
+    return 0
+
+
+def _get(given: argparse.Namespace) -> int:
+    with _client(given) as client:
+        if given.to is None:
+            _show(getattr(client, LISTS[given.what]).get(given.id), as_json=given.json)
+        elif given.what == "jobdata":
+            path = client.job_data.download(given.id, format=given.format, to=given.to, overwrite=given.overwrite)
+            _show(path, as_json=given.json)
+        else:
+            raise ValueError(f"{given.what} have no file to download")
+    return 0
+
+
+def _upload(given: argparse.Namespace) -> int:
+    with _client(given) as client:
+        _show(client.job_data.upload(given.file), as_json=given.json)
+    return 0
+
+
+def _budget(given: argparse.Namespace) -> int:
+    with _client(given) as client:
+        budget = client.budget()
+    record = budget._asdict()
+    record["windows"] = [window._asdict() for window in budget.windows]
+    _show(record, as_json=given.json)
+    return 0
+
+
+def _call(given: argparse.Namespace) -> int:
+    words = _own_options(given)
+    with _client(given) as client:
+        method: Any = client
+        for part in given.name.split("."):
+            method = getattr(method, part)
+        places, names = _split(words, inspect.signature(method))
+        outcome = method(*places, **names)
+        if isinstance(outcome, hl.Pages):
+            for record in outcome:
+                print_json(record)
+        elif isinstance(outcome, hl.Conversion):
+            _show({"id": outcome.id, "ready": outcome.ready()}, as_json=given.json)
+        elif isinstance(outcome, hl.Layer):
+            print_json(outcome.__geo_interface__)
+        else:
+            _show(outcome, as_json=given.json)
+    return 0
+
+
+def _own_options(given: argparse.Namespace) -> list[str]:
+    """Take the options of the verb itself out of the words that follow the call, and give the rest."""
+    words = iter(given.arguments)
+    rest = []
+    for word in words:
+        if word == "--json":
+            given.json = True
+        elif word == "--profile":
+            given.profile = next(words, None)
+        else:
+            rest.append(word)
+    return rest
+
+
+def _split(words: list[str], signature: inspect.Signature) -> tuple[list[str], dict[str, Any]]:
+    """Tell the arguments by place from those by name; names may be written with dashes, flags stand alone."""
+    places: list[str] = []
+    names: dict[str, Any] = {}
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("--"):
+            places.append(word)
+            continue
+        name, equals, value = word[2:].partition("=")
+        name = name.replace("-", "_")
+        parameter = signature.parameters.get(name)
+        if parameter is None:
+            raise ValueError(f"there is no argument `--{name}`; there are: {', '.join(signature.parameters)}")
+        if isinstance(parameter.default, bool) and not equals:
+            names[name] = not parameter.default
+            continue
+        text = value if equals else next(rest, None)
+        if text is None:
+            raise ValueError(f"`--{name}` takes a value")
+        names[name] = int(text) if "int | None" in str(parameter.annotation) and text.isdecimal() else text
+    return places, names
+
+
+def _show(value: Any, *, as_json: bool) -> None:
+    if isinstance(value, bytes):
+        import sys
+
+        sys.stdout.buffer.write(value)
+    elif isinstance(value, Path):
+        print_json({"path": str(value)}) if as_json else print(value)
+    elif as_json:
+        print_json(value)
+    else:
+        print_record(value)

@@ -1,0 +1,58 @@
+"""What verbs print: JSON for programs, columns for people."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Mapping
+
+Verbs = Any
+"""What `argparse` gives for sub-commands; it has no public name."""
+
+
+def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
+    """Add a verb; every verb takes ``--json``."""
+    verb: argparse.ArgumentParser = verbs.add_parser(name, help=help, description=help)
+    verb.add_argument("--json", action="store_true", help="print JSON, one value a line; errors too")
+    verb.set_defaults(run=run)
+    return verb
+
+
+def print_json(value: object) -> None:
+    """Print a value as one line of JSON."""
+    print(json.dumps(value, default=_plain, ensure_ascii=False), flush=True)
+
+
+def print_record(record: Mapping[str, object]) -> None:
+    """Print a record, a field a line."""
+    width = max((len(name) for name in record), default=0)
+    for name, value in record.items():
+        shown = json.dumps(value, default=_plain) if isinstance(value, dict | list) else _cell(value)
+        print(f"{name:<{width}}  {shown}")
+
+
+def print_table(records: Iterable[Mapping[str, object]], columns: Iterable[str]) -> None:
+    """Print records as they come, a record a line, in columns divided by tabs."""
+    names = list(columns)
+    print("\t".join(names))
+    for record in records:
+        print("\t".join(_cell(record.get(name)) for name in names), flush=True)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return _plain(value) if isinstance(value, dt.datetime) else str(value)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dt.datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")

@@ -1,0 +1,81 @@
+"""The verb ``sandbox``: the service on loopback, until it is interrupted."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import headland as hl
+from headland import sandbox, settings
+from headland.cli.output import Verbs, add_verb, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+LOOK = 0.05
+"""Seconds between two looks for a signal; a wait without end would not see one on every system."""
+
+
+def add_verbs(verbs: Verbs) -> None:
+    """Add the verb."""
+    verb = add_verb(verbs, "sandbox", _serve, "Run the whole service on loopback until interrupted.")
+    verb.add_argument("--port", type=int, default=0, help="the port; 0 takes a free one")
+    verb.add_argument("--data", type=Path, metavar="DIR", help="keep the state in DIR; without it, in memory")
+    verb.add_argument("--seed", type=int, default=0, help="the account that is made up")
+    verb.add_argument(
+        "--rate-limit",
+        action="append",
+        metavar="CALLS/SECONDS",
+        help="such as 30/60; repeat it, or divide by commas; `off` turns the limit off",
+    )
+    verb.add_argument("--window", choices=("fixed", "sliding"), default="fixed", help="kind of window")
+    verb.add_argument("--conversion-time", type=float, default=sandbox.CONVERSION_TIME, metavar="SECONDS")
+    verb.add_argument("--variants", action="append", metavar="NAME", help="habits of real services; `wild` is all")
+
+
+def _serve(given: argparse.Namespace) -> int:
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    variants = [name for names in given.variants or [] for name in names.split(",")]
+    with hl.Sandbox(
+        given.data,
+        port=given.port,
+        seed=given.seed,
+        rate_limits=_limits(given.rate_limit),
+        window=given.window,
+        conversion_time=given.conversion_time,
+        variants=variants,
+    ) as running:
+        _announce(running, as_json=given.json)
+        while not stop.wait(LOOK):
+            pass
+    return 0
+
+
+def _limits(given: list[str] | None) -> list[tuple[int, float]]:
+    if given is None:
+        return list(sandbox.RATE_LIMITS)
+    if given == ["off"]:
+        return []
+    try:
+        return [window for text in given for window in settings.windows(text)]
+    except ValueError:
+        raise ValueError(f"`--rate-limit` takes CALLS/SECONDS such as 30/60, not {','.join(given)!r}") from None
+
+
+def _announce(running: hl.Sandbox, *, as_json: bool) -> None:
+    keys = {
+        **running.credentials,
+        "other_access_key": running.other_access_key,
+        "revoked_access_key": running.revoked_access_key,
+    }
+    if as_json:
+        print_json(keys)
+        return
+    print(f"The service answers at {running.base_url} until you press Ctrl-C. To use it from another terminal:")
+    for name, value in keys.items():
+        if name in settings.REQUIRED:
+            print(f"export {settings.PREFIX}{name.upper()}={value}", flush=True)

@@ -1,0 +1,217 @@
+"""Clients: the groups of calls, and how a client is set up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
+
+from headland import _core, arguments, settings
+from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
+from headland.groups import (
+    AsyncClientRows,
+    AsyncFieldComputers,
+    AsyncJobData,
+    ClientRows,
+    FieldComputers,
+    JobData,
+)
+from headland.settings import Timeout
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from headland.conversion import AsyncConversion, Conversion
+
+DEFAULT_TIMEOUT = Timeout()
+
+HIDDEN = "(hidden)"
+"""What the variables of a frame show in place of a secret."""
+
+RATE_LIMITS = ((30, 60.0), (15, 30.0))
+"""Both figures of the interface: 30 calls in 60 seconds, 15 in 30."""
+
+
+class WindowUse(NamedTuple):
+    """A window of the limit and how many calls it counts now."""
+
+    calls: int
+    seconds: float
+    used: int
+
+
+class Budget(NamedTuple):
+    """What is left of the limit now."""
+
+    remaining: int | None
+    """Calls that may start now; ``None`` where the limiter is turned off."""
+    next_call_in: float
+    """Seconds until the next call may start; 0 when one may start now."""
+    reset_in: float
+    """Seconds until the whole budget is free again."""
+    windows: list[WindowUse]
+    """Each window with the calls that it counts now."""
+
+
+class _Setup:
+    """How both clients are set up.
+
+    Args:
+        base_url: The base address of the service.
+        api_key: The partner's API key.
+        shared_secret: The partner's shared secret, as it was issued.
+        access_key: The customer's access key.
+        rate_limits: Pairs of calls and seconds that are never exceeded; empty turns the limiter off.
+        limiter_state: Where processes share what is left of the limit: a path, ``"memory"`` for this client alone,
+            or ``None`` for a file in the user's state folder.
+        page_size: Records for each page of a list, 1 to 1000.
+        timeout: How long to wait.
+        ca_file: Certificates to trust besides the usual ones, as a PEM file.
+    """
+
+    _calls: OpenClient
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        api_key: str,
+        shared_secret: str,
+        access_key: str,
+        rate_limits: Sequence[tuple[int, float]] = RATE_LIMITS,
+        limiter_state: str | os.PathLike[str] | None = None,
+        page_size: int = 1000,
+        timeout: Timeout = DEFAULT_TIMEOUT,
+        ca_file: str | os.PathLike[str] | None = None,
+    ) -> None:
+        # First of all the secrets go out of sight: many tools show the variables of a frame when something fails.
+        keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)
+        api_key = shared_secret = access_key = HIDDEN
+        connect, read, call = timeout
+        self._attach(
+            _core.Client(
+                base_url=base_url,
+                api_key=keys[0],
+                shared_secret=keys[1],
+                access_key=keys[2],
+                rate_limits=[(calls, seconds) for calls, seconds in rate_limits],
+                limiter_state=None if limiter_state is None else Path(limiter_state),
+                page_size=arguments.whole_number("page_size", page_size, *PAGE_SIZE),
+                connect=connect,
+                read=read,
+                call=call,
+                ca_file=None if ca_file is None else Path(ca_file),
+            )
+        )
+
+    def _attach(self, core: _core.Client) -> None:
+        """Make the groups of calls."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_env(cls) -> Self:
+        """Make a client from ``HEADLAND_BASE_URL``, ``HEADLAND_API_KEY``, ``HEADLAND_SHARED_SECRET`` and so on.
+
+        Windows are written ``HEADLAND_RATE_LIMITS=30/60,15/30``, time-outs ``HEADLAND_TIMEOUT=10,60,600``.
+        """
+        return cls(**settings.from_env())
+
+    @classmethod
+    def from_profile(cls, name: str = "default", path: str | os.PathLike[str] | None = None) -> Self:
+        """Make a client from the table ``[name]`` of ``~/.config/headland/profiles.toml``.
+
+        The file must be readable by its owner alone. With ``keyring = "service"`` in the table, the shared secret
+        comes from that service of the system's keyring, under the profile's name.
+        """
+        return cls(**settings.from_profile(name, path))
+
+    def __repr__(self) -> str:
+        """Show the address and nothing of the secrets."""
+        return f"<{type(self).__name__} {getattr(self, '_calls', 'not set up')!r}>"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled: the secrets would be in the pickle."""
+        raise TypeError("a client holds secrets and cannot be pickled: make one in the other process")
+
+
+class Client(_Setup, ClientRows):
+    """A client of the field data service.
+
+    >>> client = headland.Client.from_env()
+    >>> for job in client.job_data.list(date="2026-09-01"):
+    ...     print(job["id"], job["name"])
+    """
+
+    _calls: Calls
+
+    def _attach(self, core: _core.Client) -> None:
+        calls = Calls(core)
+        ClientRows.__init__(self, calls)
+        self.field_computers = FieldComputers(calls)
+        self.job_data = JobData(calls)
+
+    def conversion(self, id: str) -> Conversion:
+        """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
+        return self._calls.resume(id)
+
+    def budget(self) -> Budget:
+        """Tell what is left of the rate limit, and when."""
+        return _budget(self._calls.core.budget())
+
+    def close(self) -> None:
+        """Let go of the connections; calls afterwards raise ``RuntimeError``."""
+        self._calls.close()
+
+    def __enter__(self) -> Self:
+        """Give the client."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of the connections."""
+        self.close()
+
+
+class AsyncClient(_Setup, AsyncClientRows):
+    """A client of the field data service with coroutines and asynchronous iterators.
+
+    >>> async with headland.AsyncClient.from_env() as client:
+    ...     async for job in client.job_data.list(date="2026-09-01"):
+    ...         print(job["id"], job["name"])
+    """
+
+    _calls: AsyncCalls
+
+    def _attach(self, core: _core.Client) -> None:
+        calls = AsyncCalls(core)
+        AsyncClientRows.__init__(self, calls)
+        self.field_computers = AsyncFieldComputers(calls)
+        self.job_data = AsyncJobData(calls)
+
+    def conversion(self, id: str) -> AsyncConversion:
+        """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
+        return self._calls.resume(id)
+
+    async def budget(self) -> Budget:
+        """Tell what is left of the rate limit, and when."""
+        return _budget(await self._calls.core.budget_async())
+
+    async def close(self) -> None:
+        """Let go of the connections; calls afterwards raise ``RuntimeError``."""
+        self._calls.close()
+
+    async def __aenter__(self) -> Self:
+        """Give the client."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Let go of the connections."""
+        await self.close()
+
+
+def _budget(facts: _core._Budget) -> Budget:
+    return Budget(
+        remaining=facts["remaining"],
+        next_call_in=facts["next_call_in"],
+        reset_in=facts["reset_in"],
+        windows=[WindowUse(*window) for window in facts["windows"]],
+    )

@@ -1,0 +1,99 @@
+"""Files that the service may still have to convert: handles that ask, wait and deliver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO, Self, overload
+
+from headland.files import Delivery, Target
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from headland import _core
+
+
+class _Handle:
+    """What both handles share: their id."""
+
+    __slots__ = ("_core", "_tell")
+
+    def __init__(self, core: _core.Conversion, tell: Callable[[], None]) -> None:
+        self._core = core
+        self._tell = tell
+
+    @property
+    def id(self) -> str:
+        """Enough for another process to pick the conversion up with ``client.conversion(id)``."""
+        return self._core.id
+
+    def __repr__(self) -> str:
+        """Show the id."""
+        return f"<{type(self).__name__} {self.id}>"
+
+
+class Conversion(_Handle):
+    """A file that the service may still have to convert.
+
+    >>> handles = [client.job_data.request(job["id"]) for job in client.job_data.list()]
+    >>> files = [handle.wait().result() for handle in handles]
+    """
+
+    __slots__ = ()
+
+    def ready(self) -> bool:
+        """Ask whether the file is ready; until the wait that the service stated is over, no call is made."""
+        ready = self._core.ready()
+        self._tell()
+        return ready
+
+    def wait(self, timeout: float | None = None) -> Self:
+        """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``; by default the client's)."""
+        self._core.wait(timeout)
+        self._tell()
+        return self
+
+    @overload
+    def result(self, to: None = None, *, overwrite: bool = False) -> bytes: ...
+    @overload
+    def result(self, to: str | os.PathLike[str], *, overwrite: bool = False) -> Path: ...
+    @overload
+    def result(self, to: BinaryIO, *, overwrite: bool = False) -> BinaryIO: ...
+    def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
+        """Give the file, waiting for it if need be: its bytes, or put into a folder, a path or a file object."""
+        with Delivery(to) as delivery:
+            delivered = self._core.result(delivery.path, overwrite)
+            self._tell()
+            return delivery.finish(delivered)
+
+
+class AsyncConversion(_Handle):
+    """A file that the service may still have to convert, with coroutines."""
+
+    __slots__ = ()
+
+    async def ready(self) -> bool:
+        """Ask whether the file is ready; until the wait that the service stated is over, no call is made."""
+        ready = await self._core.ready_async()
+        self._tell()
+        return ready
+
+    async def wait(self, timeout: float | None = None) -> Self:  # noqa: ASYNC109 - the twin of `Conversion.wait`
+        """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``; by default the client's)."""
+        await self._core.wait_async(timeout)
+        self._tell()
+        return self
+
+    @overload
+    async def result(self, to: None = None, *, overwrite: bool = False) -> bytes: ...
+    @overload
+    async def result(self, to: str | os.PathLike[str], *, overwrite: bool = False) -> Path: ...
+    @overload
+    async def result(self, to: BinaryIO, *, overwrite: bool = False) -> BinaryIO: ...
+    async def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
+        """Give the file, waiting for it if need be: its bytes, or put into a folder, a path or a file object."""
+        with Delivery(to) as delivery:
+            delivered = await self._core.result_async(delivery.path, overwrite)
+            self._tell()
+            return delivery.finish(delivered)

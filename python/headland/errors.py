@@ -1,0 +1,274 @@
+"""What can go wrong, as exceptions.
+
+::
+
+    Exception
+    └── HeadlandError
+        ├── AuthenticationError     the service refused the keys, the signature or the time (401)
+        ├── PermissionDenied        the access key does not permit the data (403)
+        ├── NotFound                there is no such record or address (404)
+        ├── MethodNotAllowed        the address does not take this HTTP method (405)
+        ├── InvalidRequest          something was wrong in the request (other 4XX)
+        ├── Conflict                another record is in the way, such as a map queued twice
+        ├── RateLimited             the rate limit leaves no room before the deadline (429)
+        ├── ServiceUnavailable      the service stayed in trouble until the deadline (5XX)
+        ├── NoCoverage              the job recorded nothing, so there is nothing to download
+        ├── ConversionFailed        the service could not convert the job
+        ├── NotReady                the service needs more time than the deadline leaves
+        ├── UploadOutcomeUnknown    the reply to an upload was lost; see ``candidates``
+        ├── TransportError          the connection failed: name, port, TLS, time-out
+        ├── DecodeError             the reply is not what the interface promises
+        ├── ArchiveError            an archive cannot be read; see ``member``, ``record``, ``offset``
+        └── ConfigurationError      the client is set up wrongly
+    UserWarning
+    └── HeadlandWarning             something was put right, such as a clock that is off
+
+A file on this machine that cannot be read or written is caught both ways: uploading a missing file is an
+``InvalidRequest`` that is also a ``FileNotFoundError``, reading a missing archive an ``ArchiveError`` that is also a
+``FileNotFoundError``, and a target that exists a ``ConfigurationError`` that is also a ``FileExistsError``.
+
+An argument of the wrong type is a plain ``TypeError``, a wrong value a plain ``ValueError``; no call was made then.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import warnings
+from typing import Any, TypedDict, Unpack
+
+
+class Facts(TypedDict, total=False):
+    """The facts of a failure; each is an attribute of the exception, ``None`` where it is not known."""
+
+    endpoint: str | None
+    method: str | None
+    status: int | None
+    attempts: int | None
+    elapsed: float | None
+    retry_after: float | None
+    check: str | None
+    clock_skew: float | None
+    result: str | None
+    candidates: list[str] | None
+    member: str | None
+    record: int | None
+    offset: int | None
+    field: str | None
+
+
+class HeadlandError(Exception):
+    """Everything that headland raises, but for wrong arguments."""
+
+    endpoint: str | None
+    """The call, such as ``job_data.list``."""
+    method: str | None
+    """The HTTP method."""
+    status: int | None
+    """The HTTP status of the last reply."""
+    attempts: int | None
+    """How many requests were sent."""
+    elapsed: float | None
+    """Seconds from the call to the failure."""
+    retry_after: float | None
+    """Seconds that the service asks to wait before the next request."""
+    check: str | None
+    """Which check of the service failed, as it named it."""
+    clock_skew: float | None
+    """The service's clock minus ours in seconds, where it was measured."""
+    result: str | None
+    """Details to pass to the operator's support."""
+    candidates: list[str] | None
+    """Ids of records that may be the one an upload made."""
+    member: str | None
+    """The member of the archive."""
+    record: int | None
+    """The record, counted from 0."""
+    offset: int | None
+    """The offset in bytes inside the member."""
+    field: str | None
+    """The column of the file, or the field of a reply."""
+
+    def __init__(self, message: str, **facts: Unpack[Facts]) -> None:
+        """Keep the message and the facts; facts that are not given are ``None``."""
+        super().__init__(message)
+        self.message = message
+        for name in Facts.__annotations__:
+            setattr(self, name, facts.get(name))
+
+    def __str__(self) -> str:
+        """Give the sentence, which ends with where it happened."""
+        return self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the message and the facts."""
+        facts = {name: value for name, value in self.__dict__.items() if name != "message"}
+        return (_revive, (type(self), self.message, facts, getattr(self, "errno", None)))
+
+
+class AuthenticationError(HeadlandError):
+    """The service refused the credentials, the signature or the time stamp (401)."""
+
+
+class PermissionDenied(HeadlandError):
+    """The access key does not permit the data (403)."""
+
+
+class NotFound(HeadlandError):
+    """There is no such record or address (404)."""
+
+
+class MethodNotAllowed(HeadlandError):
+    """The address does not take this HTTP method (405)."""
+
+
+class InvalidRequest(HeadlandError):
+    """The service, or headland before it, found something wrong in the request."""
+
+
+class Conflict(HeadlandError):
+    """Another record is in the way."""
+
+
+class RateLimited(HeadlandError):
+    """The rate limit is exceeded and the deadline leaves no room to wait (429)."""
+
+
+class ServiceUnavailable(HeadlandError):
+    """The service is in trouble and stayed so for the whole deadline (5XX)."""
+
+
+class NoCoverage(HeadlandError):
+    """The job recorded no coverage, so there is nothing to download."""
+
+
+class ConversionFailed(HeadlandError):
+    """The service could not convert the job."""
+
+
+class NotReady(HeadlandError):
+    """The service needs more time than the deadline leaves."""
+
+
+class UploadOutcomeUnknown(HeadlandError):
+    """The reply to an upload was lost, and the list does not tell whether it arrived."""
+
+
+class TransportError(HeadlandError):
+    """The connection failed."""
+
+
+class DecodeError(HeadlandError):
+    """The reply is not what the interface promises."""
+
+
+class ArchiveError(HeadlandError):
+    """The archive or file of field data cannot be read."""
+
+
+class ConfigurationError(HeadlandError):
+    """The client is set up wrongly."""
+
+
+class HeadlandWarning(UserWarning):
+    """Something was put right that the user should know of."""
+
+
+class _FileError(HeadlandError, OSError):
+    """A file on this machine cannot be read or written."""
+
+
+class _MissingFile(HeadlandError, FileNotFoundError):
+    """A file or folder is not there."""
+
+
+class _ForbiddenFile(HeadlandError, PermissionError):
+    """A file may not be read or written."""
+
+
+class _ExistingTarget(ConfigurationError, FileExistsError):
+    """A file is there already and ``overwrite=True`` was not given."""
+
+
+class _UnreadableUpload(InvalidRequest, OSError):
+    """A file to upload cannot be read."""
+
+
+class _MissingUpload(InvalidRequest, FileNotFoundError):
+    """A file to upload is not there."""
+
+
+class _UnreadableArchive(ArchiveError, OSError):
+    """An archive on disk cannot be read."""
+
+
+class _MissingArchive(ArchiveError, FileNotFoundError):
+    """An archive is not there."""
+
+
+class _UnusableSetting(ConfigurationError, OSError):
+    """A file that the settings name cannot be used."""
+
+
+class _MissingSetting(ConfigurationError, FileNotFoundError):
+    """A file that the settings name is not there."""
+
+
+_CLASSES: dict[str, type[Exception]] = {
+    **{cls.__name__: cls for cls in HeadlandError.__subclasses__() if not cls.__name__.startswith("_")},
+    "File": _FileError,
+    "TypeError": TypeError,
+    "ValueError": ValueError,
+}
+"""Every kind of the core by its name."""
+
+_WITH_FILE: dict[tuple[str, int | None], type[HeadlandError]] = {
+    ("File", errno.ENOENT): _MissingFile,
+    ("File", errno.EACCES): _ForbiddenFile,
+    ("File", errno.EEXIST): _ExistingTarget,
+    ("File", None): _FileError,
+    ("InvalidRequest", errno.ENOENT): _MissingUpload,
+    ("InvalidRequest", None): _UnreadableUpload,
+    ("ArchiveError", errno.ENOENT): _MissingArchive,
+    ("ArchiveError", None): _UnreadableArchive,
+    ("ConfigurationError", errno.ENOENT): _MissingSetting,
+    ("ConfigurationError", errno.EEXIST): _ExistingTarget,
+    ("ConfigurationError", None): _UnusableSetting,
+}
+"""The class of a kind when the operating system's error number is known; ``None`` stands for any other number."""
+
+
+def from_core(kind: str, message: str, facts: Facts, os_error: int | None) -> Exception:
+    """Make the exception of an error of the core."""
+    cls = _CLASSES[kind]
+    if not issubclass(cls, HeadlandError):
+        return cls(message)
+    if os_error is not None:
+        cls = _WITH_FILE.get((kind, os_error)) or _WITH_FILE.get((kind, None), cls)
+    return _revive(cls, message, facts, os_error)
+
+
+def _revive(cls: type[HeadlandError], message: str, facts: Facts, os_error: int | None) -> HeadlandError:
+    """Make an exception with its facts, and with the system's error number where a file was the cause."""
+    error = cls(message, **facts)
+    if isinstance(error, OSError) and os_error is not None:
+        error.errno = os_error
+        error.strerror = os.strerror(os_error)
+    return error
+
+
+def from_os(kind: str, message: str, cause: OSError) -> Exception:
+    """Make the exception of a file that Python could not read or write, caught both ways too."""
+    return from_core(kind, f"{message}: {cause.strerror or cause}", {}, cause.errno or errno.EIO)
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user's own code, however deep inside headland the cause was found."""
+    level = 1
+    frame = sys._getframe()  # noqa: SLF001 - the documented way to the frames of callers
+    package = __name__.partition(".")[0]
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, HeadlandWarning, stacklevel=level)

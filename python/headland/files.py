@@ -1,0 +1,87 @@
+"""Files of the user: what to upload, and where to put what is downloaded."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import BinaryIO, Self, cast
+
+from headland.errors import from_os
+
+Upload = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
+"""What can be uploaded: a path, bytes or a binary file object."""
+
+Target = str | os.PathLike[str] | BinaryIO
+"""Where a download goes: a folder, a path or a binary file object."""
+
+NAME_OF_BYTES = "upload.jdp.zip"
+"""The file name of an upload that has none."""
+
+
+def content_of(file: Upload) -> tuple[str, bytes]:
+    """Give the name and the content of a file to upload."""
+    if isinstance(file, bytes | bytearray | memoryview):
+        return NAME_OF_BYTES, bytes(file)
+    if isinstance(file, str | os.PathLike):
+        path = Path(file)
+        try:
+            return path.name, path.read_bytes()
+        except OSError as cause:
+            raise from_os("InvalidRequest", f"cannot read `{path}` to upload it", cause) from None
+    content = bytes_of(file, "file")
+    name = getattr(file, "name", None)
+    return (Path(name).name if isinstance(name, str) and name else NAME_OF_BYTES), content
+
+
+def bytes_of(file: object, argument: str) -> bytes:
+    """Read a binary file object to its end."""
+    read = getattr(file, "read", None)
+    if read is None:
+        message = f"`{argument}` takes a path, bytes or a binary file object, not {type(file).__name__}"
+        raise TypeError(message)
+    content = read()
+    if not isinstance(content, bytes):
+        message = f"`{argument}` is a file object that gives {type(content).__name__}: open it in binary mode"
+        raise TypeError(message)
+    return content
+
+
+class Delivery:
+    """A download on its way to its target: a file object gets the bytes when the whole file has been checked."""
+
+    def __init__(self, to: Target | None) -> None:
+        """Check the target before any call."""
+        self.path: Path | None = None
+        self._file: BinaryIO | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if to is None:
+            return
+        if isinstance(to, str | os.PathLike):
+            self.path = Path(to)
+        elif isinstance(to, io.TextIOBase) or not hasattr(to, "write"):
+            message = f"`to` takes a folder, a path or a binary file object, not {type(to).__name__}"
+            raise TypeError(message)
+        else:
+            self._file = to
+            self._folder = tempfile.TemporaryDirectory(prefix="headland-")
+            self.path = Path(self._folder.name) / "download"
+
+    def __enter__(self) -> Self:
+        """Give the delivery itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was kept on the way."""
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def finish(self, delivered: bytes | Path) -> bytes | Path | BinaryIO:
+        """Give what the user gets: the bytes, the path or the file object."""
+        if self._file is None:
+            return delivered
+        with cast("Path", delivered).open("rb") as source:
+            shutil.copyfileobj(source, self._file)
+        return self._file

@@ -1,0 +1,209 @@
+"""The whole service on loopback, with fields of known truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
+
+from headland import _core
+
+if TYPE_CHECKING:
+    import datetime as dt
+    import os
+    from collections.abc import Iterable, Sequence
+
+CONVERSION_TIME = 5.0
+"""Seconds that a conversion takes."""
+
+DEMO_CONVERSION_TIME = 0.2
+"""Seconds that a conversion takes in the demo: long enough to be seen, short enough not to wait for."""
+
+RATE_LIMITS = ((30, 60.0),)
+"""The limit of the interface: 30 calls in 60 seconds."""
+
+
+class Credentials(TypedDict):
+    """What a client needs to know of a service."""
+
+    base_url: str
+    api_key: str
+    shared_secret: str
+    access_key: str
+
+
+class Request(NamedTuple):
+    """A request that the service got."""
+
+    at: dt.datetime
+    method: str
+    path: str
+    query: str
+    status: int
+
+
+class Total(TypedDict):
+    """What a job is about: what was harvested, planted or applied.
+
+    A reader gets the same `value` as `factor` times the sum over the rows of the product of `columns`.
+    """
+
+    label: str
+    unit: str
+    value: float
+    factor: float
+    columns: list[str]
+
+
+class Truth(TypedDict):
+    """What a generated job must add up to.
+
+    The areas are in square metres: `area` is what the job covers, `field_area` what the field's boundary encloses.
+    `totals` gives column, unit and the sum over all rows.
+    """
+
+    job_id: str
+    job_name: str
+    sub_type: str
+    field: str
+    layer: str
+    rows: int
+    area: float
+    field_area: float
+    totals: list[tuple[str, str, float]]
+    total: Total
+
+
+class Faults:
+    """Faults that the service shows on demand."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.Sandbox) -> None:
+        self._core = core
+
+    def add(self, *, endpoint: str, kind: str, times: int = 1) -> None:
+        """Answer the next `times` calls of `endpoint` (a name such as ``job_data.list``, or ``*``) with `kind`."""
+        self._core.add_fault(endpoint, kind, times)
+
+    def clear(self) -> None:
+        """Forget the faults that have not been shown yet."""
+        self._core.clear_faults()
+
+
+class Sandbox:
+    """The whole service on loopback, with an account of synthetic fields whose totals are known.
+
+    >>> with headland.Sandbox.demo() as service:
+    ...     client = headland.Client(**service.credentials)
+
+    Args:
+        data: A folder that keeps the service's state; without it the state lives in memory.
+        port: The port; 0 takes a free one.
+        seed: The account that is made up; the same seed makes the same account.
+        rate_limits: Pairs of calls and seconds; empty turns the limit off.
+        window: Whether the windows of the limit are fixed or slide.
+        conversion_time: Seconds that a conversion takes.
+        variants: Habits of real services to take on, by name; ``"wild"`` is all of them.
+        clock: ``"moved"`` stands still but for ``advance``.
+    """
+
+    __slots__ = ("_core", "faults")
+
+    def __init__(
+        self,
+        data: str | os.PathLike[str] | None = None,
+        *,
+        port: int = 0,
+        seed: int = 0,
+        rate_limits: Sequence[tuple[int, float]] = RATE_LIMITS,
+        window: Literal["fixed", "sliding"] = "fixed",
+        conversion_time: float = CONVERSION_TIME,
+        variants: Iterable[str] = (),
+        clock: Literal["real", "moved"] = "real",
+    ) -> None:
+        if isinstance(variants, str):
+            raise TypeError("`variants` takes several names, such as `['wild']`, not one str")
+        self._core = _core.Sandbox(
+            data=None if data is None else Path(data),
+            port=port,
+            seed=seed,
+            rate_limits=[(calls, seconds) for calls, seconds in rate_limits],
+            sliding=_is("window", window, "sliding", "fixed"),
+            conversion_time=conversion_time,
+            variants=list(variants),
+            moved_clock=_is("clock", clock, "moved", "real"),
+        )
+        self.faults = Faults(self._core)
+
+    @classmethod
+    def demo(
+        cls,
+        *,
+        seed: int = 0,
+        rate_limits: Sequence[tuple[int, float]] = (),
+        conversion_time: float = DEMO_CONVERSION_TIME,
+    ) -> Self:
+        """Start a service that does not keep a newcomer waiting: no rate limit, short conversions."""
+        return cls(seed=seed, rate_limits=rate_limits, conversion_time=conversion_time)
+
+    @property
+    def base_url(self) -> str:
+        """The base address."""
+        return self._core.base_url
+
+    @property
+    def credentials(self) -> Credentials:
+        """The keyword arguments for a client of this service."""
+        keys = self._core.keys()
+        return {
+            "base_url": self.base_url,
+            "api_key": keys["api_key"],
+            "shared_secret": keys["shared_secret"],
+            "access_key": keys["access_key"],
+        }
+
+    @property
+    def other_access_key(self) -> str:
+        """The access key of another customer, who sees other data."""
+        return self._core.keys()["other_access_key"]
+
+    @property
+    def revoked_access_key(self) -> str:
+        """An access key that its customer revoked."""
+        return self._core.keys()["revoked_access_key"]
+
+    @property
+    def requests(self) -> list[Request]:
+        """The requests that arrived so far."""
+        return [Request(**request) for request in self._core.requests()]
+
+    @property
+    def truth(self) -> list[Truth]:
+        """What each generated job must add up to."""
+        return self._core.truth()
+
+    def advance(self, seconds: float) -> None:
+        """Move the service's clock on."""
+        self._core.advance(seconds)
+
+    def close(self) -> None:
+        """Stop the service."""
+        self._core.close()
+
+    def __enter__(self) -> Self:
+        """Give the running service."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the service."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Show the address."""
+        return f"<Sandbox {self.base_url}>"
+
+
+def _is(name: str, value: object, yes: str, no: str) -> bool:
+    if value not in (yes, no):
+        raise ValueError(f"`{name}` takes {yes!r} or {no!r}, not {value!r}")
+    return value == yes

@@ -1,0 +1,142 @@
+"""Where the settings of a client come from: arguments, the environment, a profile."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headland import _core
+from headland.errors import ConfigurationError, from_os
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PREFIX = "HEADLAND_"
+PROFILES = Path("~/.config/headland/profiles.toml")
+NAMES = (
+    "base_url",
+    "api_key",
+    "shared_secret",
+    "access_key",
+    "rate_limits",
+    "limiter_state",
+    "page_size",
+    "timeout",
+    "ca_file",
+)
+REQUIRED = NAMES[:4]
+SECRETS = NAMES[1:4]
+
+
+class Timeout(NamedTuple):
+    """How long to wait, in seconds."""
+
+    connect: float = 10
+    """For a connection."""
+    read: float = 60
+    """For the next bytes of a reply."""
+    call: float = 600
+    """For a whole call, with its repetitions and waits."""
+
+
+def from_env() -> dict[str, Any]:
+    """Read ``HEADLAND_BASE_URL`` and so on; secrets are hidden before anything can go wrong."""
+    found: dict[str, Any] = {}
+    for name in NAMES:
+        variable = PREFIX + name.upper()
+        if variable in os.environ:
+            found[name] = _core.Secret(os.environ[variable]) if name in SECRETS else os.environ[variable]
+    missing = [PREFIX + name.upper() for name in REQUIRED if name not in found]
+    if missing:
+        raise ConfigurationError(f"set {', '.join(missing)} in the environment, or use `Client.from_profile()`")
+    return _typed(found, lambda name: PREFIX + name.upper())
+
+
+def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, Any]:
+    """Read the table `name` of the profiles; a file that others may read is refused."""
+    file = Path(PROFILES if path is None else path).expanduser()
+    try:
+        with file.open("rb") as opened:
+            _refuse_open_modes(file, os.fstat(opened.fileno()).st_mode)
+            profile = _hidden(opened.read(), name, file)
+    except OSError as cause:
+        raise from_os("ConfigurationError", f"cannot read the profiles `{file}`", cause) from None
+    if "keyring" in profile:
+        service = profile.pop("keyring")
+        profile["shared_secret"] = _from_keyring(service, name, file)
+    unknown = sorted(set(profile) - set(NAMES))
+    missing = [setting for setting in REQUIRED if setting not in profile]
+    if unknown or missing:
+        wrong = [f"unknown: {', '.join(unknown)}"] * bool(unknown) + [f"missing: {', '.join(missing)}"] * bool(missing)
+        raise ConfigurationError(f"the profile [{name}] of `{file}` is not right ({'; '.join(wrong)})")
+    return _typed(profile, lambda setting: f"`{setting}` of the profile [{name}] of `{file}`")
+
+
+def _refuse_open_modes(file: Path, mode: int) -> None:
+    if sys.platform != "win32" and mode & 0o077:
+        raise ConfigurationError(
+            f"`{file}` holds secrets and others may read it (mode {mode & 0o777:04o}): run `chmod 600 {file}`"
+        )
+
+
+def _hidden(content: bytes, name: str, file: Path) -> dict[str, Any]:
+    """Parse the profiles and hide the secrets. Errors of the parser quote the text, so none of them is passed on."""
+    try:
+        profiles = tomllib.loads(content.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        profiles = None
+    finally:
+        content = b""
+    if profiles is None:
+        raise ConfigurationError(f"the profiles `{file}` are not TOML")
+    profile = profiles.get(name)
+    known = ", ".join(sorted(profiles)) or "none"
+    profiles = None
+    if not isinstance(profile, dict):
+        profile = None
+        raise ConfigurationError(f"there is no profile [{name}] in `{file}`; it has: {known}")
+    return {key: _core.Secret(value) if key in SECRETS else value for key, value in profile.items()}
+
+
+def _from_keyring(service: object, name: str, file: Path) -> _core.Secret:
+    try:
+        import keyring
+    except ImportError:
+        raise ConfigurationError(
+            f"the profile [{name}] of `{file}` keeps its secret in the keyring: `pip install headland[keyring]`"
+        ) from None
+    secret = _core.Secret(keyring.get_password(str(service), name))
+    if secret.is_none():
+        raise ConfigurationError(
+            f"the keyring has no secret for the profile [{name}]: run `keyring set {service} {name}`"
+        )
+    return secret
+
+
+def _typed(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[str, Any]:
+    """Give texts their types: ``30/60,15/30`` for windows, ``10,60,600`` for time-outs."""
+    readers: dict[str, Callable[[str], Any]] = {
+        "rate_limits": windows,
+        "page_size": int,
+        "timeout": lambda text: Timeout(*(float(part) for part in text.split(","))),
+    }
+    settings = dict(found)
+    for name, read in readers.items():
+        text = settings.get(name)
+        if isinstance(text, str):
+            try:
+                settings[name] = read(text)
+            except (ValueError, TypeError):
+                raise ConfigurationError(f"{describe(name)} is not right: {text!r}") from None
+        elif name == "timeout" and isinstance(text, list):
+            settings[name] = Timeout(*text)
+    return settings
+
+
+def windows(text: str) -> list[tuple[int, float]]:
+    """Read windows such as ``30/60,15/30``: calls, and seconds; an empty text turns the limiter off."""
+    pairs = [pair.split("/") for pair in text.split(",") if pair.strip()]
+    return [(int(calls), float(seconds)) for calls, seconds in pairs]

@@ -1,0 +1,41 @@
+"""A service for the tests, and clients of it that keep no state on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    """Keep the environment, the profiles and the state folder of whoever runs the tests out of them."""
+    for name in ("BASE_URL", "API_KEY", "SHARED_SECRET", "ACCESS_KEY", "RATE_LIMITS", "LIMITER_STATE", "TIMEOUT"):
+        monkeypatch.delenv(f"HEADLAND_{name}", raising=False)
+    for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[hl.Sandbox]:
+    """Give one service to all tests of a file: none of them changes what the others see."""
+    with hl.Sandbox.demo() as running:
+        yield running
+
+
+@pytest.fixture
+def client(service: hl.Sandbox) -> Iterator[hl.Client]:
+    """Give a client without a limiter."""
+    with hl.Client(**service.credentials, rate_limits=()) as client:
+        yield client
+
+
+@pytest.fixture
+def small_job(service: hl.Sandbox) -> str:
+    """Give the id of the generated job with the fewest rows."""
+    return min(service.truth, key=lambda truth: truth["rows"])["job_id"]

@@ -1,0 +1,243 @@
+"""Bad input: each a clear error of its class, and wrong arguments before any call."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import io
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+OTHER_SECRET = base64.b64encode(bytes(range(32))).decode()
+
+
+@pytest.fixture
+def fresh() -> Iterator[hl.Sandbox]:
+    """Give a service that the test may change."""
+    with hl.Sandbox.demo() as running:
+        yield running
+
+
+def keys(service: hl.Sandbox, **other: str) -> dict[str, Any]:
+    return {**service.credentials, "rate_limits": (), **other}
+
+
+def test_a_wrong_secret(service: hl.Sandbox) -> None:
+    with (
+        hl.Client(**keys(service, shared_secret=OTHER_SECRET)) as client,
+        pytest.raises(hl.AuthenticationError) as caught,
+    ):
+        client.access_key()
+    assert caught.value.status == 401
+    assert caught.value.check is not None
+    assert "signature" in caught.value.check.lower()
+    assert caught.value.endpoint == "access_key"
+
+
+def test_a_wrong_api_key(service: hl.Sandbox) -> None:
+    with hl.Client(**keys(service, api_key="nobody")) as client, pytest.raises(hl.AuthenticationError) as caught:
+        list(client.job_data.list())
+    assert caught.value.check is not None
+    assert "key" in caught.value.check.lower()
+
+
+def test_a_revoked_access_key(service: hl.Sandbox) -> None:
+    with hl.Client(**keys(service, access_key=service.revoked_access_key)) as client:
+        with pytest.raises((hl.AuthenticationError, hl.PermissionDenied)) as caught:
+            list(client.job_data.list())
+        assert caught.value.status in (401, 403)
+        assert client.access_key()["is_active"] is False
+
+
+def test_the_record_of_another_customer_is_not_found(service: hl.Sandbox, client: hl.Client, small_job: str) -> None:
+    with hl.Client(**keys(service, access_key=service.other_access_key)) as other:
+        assert small_job not in [job["id"] for job in other.job_data.list()]
+        with pytest.raises((hl.NotFound, hl.PermissionDenied)):
+            other.job_data.get(small_job)
+    assert client.job_data.get(small_job)["id"] == small_job
+
+
+def test_a_clock_that_is_off_by_an_hour_is_corrected_with_one_warning(fresh: hl.Sandbox) -> None:
+    fresh.advance(3600)
+    with hl.Client(**keys(fresh)) as client, warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert client.access_key()["is_active"]
+        assert client.access_key()["is_active"]
+        assert client.job_data.list().first() is not None
+    told = [warning for warning in seen if warning.category is hl.HeadlandWarning]
+    assert len(told) == 1
+    assert "3600" in str(told[0].message) or "3599" in str(told[0].message)
+    assert told[0].filename == __file__
+
+
+def test_a_clock_that_is_off_without_a_date_to_learn_it_from_is_an_error(fresh: hl.Sandbox) -> None:
+    fresh.advance(3600)
+    fresh.faults.add(endpoint="*", kind="no-date", times=10)
+    with hl.Client(**keys(fresh)) as client, pytest.raises(hl.AuthenticationError, match=r"`Date`|clock"):
+        client.access_key()
+
+
+@pytest.mark.parametrize("address", ["http://fields.example", "http://fields.example:8080/api", "http://10.0.0.1"])
+def test_plain_http_to_another_host_is_refused(service: hl.Sandbox, address: str) -> None:
+    with pytest.raises(hl.ConfigurationError, match="https"):
+        hl.Client(**keys(service, base_url=address))
+
+
+@pytest.mark.parametrize("address", ["", "fields.example", "ftp://fields.example", "https://"])
+def test_what_is_no_address_is_refused(service: hl.Sandbox, address: str) -> None:
+    with pytest.raises(hl.ConfigurationError):
+        hl.Client(**keys(service, base_url=address))
+
+
+def test_a_secret_that_is_not_base64(service: hl.Sandbox) -> None:
+    with pytest.raises(hl.ConfigurationError, match="base64") as caught:
+        hl.Client(**keys(service, shared_secret="not base64 at all!"))
+    assert "not base64 at all" not in str(caught.value)
+
+
+def test_nobody_answers() -> None:
+    with hl.Sandbox.demo() as closed:
+        credentials = closed.credentials
+    timeout = hl.Timeout(connect=1, read=1, call=1)
+    with hl.Client(**credentials, rate_limits=(), timeout=timeout) as client:
+        with pytest.raises(hl.TransportError) as caught:
+            client.access_key()
+        assert caught.value.attempts is not None
+        assert caught.value.attempts >= 1
+
+
+def test_a_zip_that_is_a_web_page_is_never_saved(fresh: hl.Sandbox, tmp_path: Path) -> None:
+    job = fresh.truth[0]["job_id"]
+    with hl.Client(**keys(fresh), timeout=hl.Timeout(call=2)) as client:
+        for attempt in (lambda: client.job_data.download(job, to=tmp_path), lambda: client.job_data.read(job)):
+            fresh.faults.add(endpoint="*", kind="web-page", times=50)
+            with pytest.raises(hl.DecodeError):
+                attempt()
+            fresh.faults.clear()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reading_a_web_page(tmp_path: Path) -> None:
+    page = tmp_path / "job.zip"
+    page.write_bytes(b"<!doctype html><html><body>Please log in</body></html>")
+    for source in (page, page.read_bytes(), io.BytesIO(page.read_bytes())):
+        with pytest.raises(hl.ArchiveError):
+            hl.read(source)
+
+
+def test_uploading_a_missing_file(client: hl.Client, tmp_path: Path) -> None:
+    for error in (hl.InvalidRequest, FileNotFoundError):
+        with pytest.raises(error, match=r"missing\.zip"):
+            client.job_data.upload(tmp_path / "missing.zip")
+    with pytest.raises(hl.InvalidRequest):
+        client.job_data.upload(tmp_path)
+
+
+def test_reading_a_missing_archive(tmp_path: Path) -> None:
+    for error in (hl.ArchiveError, FileNotFoundError):
+        with pytest.raises(error, match=r"missing\.zip"):
+            hl.read(tmp_path / "missing.zip")
+
+
+def test_downloading_into_a_folder_that_is_missing(client: hl.Client, small_job: str, tmp_path: Path) -> None:
+    for error in (hl.HeadlandError, OSError):
+        with pytest.raises(error, match="nowhere"):
+            client.job_data.download(small_job, to=tmp_path / "nowhere" / "job.zip")
+
+
+def test_jobs_without_coverage_or_conversion_say_so(client: hl.Client, service: hl.Sandbox) -> None:
+    known = {truth["job_id"] for truth in service.truth}
+    seen = set()
+    for job in client.job_data.list():
+        if job["id"] not in known and not job["id"].startswith("98968"):
+            with pytest.raises((hl.NoCoverage, hl.ConversionFailed)) as caught:
+                client.job_data.read(job["id"])
+            seen.add(type(caught.value))
+    assert seen == {hl.NoCoverage, hl.ConversionFailed}
+
+
+@pytest.mark.parametrize("kind", ["503", "429", "reset", "truncated"])
+def test_trouble_that_passes_is_met_with_patience(fresh: hl.Sandbox, kind: str) -> None:
+    fresh.faults.add(endpoint="access_key", kind=kind)
+    with hl.Client(**keys(fresh)) as client:
+        assert client.access_key()["is_active"]
+    assert len(fresh.requests) == 2
+
+
+def test_a_lost_reply_to_an_upload_is_settled_without_a_second_upload(fresh: hl.Sandbox) -> None:
+    with hl.Client(**keys(fresh)) as client:
+        content = io.BytesIO(client.job_data.download(fresh.truth[0]["job_id"], format="BIN"))
+        content.name = "only once.jdp.zip"
+        fresh.faults.add(endpoint="job_data.upload", kind="lost-reply")
+        created = client.job_data.upload(content)
+        names = [job["name"] for job in client.job_data.list() if job["id"] == created["id"]]
+    assert names == ["only once.jdp.zip"]
+    assert len([request for request in fresh.requests if request.method == "POST"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "attempt"),
+    [
+        (TypeError, lambda client: client.field_computers.get(None)),
+        (TypeError, lambda client: client.field_computers.get(True)),
+        (TypeError, lambda client: client.field_computers.get(1.0)),
+        (TypeError, lambda client: client.field_computers.get(b"1")),
+        (ValueError, lambda client: client.field_computers.get("")),
+        (ValueError, lambda client: client.field_computers.get("1/../2")),
+        (ValueError, lambda client: client.field_computers.get("..")),
+        (ValueError, lambda client: client.field_computers.get("a\nb")),
+        (ValueError, lambda client: client.job_data.list(date=dt.datetime(2026, 9, 1))),  # noqa: DTZ001
+        (ValueError, lambda client: client.job_data.list(date="yesterday")),
+        (TypeError, lambda client: client.job_data.list(date=20260901)),
+        (TypeError, lambda client: client.job_data.list(page_size="20")),
+        (TypeError, lambda client: client.job_data.list(page_size=True)),
+        (ValueError, lambda client: client.job_data.list(page_size=0)),
+        (ValueError, lambda client: client.job_data.list(page_size=1001)),
+        (ValueError, lambda client: client.job_data.list(page=-1)),
+        (ValueError, lambda client: client.job_data.download("1", format="PDF")),
+        (TypeError, lambda client: client.job_data.download("1", format=7)),
+        (TypeError, lambda client: client.job_data.download("1", to=7)),
+        (TypeError, lambda client: client.job_data.download("1", to=io.StringIO())),
+        (TypeError, lambda client: client.job_data.upload(7)),
+        (TypeError, lambda client: client.job_data.upload(io.StringIO("text"))),
+        (ValueError, lambda client: client.job_data.read("1", timeout=-1)),
+        (TypeError, lambda client: client.job_data.read("1", columns="YIELD")),
+        (TypeError, lambda client: client.job_data.read("1", timeout="long")),
+        (ValueError, lambda client: client.conversion("nonsense")),
+    ],
+)
+def test_wrong_arguments_are_told_before_any_call(
+    fresh: hl.Sandbox, error: type[Exception], attempt: Callable[[hl.Client], object]
+) -> None:
+    with hl.Client(**keys(fresh)) as client, pytest.raises(error) as caught:
+        attempt(client)
+    assert str(caught.value)
+    assert not isinstance(caught.value, hl.HeadlandError)
+    assert fresh.requests == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"page_size": 0}, ValueError),
+        ({"page_size": "many"}, TypeError),
+        ({"rate_limits": [(30, -60.0)]}, ValueError),
+        ({"rate_limits": 30}, TypeError),
+        ({"timeout": hl.Timeout(connect=-1)}, ValueError),
+        ({"ca_file": "/nowhere/ca.pem"}, hl.ConfigurationError),
+        ({"api_key": None}, TypeError),
+        ({"access_key": ""}, hl.ConfigurationError),
+        ({"limiter": "off"}, TypeError),
+    ],
+)
+def test_wrong_settings_are_told(service: hl.Sandbox, wrong: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        hl.Client(**{**service.credentials, **wrong})

@@ -1,0 +1,289 @@
+"""One future, two waits: signals, forks, threads, event loops."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SOON = 0.2
+"""Seconds within which Ctrl-C must work."""
+
+
+@pytest.fixture
+def cooking() -> Iterator[hl.Sandbox]:
+    """Give a service whose conversions take longer than any test."""
+    with hl.Sandbox(conversion_time=300, rate_limits=()) as running:
+        yield running
+
+
+def run(program: str, service: hl.Sandbox, *arguments: str) -> subprocess.Popen[str]:
+    """Start a program that finds the keys in its environment."""
+    keys = {f"HEADLAND_{name.upper()}": str(value) for name, value in service.credentials.items()}
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program), *arguments],
+        env={**os.environ, **keys, "HEADLAND_RATE_LIMITS": ""},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+WAITS = {
+    "a conversion": "client.job_data.request(job).wait()",
+    "a download": "client.job_data.download(job)",
+    "a layer": "client.job_data.read(job)",
+    "a limiter": "[limited.access_key() for _ in range(2)]",
+}
+
+
+@pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS.keys())
+def test_ctrl_c_ends_a_wait(cooking: hl.Sandbox, small_job: str, wait: str) -> None:
+    program = f"""
+        import os, sys, time
+        import headland as hl
+        client = hl.Client.from_env()
+        os.environ.update(HEADLAND_RATE_LIMITS="1/60", HEADLAND_LIMITER_STATE="memory")
+        limited = hl.Client.from_env()
+        job = sys.argv[1]
+        print("waiting", flush=True)
+        try:
+            {wait}
+        except KeyboardInterrupt:
+            print(time.time(), flush=True)
+            # What was interrupted leaves the client as it was.
+            print(client.access_key()["is_active"], flush=True)
+    """
+    with run(program, cooking, small_job) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        time.sleep(0.5)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        stopped = float(process.stdout.readline())
+        assert process.stdout.readline() == "True\n"
+        assert process.wait(10) == 0
+    assert stopped - sent < SOON
+
+
+def test_a_handler_of_signals_may_call_the_client(client: hl.Client, service: hl.Sandbox) -> None:
+    answers = []
+    before = signal.signal(signal.SIGALRM, lambda *_: answers.append(client.access_key()["is_active"]))
+    try:
+        with hl.Client(**service.credentials, rate_limits=[(1, 0.5)], limiter_state="memory") as waiting:
+            waiting.access_key()
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            waiting.access_key()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert answers == [True]
+
+
+def in_child(work: object) -> None:
+    """Do `work` in the child of a fork, which has a minute for it."""
+    assert callable(work)
+    with warnings.catch_warnings():
+        # That a fork among threads is delicate is why these tests are here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        try:
+            work()
+            os._exit(0)
+        except BaseException as error:  # noqa: BLE001 - a child of a test must never run on into pytest
+            os.write(2, repr(error).encode())
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_call_after_a_fork(client: hl.Client, service: hl.Sandbox) -> None:
+    assert client.access_key()["is_active"]
+    limited = hl.Client(**service.credentials, rate_limits=[(1000, 60.0)])
+    assert limited.access_key()["is_active"]
+
+    def calls() -> None:
+        for _ in range(3):
+            assert client.access_key()["is_active"]
+            assert limited.access_key()["is_active"]
+            assert len(list(client.field_computers.list())) > 0
+
+    in_child(calls)
+    calls()
+    assert limited.budget().windows[0].used == 7
+
+
+def test_a_call_after_a_fork_while_other_threads_call(client: hl.Client) -> None:
+    over = threading.Event()
+
+    def busy() -> None:
+        while not over.is_set():
+            client.access_key()
+
+    threads = [threading.Thread(target=busy) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(20):
+            in_child(client.access_key)
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_call_after_a_fork_of_a_process_with_a_driver(client: hl.Client, service: hl.Sandbox) -> None:
+    async def call() -> bool | None:
+        twin = hl.AsyncClient(**service.credentials, rate_limits=())
+        return (await twin.access_key())["is_active"]
+
+    assert asyncio.run(call())
+
+    def calls() -> None:
+        assert client.access_key()["is_active"]
+        assert asyncio.run(call())
+
+    in_child(calls)
+    calls()
+
+
+def test_a_list_that_was_opened_before_a_fork_says_so(client: hl.Client) -> None:
+    pages = client.job_data.list()
+    assert pages.first() is not None
+
+    def read_on() -> None:
+        with pytest.raises(RuntimeError, match="before a fork"):
+            list(pages)
+
+    in_child(read_on)
+    assert len(list(pages)) == len(pages)
+
+
+def test_a_call_under_a_running_loop(client: hl.Client) -> None:
+    async def cell() -> bool | None:
+        return client.access_key()["is_active"]
+
+    assert asyncio.run(cell())
+
+
+def test_threads_share_one_client(client: hl.Client) -> None:
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        computers = list(client.field_computers.list())
+        details = list(pool.map(lambda computer: client.field_computers.get(computer["id"]), computers * 5))
+    assert [detail["id"] for detail in details] == [computer["id"] for computer in computers] * 5
+
+
+def test_threads_and_loops_share_one_budget(service: hl.Sandbox) -> None:
+    with hl.Client(**service.credentials, rate_limits=[(100, 60.0)]) as client:
+
+        async def call() -> None:
+            twin = hl.AsyncClient(**service.credentials, rate_limits=[(100, 60.0)])
+            await asyncio.gather(*(twin.access_key() for _ in range(10)))
+
+        asyncio.run(call())
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: client.access_key(), range(10)))
+        assert client.budget().windows[0].used == 20
+
+
+def threads() -> int:
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only Linux counts threads in /proc")
+def test_many_concurrent_calls_add_two_threads_at_most(service: hl.Sandbox) -> None:
+    program = """
+        import asyncio, os
+        import headland as hl
+
+        async def main():
+            client = hl.AsyncClient.from_env()
+            before = most = len(os.listdir("/proc/self/task"))
+            calls = [asyncio.ensure_future(client.access_key()) for _ in range(200)]
+            while not all(call.done() for call in calls):
+                most = max(most, len(os.listdir("/proc/self/task")))
+                await asyncio.sleep(0)
+            assert all(call.result()["is_active"] for call in calls)
+            print(most - before)
+
+        asyncio.run(main())
+    """
+    with run(program, service) as process:
+        assert process.stdout is not None
+        added = int(process.stdout.read())
+    assert added <= 2
+
+
+def test_cancelling_one_call_leaves_the_rest(cooking: hl.Sandbox, small_job: str) -> None:
+    async def main() -> None:
+        async with hl.AsyncClient(**cooking.credentials, rate_limits=()) as client:
+            waiting = [asyncio.ensure_future(client.job_data.download(small_job)) for _ in range(3)]
+            others = [asyncio.ensure_future(client.access_key()) for _ in range(50)]
+            await asyncio.sleep(0.2)
+            waiting[0].cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting[0]
+            assert all(key["is_active"] for key in await asyncio.gather(*others))
+            assert not waiting[1].done()
+            sent = len(cooking.requests)
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(client.job_data.download(small_job), 0.2)
+            for other in waiting[1:]:
+                other.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+            await asyncio.sleep(0.2)
+            assert len(cooking.requests) <= sent + 1
+            assert (await client.access_key())["is_active"]
+
+    asyncio.run(main())
+
+
+def test_a_loop_that_closes_meanwhile_is_no_trouble(cooking: hl.Sandbox, client: hl.Client, small_job: str) -> None:
+    twin = hl.AsyncClient(**cooking.credentials, rate_limits=())
+
+    async def leave() -> None:
+        asyncio.ensure_future(twin.job_data.download(small_job))  # noqa: RUF006 - left behind on purpose
+        asyncio.ensure_future(twin.access_key())  # noqa: RUF006 - as above
+        await asyncio.sleep(0)
+
+    asyncio.run(leave())
+    assert client.access_key()["is_active"]
+
+
+def test_a_connection_that_the_service_closed_is_noticed(client: hl.Client, service: hl.Sandbox) -> None:
+    assert client.access_key()["is_active"]
+    service.faults.add(endpoint="field_computers.list", kind="reset")
+    assert client.field_computers.list().first() is not None
+    assert client.access_key()["is_active"]
+
+
+def test_a_closed_client_says_so(service: hl.Sandbox) -> None:
+    with hl.Client(**service.credentials, rate_limits=()) as client:
+        pass
+    for attempt in (client.access_key, client.job_data.list, client.budget):
+        with pytest.raises(RuntimeError, match="closed"):
+            attempt()
+    assert "closed" in repr(client)
+
+
+def test_an_asynchronous_call_outside_a_loop_says_so(service: hl.Sandbox) -> None:
+    twin = hl.AsyncClient(**service.credentials, rate_limits=())
+    call = twin.access_key()
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        call.send(None)

@@ -1,0 +1,188 @@
+"""The command line, as a shell sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import headland as hl
+from headland import _core
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def headland(*words: object, service: hl.Sandbox | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command with the keys of `service` in its environment."""
+    keys = {} if service is None else {f"HEADLAND_{n.upper()}": str(v) for n, v in service.credentials.items()}
+    return subprocess.run(
+        [sys.executable, "-m", "headland", *map(str, words)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "HEADLAND_RATE_LIMITS": "", **keys, **environment},
+    )
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> list[Any]:
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_the_version() -> None:
+    assert headland("--version").stdout == f"headland {hl.__version__}\n"
+
+
+def test_every_verb_takes_json() -> None:
+    for verb in ("demo", "read", "ls", "get", "upload", "budget", "call", "sandbox"):
+        done = headland(verb, "--help")
+        assert done.returncode == 0
+        assert "--json" in done.stdout, verb
+
+
+def test_ls(service: hl.Sandbox, client: hl.Client) -> None:
+    jobs = lines(headland("ls", "jobdata", "--json", service=service))
+    assert [job["id"] for job in jobs] == [job["id"] for job in client.job_data.list()]
+    assert lines(headland("ls", "jobdata", "--limit", 3, "--json", service=service)) == jobs[:3]
+    shown = headland("ls", "fieldcomputers", service=service).stdout.splitlines()
+    assert shown[0] == "id\tname"
+    assert len(shown) - 1 == len(client.field_computers.list())
+
+
+def test_get(service: hl.Sandbox, client: hl.Client, small_job: str, tmp_path: Path) -> None:
+    (detail,) = lines(headland("get", "jobdata", small_job, "--json", service=service))
+    assert detail["job_type"] == client.job_data.get(small_job)["job_type"]
+    assert detail["create_date"].endswith("Z")
+    target = tmp_path / "job.zip"
+    assert lines(headland("get", "jobdata", small_job, "--to", target, "--json", service=service)) == [
+        {"path": str(target)}
+    ]
+    assert headland("get", "jobdata", small_job, "--to", target, service=service).returncode == 12
+    assert headland("get", "jobdata", small_job, "--to", target, "--overwrite", service=service).returncode == 0
+
+
+def test_read(client: hl.Client, small_job: str, tmp_path: Path) -> None:
+    archive = client.job_data.download(small_job, to=tmp_path / "job.zip")
+    layer = hl.read(archive, layer=hl.layers(archive)[0])
+    parquet, geojson = tmp_path / "job.parquet", tmp_path / "job.geojson"
+    (summary,) = lines(headland("read", archive, "--layer", layer.name, "--to", parquet, "--json"))
+    assert (summary["records"], summary["name"], summary["crs"]) == (len(layer), layer.name, layer.crs)
+    assert [column["name"] for column in summary["columns"]] == layer.columns
+    assert summary["written"] == str(parquet)
+    assert parquet.read_bytes()[:4] == b"PAR1"
+    done = headland("read", archive, "--layer", layer.name, "--to", geojson)
+    assert f"{len(layer)} records" in done.stdout
+    assert len(json.loads(geojson.read_text())["features"]) == len(layer)
+
+
+def test_call_reaches_any_row(service: hl.Sandbox, client: hl.Client, small_job: str) -> None:
+    (key,) = lines(headland("call", "access_key", "--json", service=service))
+    assert key["is_active"] is True
+    (detail,) = lines(headland("call", "job_data.get", small_job, "--json", service=service))
+    assert detail["id"] == small_job
+    page = lines(headland("call", "job_data.list", "--page-size", 5, "--page=1", service=service))
+    assert [job["id"] for job in page] == [job["id"] for job in client.job_data.list(page_size=5, page=1)]
+    (handle,) = lines(headland("call", "job_data.request", small_job, "--format", "BIN", "--json", service=service))
+    assert client.conversion(handle["id"]).result() == client.job_data.download(small_job, format="BIN")
+    assert set(_core.rows()) <= set(headland("call", "--help").stdout.replace(",", " ").split())
+
+
+def test_upload_and_budget(client: hl.Client, small_job: str, tmp_path: Path) -> None:
+    archive = client.job_data.download(small_job, format="BIN", to=tmp_path / "own.jdp.zip")
+    with hl.Sandbox.demo() as service:
+        (created,) = lines(headland("upload", "jobdata", archive, "--json", service=service))
+        (detail,) = lines(headland("get", "jobdata", created["id"], "--json", service=service))
+        assert detail["id"] == created["id"]
+        (budget,) = lines(headland("budget", "--json", service=service, HEADLAND_RATE_LIMITS="30/60,15/30"))
+        assert [window["calls"] for window in budget["windows"]] == [30, 15]
+        assert budget["remaining"] == 15
+
+
+def test_a_profile_gives_the_keys(service: hl.Sandbox, tmp_path: Path) -> None:
+    folder = tmp_path / ".config" / "headland"
+    folder.mkdir(parents=True)
+    file = folder / "profiles.toml"
+    file.write_text("[farm]\n" + "".join(f'{name} = "{value}"\n' for name, value in service.credentials.items()))
+    file.chmod(0o600)
+    (key,) = lines(headland("call", "access_key", "--profile", "farm", "--json", HOME=str(tmp_path)))
+    assert key["access_key"] == service.credentials["access_key"]
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "words", "environment"),
+    [
+        (2, "ConfigurationError", ("ls", "jobdata"), {"HEADLAND_SHARED_SECRET": "not base64!"}),
+        (3, "AuthenticationError", ("ls", "jobdata"), {"HEADLAND_API_KEY": "nobody"}),
+        (4, "NotFound", ("get", "jobdata", "12345678901"), {}),
+        (2, "ValueError", ("get", "jobdata", "../x"), {}),
+        (2, "ValueError", ("call", "job_data.get", "1", "--colour", "red"), {}),
+        (7, "TransportError", ("budget",), None),
+        (12, "InvalidRequest", ("upload", "jobdata", "missing.zip"), {}),
+        (12, "ArchiveError", ("read", "missing.zip"), {}),
+        (11, "ArchiveError", ("read", "page.zip"), {}),
+    ],
+)
+def test_what_goes_wrong_has_an_exit_code_and_a_name(
+    service: hl.Sandbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+    error: str,
+    words: tuple[str, ...],
+    environment: dict[str, str] | None,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "page.zip").write_text("<!doctype html>")
+    if environment is None:
+        words = ("ls", "jobdata")
+        environment = {"HEADLAND_BASE_URL": "http://127.0.0.1:9", "HEADLAND_TIMEOUT": "0.5,0.5,0.5"}
+    plain = headland(*words, service=service, **environment)
+    assert (plain.returncode, plain.stdout.count("Traceback")) == (code, 0), plain.stderr
+    assert plain.stderr.startswith(f"headland: {error}: ")
+    told = headland(*words, "--json", service=service, **environment)
+    assert told.returncode == code
+    assert json.loads(told.stderr)["error"] == error
+    assert service.credentials["shared_secret"] not in plain.stderr + told.stderr
+
+
+def test_wrong_words_show_the_usage() -> None:
+    done = headland("call", "job_data.nothing")
+    assert done.returncode == 2
+    assert "usage:" in done.stderr
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_the_sandbox_serves_until_it_is_interrupted(stop: signal.Signals, tmp_path: Path) -> None:
+    words = ["sandbox", "--json", "--seed", "3", "--data", str(tmp_path), "--rate-limit", "2/60", "--variants", "wild"]
+    with subprocess.Popen([sys.executable, "-m", "headland", *words], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        keys = json.loads(process.stdout.readline())
+        del keys["other_access_key"], keys["revoked_access_key"]
+        with hl.Client(**keys, rate_limits=(), timeout=hl.Timeout(call=1)) as client:
+            assert client.access_key()["is_active"]
+            assert client.access_key()["is_active"]
+            with pytest.raises(hl.RateLimited):
+                client.access_key()
+        process.send_signal(stop)
+        assert process.wait(10) == 0
+        assert process.stdout.read() == ""
+
+
+def test_a_reader_that_goes_away_is_no_trouble(service: hl.Sandbox) -> None:
+    keys = {f"HEADLAND_{name.upper()}": str(value) for name, value in service.credentials.items()}
+    command = f"{sys.executable} -m headland ls jobdata | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **keys, "HEADLAND_RATE_LIMITS": ""},
+    )
+    assert (done.returncode, done.stderr) == (0, "")

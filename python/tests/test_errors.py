@@ -1,0 +1,78 @@
+"""Exceptions: every kind has a class, facts are attributes, files are caught both ways."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import pickle
+import warnings
+
+import pytest
+
+import headland as hl
+from headland import _core, errors
+
+
+@pytest.mark.parametrize("kind", _core.error_kinds())
+def test_every_kind_of_the_core_has_a_class(kind: str) -> None:
+    error = errors.from_core(kind, "what, where and what to do", {"status": 418}, None)
+    if kind in ("TypeError", "ValueError"):
+        assert type(error).__name__ == kind
+    else:
+        assert isinstance(error, hl.HeadlandError)
+        assert error.status == 418
+    assert str(error) == "what, where and what to do"
+
+
+def test_every_class_is_asked_for_by_the_core_and_public() -> None:
+    classes = {cls.__name__ for cls in hl.HeadlandError.__subclasses__() if not cls.__name__.startswith("_")}
+    assert classes == set(_core.error_kinds()) - {"File", "TypeError", "ValueError"}
+    assert classes <= set(hl.__all__)
+
+
+def test_a_fact_that_is_not_known_is_none() -> None:
+    error = hl.NotFound("no job 7", endpoint="job_data.get", status=404)
+    assert (error.endpoint, error.status, error.retry_after, error.member) == ("job_data.get", 404, None, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "classes"),
+    [
+        ("InvalidRequest", errno.ENOENT, (hl.InvalidRequest, FileNotFoundError)),
+        ("InvalidRequest", errno.EACCES, (hl.InvalidRequest, OSError)),
+        ("ArchiveError", errno.ENOENT, (hl.ArchiveError, FileNotFoundError)),
+        ("ArchiveError", errno.EIO, (hl.ArchiveError, OSError)),
+        ("ConfigurationError", errno.EEXIST, (hl.ConfigurationError, FileExistsError)),
+        ("File", errno.EEXIST, (hl.ConfigurationError, FileExistsError)),
+        ("File", errno.ENOENT, (hl.HeadlandError, FileNotFoundError)),
+        ("File", errno.EACCES, (hl.HeadlandError, PermissionError)),
+        ("File", errno.ENOSPC, (hl.HeadlandError, OSError)),
+        ("TransportError", errno.ECONNREFUSED, (hl.TransportError,)),
+    ],
+)
+def test_file_problems_are_caught_both_ways(kind: str, number: int, classes: tuple[type[Exception], ...]) -> None:
+    error = errors.from_core(kind, "cannot use `a.zip`", {"endpoint": "job_data.upload"}, number)
+    for cls in classes:
+        assert isinstance(error, cls)
+    if isinstance(error, OSError):
+        assert error.errno == number
+    assert str(error) == "cannot use `a.zip`"
+
+
+@pytest.mark.parametrize("again", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy])
+def test_errors_survive_pickle_with_their_facts(again: object) -> None:
+    assert callable(again)
+    error = errors.from_core("InvalidRequest", "no such file", {"endpoint": "job_data.upload"}, errno.ENOENT)
+    twin = again(error)
+    assert type(twin) is type(error)
+    assert str(twin) == str(error)
+    assert isinstance(twin, OSError)
+    assert isinstance(twin, hl.HeadlandError)
+    assert (twin.errno, twin.endpoint) == (errno.ENOENT, "job_data.upload")
+
+
+def test_a_warning_points_at_the_line_of_the_user() -> None:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        errors.warn("the clock is off")
+    assert [(warning.category, warning.filename) for warning in seen] == [(hl.HeadlandWarning, __file__)]

@@ -1,0 +1,60 @@
+"""What the package shows: names, version, types."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from importlib import metadata, resources
+
+import headland as hl
+from headland import _core, groups
+
+
+def test_all_is_sorted_and_complete() -> None:
+    public = {name for name, value in vars(hl).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert hl.__all__ == sorted(hl.__all__)
+    assert set(hl.__all__) - {"__version__"} == public
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert hl.__version__ == metadata.version("headland")
+
+
+def test_importing_needs_no_other_package() -> None:
+    program = (
+        "import sys; before = set(sys.modules); import headland\n"
+        "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert {name for name in loaded if name not in sys.stdlib_module_names} == {"headland"}
+
+
+def test_nothing_is_required_at_run_time() -> None:
+    required = metadata.requires("headland") or []
+    assert [line for line in required if "extra ==" not in line] == []
+
+
+def test_the_package_is_typed() -> None:
+    assert resources.files("headland").joinpath("py.typed").is_file()
+
+
+def test_both_clients_have_a_method_for_every_row(client: hl.Client, service: hl.Sandbox) -> None:
+    twin = hl.AsyncClient(**service.credentials, rate_limits=())
+    for row in _core.rows():
+        for instance in (client, twin):
+            method = instance
+            for part in row.split("."):
+                method = getattr(method, part)
+            assert inspect.getdoc(method), row
+
+
+def test_the_twins_have_the_same_methods_with_the_same_arguments() -> None:
+    for name, cls in inspect.getmembers(groups, inspect.isclass):
+        if cls.__module__ != groups.__name__ or name.startswith("Async"):
+            continue
+        twin = getattr(groups, f"Async{name}")
+        for method, function in inspect.getmembers(cls, inspect.isfunction):
+            if method != "__init__":
+                arguments = inspect.signature(function).parameters
+                assert inspect.signature(getattr(twin, method)).parameters == arguments, f"{name}.{method}"

@@ -1,0 +1,82 @@
+"""The sandbox as an object."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import pytest
+
+import headland as hl
+
+
+def test_credentials_are_the_arguments_of_a_client() -> None:
+    with hl.Sandbox.demo() as service:
+        assert set(service.credentials) == {"base_url", "api_key", "shared_secret", "access_key"}
+        assert service.credentials["base_url"] == service.base_url
+
+
+def test_one_seed_makes_one_account() -> None:
+    with hl.Sandbox(seed=3) as first, hl.Sandbox(seed=3) as second, hl.Sandbox(seed=4) as other:
+        assert first.truth == second.truth != other.truth
+        assert first.credentials["api_key"] == second.credentials["api_key"]
+
+
+def test_the_truth_is_that_of_the_issue() -> None:
+    with hl.Sandbox.demo() as service:
+        truth = service.truth
+    assert len({job["field"] for job in truth}) >= 6
+    assert max(job["rows"] for job in truth) >= 100_000
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"window": "round"}, ValueError),
+        ({"clock": "broken"}, ValueError),
+        ({"variants": "wild"}, TypeError),
+        ({"variants": ["unheard-of"]}, ValueError),
+        ({"rate_limits": [(0, 60.0)]}, ValueError),
+        ({"rate_limits": [(30, -1.0)]}, ValueError),
+        ({"conversion_time": float("nan")}, ValueError),
+        ({"port": 70_000}, OverflowError),
+        ({"seed": "one"}, TypeError),
+    ],
+)
+def test_wrong_settings_are_told(wrong: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        hl.Sandbox(**wrong)
+
+
+def test_a_closed_sandbox_says_so() -> None:
+    service = hl.Sandbox.demo()
+    service.close()
+    service.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        service.advance(1)
+
+
+def test_wrong_faults_are_told(service: hl.Sandbox) -> None:
+    with pytest.raises(ValueError, match="nonsense"):
+        service.faults.add(endpoint="job_data.list", kind="nonsense")
+    with pytest.raises(ValueError, match=r"job_data\.lists"):
+        service.faults.add(endpoint="job_data.lists", kind="503")
+
+
+def test_the_child_of_a_fork_leaves_the_service_to_its_parent() -> None:
+    service = hl.Sandbox.demo()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            service.close()
+            del service
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    with hl.Client(**service.credentials, rate_limits=()) as client:
+        assert client.access_key()["is_active"]
+    service.close()

@@ -1,0 +1,96 @@
+//! One file inside a source: its name, its size, and where its bytes are.
+
+use std::sync::Arc;
+
+use super::store::ReadAt;
+use super::window::Window;
+use crate::error::{Error, Result};
+
+/// One file inside a source.
+#[derive(Clone, Debug)]
+pub struct Member {
+    name: String,
+    size: u64,
+    body: Body,
+}
+
+/// Where the bytes of a member are.
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    /// Bytes as they are; the checksum is known inside zips.
+    Plain { store: Arc<dyn ReadAt>, offset: u64, crc: Option<u32> },
+    /// A raw deflate stream.
+    Deflated { store: Arc<dyn ReadAt>, offset: u64, packed: u64, crc: u32 },
+    /// Bytes that cannot be had, and why.
+    Refused(String),
+}
+
+impl Member {
+    pub(super) fn new(name: String, size: u64, body: Body) -> Self {
+        Self { name, size, body }
+    }
+
+    /// The name with its folders, separated by slashes.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The declared size in bytes, which reading holds the member to.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    pub(super) fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The same member inside the archive `outer`.
+    pub(super) fn inside(mut self, outer: &str) -> Self {
+        self.name = format!("{outer}/{}", self.name);
+        self
+    }
+
+    /// The name without folders.
+    pub(super) fn file_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
+    /// The name without its ending, and the ending in lower case.
+    pub(super) fn stem_and_ending(&self) -> (&str, String) {
+        match self.name.rsplit_once('.') {
+            Some((stem, ending)) if !ending.contains('/') => (stem, ending.to_ascii_lowercase()),
+            _ => (&self.name, String::new()),
+        }
+    }
+
+    /// Starts to read it through a window of `size` bytes.
+    pub fn window(&self, size: usize) -> Result<Window<'_>> {
+        Window::new(self, size)
+    }
+
+    /// All its bytes, for members that are small by nature; an error where there are more than `most`.
+    pub fn read_all(&self, most: u64) -> Result<Vec<u8>> {
+        if self.size > most {
+            return Err(self.fault(format!("{} bytes are more than the {most} that are read of it", self.size)));
+        }
+        let mut window = self.window(64 * 1024)?;
+        let mut all = Vec::new();
+        loop {
+            let part = window.fill(1)?;
+            if part.is_empty() {
+                break;
+            }
+            all.extend_from_slice(part);
+            let count = part.len();
+            window.consume(count);
+        }
+        Ok(all)
+    }
+
+    /// An error about this member.
+    pub(super) fn fault(&self, message: impl Into<String>) -> Error {
+        Error::archive(&*self.name, message)
+    }
+}

@@ -1,0 +1,61 @@
+//! Names of members: which are refused, and what a name with odd separators means.
+
+/// The name with forward slashes and without `./`, or why it is refused.
+pub(super) fn clean(name: &str) -> Result<String, &'static str> {
+    if name.is_empty() {
+        return Err("its name is empty");
+    }
+    if name.contains('\0') {
+        return Err("its name holds a NUL byte");
+    }
+    let name = name.replace('\\', "/");
+    let mut letters = name.chars();
+    if let (Some(first), Some(':')) = (letters.next(), letters.next())
+        && first.is_ascii_alphabetic()
+    {
+        return Err("its name begins with a drive");
+    }
+    if name.starts_with('/') {
+        return Err("its name is absolute");
+    }
+    let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    if parts.contains(&"..") {
+        return Err("its name leads out of the archive with `..`");
+    }
+    if parts.is_empty() {
+        return Err("its name is empty");
+    }
+    Ok(parts.join("/"))
+}
+
+/// Whether a member is what macOS adds beside the real ones.
+pub(super) fn is_resource_fork(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    last.starts_with("._") || name.split('/').any(|part| part.eq_ignore_ascii_case("__MACOSX"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_leads_out_is_refused() {
+        for name in
+            ["../t.shp", "a/../../t.shp", "/t.shp", "C:\\t.shp", "\\\\host\\t.shp", "..\\t.shp", "", "a\0.shp", "./"]
+        {
+            assert!(clean(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn separators_and_dots_are_put_right() {
+        assert_eq!(clean("./a\\b//t.shp").unwrap(), "a/b/t.shp");
+    }
+
+    #[test]
+    fn resource_forks_are_told_by_their_names() {
+        assert!(is_resource_fork("__MACOSX/a/._t.shp"));
+        assert!(is_resource_fork("a/._t.shp"));
+        assert!(!is_resource_fork("a/t.shp"));
+    }
+}

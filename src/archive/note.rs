@@ -1,0 +1,35 @@
+//! What was repaired or left out while reading, told to the user instead of done in silence.
+
+/// Something that was repaired or left out while reading: a code, a sentence, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// A short stable name of the kind of finding, such as `no-shx`.
+    pub code: &'static str,
+    /// What was found and what was done about it.
+    pub message: String,
+    /// The member of the archive.
+    pub member: Option<String>,
+    /// The record, counted from 0, where one record is the cause.
+    pub record: Option<u64>,
+}
+
+impl Diagnostic {
+    /// A finding about a whole source.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), member: None, record: None }
+    }
+
+    /// The same finding, about one member.
+    #[must_use]
+    pub fn in_member(mut self, member: &str) -> Self {
+        self.member = Some(member.to_owned());
+        self
+    }
+
+    /// The same finding, first met at one record.
+    #[must_use]
+    pub fn at(mut self, record: u64) -> Self {
+        self.record = Some(record);
+        self
+    }
+}

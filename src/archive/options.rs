@@ -1,0 +1,55 @@
+//! How to read: choices of the user, and limits that come before any allocation.
+
+/// How to read an archive (every choice has a default).
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which layer, where a source holds several.
+    pub layer: Option<String>,
+    /// Which columns; all where `None`. Their order is the file's.
+    pub columns: Option<Vec<String>>,
+    /// The encoding of text, whatever the archive says about it.
+    pub encoding: Option<String>,
+    /// Whether damage is an error; otherwise what can be saved is read and a diagnostic says what was lost.
+    pub strict: bool,
+    /// How many threads may work; two where `None` and the machine has them.
+    pub threads: Option<usize>,
+    /// What a source may ask for.
+    pub limits: Limits,
+    /// A coordinate system to transform into: `EPSG:4326` or `WGS84`.
+    pub to_crs: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            layer: None,
+            columns: None,
+            encoding: None,
+            strict: true,
+            threads: None,
+            limits: Limits::default(),
+            to_crs: None,
+        }
+    }
+}
+
+/// Limits that come before any allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Members in an archive or files in a folder: 65,536.
+    pub members: usize,
+    /// Bytes of one member when inflated: 16 GiB.
+    pub bytes: u64,
+    /// How many times its compressed size a member above 16 MiB may inflate to: 500.
+    pub ratio: u64,
+    /// How deep archives inside archives are followed: 1.
+    pub nesting: usize,
+    /// Bytes of a member's name: 4,096.
+    pub name: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { members: 65_536, bytes: 16 << 30, ratio: 500, nesting: 1, name: 4_096 }
+    }
+}

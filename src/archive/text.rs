@@ -1,0 +1,203 @@
+//! Text of archives: which encoding it has, and its letters as valid UTF-8 whatever was found.
+
+use std::borrow::Cow;
+
+use encoding_rs::WINDOWS_1252;
+
+use super::codepage;
+use super::note::Diagnostic;
+
+/// How the bytes of text are to be read.
+#[derive(Clone, Debug)]
+pub struct Encoding {
+    name: String,
+    how: How,
+}
+
+#[derive(Clone, Debug)]
+enum How {
+    Utf8,
+    Latin1,
+    /// The upper half of a code page of DOS.
+    Page(Vec<char>),
+    Standard(&'static encoding_rs::Encoding),
+    /// Nothing is declared: UTF-8 where it is valid, else Windows-1252, cell by cell.
+    Undeclared,
+}
+
+impl Encoding {
+    /// The encoding by its name or code page number; `None` where nobody knows it.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let plain = name.trim_matches(|letter: char| letter.is_whitespace() || matches!(letter, '\0' | '\u{feff}'));
+        let lower = plain.to_ascii_lowercase();
+        let digits: String =
+            lower.chars().skip_while(|letter| !letter.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+        let number = digits.parse::<u32>().ok();
+        let how = if lower.starts_with("utf") && digits == "8" {
+            How::Utf8
+        } else if let Some(part) = lower.split("8859").nth(1) {
+            match part.trim_matches(|letter: char| !letter.is_ascii_digit()) {
+                "1" => How::Latin1,
+                part => standard(&format!("iso-8859-{part}"))?,
+            }
+        } else if let Some(driver) = lower.strip_prefix("ldid/") {
+            return Self::of_driver(driver.parse().ok()?);
+        } else if let Some(number) = number.filter(|_| lower.len() <= 16) {
+            numbered(number).or_else(|| standard(&lower))?
+        } else {
+            standard(&lower)?
+        };
+        Some(Self { name: plain.to_owned(), how })
+    }
+
+    /// The encoding of a language driver byte of a .dbf; `None` where it says nothing.
+    #[must_use]
+    pub fn of_driver(driver: u8) -> Option<Self> {
+        let number = match driver {
+            0x01 | 0x09 | 0x0B | 0x0D | 0x0F | 0x11 | 0x15 | 0x18 | 0x19 | 0x1B => 437,
+            0x02 | 0x0A | 0x0E | 0x10 | 0x12 | 0x14 | 0x16 | 0x1A | 0x1D | 0x25 | 0x37 => 850,
+            0x03 | 0x57 | 0x58 | 0x59 => 1252,
+            0x04 => 10_000,
+            0x08 | 0x17 | 0x66 => 865,
+            0x13 | 0x7B => 932,
+            0x1C | 0x6C => 863,
+            0x1F | 0x22 | 0x23 | 0x40 | 0x64 | 0x87 => 852,
+            0x24 => 860,
+            0x26 | 0x65 => 866,
+            0x4D | 0x7A => 936,
+            0x4E | 0x79 => 949,
+            0x4F | 0x78 => 950,
+            0x50 | 0x7C => 874,
+            0x67 => 861,
+            0x6A | 0x86 => 737,
+            0x6B | 0x88 => 857,
+            0xC8 => 1250,
+            0xC9 => 1251,
+            0xCA => 1254,
+            0xCB => 1253,
+            0xCC => 1257,
+            _ => return None,
+        };
+        Some(Self { name: format!("cp{number}"), how: numbered(number)? })
+    }
+
+    /// What an archive declares: its .cpg, then the driver byte of its .dbf; rubbish in a .cpg is ignored.
+    #[must_use]
+    pub fn declared(cpg: Option<(&str, &[u8])>, driver: u8, notes: &mut Vec<Diagnostic>) -> Self {
+        if let Some((member, bytes)) = cpg {
+            let text = String::from_utf8_lossy(bytes);
+            if let Some(found) = Self::named(&text) {
+                return found;
+            }
+            let start: String = text.chars().take(40).collect();
+            let message = format!("`{}` names no known encoding and is ignored", start.escape_debug());
+            notes.push(Diagnostic::new("cpg-ignored", message).in_member(member));
+        }
+        Self::of_driver(driver).unwrap_or(Self { name: "undeclared".to_owned(), how: How::Undeclared })
+    }
+
+    /// The name it was declared by, or `undeclared`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether nothing was declared.
+    #[must_use]
+    pub fn is_undeclared(&self) -> bool {
+        matches!(self.how, How::Undeclared)
+    }
+
+    /// The text of `bytes`, and whether another encoding than the declared one had to be taken for it.
+    #[must_use]
+    pub fn decode<'a>(&self, bytes: &'a [u8]) -> (Cow<'a, str>, bool) {
+        match &self.how {
+            How::Latin1 => (bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into(), false),
+            How::Page(table) => {
+                let letter = |byte: &u8| match byte.checked_sub(0x80) {
+                    None => char::from(*byte),
+                    Some(upper) => table.get(usize::from(upper)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
+                };
+                (bytes.iter().map(letter).collect::<String>().into(), false)
+            }
+            How::Standard(encoding) => {
+                let (text, wrong) = encoding.decode_without_bom_handling(bytes);
+                // Five bytes of Windows-1252 stand for nothing, though browsers let them pass.
+                let undefined = |byte: &u8| matches!(byte, 0x81 | 0x8D | 0x8F | 0x90 | 0x9D);
+                (text, wrong || (*encoding == WINDOWS_1252 && bytes.iter().any(undefined)))
+            }
+            How::Utf8 | How::Undeclared => match std::str::from_utf8(bytes) {
+                Ok(text) => (text.into(), false),
+                Err(_) => (WINDOWS_1252.decode_without_bom_handling(bytes).0, true),
+            },
+        }
+    }
+}
+
+fn standard(label: &str) -> Option<How> {
+    let found = encoding_rs::Encoding::for_label(label.as_bytes())?;
+    // Only encodings in which ASCII stands for itself can be meant by a .dbf.
+    (found.is_ascii_compatible() && found != encoding_rs::UTF_8).then_some(How::Standard(found))
+}
+
+fn numbered(number: u32) -> Option<How> {
+    let label = match number {
+        65_001 => return Some(How::Utf8),
+        28_591 | 88_591 => return Some(How::Latin1),
+        28_592..=28_606 => &*format!("iso-8859-{}", number - 28_590),
+        88_592..=88_599 => &*format!("iso-8859-{}", number - 88_590),
+        885_910..=885_916 => &*format!("iso-8859-{}", number - 885_900),
+        1250..=1258 => &*format!("windows-{number}"),
+        874 => "windows-874",
+        866 => "ibm866",
+        932 => "shift_jis",
+        936 => "gbk",
+        949 => "euc-kr",
+        950 => "big5",
+        54_936 => "gb18030",
+        10_000 => "macintosh",
+        20_866 => "koi8-r",
+        _ => return codepage::numbered(number).map(|page| How::Page(page.chars().collect())),
+    };
+    standard(label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(name: &str, bytes: &[u8]) -> String {
+        Encoding::named(name).unwrap_or_else(|| panic!("{name} is known")).decode(bytes).0.into_owned()
+    }
+
+    #[test]
+    fn names_of_many_habits_are_known() {
+        for name in ["UTF-8", "utf8", "65001", "\u{feff}UTF-8\r\n"] {
+            assert_eq!(text(name, "é".as_bytes()), "é", "{name}");
+        }
+        for name in ["ANSI 1252", "1252", "CP1252", "windows-1252", "LDID/87"] {
+            assert_eq!(text(name, b"\x80"), "€", "{name}");
+        }
+        for name in ["ISO-8859-1", "ISO 8859-1", "8859-1", "88591"] {
+            assert_eq!(text(name, b"\xe9\x80"), "é\u{80}", "{name}");
+        }
+        assert_eq!(text("936", b"\xc4\xe3"), "你");
+        assert_eq!(text("Big5", b"\xa7\x41"), "你");
+        assert_eq!(text("437", b"\x81"), "ü");
+    }
+
+    #[test]
+    fn rubbish_in_a_cpg_is_told_and_the_driver_byte_decides() {
+        let mut notes = Vec::new();
+        let found = Encoding::declared(Some(("t.cpg", b"FOO-BAR")), 0xC9, &mut notes);
+        assert_eq!(found.decode(b"\xcf").0, "П");
+        assert_eq!(notes.len(), 1);
+        assert_eq!(notes[0].code, "cpg-ignored");
+    }
+
+    #[test]
+    fn a_lie_about_utf_8_still_gives_valid_text() {
+        assert_eq!(Encoding::named("UTF-8").unwrap().decode(b"\xe9"), ("é".into(), true));
+    }
+}

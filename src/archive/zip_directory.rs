@@ -1,0 +1,238 @@
+//! The end record and the central directory of a zip: where they are, and what each entry claims.
+
+use std::sync::Arc;
+
+use super::byte_order::{u16_le, u32_le, u64_le};
+use super::codepage;
+use super::options::Limits;
+use super::store::ReadAt;
+use crate::error::{Error, Kind, Result};
+
+const END: [u8; 4] = *b"PK\x05\x06";
+const END_SIZE: usize = 22;
+const END_64: [u8; 4] = *b"PK\x06\x06";
+const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
+const ENTRY: [u8; 4] = *b"PK\x01\x02";
+const ENTRY_SIZE: usize = 46;
+
+/// What the central directory says about one member.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) name: Vec<u8>,
+    pub(super) text: String,
+    pub(super) flags: u16,
+    pub(super) method: u16,
+    pub(super) crc: u32,
+    pub(super) packed: u64,
+    pub(super) size: u64,
+    /// From the start of the file, with any prefix already added.
+    pub(super) offset: u64,
+    pub(super) is_symlink: bool,
+}
+
+/// Where the directory is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    offset: u64,
+    size: u64,
+    entries: u64,
+    /// What stands before the archive, such as a program that unpacks it.
+    prefix: u64,
+}
+
+/// All entries, and where the directory begins; `None` where this is no zip at all.
+pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Option<(Vec<Entry>, u64)>> {
+    let fault =
+        |message: String| Error::new(Kind::Archive, format!("`{name}` cannot be read as a zip archive: {message}"));
+    let size = store.size().map_err(|cause| fault(cause.to_string()))?;
+    let tail_size = size.min(END_SIZE as u64 + u64::from(u16::MAX));
+    let tail_start = size.saturating_sub(tail_size);
+    let tail = exact(store, tail_start, tail_size).map_err(&fault)?;
+    let mut exact_ends = Vec::new();
+    let mut loose_ends = Vec::new();
+    for at in (0..tail.len().saturating_sub(END_SIZE - 1)).rev() {
+        if tail.get(at..at + 4) != Some(&END[..]) {
+            continue;
+        }
+        let comment = usize::from(u16_le(&tail, at + 20).unwrap_or(0));
+        let end = at + END_SIZE + comment;
+        if end > tail.len() {
+            continue;
+        }
+        let found = place(store, &tail, at, tail_start).map_err(&fault);
+        if end == tail.len() { exact_ends.push(found) } else { loose_ends.push(found) }
+    }
+    // Several end records that all fit leave it open which directory is the real one, and readers would differ.
+    let mut good: Vec<Place> = exact_ends.iter().filter_map(|found| found.as_ref().ok().copied()).collect();
+    if good.len() > 1 {
+        return Err(fault("it has two end records that both fit, so its contents are ambiguous".to_owned()));
+    }
+    if good.is_empty() {
+        good.extend(loose_ends.iter().filter_map(|found| found.as_ref().ok().copied()).take(1));
+    }
+    let Some(place) = good.first() else {
+        return match exact_ends.into_iter().chain(loose_ends).next() {
+            Some(Err(error)) => Err(error),
+            _ => Ok(None),
+        };
+    };
+    if place.entries > limits.members as u64 {
+        return Err(fault(format!("{} members are more than the limit of {}", place.entries, limits.members)));
+    }
+    if place.size > (ENTRY_SIZE as u64 + 3 * u64::from(u16::MAX)).saturating_mul(place.entries.saturating_add(1)) {
+        return Err(fault(format!("a directory of {} bytes for {} members", place.size, place.entries)));
+    }
+    let directory = exact(store, place.offset, place.size).map_err(&fault)?;
+    let entries = entries(&directory, place, limits).map_err(&fault)?;
+    Ok(Some((entries, place.offset)))
+}
+
+/// Bytes at an offset, or a clause that says that the file ends before them.
+pub(super) fn exact(store: &Arc<dyn ReadAt>, offset: u64, count: u64) -> std::result::Result<Vec<u8>, String> {
+    let total = store.size().map_err(|cause| cause.to_string())?;
+    if offset.checked_add(count).is_none_or(|end| end > total) {
+        return Err(format!("it ends at byte {total}, before the {count} bytes at {offset}"));
+    }
+    let mut bytes = vec![0; usize::try_from(count).map_err(|_| "too large for this machine".to_owned())?];
+    let mut done = 0;
+    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        match store.read_at(offset.saturating_add(done as u64), rest) {
+            Ok(0) => return Err("it became shorter while it was read".to_owned()),
+            Ok(read) => done += read,
+            Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause.to_string()),
+        }
+    }
+    Ok(bytes)
+}
+
+fn place(store: &Arc<dyn ReadAt>, tail: &[u8], at: usize, tail_start: u64) -> std::result::Result<Place, String> {
+    let cut = || "its end record is cut".to_owned();
+    let end_at = tail_start + at as u64;
+    let disk = u16_le(tail, at + 4).ok_or_else(cut)?;
+    let entries = u16_le(tail, at + 10).ok_or_else(cut)?;
+    let size = u32_le(tail, at + 12).ok_or_else(cut)?;
+    let offset = u32_le(tail, at + 16).ok_or_else(cut)?;
+    let (mut disk, mut entries, mut size, mut offset) =
+        (u32::from(disk), u64::from(entries), u64::from(size), u64::from(offset));
+    let mut directory_end = end_at;
+    if let Some(locator_at) = end_at.checked_sub(20)
+        && let Ok(locator) = exact(store, locator_at, 20)
+        && locator.starts_with(&LOCATOR_64)
+        && (entries == 0xFFFF || size == 0xFFFF_FFFF || offset == 0xFFFF_FFFF || disk == 0xFFFF)
+    {
+        let claimed = u64_le(&locator, 8).ok_or_else(cut)?;
+        // A prefix moves the record; it then stands right before its locator.
+        let near = locator_at.saturating_sub(56);
+        let (record, record_at) = [claimed, near]
+            .into_iter()
+            .find_map(|at| {
+                exact(store, at, 56).ok().filter(|record| record.starts_with(&END_64)).map(|record| (record, at))
+            })
+            .ok_or("its zip64 end record is not where its locator says")?;
+        disk = u32_le(&record, 16).ok_or_else(cut)?;
+        entries = u64_le(&record, 32).ok_or_else(cut)?;
+        size = u64_le(&record, 40).ok_or_else(cut)?;
+        offset = u64_le(&record, 48).ok_or_else(cut)?;
+        directory_end = record_at;
+    }
+    if disk != 0 {
+        return Err("it is one part of an archive that spans several files".to_owned());
+    }
+    let start = directory_end.checked_sub(size).ok_or("its directory is larger than the file")?;
+    let prefix = start.checked_sub(offset);
+    // Offsets count from the start of the archive (the prefix is added) or, as some tools write, from the file's.
+    for (offset, prefix) in prefix.map(|prefix| (start, prefix)).into_iter().chain([(offset, 0)]) {
+        let begins = exact(store, offset, 4.min(size)).is_ok_and(|bytes| size == 0 || bytes == ENTRY);
+        if begins && offset.saturating_add(size) <= directory_end {
+            return Ok(Place { offset, size, entries, prefix });
+        }
+    }
+    Err("its directory is not where its end record says".to_owned())
+}
+
+fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Result<Vec<Entry>, String> {
+    let mut entries = Vec::new();
+    let mut at = 0_usize;
+    while at < directory.len() {
+        let rest = directory.get(at..).unwrap_or_default();
+        let (entry, used) = entry(rest, place.prefix, limits)
+            .map_err(|message| format!("entry {} of its directory {message}", entries.len()))?;
+        entries.push(entry);
+        at = at.saturating_add(used);
+        if entries.len() > limits.members {
+            return Err(format!("it has more than {} members", limits.members));
+        }
+    }
+    // A count that wraps at 65,536 is how old writers get by without zip64.
+    let wraps = entries.len() as u64 % 65_536 == place.entries && entries.len() > 65_535;
+    if entries.len() as u64 != place.entries && !wraps {
+        return Err(format!(
+            "its end record promises {} members, its directory holds {}",
+            place.entries,
+            entries.len()
+        ));
+    }
+    Ok(entries)
+}
+
+fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Entry, usize), String> {
+    let cut = || "is cut".to_owned();
+    if !bytes.starts_with(&ENTRY) {
+        return Err("does not begin with its signature".to_owned());
+    }
+    let made_by = u16_le(bytes, 4).ok_or_else(cut)?;
+    let (flags, method) = (u16_le(bytes, 8).ok_or_else(cut)?, u16_le(bytes, 10).ok_or_else(cut)?);
+    let crc = u32_le(bytes, 16).ok_or_else(cut)?;
+    let (packed, size) = (u32_le(bytes, 20).ok_or_else(cut)?, u32_le(bytes, 24).ok_or_else(cut)?);
+    let name_size = usize::from(u16_le(bytes, 28).ok_or_else(cut)?);
+    let extra_size = usize::from(u16_le(bytes, 30).ok_or_else(cut)?);
+    let comment_size = usize::from(u16_le(bytes, 32).ok_or_else(cut)?);
+    let attributes = u32_le(bytes, 38).ok_or_else(cut)?;
+    let offset = u32_le(bytes, 42).ok_or_else(cut)?;
+    if name_size > limits.name {
+        return Err(format!("has a name of {name_size} bytes, more than {}", limits.name));
+    }
+    let extra_at = ENTRY_SIZE + name_size;
+    let end = extra_at + extra_size + comment_size;
+    let name = bytes.get(ENTRY_SIZE..extra_at).ok_or_else(cut)?;
+    let extra = bytes.get(extra_at..extra_at + extra_size).ok_or_else(cut)?;
+    if end > bytes.len() {
+        return Err(cut());
+    }
+    let (mut packed, mut size, mut offset) = (u64::from(packed), u64::from(size), u64::from(offset));
+    let mut unicode_name = None;
+    for (id, data) in extras(extra) {
+        if id == 0x0001 {
+            let mut at = 0;
+            for value in [&mut size, &mut packed, &mut offset] {
+                if *value == 0xFFFF_FFFF {
+                    *value = u64_le(data, at).ok_or("has a zip64 field without the sizes it needs")?;
+                    at += 8;
+                }
+            }
+        } else if id == 0x7075 && data.first() == Some(&1) && u32_le(data, 1) == Some(crc32fast::hash(name)) {
+            unicode_name = data.get(5..).and_then(|text| std::str::from_utf8(text).ok()).map(str::to_owned);
+        }
+    }
+    let text = unicode_name.unwrap_or_else(|| match std::str::from_utf8(name) {
+        Ok(text) => text.to_owned(),
+        Err(_) if flags & 0x0800 != 0 => String::from_utf8_lossy(name).into_owned(),
+        Err(_) => codepage::decode(codepage::CP437, name),
+    });
+    // The upper half holds the file mode where a Unix system wrote the entry.
+    let is_symlink = made_by >> 8 == 3 && (attributes >> 16) & 0o170_000 == 0o120_000;
+    let offset = offset.checked_add(prefix).ok_or("lies outside the file")?;
+    Ok((Entry { name: name.to_vec(), text, flags, method, crc, packed, size, offset, is_symlink }, end))
+}
+
+/// The extra fields, as far as they are well formed.
+fn extras(mut bytes: &[u8]) -> Vec<(u16, &[u8])> {
+    let mut fields = Vec::new();
+    while let (Some(id), Some(size)) = (u16_le(bytes, 0), u16_le(bytes, 2)) {
+        let Some(data) = bytes.get(4..4 + usize::from(size)) else { break };
+        fields.push((id, data));
+        bytes = bytes.get(4 + usize::from(size)..).unwrap_or_default();
+    }
+    fields
+}

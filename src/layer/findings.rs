@@ -1,0 +1,87 @@
+//! What reading finds in cells and shapes, counted while it goes and told once for each kind.
+
+use std::collections::BTreeMap;
+
+use crate::archive::Diagnostic;
+
+/// One kind of finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Finding {
+    BadNumber,
+    IntegerWithDecimals,
+    BadDate,
+    BlankLogical,
+    LogicalDigit,
+    BadLogical,
+    LeadingBlanks,
+    TextRecoded,
+    TextUndeclared,
+    BinaryColumn,
+    Memo,
+    BrokenShape,
+    ShortRecord,
+    OpenRing,
+    PartStart,
+    ShortPart,
+    MissingM,
+    NoDataM,
+    MixedShapes,
+}
+
+impl Finding {
+    /// Its stable name, and a sentence about it.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::BadNumber => ("bad-number", "cells that are no number were read as null"),
+            Self::IntegerWithDecimals => (
+                "integer-with-decimals",
+                "the column is declared without decimals but has some: it was read as float64",
+            ),
+            Self::BadDate => ("bad-date", "cells that are no date were read as null"),
+            Self::BlankLogical => ("blank-logical", "blank logicals were read as null"),
+            Self::LogicalDigit => ("logical-digit", "logicals written as 1 and 0 were read as true and false"),
+            Self::BadLogical => ("bad-logical", "cells that are no logical were read as null"),
+            Self::LeadingBlanks => ("leading-blanks", "leading blanks of text were kept"),
+            Self::TextRecoded => (
+                "text-recoded",
+                "text that is not valid in its encoding was read as far as possible, as Windows-1252 where it should be UTF-8",
+            ),
+            Self::TextUndeclared => ("text-undeclared", "text without a declared encoding was read as UTF-8"),
+            Self::BinaryColumn => ("binary-column", "the column has a binary type and was read as bytes"),
+            Self::Memo => ("memo", "the column points into a memo file; the pointers were read as text"),
+            Self::BrokenShape => ("broken-shape", "records that contradict themselves were read as null geometries"),
+            Self::ShortRecord => {
+                ("short-record", "records declare fewer bytes than their shapes need; the shapes decided")
+            }
+            Self::OpenRing => ("open-ring", "rings that were open were closed"),
+            Self::PartStart => ("part-start", "a first part that did not start at vertex 0 was read from there"),
+            Self::ShortPart => ("short-part", "parts have too few vertices for a line or a ring"),
+            Self::MissingM => ("missing-m", "vertices without M in a layer that has M were given NaN"),
+            Self::NoDataM => ("no-data-m", "M values that mean `no data` were read as NaN"),
+            Self::MixedShapes => ("mixed-shapes", "records of another shape type than the header declares were kept"),
+        }
+    }
+}
+
+/// How often each kind was met, and where first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    met: BTreeMap<Finding, (u64, u64)>,
+}
+
+impl Findings {
+    /// Counts one finding at a record of the file.
+    pub(super) fn add(&mut self, finding: Finding, record: u64) {
+        self.met.entry(finding).or_insert((0, record)).0 += 1;
+    }
+
+    /// One diagnostic for each kind, about a member and, where there is one, a column.
+    pub(super) fn tell(&self, member: &str, column: Option<&str>, notes: &mut Vec<Diagnostic>) {
+        for (finding, (count, first)) in &self.met {
+            let (code, sentence) = finding.words();
+            let place = column.map(|column| format!("column `{column}`: ")).unwrap_or_default();
+            let message = format!("{place}{sentence} ({count} times, first at record {first})");
+            notes.push(Diagnostic::new(code, message).in_member(member).at(*first));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A layer as a picture: which column is shown, and what the map needs of it.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+
+use super::Layer;
+use super::picture::{Drawing, Picture, Values, draw};
+use crate::error::{Error, Kind, Result};
+
+/// What people look for on a map of a field, in this order: the words that names of such columns hold.
+const TELLING: [&str; 8] = ["yield", "yld", "applied", "appl", "rate", "target", "flow", "moist"];
+
+/// The values of one column.
+enum Shown {
+    Numbers(Vec<Option<f64>>),
+    Names(Vec<Option<String>>),
+}
+
+impl Layer {
+    /// An SVG map of one column: values in colour with a legend and its unit, a scale bar, a title, and how many
+    /// records it draws of how many. Needs no network and no font file.
+    pub fn picture(&self, options: &Picture) -> Result<String> {
+        if self.geometry.is_none() {
+            let message = format!("layer `{}` has no geometry, so there is nothing to draw", self.name);
+            return Err(Error::new(Kind::Value, message));
+        }
+        let transform = if options.as_is { None } else { Some(self.known_crs()?.to_wgs84()?) };
+        let (column, shown) = match &options.column {
+            Some(name) => {
+                let shown = self.shown(name)?.ok_or_else(|| {
+                    Error::new(
+                        Kind::Value,
+                        format!("column `{name}` holds neither numbers nor text, so it has no colours"),
+                    )
+                })?;
+                (Some(name.clone()), Some(shown))
+            }
+            None => self.telling().map_or((None, None), |(name, shown)| (Some(name), Some(shown))),
+        };
+        let unit = options.unit.clone().or_else(|| {
+            let units = self.units();
+            units.into_iter().find(|(name, _)| Some(name) == column.as_ref()).map(|(_, unit)| unit)
+        });
+        let names: Vec<Option<&str>> = match &shown {
+            Some(Shown::Names(names)) => names.iter().map(Option::as_deref).collect(),
+            _ => Vec::new(),
+        };
+        let geometries: Vec<Option<&[u8]>> = self.geometries().collect();
+        draw(&Drawing {
+            geometries: &geometries,
+            values: match &shown {
+                Some(Shown::Numbers(numbers)) => Values::Numbers(numbers),
+                Some(Shown::Names(_)) => Values::Categories(&names),
+                None => Values::None,
+            },
+            transform: transform.as_ref(),
+            title: options.title.as_deref().unwrap_or(&self.name),
+            column: column.as_deref(),
+            unit: unit.as_deref(),
+            width: options.width,
+        })
+    }
+
+    /// The column that a map shows where nobody chose: one with a telling name, else the first whose numbers differ.
+    fn telling(&self) -> Option<(String, Shown)> {
+        let mut fields: Vec<&str> = self
+            .schema
+            .fields()
+            .iter()
+            .filter(|field| matches!(field.data_type(), DataType::Float64 | DataType::Int32 | DataType::Int64))
+            .map(|field| field.name().as_str())
+            .collect();
+        fields.sort_by_key(|name| {
+            let lower = name.to_ascii_lowercase();
+            TELLING.iter().position(|word| lower.contains(word)).unwrap_or(TELLING.len())
+        });
+        fields.into_iter().find_map(|name| {
+            let shown = self.shown(name).ok().flatten()?;
+            let Shown::Numbers(numbers) = &shown else { return None };
+            let mut values = numbers.iter().flatten();
+            let first = values.next()?;
+            values.any(|value| value.total_cmp(first).is_ne()).then(|| (name.to_owned(), shown))
+        })
+    }
+
+    /// The values of a column; `None` where they can have no colours.
+    fn shown(&self, name: &str) -> Result<Option<Shown>> {
+        let mut all: Option<Shown> = None;
+        for batch in &self.batches {
+            let array = batch.column_by_name(name).ok_or_else(|| {
+                let names: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
+                let message = format!("there is no column `{name}`; there are: {}", names.join(", "));
+                Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned()))
+            })?;
+            let part = values(array);
+            match (&mut all, part) {
+                (_, None) => return Ok(None),
+                (Some(Shown::Numbers(all)), Some(Shown::Numbers(part))) => all.extend(part),
+                (Some(Shown::Names(all)), Some(Shown::Names(part))) => all.extend(part),
+                (all, part) => *all = part,
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn values(array: &ArrayRef) -> Option<Shown> {
+    #[expect(clippy::cast_precision_loss, reason = "a colour needs no more digits than a float has")]
+    let wide = |value: i64| value as f64;
+    Some(match array.data_type() {
+        DataType::Float64 => Shown::Numbers(array.as_primitive::<Float64Type>().iter().collect()),
+        DataType::Int32 => {
+            Shown::Numbers(array.as_primitive::<Int32Type>().iter().map(|value| value.map(f64::from)).collect())
+        }
+        DataType::Int64 => {
+            Shown::Numbers(array.as_primitive::<Int64Type>().iter().map(|value| value.map(wide)).collect())
+        }
+        DataType::LargeUtf8 => {
+            Shown::Names(array.as_string::<i64>().iter().map(|value| value.map(str::to_owned)).collect())
+        }
+        DataType::Boolean => Shown::Names(
+            (0..array.len())
+                .map(|row| array.is_valid(row).then(|| array.as_boolean().value(row).to_string()))
+                .collect(),
+        ),
+        _ => return None,
+    })
+}

@@ -1,0 +1,261 @@
+//! Rings of one polygon record put together into polygons: which are outer, and which holes belong to which.
+
+#![expect(clippy::float_cmp, reason = "corners are compared with the very numbers they were read from")]
+
+/// The vertices of a ring as they stand in the file, closed or not.
+#[derive(Clone, Debug)]
+pub(super) struct Ring {
+    points: Vec<(f64, f64)>,
+    area: f64,
+    clockwise: bool,
+    bounds: [f64; 4],
+}
+
+impl Ring {
+    /// A ring from X and Y of 16 bytes a vertex; closed for the sake of the tests below.
+    pub(super) fn new(xy: &[u8]) -> Self {
+        let number =
+            |bytes: Option<&[u8]>| bytes.and_then(|bytes| bytes.try_into().ok()).map_or(f64::NAN, f64::from_le_bytes);
+        let mut points: Vec<(f64, f64)> =
+            xy.chunks_exact(16).map(|point| (number(point.get(..8)), number(point.get(8..)))).collect();
+        if let (Some(first), Some(last)) = (points.first().copied(), points.last().copied())
+            && first != last
+        {
+            points.push(first);
+        }
+        let mut bounds = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
+        for (x, y) in &points {
+            bounds = [bounds[0].min(*x), bounds[1].min(*y), bounds[2].max(*x), bounds[3].max(*y)];
+        }
+        let doubled = doubled_area(&points);
+        let clockwise = turn(&points).unwrap_or(doubled) < 0.0;
+        Self { area: doubled.abs() / 2.0, clockwise, bounds, points }
+    }
+
+    fn is_sound(&self) -> bool {
+        self.points.len() >= 4
+    }
+
+    fn bounds_contain(&self, other: &Self) -> bool {
+        self.bounds[0] <= other.bounds[0]
+            && self.bounds[1] <= other.bounds[1]
+            && self.bounds[2] >= other.bounds[2]
+            && self.bounds[3] >= other.bounds[3]
+    }
+
+    fn bounds_meet(&self, other: &Self) -> bool {
+        self.bounds[0] <= other.bounds[2]
+            && self.bounds[2] >= other.bounds[0]
+            && self.bounds[1] <= other.bounds[3]
+            && self.bounds[3] >= other.bounds[1]
+    }
+
+    fn edges(&self) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '_ {
+        self.points.iter().copied().zip(self.points.iter().skip(1).copied())
+    }
+
+    fn has_on_boundary(&self, (x, y): (f64, f64)) -> bool {
+        self.edges().any(|((ax, ay), (bx, by))| {
+            let inside = x >= ax.min(bx) && x <= ax.max(bx) && y >= ay.min(by) && y <= ay.max(by);
+            inside && (ax, ay) != (bx, by) && (x - ax) * (by - ay) - (y - ay) * (bx - ax) == 0.0
+        })
+    }
+
+    /// Whether a ray to the right crosses the ring an odd number of times.
+    fn surrounds(&self, (x, y): (f64, f64)) -> bool {
+        let mut crossings = 0_usize;
+        for ((ax, ay), (bx, by)) in self.edges() {
+            if (ay > y) != (by > y) {
+                let at = (ax - x) * (by - y) - (bx - x) * (ay - y);
+                if at / (by - ay) > 0.0 {
+                    crossings += 1;
+                }
+            }
+        }
+        crossings % 2 == 1
+    }
+
+    /// Whether this ring lies in `outer`, told by its first point that is not on the other's boundary, or else by
+    /// the middle of its first edge that is not.
+    fn lies_in(&self, outer: &Self) -> bool {
+        let corners = self.points.iter().copied();
+        let middles = self.edges().map(|((ax, ay), (bx, by))| (f64::midpoint(ax, bx), f64::midpoint(ay, by)));
+        corners.chain(middles).find(|point| !outer.has_on_boundary(*point)).is_some_and(|point| outer.surrounds(point))
+    }
+
+    /// The leftmost, rightmost, lowest and highest points.
+    fn extremes(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let most = |better: fn((f64, f64), (f64, f64)) -> bool| {
+            self.points.iter().copied().reduce(|best, point| if better(point, best) { point } else { best })
+        };
+        [
+            most(|(x, y), (bx, by)| x < bx || (x == bx && y < by)),
+            most(|(x, y), (bx, by)| x > bx || (x == bx && y > by)),
+            most(|(x, y), (bx, by)| y < by || (y == by && x > bx)),
+            most(|(x, y), (bx, by)| y > by || (y == by && x < bx)),
+        ]
+        .into_iter()
+        .flatten()
+    }
+}
+
+/// Twice the area, positive where the ring runs counter-clockwise.
+fn doubled_area(points: &[(f64, f64)]) -> f64 {
+    let (x0, y0) = points.first().copied().unwrap_or_default();
+    points
+        .windows(2)
+        .map(|pair| match pair {
+            [(ax, ay), (bx, by)] => (ax - x0) * (by - y0) - (bx - x0) * (ay - y0),
+            _ => 0.0,
+        })
+        .sum()
+}
+
+/// The turn at the lowest point (the rightmost of them), which tells the direction even of rings that cross
+/// themselves; `None` where that point occurs twice or the ring does not turn there.
+fn turn(points: &[(f64, f64)]) -> Option<f64> {
+    let open = points.get(..points.len().checked_sub(1)?)?;
+    let mut lowest = 0;
+    let mut twice = false;
+    for (at, point) in open.iter().enumerate().skip(1) {
+        let best = open.get(lowest)?;
+        if point.1 < best.1 || (point.1 == best.1 && point.0 > best.0) {
+            lowest = at;
+            twice = false;
+        } else if point == best {
+            twice = true;
+        }
+    }
+    let point = open.get(lowest)?;
+    let before = open.get(lowest.checked_sub(1).unwrap_or(open.len() - 1))?;
+    let after = open.get((lowest + 1) % open.len())?;
+    let turn = (after.0 - point.0) * (before.1 - point.1) - (before.0 - point.0) * (after.1 - point.1);
+    (!twice && before != point && after != point && turn != 0.0).then_some(turn)
+}
+
+/// The rings of each polygon as indices into `rings`: the outer ring first, then its holes, all in file order.
+/// `by_direction` says that direction can be trusted, as it always can where there are Z or M.
+pub(super) fn polygons(rings: &[Ring], has_z_or_m: bool) -> Vec<Vec<usize>> {
+    let all: Vec<usize> = (0..rings.len()).collect();
+    if let [_] = rings {
+        return vec![all];
+    }
+    let by_direction = has_z_or_m || !is_misdirected(rings);
+    let clockwise: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|ring| rings.get(*ring).is_some_and(|ring| ring.is_sound() && ring.clockwise))
+        .collect();
+    if by_direction && let [outer] = *clockwise {
+        let holes = all.iter().copied().filter(|ring| *ring != outer);
+        return vec![std::iter::once(outer).chain(holes).collect()];
+    }
+    if !rings.iter().all(Ring::is_sound) {
+        return all.into_iter().map(|ring| vec![ring]).collect();
+    }
+    let owner = owners(rings, by_direction);
+    let mut polygons: Vec<Vec<usize>> = Vec::new();
+    let mut place = vec![usize::MAX; rings.len()];
+    for ring in &all {
+        if owner.get(*ring).copied().flatten().is_none() {
+            if let Some(place) = place.get_mut(*ring) {
+                *place = polygons.len();
+            }
+            polygons.push(vec![*ring]);
+        }
+    }
+    for ring in all {
+        let polygon = owner.get(ring).copied().flatten().and_then(|owner| place.get(owner)).copied();
+        if let Some(polygon) = polygon.and_then(|at| polygons.get_mut(at)) {
+            polygon.push(ring);
+        }
+    }
+    polygons
+}
+
+/// The outer ring that each hole belongs to: the smallest that surrounds it.
+fn owners(rings: &[Ring], by_direction: bool) -> Vec<Option<usize>> {
+    let mut by_area: Vec<usize> = (0..rings.len()).collect();
+    let area = |ring: &usize| rings.get(*ring).map_or(0.0, |ring| ring.area);
+    by_area.sort_by(|one, other| area(other).total_cmp(&area(one)));
+    let mut owner: Vec<Option<usize>> = vec![None; rings.len()];
+    for (rank, &inner) in by_area.iter().enumerate().skip(1) {
+        let Some(ring) = rings.get(inner) else { continue };
+        if by_direction && ring.clockwise {
+            continue;
+        }
+        for (outer_rank, &outer) in by_area.iter().enumerate().take(rank).rev() {
+            let Some(candidate) = rings.get(outer) else { continue };
+            if by_direction && !candidate.clockwise || !candidate.bounds_contain(ring) {
+                continue;
+            }
+            // The largest ring is the last candidate: a hole that lies in none of the others must be its.
+            if (by_direction && outer_rank == 0) || ring.lies_in(candidate) {
+                // Inside a hole stands an island, which is a polygon of its own.
+                let is_hole = owner.get(outer).copied().flatten().is_none();
+                if let Some(slot) = owner.get_mut(inner).filter(|_| is_hole) {
+                    *slot = Some(outer);
+                }
+                break;
+            }
+        }
+    }
+    owner
+}
+
+/// Whether later rings run like holes but lie outside the first: some writers forget to turn outer rings.
+fn is_misdirected(rings: &[Ring]) -> bool {
+    let Some((first, rest)) = rings.split_first() else { return false };
+    if rest.iter().any(|ring| ring.clockwise) {
+        return false;
+    }
+    rest.iter().any(|ring| !first.bounds_meet(ring) || !ring.extremes().any(|point| first.surrounds(point)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(x: f64, y: f64, size: f64, clockwise: bool) -> Ring {
+        let mut corners = [(x, y), (x, y + size), (x + size, y + size), (x + size, y), (x, y)];
+        if !clockwise {
+            corners.reverse();
+        }
+        Ring::new(&corners.iter().flat_map(|(x, y)| [x.to_le_bytes(), y.to_le_bytes()].concat()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn holes_go_to_the_smallest_outer_ring_around_them() {
+        let rings = [
+            square(0.0, 0.0, 100.0, true),
+            square(10.0, 10.0, 50.0, false),
+            square(20.0, 20.0, 30.0, true),
+            square(25.0, 25.0, 5.0, false),
+            square(200.0, 0.0, 10.0, true),
+        ];
+        assert_eq!(polygons(&rings, false), vec![vec![0, 1], vec![2, 3], vec![4]]);
+    }
+
+    #[test]
+    fn one_outer_ring_takes_every_hole_wherever_it_stands() {
+        let rings = [square(10.0, 10.0, 5.0, false), square(0.0, 0.0, 100.0, true)];
+        assert_eq!(polygons(&rings, false), vec![vec![1, 0]]);
+    }
+
+    #[test]
+    fn outer_rings_that_run_like_holes_are_told_by_their_place() {
+        let rings = [square(0.0, 0.0, 10.0, true), square(20.0, 0.0, 10.0, false)];
+        assert_eq!(polygons(&rings, false), vec![vec![0], vec![1]]);
+        assert_eq!(polygons(&rings, true), vec![vec![0, 1]]);
+    }
+    #[test]
+    fn an_island_in_a_hole_is_a_polygon_of_its_own() {
+        let rings = [
+            square(0.0, 0.0, 10.0, true),
+            square(100.0, 0.0, 100.0, false),
+            square(110.0, 10.0, 80.0, false),
+            square(120.0, 20.0, 30.0, false),
+        ];
+        assert_eq!(polygons(&rings, false), vec![vec![0], vec![1, 2], vec![3]]);
+    }
+}

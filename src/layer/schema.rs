@@ -1,0 +1,103 @@
+//! The Arrow schema of a layer: names, types, units, and the geometry with its coordinate system.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+
+use super::Layer;
+use super::crs::Crs;
+use crate::error::{Error, Kind, Result};
+
+impl Layer {
+    /// The unit of each column that has one.
+    #[must_use]
+    pub fn units(&self) -> Vec<(String, String)> {
+        let unit = |field: &Arc<Field>| Some((field.name().clone(), field.metadata().get("unit")?.clone()));
+        self.schema.fields().iter().filter_map(unit).collect()
+    }
+
+    /// The same layer with these units of columns; names that it does not have are passed over, since a service
+    /// may know more columns than a file holds.
+    #[must_use]
+    pub fn with_units(mut self, units: &[(String, String)]) -> Self {
+        let fields: Vec<Arc<Field>> = self
+            .schema
+            .fields()
+            .iter()
+            .map(|field| {
+                let Some((_, unit)) = units.iter().find(|(name, _)| name == field.name()) else {
+                    return Arc::clone(field);
+                };
+                let mut metadata = field.metadata().clone();
+                metadata.insert("unit".to_owned(), unit.clone());
+                Arc::new(field.as_ref().clone().with_metadata(metadata))
+            })
+            .collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        // Only metadata differ, so every batch fits the new schema; were it otherwise, the old one stays.
+        let batches: std::result::Result<Vec<_>, _> = self
+            .batches
+            .iter()
+            .map(|batch| {
+                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                RecordBatch::try_new_with_options(Arc::clone(&schema), batch.columns().to_vec(), &options)
+            })
+            .collect();
+        if let Ok(batches) = batches {
+            self.schema = schema;
+            self.batches = batches;
+        }
+        self
+    }
+
+    /// The coordinate system, or an error that says what to do without one.
+    pub(super) fn known_crs(&self) -> Result<&Crs> {
+        self.crs.as_ref().ok_or_else(|| {
+            let message = format!(
+                "the coordinate system of layer `{}` is unknown, so its coordinates cannot be brought to WGS 84; \
+                 `crs=\"as-is\"` takes them as they are",
+                self.name
+            );
+            Error::new(Kind::Value, message)
+        })
+    }
+}
+
+/// The field of the geometry column, named as `GeoArrow` asks.
+pub(super) fn geometry_field(names: &[String], crs: Option<&Crs>, prj: Option<&str>) -> Field {
+    let name = free_name("geometry", names);
+    let metadata = match (crs.and_then(Crs::projjson), crs.map(Crs::wkt).or(prj)) {
+        (Some(projjson), _) => serde_json::json!({ "crs": projjson, "crs_type": "projjson" }),
+        (None, Some(wkt)) if crs.is_some() => serde_json::json!({ "crs": wkt }),
+        _ => serde_json::json!({}),
+    };
+    let metadata = HashMap::from([
+        ("ARROW:extension:name".to_owned(), "geoarrow.wkb".to_owned()),
+        ("ARROW:extension:metadata".to_owned(), metadata.to_string()),
+    ]);
+    Field::new(name, DataType::LargeBinary, true).with_metadata(metadata)
+}
+
+/// The wanted name, or the first with a number that no column has, whatever the case of letters.
+pub(super) fn free_name(wanted: &str, names: &[String]) -> String {
+    let taken = |name: &str| names.iter().any(|other| other.eq_ignore_ascii_case(name));
+    // Among one more candidates than there are columns, one is free.
+    std::iter::once(wanted.to_owned())
+        .chain((1..=names.len()).map(|number| format!("{wanted}_{number}")))
+        .find(|name| !taken(name))
+        .unwrap_or_default()
+}
+
+/// One batch of all columns; `rows` counts where there is no column to count.
+pub(super) fn batch(
+    fields: Vec<Field>,
+    arrays: Vec<ArrayRef>,
+    rows: usize,
+) -> std::result::Result<(SchemaRef, RecordBatch), ArrowError> {
+    let schema = Arc::new(Schema::new(fields));
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)?;
+    Ok((schema, batch))
+}

@@ -1,0 +1,181 @@
+//! One future, two waits: the only place that blocks or spawns.
+//!
+//! One current-thread runtime serves the process. A synchronous call drives it in its own thread with the GIL
+//! released and looks for signals every 50 ms; threads that call at the same time take turns at driving it. The first
+//! asynchronous call starts one background thread that drives it from then on, and each call becomes a task whose
+//! outcome an asyncio future gets. Both ways share connections, since all of them live on the one runtime.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::OnceLock;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::AbortHandle;
+
+use super::errors;
+use super::process::PerProcess;
+use crate::error::{Error, Kind, Result};
+
+/// How long a wait may go on without looking for signals.
+const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+
+struct Bridge {
+    runtime: Runtime,
+    /// Set once the background thread drives the runtime. The lock inside is held for an instant, by a thread that
+    /// also holds the GIL, so no fork falls into it.
+    driver: OnceLock<()>,
+}
+
+static BRIDGE: PerProcess<Bridge> = PerProcess::new();
+
+fn bridge() -> Result<&'static Bridge> {
+    BRIDGE.get(|| {
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            // Name look-ups and the reading of archives: one thread, so that many calls stay two threads.
+            .max_blocking_threads(1)
+            .build()
+            .map_err(|cause| Error::new(Kind::Transport, format!("cannot start the runtime: {cause}")))?;
+        Ok(Bridge { runtime, driver: OnceLock::new() })
+    })
+}
+
+/// Waits for `future` in this thread, with the GIL released; a signal ends the wait and drops the future.
+pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
+    let bridge = bridge().map_err(|error| errors::raise(py, &error))?;
+    let mut future = pin!(async {
+        // Nobody drove the runtime since the last call: connections that the service closed meanwhile are noticed
+        // in these two turns, before one of them is taken for the next request.
+        tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
+        future.await
+    });
+    loop {
+        let turn =
+            py.detach(|| bridge.runtime.block_on(async { tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await }));
+        match turn {
+            Ok(outcome) => return outcome.map_err(|error| errors::raise(py, &error)),
+            Err(_) => py.check_signals()?,
+        }
+    }
+}
+
+/// Does `work` that computes rather than waits on a thread of its own, so that this one can look for signals.
+pub(super) fn compute<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let (sender, mut receiver) = sync_channel(1);
+    std::thread::Builder::new().name("headland-compute".to_owned()).spawn(move || {
+        // The send fails when a signal ended the wait: then nobody wants the outcome.
+        let _ = sender.send(work());
+    })?;
+    loop {
+        let receiver = &mut receiver;
+        match py.detach(move || receiver.recv_timeout(SIGNAL_CHECK)) {
+            Ok(outcome) => return outcome.map_err(|error| errors::raise(py, &error)),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the work ended without an outcome: please report this"));
+            }
+        }
+    }
+}
+
+/// Does `work` that computes on the one blocking thread of the runtime.
+pub(super) async fn offload<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(outcome) => outcome,
+        Err(cause) => Err(Error::new(Kind::Decode, format!("the work ended without an outcome: {cause}"))),
+    }
+}
+
+/// Starts `future` and gives an asyncio future of the running loop; cancelling that one ends the task.
+pub(super) fn start<'py, T: Send + 'static>(
+    py: Python<'py>,
+    future: impl Future<Output = Result<T>> + Send + 'static,
+    convert: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+) -> PyResult<Bound<'py, PyAny>> {
+    let bridge = bridge().map_err(|error| errors::raise(py, &error))?;
+    drive(bridge)?;
+    let event_loop = running_loop(py)?;
+    let waiter = event_loop.call_method0("create_future")?;
+    let (loop_of_task, waiter_of_task) = (event_loop.unbind(), waiter.clone().unbind());
+    let task = bridge.runtime.spawn(async move {
+        let outcome = future.await;
+        // Without an interpreter, at its very end, nobody waits any more.
+        Python::try_attach(|py| {
+            let outcome = match outcome {
+                Ok(value) => convert(py, value),
+                Err(error) => Err(errors::raise(py, &error)),
+            };
+            deliver(py, &loop_of_task, waiter_of_task, outcome);
+        });
+    });
+    waiter.call_method1("add_done_callback", (Canceller { task: task.abort_handle() },))?;
+    Ok(waiter)
+}
+
+fn drive(bridge: &'static Bridge) -> PyResult<()> {
+    if bridge.driver.get().is_none() {
+        std::thread::Builder::new()
+            .name("headland-driver".to_owned())
+            .spawn(move || bridge.runtime.block_on(std::future::pending::<()>()))?;
+        let _ = bridge.driver.set(());
+    }
+    Ok(())
+}
+
+fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static GET_RUNNING_LOOP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    GET_RUNNING_LOOP.import(py, "asyncio", "get_running_loop")?.call0()
+}
+
+/// Hands the outcome to the thread of the event loop. A loop that is closed refuses it, and then nobody waits.
+fn deliver(py: Python<'_>, event_loop: &Py<PyAny>, waiter: Py<PyAny>, outcome: PyResult<Py<PyAny>>) {
+    let settle = Settle { waiter, outcome: Some(outcome) };
+    let _ = Bound::new(py, settle).and_then(|settle| event_loop.call_method1(py, "call_soon_threadsafe", (settle,)));
+}
+
+/// Called in the thread of the event loop: gives the outcome to the future unless that was cancelled meanwhile.
+#[pyclass(module = "headland._core")]
+struct Settle {
+    waiter: Py<PyAny>,
+    outcome: Option<PyResult<Py<PyAny>>>,
+}
+
+#[pymethods]
+impl Settle {
+    fn __call__(&mut self, py: Python<'_>) -> PyResult<()> {
+        let waiter = self.waiter.bind(py);
+        if waiter.call_method0("done")?.is_truthy()? {
+            return Ok(());
+        }
+        match self.outcome.take() {
+            Some(Ok(value)) => waiter.call_method1("set_result", (value,)).map(drop),
+            Some(Err(error)) => waiter.call_method1("set_exception", (error.into_value(py),)).map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Called when the asyncio future is done: ends the task where it was cancelled.
+#[pyclass(frozen, module = "headland._core")]
+struct Canceller {
+    task: AbortHandle,
+}
+
+#[pymethods]
+impl Canceller {
+    fn __call__(&self, waiter: &Bound<'_, PyAny>) -> PyResult<()> {
+        if waiter.call_method0("cancelled")?.is_truthy()? {
+            self.task.abort();
+        }
+        Ok(())
+    }
+}

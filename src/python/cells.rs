@@ -1,0 +1,53 @@
+//! Cells of Arrow columns as Python values, for those who have no package that reads Arrow.
+
+use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array, ArrayAccessor, ArrowPrimitiveType, PrimitiveArray};
+use arrow_array::{BinaryArray, BooleanArray, LargeBinaryArray, LargeStringArray, StringArray};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+/// Appends every cell of a column.
+pub(super) fn append(values: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
+    let any = array.as_any();
+    if let Some(array) = any.downcast_ref::<StringArray>() {
+        each(values, array)
+    } else if let Some(array) = any.downcast_ref::<LargeStringArray>() {
+        each(values, array)
+    } else if let Some(array) = any.downcast_ref::<BinaryArray>() {
+        each(values, array)
+    } else if let Some(array) = any.downcast_ref::<LargeBinaryArray>() {
+        each(values, array)
+    } else if let Some(array) = any.downcast_ref::<BooleanArray>() {
+        each(values, array)
+    } else if let Some(array) = primitive::<Int32Type>(array) {
+        each(values, array)
+    } else if let Some(array) = primitive::<Int64Type>(array) {
+        each(values, array)
+    } else if let Some(array) = primitive::<Float64Type>(array) {
+        each(values, array)
+    } else if let Some(array) = primitive::<Date32Type>(array) {
+        (0..array.len()).try_for_each(|index| values.append(whole(array, index).then(|| array.value_as_date(index))))
+    } else if let Some(array) = primitive::<TimestampMicrosecondType>(array) {
+        let time = |index| array.value_as_datetime(index).map(|time| time.and_utc());
+        (0..array.len()).try_for_each(|index| values.append(whole(array, index).then(|| time(index)).flatten()))
+    } else {
+        Err(PyTypeError::new_err(format!("cells of the type {} have no Python value", array.data_type())))
+    }
+}
+
+fn primitive<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<&PrimitiveArray<T>> {
+    array.as_any().downcast_ref()
+}
+
+fn whole(array: &dyn Array, index: usize) -> bool {
+    !array.is_null(index)
+}
+
+fn each<'py, A: ArrayAccessor>(values: &Bound<'py, PyList>, array: A) -> PyResult<()>
+where
+    A::Item: IntoPyObjectExt<'py>,
+{
+    (0..array.len()).try_for_each(|index| values.append(whole(&array, index).then(|| array.value(index))))
+}

@@ -1,0 +1,346 @@
+//! The client by rows: every method takes the full name of a row of the table and arguments as texts.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::Bytes;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::layer::{self, Layer, Reading};
+use super::process::PerProcess;
+use super::secret::Secret;
+use super::{bridge, conversion, errors, pages, values};
+use crate::api::row::Takes;
+use crate::api::{self, Endpoint, Place};
+use crate::archive::Source;
+use crate::client::{Arguments, Config, Created, Delivered, LimiterState, Target, Timeout, UploadFile};
+use crate::error::{Error, Kind, Result};
+use crate::limiter::{Budget, Window};
+use crate::{client as core, layer as records};
+
+/// Arguments of a call by their Python names.
+type Given = HashMap<String, String>;
+
+/// A client of the core. After a fork the child makes its own from the same settings: connections and the file of
+/// the limiter must not be shared by two processes.
+#[pyclass(frozen, module = "headland._core")]
+pub(super) struct Client {
+    config: Config,
+    core: PerProcess<core::Client>,
+}
+
+impl Client {
+    fn core(&self) -> Result<core::Client> {
+        self.core.get(|| core::Client::new(self.config.clone())).cloned()
+    }
+
+    fn prepare(&self, name: &str, given: &Given) -> Result<(core::Client, &'static Endpoint, Arguments)> {
+        let row = row(name)?;
+        let given: Vec<(&str, String)> = given.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+        Ok((self.core()?, row, Arguments::new(row, &given)?))
+    }
+}
+
+fn row(name: &str) -> Result<&'static Endpoint> {
+    api::row(name).ok_or_else(|| Error::new(Kind::Value, format!("there is no call `{name}`")))
+}
+
+#[pymethods]
+impl Client {
+    #[new]
+    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, rate_limits, limiter_state, page_size, connect, read, call, ca_file))]
+    #[expect(clippy::too_many_arguments, reason = "the settings of the client, by keyword")]
+    fn new(
+        py: Python<'_>,
+        base_url: String,
+        api_key: &Bound<'_, Secret>,
+        shared_secret: &Bound<'_, Secret>,
+        access_key: &Bound<'_, Secret>,
+        rate_limits: Vec<(u32, f64)>,
+        limiter_state: Option<PathBuf>,
+        page_size: u32,
+        connect: f64,
+        read: f64,
+        call: f64,
+        ca_file: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let config = Config {
+            base_url,
+            api_key: api_key.get().text(py, "api_key")?,
+            shared_secret: shared_secret.get().text(py, "shared_secret")?,
+            access_key: access_key.get().text(py, "access_key")?,
+            rate_limits: windows(&rate_limits)?,
+            limiter_state: state(limiter_state),
+            page_size,
+            timeout: Timeout {
+                connect: seconds("timeout.connect", connect)?,
+                read: seconds("timeout.read", read)?,
+                call: seconds("timeout.call", call)?,
+            },
+            ca_file,
+        };
+        let client = Self { config, core: PerProcess::new() };
+        py.detach(|| client.core().map(drop)).map_err(|error| errors::raise(py, &error))?;
+        Ok(client)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.core().map(|core| core.describe()).map_err(|error| errors::raise(py, &error))
+    }
+
+    #[expect(clippy::unused_self, reason = "Python asks an instance")]
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("a client holds secrets and cannot be pickled: make one in the other process"))
+    }
+
+    /// What the user should be warned of since the last look.
+    fn take_warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.core().map(|core| core.take_warnings()).map_err(|error| errors::raise(py, &error))
+    }
+
+    fn detail<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, &arguments).map_err(|error| errors::raise(py, &error))?;
+        let value = bridge::wait(py, core.detail(row, &arguments))?;
+        values::to_python(py, &value)
+    }
+
+    fn detail_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, &arguments).map_err(|error| errors::raise(py, &error))?;
+        let call = async move { core.detail(row, &arguments).await };
+        bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
+    }
+
+    #[pyo3(signature = (name, arguments, page_size, page))]
+    fn pages(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: Given,
+        page_size: Option<u32>,
+        page: Option<u64>,
+    ) -> PyResult<pages::Pages> {
+        self.prepare(name, &arguments)
+            .and_then(|(core, row, arguments)| core.pages(row, arguments, page_size, page))
+            .map(pages::Pages::new)
+            .map_err(|error| errors::raise(py, &error))
+    }
+
+    #[pyo3(signature = (name, arguments, to, overwrite))]
+    fn download<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        arguments: Given,
+        to: Option<PathBuf>,
+        overwrite: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, &arguments).map_err(|error| errors::raise(py, &error))?;
+        let delivered = bridge::wait(py, core.download(row, &arguments, target(to, overwrite)))?;
+        deliver(py, delivered)
+    }
+
+    #[pyo3(signature = (name, arguments, to, overwrite))]
+    fn download_async<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        arguments: Given,
+        to: Option<PathBuf>,
+        overwrite: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, &arguments).map_err(|error| errors::raise(py, &error))?;
+        let call = async move { core.download(row, &arguments, target(to, overwrite)).await };
+        bridge::start(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
+    }
+
+    fn upload<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        file_name: String,
+        content: PyBackedBytes,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (core, row) =
+            self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
+        let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
+        let created = bridge::wait(py, core.upload(row, file))?;
+        record(py, &created)
+    }
+
+    fn upload_async<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        file_name: String,
+        content: PyBackedBytes,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row) =
+            self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
+        let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
+        let call = async move { core.upload(row, file).await };
+        bridge::start(py, call, |py, created| record(py, &created).map(|record| record.into_any().unbind()))
+    }
+
+    fn conversion(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<conversion::Conversion> {
+        self.prepare(name, &arguments)
+            .and_then(|(core, row, arguments)| core.conversion(row, arguments))
+            .map(conversion::Conversion::new)
+            .map_err(|error| errors::raise(py, &error))
+    }
+
+    /// The conversion that another process named by its id.
+    fn resume(&self, py: Python<'_>, id: &str) -> PyResult<conversion::Conversion> {
+        self.core()
+            .and_then(|core| core.resume(id))
+            .map(conversion::Conversion::new)
+            .map_err(|error| errors::raise(py, &error))
+    }
+
+    /// Asks for a conversion, waits for it and reads the archive into a layer.
+    #[pyo3(signature = (name, arguments, timeout, reading))]
+    fn layer(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: Given,
+        timeout: Option<f64>,
+        reading: Reading,
+    ) -> PyResult<Layer> {
+        let call = self.fetch(py, name, &arguments, timeout)?;
+        let options = reading.options();
+        let source = bridge::wait(py, call)?;
+        bridge::compute(py, move || records::read(&source, &options)).map(Layer::new)
+    }
+
+    #[pyo3(signature = (name, arguments, timeout, reading))]
+    fn layer_async<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        arguments: Given,
+        timeout: Option<f64>,
+        reading: Reading,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let call = self.fetch(py, name, &arguments, timeout)?;
+        let options = reading.options();
+        let call = async move {
+            let source = call.await?;
+            bridge::offload(move || records::read(&source, &options)).await
+        };
+        bridge::start(py, call, layer::unbound)
+    }
+
+    /// What is left of the rate limit, as the facts of `headland.Budget`.
+    fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let budget =
+            py.detach(|| self.core().and_then(|core| core.budget())).map_err(|error| errors::raise(py, &error))?;
+        budget_facts(py, &budget)
+    }
+
+    fn budget_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let core = self.core().map_err(|error| errors::raise(py, &error))?;
+        let look = bridge::offload(move || core.budget());
+        bridge::start(py, look, |py, budget| budget_facts(py, &budget).map(|facts| facts.into_any().unbind()))
+    }
+}
+
+impl Client {
+    fn fetch(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        given: &Given,
+        timeout: Option<f64>,
+    ) -> PyResult<impl Future<Output = Result<Source>> + Send + use<>> {
+        let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
+        let mut conversion = self
+            .prepare(name, given)
+            .and_then(|(core, row, arguments)| core.conversion(row, arguments))
+            .map_err(|error| errors::raise(py, &error))?;
+        Ok(async move {
+            conversion.wait(timeout).await?;
+            match conversion.result(Target::Memory).await? {
+                Delivered::Bytes(content) => Ok(Source::Bytes(content.into())),
+                Delivered::File(path) => Ok(Source::Path(path)),
+            }
+        })
+    }
+}
+
+/// A length of time given in seconds.
+pub(super) fn seconds(argument: &str, seconds: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| PyValueError::new_err(format!("`{argument}` takes seconds from 0 up, not {seconds}")))
+}
+
+/// Windows given as pairs of calls and seconds.
+pub(super) fn windows(pairs: &[(u32, f64)]) -> PyResult<Vec<Window>> {
+    let window = |&(calls, period): &(u32, f64)| Ok(Window { calls, period: seconds("rate_limits", period)? });
+    pairs.iter().map(window).collect()
+}
+
+fn state(given: Option<PathBuf>) -> LimiterState {
+    match given {
+        None => LimiterState::Shared,
+        Some(word) if word.as_os_str() == "memory" => LimiterState::Memory,
+        Some(path) => LimiterState::File(path),
+    }
+}
+
+/// Memory without a target, else a folder or a path.
+pub(super) fn target(to: Option<PathBuf>, overwrite: bool) -> Target {
+    to.map_or(Target::Memory, |to| Target::Disk { to, overwrite })
+}
+
+/// Bytes, or the path of the file.
+pub(super) fn deliver(py: Python<'_>, delivered: Delivered) -> PyResult<Bound<'_, PyAny>> {
+    match delivered {
+        Delivered::Bytes(content) => Ok(PyBytes::new(py, &content).into_any()),
+        Delivered::File(path) => path.into_pyobject(py).map(Bound::into_any),
+    }
+}
+
+fn record<'py>(py: Python<'py>, created: &Created) -> PyResult<Bound<'py, PyDict>> {
+    let record = PyDict::new(py);
+    record.set_item("id", &created.id)?;
+    record.set_item("uri", &created.uri)?;
+    Ok(record)
+}
+
+fn budget_facts<'py>(py: Python<'py>, budget: &Budget) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    // Without a window there is no limit to count down from.
+    facts.set_item("remaining", (!budget.windows.is_empty()).then_some(budget.remaining))?;
+    facts.set_item("next_call_in", budget.next_call_in.as_secs_f64())?;
+    facts.set_item("reset_in", budget.reset_in.as_secs_f64())?;
+    let windows: Vec<(u32, f64, u32)> =
+        budget.windows.iter().map(|(window, used)| (window.calls, window.period.as_secs_f64(), *used)).collect();
+    facts.set_item("windows", windows)?;
+    Ok(facts)
+}
+
+/// Name, kind and need of each parameter of a row: `headland.arguments` checks what users write by it.
+#[pyfunction]
+pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static str, &'static str, bool)>> {
+    let row = row(name).map_err(|error| errors::raise(py, &error))?;
+    let describe = |parameter: &api::Parameter| {
+        let takes = match parameter.takes {
+            Takes::Id => "id",
+            Takes::Time => "time",
+            Takes::OneOf(_) => "word",
+            Takes::File => "file",
+        };
+        (parameter.name, takes, parameter.default.is_none() && parameter.place != Place::Query)
+    };
+    Ok(row.parameters.iter().map(describe).collect())
+}
+
+/// The full name of every row of the table.
+#[pyfunction]
+pub(super) fn rows() -> Vec<&'static str> {
+    api::rows().map(|row| row.full_name).collect()
+}

@@ -1,0 +1,75 @@
+//! A file that the service may still have to convert.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use tokio::sync::Mutex;
+
+use super::client::{deliver, seconds, target};
+use super::{bridge, pages};
+use crate::client as core;
+
+/// A handle on a conversion. It belongs to the process that asked; its id can be picked up by another.
+#[pyclass(frozen, module = "headland._core")]
+pub(super) struct Conversion {
+    process: u32,
+    /// Enough for another process to pick the conversion up.
+    #[pyo3(get)]
+    id: String,
+    handle: Arc<Mutex<core::Conversion>>,
+}
+
+impl Conversion {
+    pub(super) fn new(handle: core::Conversion) -> Self {
+        Self { process: std::process::id(), id: handle.id(), handle: Arc::new(Mutex::new(handle)) }
+    }
+
+    fn handle(&self) -> PyResult<Arc<Mutex<core::Conversion>>> {
+        pages::same_process(self.process, "this conversion")?;
+        Ok(Arc::clone(&self.handle))
+    }
+}
+
+#[pymethods]
+impl Conversion {
+    fn ready(&self, py: Python<'_>) -> PyResult<bool> {
+        let handle = self.handle()?;
+        bridge::wait(py, async move { handle.lock().await.ready().await })
+    }
+
+    fn ready_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let handle = self.handle()?;
+        bridge::start(py, async move { handle.lock().await.ready().await }, |py, ready| {
+            Ok(ready.into_pyobject(py)?.to_owned().into_any().unbind())
+        })
+    }
+
+    #[pyo3(signature = (timeout))]
+    fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
+        let handle = self.handle()?;
+        let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
+        bridge::wait(py, async move { handle.lock().await.wait(timeout).await })
+    }
+
+    #[pyo3(signature = (timeout))]
+    fn wait_async<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
+        let handle = self.handle()?;
+        let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
+        bridge::start(py, async move { handle.lock().await.wait(timeout).await }, |py, ()| Ok(py.None()))
+    }
+
+    #[pyo3(signature = (to, overwrite))]
+    fn result<'py>(&self, py: Python<'py>, to: Option<PathBuf>, overwrite: bool) -> PyResult<Bound<'py, PyAny>> {
+        let handle = self.handle()?;
+        let delivered = bridge::wait(py, async move { handle.lock().await.result(target(to, overwrite)).await })?;
+        deliver(py, delivered)
+    }
+
+    #[pyo3(signature = (to, overwrite))]
+    fn result_async<'py>(&self, py: Python<'py>, to: Option<PathBuf>, overwrite: bool) -> PyResult<Bound<'py, PyAny>> {
+        let handle = self.handle()?;
+        let call = async move { handle.lock().await.result(target(to, overwrite)).await };
+        bridge::start(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
+    }
+}

@@ -1,0 +1,244 @@
+//! Layers across the border: the Arrow C stream, pictures, files; and the two functions that read archives.
+
+use std::path::PathBuf;
+
+use arrow_array::RecordBatchIterator;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use bytes::Bytes;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+
+use super::{bridge, cells};
+use crate::archive::{self, Limits, Options, Source};
+use crate::error::{Error, Kind, Result};
+use crate::layer::{self as records, picture::Picture};
+
+/// A layer of the core; `headland.Layer` wraps it.
+#[pyclass(frozen, module = "headland._core")]
+pub(super) struct Layer {
+    layer: records::Layer,
+}
+
+impl Layer {
+    pub(super) fn new(layer: records::Layer) -> Self {
+        Self { layer }
+    }
+
+    /// Does `work` on a copy, which shares the columns, so that signals are looked for meanwhile.
+    fn compute<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&records::Layer) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let layer = self.layer.clone();
+        bridge::compute(py, move || work(&layer))
+    }
+}
+
+/// A layer as the outcome of an asynchronous call.
+pub(super) fn unbound(py: Python<'_>, layer: records::Layer) -> PyResult<Py<PyAny>> {
+    Ok(Bound::new(py, Layer::new(layer))?.into_any().unbind())
+}
+
+#[pymethods]
+impl Layer {
+    #[getter]
+    fn name(&self) -> &str {
+        self.layer.name()
+    }
+
+    #[getter]
+    fn source(&self) -> &str {
+        self.layer.source()
+    }
+
+    fn __len__(&self) -> usize {
+        self.layer.len()
+    }
+
+    /// Names of the columns in their order, the geometry column among them.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.layer.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// Name, type and count of nulls of each column.
+    fn describe(&self) -> Vec<(String, String, usize)> {
+        let schema = self.layer.schema();
+        let nulls = |index: usize| {
+            self.layer.batches().iter().map(|batch| batch.column(index).null_count()).fold(0, usize::saturating_add)
+        };
+        let describe = |(index, field): (usize, &arrow_schema::FieldRef)| {
+            (field.name().clone(), field.data_type().to_string(), nulls(index))
+        };
+        schema.fields().iter().enumerate().map(describe).collect()
+    }
+
+    #[getter]
+    fn geometry_column(&self) -> Option<&str> {
+        self.layer.geometry_column()
+    }
+
+    #[getter]
+    fn crs_epsg(&self) -> Option<u32> {
+        self.layer.crs_epsg()
+    }
+
+    #[getter]
+    fn crs_wkt(&self) -> Option<&str> {
+        self.layer.crs_wkt()
+    }
+
+    #[getter]
+    fn units(&self) -> Vec<(String, String)> {
+        self.layer.units()
+    }
+
+    /// Code, message, member and record of each diagnostic.
+    #[getter]
+    fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let facts = |diagnostic: &records::Diagnostic| {
+            let facts = PyDict::new(py);
+            facts.set_item("code", diagnostic.code)?;
+            facts.set_item("message", &diagnostic.message)?;
+            facts.set_item("member", diagnostic.member.as_deref())?;
+            facts.set_item("record", diagnostic.record)?;
+            Ok(facts)
+        };
+        self.layer.diagnostics().iter().map(facts).collect()
+    }
+
+    /// A consumer may ask for other types; the protocol lets a producer keep its own, and the consumer then casts.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches: Vec<_> = self.layer.batches().iter().cloned().map(Ok).collect();
+        let reader = RecordBatchIterator::new(batches, self.layer.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.layer.schema().as_ref())
+            .map_err(|error| PyRuntimeError::new_err(format!("the schema cannot be exported: {error}")))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// The cells of one column as Python values.
+    fn values<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
+        let values = PyList::empty(py);
+        for batch in self.layer.batches() {
+            let Some(array) = batch.column_by_name(column) else {
+                let known = self.columns().join(", ");
+                return Err(PyKeyError::new_err(format!("there is no column `{column}`; there are: {known}")));
+            };
+            cells::append(&values, array.as_ref())?;
+        }
+        Ok(values)
+    }
+
+    fn geojson(&self, py: Python<'_>, as_is: bool) -> PyResult<String> {
+        self.compute(py, move |layer| layer.geojson(as_is))
+    }
+
+    fn write_geojson(&self, py: Python<'_>, path: PathBuf, as_is: bool) -> PyResult<()> {
+        self.compute(py, move |layer| layer.write_geojson(&path, as_is))
+    }
+
+    fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.compute(py, move |layer| layer.write_parquet(&path))
+    }
+
+    /// The area of the polygons in square metres.
+    fn area(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.compute(py, records::Layer::area)
+    }
+
+    #[pyo3(signature = (*, column, title, unit, width, as_is))]
+    fn picture(
+        &self,
+        py: Python<'_>,
+        column: Option<String>,
+        title: Option<String>,
+        unit: Option<String>,
+        width: Option<u32>,
+        as_is: bool,
+    ) -> PyResult<String> {
+        let options = Picture { column, title, unit, width, as_is };
+        self.compute(py, move |layer| layer.picture(&options))
+    }
+}
+
+/// How to read an archive, as `headland.archives` hands it over.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(super) struct Reading {
+    layer: Option<String>,
+    columns: Option<Vec<String>>,
+    encoding: Option<String>,
+    strict: bool,
+    threads: Option<usize>,
+    limits: Bounds,
+    to_crs: Option<String>,
+}
+
+/// The limits of `headland.Limits`, in its order.
+pub(super) type Bounds = (usize, u64, u64, usize, usize);
+
+impl Reading {
+    pub(super) fn options(self) -> Options {
+        let Self { layer, columns, encoding, strict, threads, limits, to_crs } = self;
+        Options { layer, columns, encoding, strict, threads, limits: bounds(limits), to_crs }
+    }
+}
+
+fn bounds((members, bytes, ratio, nesting, name): Bounds) -> Limits {
+    Limits { members, bytes, ratio, nesting, name }
+}
+
+/// What `headland.Limits` starts from.
+pub(super) fn default_limits() -> Bounds {
+    let Limits { members, bytes, ratio, nesting, name } = Limits::default();
+    (members, bytes, ratio, nesting, name)
+}
+
+/// Bytes, or the path of a file or a folder.
+#[derive(FromPyObject)]
+pub(super) enum Given {
+    Bytes(PyBackedBytes),
+    Path(PathBuf),
+}
+
+impl From<Given> for Source {
+    fn from(given: Given) -> Self {
+        match given {
+            Given::Bytes(content) => Self::Bytes(Bytes::from_owner(content)),
+            Given::Path(path) => Self::Path(path),
+        }
+    }
+}
+
+/// Reads an archive into a layer.
+#[pyfunction]
+pub(super) fn read(py: Python<'_>, source: Given, reading: Reading) -> PyResult<Layer> {
+    let (source, options) = (Source::from(source), reading.options());
+    bridge::compute(py, move || records::read(&source, &options).map_err(about_archive)).map(Layer::new)
+}
+
+/// The names of an archive's layers.
+#[pyfunction]
+pub(super) fn layers(py: Python<'_>, source: Given, limits: Bounds) -> PyResult<Vec<String>> {
+    let (source, limits) = (Source::from(source), bounds(limits));
+    bridge::compute(py, move || archive::layers(&source, &limits).map_err(about_archive))
+}
+
+/// A file that is not there is an archive that cannot be read, to whoever reads archives.
+fn about_archive(error: Error) -> Error {
+    if error.kind() == Kind::File { error.as_kind(Kind::Archive) } else { error }
+}

@@ -1,0 +1,67 @@
+//! Values that belong to one process: what a fork copies is left alone, and the child makes its own.
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::error::Result;
+
+/// A value that each process makes for itself on first use.
+///
+/// There is no lock, because another thread could hold it at the moment of a fork and the child would wait for ever.
+pub(super) struct PerProcess<T> {
+    made: AtomicPtr<Made<T>>,
+}
+
+struct Made<T> {
+    process: u32,
+    value: T,
+}
+
+impl<T: Send + Sync> PerProcess<T> {
+    /// Nothing made yet.
+    pub(super) const fn new() -> Self {
+        Self { made: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// The value of this process; `make` gives it on first use, and again in the child of a fork.
+    pub(super) fn get(&self, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+        let process = std::process::id();
+        let found = self.made.load(Ordering::Acquire);
+        // SAFETY: the pointer is null or came from `Box::into_raw` below, and what it points to lives as long as
+        // `self`: only `drop` frees it, and a value that a fork copied is never freed.
+        if let Some(made) = unsafe { found.as_ref() }.filter(|made| made.process == process) {
+            return Ok(&made.value);
+        }
+        if !found.is_null() {
+            reseed(process);
+        }
+        let fresh = Box::into_raw(Box::new(Made { process, value: make()? }));
+        let winner = match self.made.compare_exchange(found, fresh, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => fresh,
+            Err(other) => {
+                // SAFETY: nobody else has seen `fresh`.
+                drop(unsafe { Box::from_raw(fresh) });
+                other
+            }
+        };
+        // SAFETY: as above; the exchange left a pointer that this process made.
+        Ok(unsafe { &(*winner).value })
+    }
+}
+
+/// A fork copies the state of the random numbers too; parent and child would draw the same ones from then on.
+fn reseed(process: u32) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+    fastrand::seed((u64::from(process) << 32) | u64::from(now));
+}
+
+impl<T> Drop for PerProcess<T> {
+    fn drop(&mut self) {
+        let made = *self.made.get_mut();
+        // SAFETY: the pointer is null or came from `Box::into_raw`, and `self` is going away.
+        if unsafe { made.as_ref() }.is_some_and(|made| made.process == std::process::id()) {
+            // SAFETY: as above, and no reference outlives `self`.
+            drop(unsafe { Box::from_raw(made) });
+        }
+    }
+}

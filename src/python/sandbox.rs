@@ -1,0 +1,171 @@
+//! The sandbox as an object of Python: start, keys, clock, faults, stop.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::client::{seconds, windows};
+use super::errors;
+use crate::sandbox::{self as service, Keys};
+use crate::sandbox::fields::{Total, Truth};
+
+/// A running service, stopped by `close` or when it is collected. In the child of a fork it is the parent's.
+#[pyclass(frozen, module = "headland._core")]
+pub(super) struct Sandbox {
+    process: u32,
+    #[pyo3(get)]
+    base_url: String,
+    /// Known to a child that a fork made as well, since it may be a client.
+    keys: Keys,
+    running: Mutex<Option<service::Sandbox>>,
+}
+
+#[pymethods]
+impl Sandbox {
+    #[new]
+    #[pyo3(signature = (*, data, port, seed, rate_limits, sliding, conversion_time, variants, moved_clock))]
+    #[expect(clippy::too_many_arguments, reason = "the settings of the service, by keyword")]
+    fn new(
+        py: Python<'_>,
+        data: Option<PathBuf>,
+        port: u16,
+        seed: u64,
+        rate_limits: Vec<(u32, f64)>,
+        sliding: bool,
+        conversion_time: f64,
+        variants: Vec<String>,
+        moved_clock: bool,
+    ) -> PyResult<Self> {
+        let options = service::Options {
+            data,
+            port,
+            seed,
+            rate_limits: windows(&rate_limits)?,
+            sliding,
+            conversion_time: seconds("conversion_time", conversion_time)?,
+            variants,
+            moved_clock,
+        };
+        let running = py.detach(|| service::Sandbox::start(options)).map_err(|error| errors::raise(py, &error))?;
+        Ok(Self {
+            process: std::process::id(),
+            base_url: running.base_url(),
+            keys: running.keys().clone(),
+            running: Mutex::new(Some(running)),
+        })
+    }
+
+    /// The keys that the service knows.
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let known = PyDict::new(py);
+        known.set_item("api_key", &self.keys.api_key)?;
+        known.set_item("shared_secret", &self.keys.shared_secret)?;
+        known.set_item("access_key", &self.keys.access_key)?;
+        known.set_item("other_access_key", &self.keys.other_access_key)?;
+        known.set_item("revoked_access_key", &self.keys.revoked_access_key)?;
+        Ok(known)
+    }
+
+    fn advance(&self, by: f64) -> PyResult<()> {
+        let by = seconds("seconds", by)?;
+        self.with(|running| {
+            running.advance(by);
+            Ok(())
+        })
+    }
+
+    fn add_fault(&self, py: Python<'_>, endpoint: &str, kind: &str, times: u32) -> PyResult<()> {
+        self.with(|running| running.add_fault(endpoint, kind, times).map_err(|error| errors::raise(py, &error)))
+    }
+
+    fn clear_faults(&self) -> PyResult<()> {
+        self.with(|running| {
+            running.clear_faults();
+            Ok(())
+        })
+    }
+
+    /// What arrived so far.
+    fn requests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let requests = self.with(|running| Ok(running.requests()))?;
+        let facts = |request: &service::Request| {
+            let facts = PyDict::new(py);
+            facts.set_item("at", request.at)?;
+            facts.set_item("method", &request.method)?;
+            facts.set_item("path", &request.path)?;
+            facts.set_item("query", &request.query)?;
+            facts.set_item("status", request.status)?;
+            PyResult::Ok(facts)
+        };
+        let requests = requests.iter().map(facts).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, requests)
+    }
+
+    /// What the archives of the generated jobs must add up to.
+    fn truth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let truth =
+            py.detach(|| self.with(|running| Ok(running.truth())))?.map_err(|error| errors::raise(py, &error))?;
+        let facts = |truth: &Truth| {
+            let facts = PyDict::new(py);
+            facts.set_item("job_id", &truth.job_id)?;
+            facts.set_item("job_name", &truth.job_name)?;
+            facts.set_item("sub_type", &truth.sub_type)?;
+            facts.set_item("field", &truth.field)?;
+            facts.set_item("layer", &truth.layer)?;
+            facts.set_item("rows", truth.rows)?;
+            facts.set_item("area", truth.area)?;
+            facts.set_item("field_area", truth.field_area)?;
+            facts.set_item("totals", &truth.totals)?;
+            facts.set_item("total", total(py, &truth.total)?)?;
+            PyResult::Ok(facts)
+        };
+        let truth = truth.iter().map(facts).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, truth)
+    }
+
+    /// Stops the service and waits until it has stopped; nothing happens the second time.
+    fn close(&self, py: Python<'_>) {
+        if self.process == std::process::id() {
+            let running = self.running().take();
+            py.detach(|| drop(running));
+        }
+    }
+}
+
+fn total<'py>(py: Python<'py>, total: &Total) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("label", &total.label)?;
+    facts.set_item("unit", &total.unit)?;
+    facts.set_item("value", total.value)?;
+    facts.set_item("factor", total.factor)?;
+    facts.set_item("columns", &total.columns)?;
+    Ok(facts)
+}
+
+impl Sandbox {
+    fn running(&self) -> MutexGuard<'_, Option<service::Sandbox>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&service::Sandbox) -> PyResult<T>) -> PyResult<T> {
+        if self.process != std::process::id() {
+            return Err(PyRuntimeError::new_err("the sandbox runs in the parent process, which alone can steer it"));
+        }
+        match self.running().as_ref() {
+            Some(running) => work(running),
+            None => Err(PyRuntimeError::new_err("the sandbox is closed")),
+        }
+    }
+}
+
+impl Drop for Sandbox {
+    /// The service's thread stayed with the parent of a fork: waiting for it in the child would never end.
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            std::mem::forget(self.running().take());
+        }
+    }
+}

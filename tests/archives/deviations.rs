@@ -1,0 +1,173 @@
+//! The cases in which the reader gives another answer than GDAL, each with the diagnostic that says so.
+
+use arrow_array::cast::AsArray;
+use headland::archive::Options;
+use headland::error::Kind;
+use headland::layer::{self, Layer};
+
+use crate::canon::text;
+use crate::make;
+
+fn table(fields: &[make::Field<'_>], records: &[&[u8]]) -> Layer {
+    table_of(fields, records, &[])
+}
+
+fn table_of(fields: &[make::Field<'_>], records: &[&[u8]], more: &[(&str, &[u8])]) -> Layer {
+    let dbf = make::dbf(fields, records, 0);
+    let mut members: Vec<(&str, &[u8])> = vec![("t.dbf", &dbf)];
+    members.extend(more);
+    layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap()
+}
+
+fn shapes(kind: i32, records: &[Vec<u8>]) -> Layer {
+    let (shp, shx) = make::shp(kind, records);
+    layer::read(&make::source(make::zip(&[("t.shp", &shp), ("t.shx", &shx)])), &Options::default()).unwrap()
+}
+
+fn column(layer: &Layer, name: &str) -> Vec<String> {
+    let array = layer.batches()[0].column_by_name(name).unwrap();
+    (0..layer.len()).map(|row| text(array, row)).collect()
+}
+
+#[track_caller]
+fn told(layer: &Layer, code: &str) {
+    assert!(layer.diagnostics().iter().any(|note| note.code == code), "{code}: {:?}", layer.diagnostics());
+}
+
+#[test]
+fn an_invalid_date_is_null() {
+    let layer = table(&[("d", b'D', 8, 0)], &[b" 20240229", b" 20230229", b"         ", b" 2024-1-5"]);
+    assert_eq!(column(&layer, "d"), ["2024-02-29", "\\N", "\\N", "\\N"]);
+    told(&layer, "bad-date");
+}
+
+#[test]
+fn an_unparsable_number_is_null_and_not_its_prefix() {
+    let layer = table(&[("n", b'N', 6, 2)], &[b"   1.50", b" 12abc ", b" ******", b"       ", b"    nan"]);
+    assert_eq!(column(&layer, "n"), ["1.5", "\\N", "\\N", "\\N", "\\N"]);
+    told(&layer, "bad-number");
+    assert!(layer.diagnostics().iter().any(|note| note.message.contains("2 times, first at record 1")));
+}
+
+#[test]
+fn decimals_in_a_column_of_integers_make_it_floats() {
+    let layer = table(&[("n", b'N', 6, 0)], &[b"     12", b"       ", b"    1.5", b"    1e3", b"     7 "]);
+    assert_eq!(column(&layer, "n"), ["12.0", "\\N", "1.5", "1000.0", "7.0"]);
+    told(&layer, "integer-with-decimals");
+}
+
+#[test]
+fn logicals_may_be_blank_or_digits() {
+    let layer = table(&[("l", b'L', 1, 0)], &[b" T", b" n", b"  ", b" ?", b" 1", b" 0"]);
+    assert_eq!(column(&layer, "l"), ["true", "false", "\\N", "\\N", "true", "false"]);
+    told(&layer, "blank-logical");
+    told(&layer, "logical-digit");
+}
+
+#[test]
+fn text_is_valid_whatever_its_encoding_claims() {
+    let fields = [("c", b'C', 4, 0)];
+    let records: [&[u8]; 2] = [b" \xc3\xa9  ", b" \xe9   "];
+    let layer = table_of(&fields, &records, &[]);
+    assert_eq!(column(&layer, "c"), ["é", "é"]);
+    told(&layer, "text-undeclared");
+    told(&layer, "text-recoded");
+    let layer = table_of(&fields, &records, &[("t.cpg", b"RUBBISH")]);
+    assert_eq!(column(&layer, "c"), ["é", "é"]);
+    told(&layer, "cpg-ignored");
+    let layer = table_of(&fields, &records, &[("t.cpg", b"ISO-8859-1")]);
+    assert_eq!(column(&layer, "c"), ["Ã©", "é"]);
+}
+
+#[test]
+fn leading_blanks_of_text_are_kept() {
+    let layer = table(&[("c", b'C', 5, 0)], &[b"  ab  ", b" ab   ", b"      "]);
+    assert_eq!(column(&layer, "c"), [" ab", "ab", "\\N"]);
+    told(&layer, "leading-blanks");
+}
+
+#[test]
+fn open_rings_are_closed_and_first_parts_start_at_zero() {
+    let corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0)];
+    let layer = shapes(5, &[make::parts(5, &[1], &corners)]);
+    told(&layer, "open-ring");
+    told(&layer, "part-start");
+    let wkb = layer.batches()[0].column(0).as_binary::<i64>().value(0).to_vec();
+    assert_eq!(wkb.len(), 1 + 4 + 4 + 4 + 5 * 16, "five corners: the first stands again at the end");
+    assert_eq!(wkb[13..29], wkb[wkb.len() - 16..]);
+}
+
+#[test]
+fn shapes_are_found_without_an_index_and_in_the_order_of_one() {
+    let records = [make::point(1.0, 1.0), make::point(2.0, 2.0), make::point(3.0, 3.0)];
+    let (shp, mut shx) = make::shp(1, &records);
+    let read = |members: &[(&str, &[u8])]| {
+        let layer = layer::read(&make::source(make::zip(members)), &Options::default()).unwrap();
+        let text = layer.geojson(true).unwrap();
+        let found: Vec<usize> = ["[1.0,", "[2.0,", "[3.0,"].iter().map(|x| text.find(x).unwrap()).collect();
+        (layer, found)
+    };
+    let (layer, found) = read(&[("t.shp", &shp)]);
+    told(&layer, "no-shx");
+    assert!(found[0] < found[1] && found[1] < found[2]);
+    let (first, last) = (shx[100..108].to_vec(), shx[116..124].to_vec());
+    shx[100..108].copy_from_slice(&last);
+    shx[116..124].copy_from_slice(&first);
+    let (layer, found) = read(&[("t.shp", &shp), ("t.shx", &shx)]);
+    told(&layer, "out-of-order");
+    assert!(found[2] < found[1] && found[1] < found[0]);
+}
+
+#[test]
+fn measures_that_only_some_points_have_are_kept() {
+    let layer = shapes(
+        11,
+        &[
+            make::point_z(1.0, 2.0, 3.0, None),
+            make::point_z(1.0, 2.0, 3.0, Some(-1.7e308)),
+            make::point_z(1.0, 2.0, 3.0, Some(4.0)),
+        ],
+    );
+    told(&layer, "missing-m");
+    let geometry = layer.batches()[0].column(0).as_binary::<i64>();
+    let measures: Vec<f64> =
+        (0..3).map(|row| f64::from_le_bytes(geometry.value(row)[29..37].try_into().unwrap())).collect();
+    assert!(measures[0].is_nan() && measures[1].is_nan());
+    assert_eq!(measures[2].to_bits(), 4.0_f64.to_bits());
+    assert_eq!(geometry.value(0)[1..5], 3001_u32.to_le_bytes(), "Point ZM");
+}
+
+#[test]
+fn what_is_cut_is_an_error_and_can_be_saved_without_strict() {
+    let (shp, _) = make::shp(1, &[make::point(1.0, 1.0), make::point(2.0, 2.0)]);
+    let dbf = make::dbf(&[("n", b'N', 3, 0)], &[b"   1", b"   2"], 0);
+    let read = |shp: &[u8], dbf: &[u8], strict| {
+        let zip = make::zip(&[("t.shp", shp), ("t.dbf", dbf)]);
+        layer::read(&make::source(zip), &Options { strict, ..Options::default() })
+    };
+    for (shp, dbf, member) in [(&shp[..shp.len() - 6], &dbf[..], "t.shp"), (&shp[..], &dbf[..dbf.len() - 4], "t.dbf")] {
+        let error = read(shp, dbf, true).unwrap_err();
+        assert_eq!(error.kind(), Kind::Archive);
+        assert_eq!(error.facts().member.as_deref(), Some(member), "{error}");
+        assert_eq!(error.facts().record, Some(1), "{error}");
+        assert!(error.facts().offset.is_some(), "{error}");
+        let layer = read(shp, dbf, false).unwrap();
+        assert_eq!(layer.len(), 1);
+        told(&layer, "row-mismatch");
+    }
+    let dbf = make::dbf(&[("n", b'N', 3, 0)], &[b"   1"], 0);
+    let error = read(&shp, &dbf, true).unwrap_err();
+    assert!(error.message().contains("2 records and the .dbf 1"), "{error}");
+}
+
+#[test]
+fn deleted_records_take_their_shapes_with_them() {
+    let (shp, shx) = make::shp(1, &[make::point(1.0, 1.0), make::point(2.0, 2.0), make::point(3.0, 3.0)]);
+    let dbf = make::dbf(&[("n", b'N', 3, 0)], &[b"   1", b"*  2", b"   3"], 0);
+    let zip = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf)]);
+    let layer = layer::read(&make::source(zip), &Options::default()).unwrap();
+    told(&layer, "deleted-rows");
+    assert_eq!(column(&layer, "n"), ["1", "3"]);
+    let text = layer.geojson(true).unwrap();
+    assert!(text.contains("[1.0,1.0]") && text.contains("[3.0,3.0]") && !text.contains("[2.0,2.0]"), "{text}");
+}

@@ -1,0 +1,161 @@
+//! What layers become: GeoJSON in WGS 84, GeoParquet 1.1, and the coordinate system on the way.
+
+use arrow_array::cast::AsArray;
+use headland::archive::Options;
+use headland::error::Kind;
+use headland::layer::picture::Picture;
+use headland::layer::{self, Layer};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::{Value, json};
+
+use crate::make;
+
+/// Two squares in UTM zone 12: the first with a hole, both turned as shapefiles turn them.
+fn squares(prj: Option<&str>, options: &Options) -> headland::error::Result<Layer> {
+    let at = |corners: &[(f64, f64)]| -> Vec<(f64, f64)> {
+        corners.iter().map(|(x, y)| (500_000.0 + x, 5_000_000.0 + y)).collect()
+    };
+    let outer = at(&[(0.0, 0.0), (0.0, 90.0), (90.0, 90.0), (90.0, 0.0), (0.0, 0.0)]);
+    let hole = at(&[(10.0, 10.0), (20.0, 10.0), (20.0, 20.0), (10.0, 10.0)]);
+    let both = [outer.clone(), hole].concat();
+    let (shp, shx) =
+        make::shp(5, &[make::parts(5, &[0, 5], &both), make::parts(5, &[0], &outer), 0_i32.to_le_bytes().to_vec()]);
+    let fields = [("RATE", b'N', 5, 1), ("WHEN", b'D', 8, 0), ("OK", b'L', 1, 0), ("NAME", b'C', 3, 0)];
+    let dbf = make::dbf(&fields, &[b"   1.520240229Ta\"b", b"  -2.5        Fabc", b"                  "], 0x57);
+    let mut members: Vec<(&str, &[u8])> = vec![("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf)];
+    members.extend(prj.map(|prj| ("t.prj", prj.as_bytes())));
+    layer::read(&make::source(make::zip(&members)), options)
+}
+
+fn ring(feature: &Value, ring: usize) -> Vec<(f64, f64)> {
+    let points = feature["geometry"]["coordinates"][ring].as_array().unwrap();
+    points.iter().map(|point| (point[0].as_f64().unwrap(), point[1].as_f64().unwrap())).collect()
+}
+
+fn is_counter_clockwise(ring: &[(f64, f64)]) -> bool {
+    let area: f64 = ring.windows(2).map(|pair| pair[0].0 * pair[1].1 - pair[1].0 * pair[0].1).sum();
+    area > 0.0
+}
+
+#[test]
+fn geojson_is_in_wgs_84_with_rings_to_the_right() {
+    let layer = squares(Some(make::UTM_12), &Options::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.geojson");
+    layer.write_geojson(&path, false).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text, layer.geojson(false).unwrap());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the part file is gone");
+    let all: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(all["type"], "FeatureCollection");
+    let feature = &all["features"][0];
+    assert_eq!(feature["properties"], json!({"RATE": 1.5, "WHEN": "2024-02-29", "OK": true, "NAME": "a\"b"}));
+    assert_eq!(feature["geometry"]["type"], "Polygon");
+    let (outer, hole) = (ring(feature, 0), ring(feature, 1));
+    // The central meridian of zone 12 is at 111 W; 5,000,000 m north is at 45.15 N there.
+    assert!((outer[0].0 + 111.0).abs() < 1e-9 && (outer[0].1 - 45.153).abs() < 0.01, "{outer:?}");
+    let area = |ring: &[(f64, f64)]| {
+        ring.windows(2)
+            .map(|pair| (pair[0].0 + 111.0) * (pair[1].1 - 45.0) - (pair[1].0 + 111.0) * (pair[0].1 - 45.0))
+            .sum::<f64>()
+    };
+    assert!(area(&outer) > 0.0, "outer rings run counter-clockwise");
+    assert!(area(&hole) < 0.0, "holes run clockwise");
+    assert_eq!(all["features"][2]["geometry"], Value::Null);
+    assert_eq!(all["features"][2]["properties"], json!({"RATE": null, "WHEN": null, "OK": null, "NAME": null}));
+}
+
+#[test]
+fn an_unknown_system_is_an_error_that_as_is_overrides() {
+    let layer = squares(None, &Options::default()).unwrap();
+    let error = layer.geojson(false).unwrap_err();
+    assert!(error.message().contains("as-is"), "{error}");
+    let all: Value = serde_json::from_str(&layer.geojson(true).unwrap()).unwrap();
+    let outer = ring(&all["features"][1], 0);
+    assert!(outer.contains(&(500_090.0, 5_000_000.0)));
+    assert!(is_counter_clockwise(&outer));
+}
+
+#[test]
+fn a_layer_can_be_read_in_wgs_84() {
+    let options = Options { to_crs: Some("EPSG:4326".to_owned()), ..Options::default() };
+    let layer = squares(Some(make::UTM_12), &options).unwrap();
+    assert_eq!(layer.crs_epsg(), Some(4326));
+    let plain = squares(Some(make::UTM_12), &Options::default()).unwrap();
+    assert_eq!(layer.geojson(true).unwrap(), plain.geojson(false).unwrap());
+    let other = Options { to_crs: Some("EPSG:32612".to_owned()), ..Options::default() };
+    assert_eq!(squares(Some(make::UTM_12), &other).unwrap_err().kind(), Kind::Value);
+    assert!(squares(None, &options).is_err(), "what has no system cannot be transformed");
+}
+
+fn geo(layer: &Layer) -> (Value, Vec<arrow_array::RecordBatch>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    layer.write_parquet(&path).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&path).unwrap()).unwrap();
+    let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap();
+    let geo = pairs.iter().find(|pair| pair.key == "geo").unwrap().value.clone().unwrap();
+    (serde_json::from_str(&geo).unwrap(), reader.build().unwrap().map(Result::unwrap).collect())
+}
+
+#[test]
+fn geoparquet_says_what_it_holds() {
+    let layer = squares(Some(make::UTM_12), &Options::default())
+        .unwrap()
+        .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
+    let (geo, batches) = geo(&layer);
+    assert_eq!(geo["version"], "1.1.0");
+    assert_eq!(geo["primary_column"], "geometry");
+    let column = &geo["columns"]["geometry"];
+    assert_eq!(column["encoding"], "WKB");
+    assert_eq!(column["geometry_types"], json!(["Polygon"]));
+    assert_eq!(column["bbox"], json!([500_000.0, 5_000_000.0, 500_090.0, 5_000_090.0]));
+    assert_eq!(column["covering"]["bbox"]["xmax"], json!(["bbox", "xmax"]));
+    assert_eq!(column["crs"]["type"], "ProjectedCRS");
+    assert_eq!(batches[0].num_rows(), 3);
+    let written = &layer.batches()[0];
+    for (at, array) in written.columns().iter().enumerate() {
+        assert_eq!(batches[0].column(at), array);
+    }
+    let unit = batches[0].schema().field(0).metadata().get("unit").cloned();
+    assert_eq!(unit.as_deref(), Some("kg/ha"));
+    let boxes = batches[0].column_by_name("bbox").unwrap().as_struct();
+    assert!(arrow_array::Array::is_null(boxes, 2), "no geometry, no box");
+}
+
+#[test]
+fn an_unknown_system_is_written_as_null_and_never_as_the_default() {
+    let (geo, _) = geo(&squares(None, &Options::default()).unwrap());
+    assert_eq!(geo["columns"]["geometry"].get("crs"), Some(&Value::Null));
+}
+
+#[test]
+fn the_geometry_column_names_its_extension_and_its_system() {
+    let layer = squares(Some(make::UTM_12), &Options::default()).unwrap();
+    let schema = layer.schema();
+    let metadata = schema.field_with_name("geometry").unwrap().metadata();
+    assert_eq!(metadata["ARROW:extension:name"], "geoarrow.wkb");
+    let extension: Value = serde_json::from_str(&metadata["ARROW:extension:metadata"]).unwrap();
+    assert_eq!(Some(&extension["crs"]), layer.crs_projjson());
+    let area = layer.area().unwrap().unwrap();
+    assert!(
+        (area / (2.0 * 8100.0 - 50.0) - 1.0).abs() < 2e-3,
+        "{area} m2: two squares less a triangle, at scale 0.9996"
+    );
+}
+
+#[test]
+fn a_picture_shows_a_column_and_its_unit() {
+    let layer = squares(Some(make::UTM_12), &Options::default())
+        .unwrap()
+        .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
+    let svg = layer.picture(&Picture::default()).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("RATE") && svg.contains("kg/ha"), "{}", &svg[..300]);
+    let names = Picture { column: Some("NAME".to_owned()), ..Picture::default() };
+    assert!(layer.picture(&names).unwrap().contains("NAME"));
+    let missing = Picture { column: Some("YIELD".to_owned()), ..Picture::default() };
+    assert_eq!(layer.picture(&missing).unwrap_err().kind(), Kind::Value);
+    assert!(squares(None, &Options::default()).unwrap().picture(&Picture::default()).is_err());
+    let as_is = Picture { as_is: true, ..Picture::default() };
+    assert!(squares(None, &Options::default()).unwrap().picture(&as_is).is_ok());
+}

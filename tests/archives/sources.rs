@@ -1,0 +1,162 @@
+//! The same layer from every kind of source, and clear words about sources that are none.
+
+use headland::archive::{Options, Source};
+use headland::error::Kind;
+use headland::layer;
+
+use crate::make;
+
+fn members() -> Vec<(&'static str, Vec<u8>)> {
+    let (shp, shx) = make::shp(1, &[make::point(10.0, 50.0), make::point(11.0, 51.0)]);
+    let dbf = make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one ", b"   2.5two "], 0);
+    vec![("t.shp", shp), ("t.shx", shx), ("t.dbf", dbf), ("t.prj", make::WGS_84.as_bytes().to_vec())]
+}
+
+fn named(prefix: &str) -> Vec<(String, Vec<u8>)> {
+    members().into_iter().map(|(name, bytes)| (format!("{prefix}{name}"), bytes)).collect()
+}
+
+fn zipped(members: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
+    let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
+    make::zip_with(&members, method)
+}
+
+#[test]
+fn every_source_gives_the_same_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in members() {
+        std::fs::write(folder.path().join(name.to_uppercase()), bytes).unwrap();
+    }
+    let deflated = zipped(&named(""), zip::CompressionMethod::Deflated);
+    let zip_file = tempfile::Builder::new().suffix(".zip").tempfile().unwrap();
+    std::fs::write(zip_file.path(), &deflated).unwrap();
+    let mut with_forks = named("Field 1/");
+    with_forks.push(("__MACOSX/Field 1/._t.shp".to_owned(), b"rubbish".to_vec()));
+    let nested = make::zip(&[("inner.zip", &deflated)]);
+    let expected = layer::read(&make::source(deflated.clone()), &Options::default()).unwrap();
+    assert_eq!(expected.len(), 2);
+    assert_eq!(expected.geometry_column(), Some("geometry"));
+    for source in [
+        Source::Path(folder.path().to_owned()),
+        Source::Path(folder.path().join("T.SHP")),
+        Source::Path(folder.path().join("T.DBF")),
+        Source::Path(zip_file.path().to_owned()),
+        make::source(zipped(&named(""), zip::CompressionMethod::Stored)),
+        make::source(zipped(&with_forks, zip::CompressionMethod::Deflated)),
+        make::source(nested),
+    ] {
+        for threads in [Some(1), Some(2), None] {
+            let layer = layer::read(&source, &Options { threads, ..Options::default() }).unwrap();
+            assert_eq!(layer.batches(), expected.batches(), "{source:?}");
+        }
+    }
+}
+
+#[test]
+fn a_choice_of_columns_keeps_their_order_and_the_geometry() {
+    let zip = zipped(&named(""), zip::CompressionMethod::Deflated);
+    let read = |columns: &[&str]| {
+        let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
+        layer::read(&make::source(zip.clone()), &Options { columns, ..Options::default() })
+    };
+    let names = |columns: &[&str]| -> Vec<String> {
+        read(columns).unwrap().schema().fields().iter().map(|field| field.name().clone()).collect()
+    };
+    assert_eq!(names(&["NAME", "RATE"]), ["RATE", "NAME", "geometry"]);
+    assert_eq!(names(&["NAME"]), ["NAME", "geometry"]);
+    assert_eq!(names(&[]), ["geometry"]);
+    let error = read(&["YIELD"]).unwrap_err();
+    assert_eq!(error.kind(), Kind::Value);
+    assert!(error.message().contains("RATE, NAME"), "{error}");
+}
+
+#[test]
+fn several_layers_need_a_choice() {
+    let mut members = named("a/");
+    members.extend(named("b/"));
+    let zip = zipped(&members, zip::CompressionMethod::Deflated);
+    let source = make::source(zip);
+    assert_eq!(headland::archive::layers(&source, &Options::default().limits).unwrap(), ["a/t", "b/t"]);
+    let error = layer::read(&source, &Options::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Archive);
+    assert!(error.message().contains("`a/t`, `b/t`"), "{error}");
+    let chosen = |layer: &str| layer::read(&source, &Options { layer: Some(layer.to_owned()), ..Options::default() });
+    assert_eq!(chosen("b/t").unwrap().name(), "b/t");
+    assert_eq!(chosen("c").unwrap_err().kind(), Kind::Value);
+}
+
+#[test]
+fn what_is_no_archive_is_told_for_what_it_looks_like() {
+    for (bytes, word) in [
+        (&b"<!DOCTYPE html><html><body>Access denied</body></html>"[..], "web page"),
+        (b"", "empty"),
+        (br#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:01:00","result":"nil"}"#, "MORE_TIME_NEEDED"),
+        (b"<?xml version=\"1.0\"?><a/>", "XML"),
+        (b"PK\x03\x04 cut", "cut off"),
+        (b"\x1f\x8b\x08", "gzip"),
+    ] {
+        let error = layer::read(&make::source(bytes.to_vec()), &Options::default()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Archive);
+        assert!(error.message().contains(word), "{error}");
+    }
+    let error = layer::read(&Source::Path("/nowhere/job.zip".into()), &Options::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::File);
+}
+
+#[test]
+fn limits_are_held_before_anything_is_inflated() {
+    let zeros = vec![0; 32 << 20];
+    let zip = make::zip(&[("t.dbf", &zeros)]);
+    let error = layer::read(&make::source(zip.clone()), &Options::default()).unwrap_err();
+    assert!(error.message().contains("more than 500 times"), "{error}");
+    let mut options = Options::default();
+    options.limits.bytes = 1 << 20;
+    let error = layer::read(&make::source(zip.clone()), &options).unwrap_err();
+    assert!(error.message().contains("limit of 1048576"), "{error}");
+    options.limits.members = 0;
+    let error = layer::read(&make::source(zip), &options).unwrap_err();
+    assert!(error.message().contains("limit of 0"), "{error}");
+}
+
+#[test]
+fn a_flipped_bit_in_a_member_is_found_by_its_checksum() {
+    let mut zip = zipped(&named(""), zip::CompressionMethod::Stored);
+    let at = zip.windows(4).position(|bytes| bytes == b"one ").unwrap();
+    zip[at] ^= 1;
+    let error = layer::read(&make::source(zip), &Options::default()).unwrap_err();
+    assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
+    assert!(error.message().contains("checksum"), "{error}");
+}
+
+#[test]
+fn units_are_those_of_the_sidecar_or_of_the_caller() {
+    let mut members = named("");
+    let json = br#"{"DataAttributes":[{"Name":"RATE","Unit":"lb1ac-1"}]}"#;
+    members.push(("t-Deere-Metadata.json".to_owned(), json.to_vec()));
+    let layer =
+        layer::read(&make::source(zipped(&members, zip::CompressionMethod::Deflated)), &Options::default()).unwrap();
+    assert_eq!(layer.units(), [("RATE".to_owned(), "lb1ac-1".to_owned())]);
+    let layer = layer.with_units(&[("RATE".to_owned(), "kg/ha".to_owned()), ("NONE".to_owned(), "m".to_owned())]);
+    assert_eq!(layer.units(), [("RATE".to_owned(), "kg/ha".to_owned())]);
+    assert_eq!(layer.batches()[0].schema(), layer.schema());
+    assert_eq!(layer.with_source("job 31").source(), "job 31");
+}
+
+#[test]
+fn members_that_overlap_are_refused() {
+    let mut zip = zipped(&named(""), zip::CompressionMethod::Stored);
+    let size = members()[2].1.len();
+    let longer = u32::try_from(size + 40).unwrap().to_le_bytes();
+    let starts = |signature: &[u8], zip: &[u8]| -> usize {
+        let of_dbf = |at: usize| zip[at..at + 60].windows(5).any(|name| name == b"t.dbf");
+        (0..zip.len() - 60).find(|at| zip[*at..].starts_with(signature) && of_dbf(*at)).unwrap()
+    };
+    for (signature, at) in [(b"PK\x03\x04", 18), (b"PK\x01\x02", 20)] {
+        let start = starts(signature, &zip) + at;
+        zip[start..start + 4].copy_from_slice(&longer);
+        zip[start + 4..start + 8].copy_from_slice(&longer);
+    }
+    let error = layer::read(&make::source(zip), &Options::default()).unwrap_err();
+    assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
+    assert!(error.message().contains("overlap"), "{error}");
+}
