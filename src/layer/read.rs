@@ -105,7 +105,7 @@ fn shapes(shp: &Member, set: &Set, options: &Options, notes: &mut Vec<Diagnostic
     }
     let read = |has_m| {
         let mut found = Vec::new();
-        let mut all = Geometries::new(has_m);
+        let mut all = Geometries::new(has_m, shp.size());
         archive::records(shp, index.as_ref(), options.strict, &mut found, |header, number, record| {
             all.push(header, number, &record);
             Ok(())
