@@ -68,7 +68,7 @@ impl Layer {
                 match geometries.next().flatten() {
                     None => text.extend_from_slice(b"null"),
                     Some(wkb) => {
-                        pen.geometry(&mut text, wkb).map_err(|error| error.with(|facts| facts.record = Some(row)))?
+                        pen.geometry(&mut text, wkb).map_err(|error| error.with(|facts| facts.record = Some(row)))?;
                     }
                 }
                 text.push(b'}');

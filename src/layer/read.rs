@@ -24,6 +24,9 @@ pub fn read(source: &Source, options: &Options) -> Result<Layer> {
     }
     let (sets, mut notes) = archive::sets(source, &options.limits)?;
     let set = Set::choose(sets, options.layer.as_deref(), source)?;
+    if options.strict {
+        set.lacks_refused(&notes)?;
+    }
     let (shapes, table) = members(&set, options, &mut notes)?;
     let layer = assemble(set, source, options, shapes, table, notes)?;
     match options.to_crs {
