@@ -26,7 +26,7 @@ table { border-collapse: collapse; width: 100%; font-size: .86rem; font-variant-
 th { text-align: left; color: var(--soft); font-weight: 600; }
 th, td { padding: .34rem .7rem .34rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number, th.number { text-align: right; }
-.maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(340px, 1fr)); gap: 1.1rem; }
+.maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(460px, 1fr)); gap: 1.1rem; }
 figure { margin: 0; background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: .6rem; }
 figure img { width: 100%; height: auto; display: block; }
 figcaption { font-size: .8rem; color: var(--soft); padding: .4rem .2rem 0; }

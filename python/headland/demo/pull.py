@@ -131,7 +131,7 @@ def keep(pulled: Pulled, layer: Layer, out: Path, known: Mapping[str, Any] | Non
 
 def title(pulled: Pulled) -> str:
     """Name the field first: it is what people look for on a map."""
-    return pulled.name if pulled.source is not None else f"{pulled.field}: {pulled.name}"
+    return pulled.name if pulled.source or pulled.field in pulled.name else f"{pulled.field}: {pulled.name}"
 
 
 def mapped_column(layer: Layer) -> str | None:
