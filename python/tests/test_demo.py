@@ -35,8 +35,8 @@ def parquet(job: dict[str, Any], out: Path) -> Path:
 def assert_others_read_it(path: Path, rows: int) -> None:
     """Count the rows with geopandas and with DuckDB."""
     assert len(geopandas.read_parquet(path)) == rows
-    counted = duckdb.sql(f"select count(*) from read_parquet('{path}')").fetchone()
-    assert counted == (rows,)
+    counted = duckdb.sql(f"select count(*) from read_parquet('{path}')").fetchall()
+    assert counted == [(rows,)]
 
 
 @pytest.mark.timeout(300)
