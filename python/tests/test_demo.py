@@ -29,7 +29,8 @@ def tour(out: Path, *options: str) -> tuple[dict[str, Any], str]:
 
 def parquet(job: dict[str, Any], out: Path) -> Path:
     """Give the GeoParquet file of a job."""
-    return out / next(name for name in job["files"] if name.endswith(".parquet"))
+    files: list[str] = job["files"]
+    return out / next(name for name in files if name.endswith(".parquet"))
 
 
 def assert_others_read_it(path: Path, rows: int) -> None:

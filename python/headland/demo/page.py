@@ -49,9 +49,10 @@ def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
         f"<title>headland: every field on a map</title><style>{STYLE}</style></head><body>",
         "<h1>Every field on a map</h1>",
-        f"<p class='lead'>{len(mapped)} of {len(pulled)} jobs mapped, {rows:,} rows, {calls:,} calls, {seconds:.0f} s. ",
-        f"The totals of {agreeing} of {len(checked)} generated jobs, summed from the layers, equal the generator's truth ",
-        "within one part in a million. A generated job's total is marked ✓ where it does.</p>",
+        f"<p class='lead'>{len(mapped)} of {len(pulled)} jobs mapped, {rows:,} rows, ",
+        f"{calls:,} calls, {seconds:.0f} s. ",
+        f"The totals of {agreeing} of {len(checked)} generated jobs, summed from the layers, ",
+        "equal the generator's truth within one part in a million (✓).</p>",
     ]
     ordered = sorted(mapped, key=lambda job: job.field)
     for name, jobs in groupby(ordered, key=lambda job: job.field):
@@ -102,5 +103,9 @@ def total(job: Pulled) -> str:
     if job.total is None:
         return ""
     label, value, unit = job.total
-    mark = "" if job.agrees is None else (" <span class='ok'>✓</span>" if job.agrees else " <span class='problem'>✗</span>")
+    mark = (
+        ""
+        if job.agrees is None
+        else (" <span class='ok'>✓</span>" if job.agrees else " <span class='problem'>✗</span>")
+    )
     return f"{escape(label)} {value:,.0f} {escape(unit)}{mark}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as attribute
 from typing import TYPE_CHECKING, Any
 
 from headland.archives import read
@@ -47,7 +48,7 @@ class Pulled:
     problem: str | None = None
     is_expected: bool = False
     """Whether the problem is one of the job itself, such as no coverage."""
-    files: list[str] = field(default_factory=list)
+    files: list[str] = attribute(default_factory=list)
     picture: str | None = None
 
     def summary(self) -> dict[str, Any]:
