@@ -1,0 +1,1 @@
+//! The real transport against a small server on loopback.
