@@ -1,5 +1,7 @@
 //! The limiter against servers that count: no window overflows, nothing is wasted, and processes share one budget.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
+
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

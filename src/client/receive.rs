@@ -50,11 +50,11 @@ where
     F: Fn(&HeaderMap) -> Result<Sink>,
 {
     loop {
-        let (status, headers, heard, body) = match attempts.reply().await? {
+        let (status, headers, said, body) = match attempts.reply().await? {
             Got::MoreTime(judged) => return Ok(Answer::MoreTime(judged)),
             Got::Reply { status, headers, heard, body } => (status, headers, heard, body),
         };
-        let received = receive(body, &headers, &heard, expects, &open).await;
+        let received = receive(body, &headers, &said, expects, &open).await;
         let received = received.map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(status))))?;
         match received {
             Received::File(sink) => return Ok(Answer::File(sink)),
@@ -65,7 +65,7 @@ where
     }
 }
 
-async fn receive<F>(mut body: Body, headers: &HeaderMap, heard: &Heard, expects: Expects, open: &F) -> Result<Received>
+async fn receive<F>(mut body: Body, headers: &HeaderMap, said: &Heard, expects: Expects, open: &F) -> Result<Received>
 where
     F: Fn(&HeaderMap) -> Result<Sink>,
 {
@@ -77,7 +77,7 @@ where
     let root = if expects == Expects::Xml && !is_page(&head) { xml_root(&head) } else { None };
     let root = root.filter(|root| !root.ends_with("Response"));
     if !is_zip && root.is_none() {
-        return no_file(head, body, headers, heard, expects).await;
+        return no_file(head, body, headers, said, expects).await;
     }
     let mut sink = open(headers)?;
     let mut tail: Vec<u8> = Vec::new();
@@ -128,7 +128,7 @@ async fn no_file(
     mut head: Vec<u8>,
     body: Body,
     headers: &HeaderMap,
-    heard: &Heard,
+    said: &Heard,
     expects: Expects,
 ) -> Result<Received> {
     match body.collect(RESPONSE).await {
@@ -136,7 +136,7 @@ async fn no_file(
         Err(fault) => return Ok(Received::Broken(fault)),
     }
     let response = decode_response(&head).or_else(|| xml_response(&head));
-    if let Some(judged) = response.and_then(|response| judge_response(&response, heard)) {
+    if let Some(judged) = response.and_then(|response| judge_response(&response, said)) {
         return Ok(Received::Response(judged));
     }
     let wanted = match expects {

@@ -63,13 +63,12 @@ pub(super) async fn upload(client: &Client, row: &'static Endpoint, file: Upload
 fn created(client: &Client, row: &'static Endpoint, headers: &HeaderMap, body: &[u8]) -> Option<Created> {
     let location = headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let body = String::from_utf8_lossy(body).replace("\\/", "/");
-    let uri = [location, find_uri(&body, row.path)].into_iter().flatten().find_map(|uri| {
+    [location, find_uri(&body, row.path)].into_iter().flatten().find_map(|uri| {
         let path = uri.split(['?', '#']).next()?.trim_end_matches('/');
         let (before, id) = path.rsplit_once('/')?;
         let is_ours = before.to_ascii_lowercase().ends_with(row.path) && !id.is_empty();
         is_ours.then(|| Created { id: decode(id), uri: client.caller().base.absolute(&uri) })
-    });
-    uri
+    })
 }
 
 /// The first address in a text, of whatever shape, whose path goes on after `path`.

@@ -52,7 +52,10 @@ pub struct Refusal {
 }
 
 /// The gates of this process, so that two clients of one budget queue in one line.
-static GATES: Mutex<Option<HashMap<(u32, Place, String), Weak<Gate>>>> = Mutex::new(None);
+static GATES: Mutex<Option<Gates>> = Mutex::new(None);
+
+/// By process, place and budget.
+type Gates = HashMap<(u32, Place, String), Weak<Gate>>;
 
 impl std::fmt::Debug for Limiter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -157,7 +157,7 @@ async fn a_clock_that_is_off_is_corrected_with_one_warning() {
         (3600, "Unauthorized", "3600 s behind the service"),
         (40, "Request expired", "40 s behind the service"),
     ] {
-        let script = Script::new(move |_, request| {
+        let script = Script::slow(Duration::from_millis(20), move |_, request| {
             let time: i64 = request.headers["x-ss-timestamp"].to_str().unwrap().parse().unwrap();
             let right = (time - START - skew).abs() <= 1;
             Ok(if right { ok(KEY) } else { canned(401, said).with("date", date(skew)) })

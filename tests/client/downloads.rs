@@ -178,15 +178,16 @@ async fn a_cut_or_damaged_file_is_asked_for_again_and_never_kept() {
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_download_leaves_no_part() {
     let folder = tempfile::tempdir().unwrap();
-    let script = Script::new(|_, _| {
-        let head = zip_of(&[3; 4_000])[..2_000].to_vec();
-        let head = if head.len() < 1_100 { [head, vec![0; 1_100]].concat() } else { head };
-        Ok(Canned { chunks: vec![Ok(Bytes::from(head))], ..ok("") }.with("x-hang", 1))
-    });
+    let start: Vec<u8> = (0..4_000_u32).map(|number| (number.wrapping_mul(number) % 251) as u8).collect();
+    let start = [b"PK".to_vec(), start].concat();
+    let script =
+        Script::new(move |_, _| Ok(Canned { chunks: vec![Ok(Bytes::from(start.clone()))], hangs: true, ..ok("") }));
     let client = client(&script);
     let path = folder.path().join("31.zip");
-    let work = download(&client, "SHP", to(&path));
-    let _ = tokio::time::timeout(Duration::from_millis(200), work).await;
+    let mut work = Box::pin(download(&client, "SHP", to(&path)));
+    assert!(tokio::time::timeout(Duration::from_millis(200), &mut work).await.is_err());
+    assert_eq!(files(folder.path()).len(), 1, "it had begun");
+    drop(work);
     assert!(files(folder.path()).is_empty(), "{:?}", files(folder.path()));
 }
 
