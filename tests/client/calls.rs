@@ -261,3 +261,34 @@ async fn a_setup_that_cannot_work_is_refused() {
     }
     assert_eq!(refuse(Config { page_size: 0, ..config() }).kind(), Kind::Value);
 }
+
+/// Futures of calls can be moved between threads: a runtime of several threads may drive them.
+#[test]
+fn calls_can_be_driven_by_any_runtime() {
+    fn movable<T: Send>(_: impl FnOnce() -> T) {}
+    let script = Script::new(|_, _| Ok(ok(KEY)));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let client = runtime.block_on(async { client(&script) });
+    let job = || arguments("job_data.download", &[("id", "1")]);
+    movable(|| access_key(&client));
+    movable(|| {
+        let client = client.clone();
+        async move { client.download(row("job_data.download"), &job(), headland::client::Target::Memory).await }
+    });
+    movable(|| {
+        let client = client.clone();
+        async move {
+            let file = headland::client::UploadFile { name: "a".to_owned(), content: bytes::Bytes::new() };
+            client.upload(row("job_data.upload"), file).await
+        }
+    });
+    movable(|| {
+        let client = client.clone();
+        async move {
+            let given = arguments("job_data.request", &[("id", "1")]);
+            let mut conversion = client.conversion(row("job_data.request"), given)?;
+            conversion.wait(None).await?;
+            conversion.result(headland::client::Target::Memory).await
+        }
+    });
+}

@@ -188,9 +188,10 @@ async fn a_redirect_is_told_and_not_followed() {
 #[tokio::test]
 async fn an_upload_whose_reply_is_lost_is_sent_once() {
     let date = chrono::Utc::now().to_rfc3339();
-    let (address, seen) = serve(move |number| match number {
-        0 => (Vec::new(), Duration::ZERO),
-        _ => {
+    let (address, seen) = serve(move |number| {
+        if number == 0 {
+            (Vec::new(), Duration::ZERO)
+        } else {
             let item = format!(r#"{{"ID":8,"Name":"a.zip","Uri":"u","CreateDate":"{date}"}}"#);
             reply("200 OK", format!(r#"{{"TotalCount":1,"IsNextPage":false,"JobData":[{item}]}}"#).as_bytes())
         }
