@@ -80,6 +80,11 @@ impl HttpClient {
             builder = builder.body(body);
         }
         let read = self.read;
+        // A runtime that is only driven during calls has not seen yet which resting connections the server closed,
+        // and a request sent on one of those is lost. The first pause lets the runtime hear of it, the second lets
+        // the connection act on it.
+        tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
         match tokio::time::timeout(patience, builder.send()).await {
             Err(_) => Err(silent(patience)),
             Ok(Err(error)) => Err(fault(&error)),

@@ -253,3 +253,25 @@ fn a_twin_in_another_runtime_shares_the_budget_and_so_does_another_client() {
     assert_eq!((client.budget().unwrap().remaining, twin.budget().unwrap().remaining), (3, 3));
     drop(server);
 }
+
+/// A client that is only driven during its calls does not see between them that the server has hung up; its next
+/// request must not be lost for that.
+#[test]
+fn a_connection_that_the_server_closed_between_calls_loses_nothing() {
+    let server = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (address, seen) = server.block_on(serve(|number| {
+        if number == 0 {
+            // The connection is not said to close, but does.
+            (reply("200 OK", KEY.as_bytes()).0, Duration::from_millis(20))
+        } else {
+            reply("201 Created\r\nLocation: /V1/jobdata/5", b"")
+        }
+    }));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let client = client(address);
+    runtime.block_on(access_key(&client)).unwrap();
+    server.block_on(async { tokio::time::sleep(Duration::from_millis(100)).await });
+    let file = UploadFile { name: "a.zip".to_owned(), content: zip_of(b"points").into() };
+    assert_eq!(runtime.block_on(client.upload(row("job_data.upload"), file)).unwrap().id, "5");
+    assert_eq!(seen.lock().unwrap().len(), 2, "no list was read to find it");
+}

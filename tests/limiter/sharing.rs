@@ -41,6 +41,30 @@ fn two_gates_to_one_file_share_a_budget_and_another_key_has_its_own() {
 }
 
 #[test]
+fn many_that_open_a_new_file_together_all_share_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::File(folder.path().join("limits.sqlite3"));
+    let windows = [window(64, 60_000)];
+    let threads: Vec<_> = (0..8)
+        .map(|_| {
+            let place = place.clone();
+            std::thread::spawn(move || {
+                runtime().block_on(async {
+                    let limiter = Limiter::alone(&place, "https://x.org", KEY, &windows, Arc::new(SystemClock));
+                    spend(&limiter, 4).await;
+                    limiter.take_warning()
+                })
+            })
+        })
+        .collect();
+    for thread in threads {
+        assert_eq!(thread.join().unwrap(), None);
+    }
+    let limiter = Limiter::alone(&place, "https://x.org", KEY, &windows, Arc::new(SystemClock));
+    assert_eq!(limiter.budget().remaining, 32);
+}
+
+#[test]
 fn a_call_in_flight_elsewhere_is_waited_for_and_its_end_is_noticed() {
     runtime().block_on(async {
         let folder = tempfile::tempdir().unwrap();
