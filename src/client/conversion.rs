@@ -66,7 +66,8 @@ impl Conversion {
         let started = self.now();
         loop {
             let left = patience.saturating_sub(self.now().saturating_sub(started));
-            if self.ready_within(left).await? {
+            // The deadline ends the waiting; an asking that has begun may come to its end.
+            if self.ready_within(left.max(self.client.caller().limits.read)).await? {
                 return Ok(());
             }
             let left = patience.saturating_sub(self.now().saturating_sub(started));

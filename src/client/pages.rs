@@ -98,7 +98,7 @@ impl Pages {
             match self.read(self.next).await {
                 Ok(page) => break page,
                 // The page before promised this one, so the list has shrunk since: look there again.
-                Err(error) if self.only.is_none() && is_beyond_the_end(&error) && self.next > 0 => {
+                Err(error) if self.only.is_none() && self.next > 0 && is_beyond_the_end(&error, self.setbacks) => {
                     self.step_back(1, error)?;
                 }
                 Err(error) => return Err(error),
@@ -227,8 +227,9 @@ impl Pages {
     }
 }
 
-fn is_beyond_the_end(error: &Error) -> bool {
-    matches!(error.kind(), Kind::NotFound | Kind::InvalidRequest)
+/// Whether the error may mean that there is no such page any more; asked twice, it means what it says.
+fn is_beyond_the_end(error: &Error, setbacks: u32) -> bool {
+    matches!(error.kind(), Kind::NotFound | Kind::InvalidRequest) && setbacks < 2
 }
 
 /// What tells records apart: the id, or where there is none, the whole record.

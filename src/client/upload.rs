@@ -113,7 +113,10 @@ async fn look_up(
         [Candidate { created, is_new: true }] => Ok(created.clone()),
         [] => {
             let message = format!("{}. The list shows no new `{name}` yet; it was not sent again", unknown.message());
-            Err(retold(&unknown, message))
+            let error = retold(&unknown, message);
+            // A reply that reports trouble, and nothing stored: that is what the reply says, not a lost one.
+            let is_trouble = error.facts().status.is_some_and(|status| status >= 500);
+            Err(if is_trouble { error.as_kind(Kind::ServiceUnavailable) } else { error })
         }
         several => {
             let ids: Vec<String> = several.iter().map(|candidate| candidate.created.id.clone()).collect();

@@ -227,6 +227,17 @@ async fn a_conversion_is_asked_waited_for_and_fetched_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wait_without_patience_asks_once() {
+    let script = Script::slow(Duration::from_millis(40), |_, _| Ok(ok(MORE_TIME)));
+    let client = client(&script);
+    let mut conversion =
+        client.conversion(row("job_data.request"), arguments("job_data.request", &[("id", "31")])).unwrap();
+    let error = conversion.wait(Some(Duration::ZERO)).await.unwrap_err();
+    assert_eq!((error.kind(), script.count()), (Kind::NotReady, 1));
+    assert_eq!(error.facts().retry_after, Some(Duration::from_secs(30)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_result_of_a_conversion_waits_by_itself() {
     let start = tokio::time::Instant::now();
     let script = Script::new(|number, _| Ok(if number < 2 { ok(MORE_TIME) } else { ok(zip_of(b"x")) }));

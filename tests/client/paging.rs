@@ -199,6 +199,18 @@ async fn a_service_that_repeats_itself_is_an_error_and_no_endless_loop() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_page_that_is_refused_is_told_after_few_calls() {
+    let list = jobs(0..7);
+    let script = Script::new(move |_, request| {
+        let is_second = query(request, "page").unwrap() == "1";
+        Ok(if is_second { canned(400, "no") } else { list.page(request) })
+    });
+    let error = read(&mut pages(&client(&script), "job_data.list", 3)).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::InvalidRequest);
+    assert!(script.count() <= 6, "{}", script.count());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_list_without_a_promised_order_is_read_again_when_it_moved() {
     let list = List { kind: "FieldComputer", ..jobs(0..9) };
     let (client, script) = serve(list, |number, ids| {

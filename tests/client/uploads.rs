@@ -96,6 +96,12 @@ async fn an_outcome_that_cannot_be_told_is_an_error_with_the_candidates() {
         );
         assert!(error.message().contains("not sent again"), "{error}");
     }
+    let script = Script::new(|_, request| {
+        Ok(if request.method == Method::Post { canned(503, "Resources exhausted. Try again.") } else { list(&[]) })
+    });
+    let error = upload(&client(&script)).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::ServiceUnavailable, "the service has said that it did not take it");
+    assert!(error.message().contains("not sent again"), "{error}");
     let script = Script::new(|_, _| Err(fault(FaultKind::Reset)));
     let error = upload(&client(&script)).await.unwrap_err();
     assert_eq!(error.kind(), Kind::UploadOutcomeUnknown);
