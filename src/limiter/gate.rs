@@ -67,15 +67,21 @@ impl Limiter {
     #[must_use]
     pub fn shared(place: Place, base_url: &str, api_key: &str, windows: &[Window], clock: Arc<dyn Clock>) -> Self {
         let key = budget_key(base_url, api_key);
-        let mut gates = lock(&GATES);
-        let gates = gates.get_or_insert_with(HashMap::new);
-        gates.retain(|_, gate| gate.strong_count() > 0);
         let entry = (std::process::id(), place, key);
-        if let Some(gate) = gates.get(&entry).and_then(Weak::upgrade) {
-            return Self::through(gate, windows, clock);
-        }
-        let gate = Arc::new(Gate::open(&entry.1, &entry.2));
-        gates.insert(entry, Arc::downgrade(&gate));
+        let known = lock(&GATES).as_ref().and_then(|gates| gates.get(&entry)).and_then(Weak::upgrade);
+        let gate = known.unwrap_or_else(|| {
+            // Opened outside the lock: a fork must not find it held for as long as a file takes to open.
+            let fresh = Arc::new(Gate::open(&entry.1, &entry.2));
+            let mut gates = lock(&GATES);
+            let gates = gates.get_or_insert_with(HashMap::new);
+            gates.retain(|_, gate| gate.strong_count() > 0);
+            // Another thread may have been faster; then its gate is the one.
+            if let Some(gate) = gates.get(&entry).and_then(Weak::upgrade) {
+                return gate;
+            }
+            gates.insert(entry, Arc::downgrade(&fresh));
+            fresh
+        });
         Self::through(gate, windows, clock)
     }
 
