@@ -88,7 +88,9 @@ def main() -> int:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     bars = [bar for window in ("fixed", "sliding") for bar in medians(lambda window=window: pull(window), runs)]
     for bar in bars:
-        print(f"{'ok  ' if bar.holds else 'MISS'}  {bar.name:24} {bar.value:8.4f}  at most {bar.at_most:g}   {bar.told}")
+        print(
+            f"{'ok  ' if bar.holds else 'MISS'}  {bar.name:24} {bar.value:8.4f}  at most {bar.at_most:g}   {bar.told}"
+        )
     print(f"median of {runs} runs; {statistics.mean(bar.holds for bar in bars):.0%} of the bars hold")
     return 0 if all(bar.holds for bar in bars) else 1
 

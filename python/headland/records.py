@@ -43,7 +43,7 @@ class AccessKeyDetail(TypedDict, total=False):
     """
 
     access_key: str | None
-    id: str | None
+    id: str
     friendly_name: str | None
     description: str | None
     is_active: bool | None
@@ -63,7 +63,7 @@ class FieldComputerItem(TypedDict, total=False):
 
     """
 
-    id: str | None
+    id: str
     name: str | None
     uri: str | None
 
@@ -87,7 +87,7 @@ class FieldComputerDetail(TypedDict, total=False):
 
     """
 
-    id: str | None
+    id: str
     name: str | None
     device_type: str | None
     status: str | None
@@ -114,7 +114,7 @@ class JobDataItem(TypedDict, total=False):
 
     """
 
-    id: str | None
+    id: str
     name: str | None
     uri: str | None
     sub_type: str | None
@@ -154,7 +154,7 @@ class Ingredient(TypedDict, total=False):
 
     """
 
-    id: str | None
+    id: str
     name: str | None
     manufacturer: str | None
     epa_number: str | None
@@ -176,7 +176,7 @@ class AppliedProduct(TypedDict, total=False):
 
     """
 
-    id: str | None
+    id: str
     type: str | None
     brand: str | None
     variety: str | None
@@ -212,7 +212,7 @@ class Product(TypedDict, total=False):
 
     """
 
-    id: str | None
+    id: str
     product_number: int | None
     product_name: str | None
     applied_volume: float | None
@@ -285,7 +285,7 @@ class JobDataDetail(TypedDict, total=False):
     status: str | None
     job_type: str | None
     available_files: list[AvailableFile]
-    id: str | None
+    id: str
     field_computer_id: str | None
     file_name: str | None
     job_name: str | None

@@ -29,14 +29,15 @@ def tour(out: Path, *options: str) -> tuple[dict[str, Any], str]:
 
 def parquet(job: dict[str, Any], out: Path) -> Path:
     """Give the GeoParquet file of a job."""
-    return out / next(name for name in job["files"] if name.endswith(".parquet"))
+    files: list[str] = job["files"]
+    return out / next(name for name in files if name.endswith(".parquet"))
 
 
 def assert_others_read_it(path: Path, rows: int) -> None:
     """Count the rows with geopandas and with DuckDB."""
     assert len(geopandas.read_parquet(path)) == rows
-    counted = duckdb.sql(f"select count(*) from read_parquet('{path}')").fetchone()
-    assert counted == (rows,)
+    counted = duckdb.sql(f"select count(*) from read_parquet('{path}')").fetchall()
+    assert counted == [(rows,)]
 
 
 @pytest.mark.timeout(300)

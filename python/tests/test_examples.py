@@ -51,7 +51,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         yield {
             "service": service,
             "client": client,
-            "computer_id": client.field_computers.list().first()["id"],
+            "computer_id": next(iter(client.field_computers.list()))["id"],
             "job_id": job_id,
             "archive": archive,
             "folder": tmp_path_factory.mktemp("examples"),
@@ -69,7 +69,8 @@ def test_every_docstring_example_runs(method: str, source: str, given: dict[str,
     async def run() -> None:
         async with hl.AsyncClient(**given["service"].credentials, rate_limits=(), limiter_state="memory") as client:
             body = textwrap.indent(source, "    ")
-            exec(f"async def example():\n{body}", names | {"client": client}, made := {})
+            made: dict[str, Any] = {}
+            exec(f"async def example():\n{body}", names | {"client": client}, made)
             await made["example"]()
 
     asyncio.run(run())
@@ -92,7 +93,7 @@ def test_every_python_block_of_the_readme_runs(
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the notebook machinery, which we do not own
 def test_every_notebook_runs(path: Path, tmp_path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)
+    notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]
     assert all(not cell.get("outputs") for cell in notebook.cells), "notebooks are kept without outputs"
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()

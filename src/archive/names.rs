@@ -1,5 +1,8 @@
 //! Names of members: which are refused, and what a name with odd separators means.
 
+/// The code of the diagnostic about a refused name.
+pub(super) const REFUSED: &str = "refused-name";
+
 /// The name with forward slashes and without `./`, or why it is refused.
 pub(super) fn clean(name: &str) -> Result<String, &'static str> {
     if name.is_empty() {

@@ -1,6 +1,7 @@
 //! Members that belong together: one set is one layer.
 
 use super::member::Member;
+use super::names;
 use super::note::Diagnostic;
 use super::options::Limits;
 use super::source::Source;
@@ -62,6 +63,27 @@ impl Set {
     }
 }
 
+impl Set {
+    /// An error where a member that this layer lacks was refused for its name: then the data need it.
+    pub fn lacks_refused(&self, notes: &[Diagnostic]) -> Result<()> {
+        let stem = self.name.rsplit('/').next().unwrap_or(&self.name);
+        let lacking = [("shp", &self.shp), ("shx", &self.shx), ("dbf", &self.dbf), ("prj", &self.prj)];
+        for note in notes.iter().filter(|note| note.code == names::REFUSED) {
+            let member = note.member.as_deref().unwrap_or_default();
+            let file = member.rsplit(['/', '\\']).next().unwrap_or(member).split('\0').next().unwrap_or_default();
+            let is_needed = file.rsplit_once('.').is_some_and(|(name, ending)| {
+                let role = lacking.iter().find(|(role, _)| role.eq_ignore_ascii_case(ending));
+                name.eq_ignore_ascii_case(stem) && role.is_some_and(|(_, found)| found.is_none())
+            });
+            if is_needed {
+                let message = format!("layer `{}` needs a member that is refused: {}", self.name, note.message);
+                return Err(Error::archive(member, message));
+            }
+        }
+        Ok(())
+    }
+}
+
 fn group(members: &[Member]) -> Vec<Set> {
     let of_kind =
         |kind: &str| -> Vec<&Member> { members.iter().filter(|member| member.stem_and_ending().1 == kind).collect() };
@@ -106,12 +128,12 @@ fn group(members: &[Member]) -> Vec<Set> {
 
 fn nothing(source: &Source, members: &[Member], notes: &[Diagnostic]) -> Error {
     let members: Vec<String> = members.iter().take(5).map(|member| format!("`{}`", member.file_name())).collect();
-    let what = if members.is_empty() { "nothing".to_owned() } else { members.join(", ") };
+    let what = if members.is_empty() { "it is empty".to_owned() } else { format!("it holds {}", members.join(", ")) };
     let refused: String = notes
         .iter()
         .take(3)
-        .map(|note| [", `", note.member.as_deref().unwrap_or_default(), "`: ", &note.message].concat())
+        .map(|note| ["; `", note.member.as_deref().unwrap_or_default(), "`: ", &note.message].concat())
         .collect();
-    let message = format!("`{}` holds no shapefile and no .dbf, but {what}{refused}", source.name());
+    let message = format!("`{}` holds no shapefile and no .dbf: {what}{refused}", source.name());
     Error::new(Kind::Archive, message).with(|facts| facts.member = notes.first().and_then(|note| note.member.clone()))
 }

@@ -47,7 +47,7 @@ pub(super) fn members(
             Ok(clean) => clean,
             Err(reason) => {
                 notes.push(
-                    Diagnostic::new("refused-name", format!("a member is left out: {reason}")).in_member(&entry.text),
+                    Diagnostic::new(names::REFUSED, format!("a member is left out: {reason}")).in_member(&entry.text),
                 );
                 continue;
             }

@@ -154,7 +154,8 @@ mod tests {
     #[test]
     fn values_are_sent_in_one_form() {
         let row = api::row("job_data.list").unwrap();
-        let call = arguments("job_data.list", &[("date", "2026-09-01 10:30+02:00")]).unwrap().call(row, &[], None);
+        let call =
+            arguments("job_data.list", &[("date", "2026-09-01 10:30:00.250+02:00")]).unwrap().call(row, &[], None);
         assert_eq!(call.unwrap().query, [("date", "2026-09-01T08:30:00Z".to_owned())]);
         let row = api::row("job_data.download").unwrap();
         let call = arguments("job_data.download", &[("id", "a b%2Fü"), ("format", "shp")]).unwrap();

@@ -19,8 +19,9 @@ use crate::transport::Judged;
 #[derive(Debug)]
 pub struct Conversion {
     client: Client,
+    row: &'static Endpoint,
+    arguments: Arguments,
     file: FileCall,
-    id: String,
     asked: u32,
     /// The last word of the service, and when to ask again.
     word: Option<(Judged, DateTime<Utc>, Duration)>,
@@ -28,11 +29,9 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    pub(super) fn new(client: Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Self> {
-        let file = FileCall::new(row, arguments)?;
-        let values: Vec<&str> = row.parameters.iter().filter_map(|parameter| arguments.get(parameter.name)).collect();
-        let id = format!("{}/{}", row.full_name, values.join("/"));
-        Ok(Self { client, file, id, asked: 0, word: None, aside: None })
+    pub(super) fn new(client: Client, row: &'static Endpoint, arguments: Arguments) -> Result<Self> {
+        let file = FileCall::new(row, &arguments)?;
+        Ok(Self { client, row, arguments, file, asked: 0, word: None, aside: None })
     }
 
     /// Finds the row and the arguments in an id that [`Conversion::id`] gave.
@@ -45,13 +44,15 @@ impl Conversion {
         if parts.next().is_some() || given.len() != row.parameters.len() {
             return Err(wrong());
         }
-        Self::new(client, row, &Arguments::new(row, &given)?)
+        Self::new(client, row, Arguments::new(row, &given)?)
     }
 
     /// Enough for another process to pick it up: the row's full name and the values, between slashes.
     #[must_use]
     pub fn id(&self) -> String {
-        self.id.clone()
+        let values: Vec<&str> =
+            self.row.parameters.iter().filter_map(|parameter| self.arguments.get(parameter.name)).collect();
+        format!("{}/{}", self.row.full_name, values.join("/"))
     }
 
     /// Asks once, unless the wait that the service stated is not over: then the answer is no without a call.
@@ -65,7 +66,8 @@ impl Conversion {
         let started = self.now();
         loop {
             let left = patience.saturating_sub(self.now().saturating_sub(started));
-            if self.ready_within(left).await? {
+            // The deadline ends the waiting; an asking that has begun may come to its end.
+            if self.ready_within(left.max(self.client.caller().limits.read)).await? {
                 return Ok(());
             }
             let left = patience.saturating_sub(self.now().saturating_sub(started));

@@ -51,10 +51,10 @@ pub(super) async fn download(
     client: &Client,
     row: &'static Endpoint,
     arguments: &Arguments,
-    target: &Target,
+    target: Target,
 ) -> Result<Delivered> {
     let file = FileCall::new(row, arguments)?;
-    let destination = Destination::of(target)?;
+    let destination = Destination::of(&target)?;
     let caller = client.caller();
     let mut attempts = caller.attempts(&file.call, caller.limits.call);
     let mut asked = 0;

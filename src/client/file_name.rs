@@ -133,6 +133,6 @@ mod tests {
     #[test]
     fn a_long_name_keeps_its_extension() {
         let name = clean(&format!("{}.jdp.zip", "ä".repeat(300))).unwrap();
-        assert!(name.len() <= LONGEST && name.ends_with(".zip"), "{name}");
+        assert!(name.len() <= LONGEST && name.ends_with("ä.zip"), "{name}");
     }
 }

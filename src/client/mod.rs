@@ -127,7 +127,7 @@ impl Client {
 
     /// Downloads a file, waiting for its conversion until the deadline of the call.
     pub async fn download(&self, row: &'static Endpoint, arguments: &Arguments, target: Target) -> Result<Delivered> {
-        download::download(self, row, arguments, &target).await
+        download::download(self, row, arguments, target).await
     }
 
     /// Uploads a file. It is sent once: when its reply is lost, the list is asked what became of it.
@@ -137,7 +137,7 @@ impl Client {
 
     /// A handle for a file that the service may have to make first. No call is made yet.
     pub fn conversion(&self, row: &'static Endpoint, arguments: Arguments) -> Result<Conversion> {
-        Conversion::new(self.clone(), row, &arguments)
+        Conversion::new(self.clone(), row, arguments)
     }
 
     /// The conversion that another process named by [`Conversion::id`].

@@ -38,8 +38,8 @@ pub struct Pages {
     /// The pages below this one have been read.
     frontier: u64,
     total: Option<u64>,
-    /// Known records that growth of the list explains.
-    explained: u64,
+    /// Where to go on after a look at the first page, which tells whether a page without a new record is explained.
+    doubt: Option<u64>,
     moved: bool,
     readings: u32,
     /// Records in a page that is full: services may give fewer than were asked for.
@@ -77,7 +77,7 @@ impl Pages {
             next: page.unwrap_or(0),
             frontier: 0,
             total: None,
-            explained: 0,
+            doubt: None,
             moved: false,
             readings: 1,
             full: u64::from(page_size),
@@ -98,7 +98,7 @@ impl Pages {
             match self.read(self.next).await {
                 Ok(page) => break page,
                 // The page before promised this one, so the list has shrunk since: look there again.
-                Err(error) if self.only.is_none() && is_beyond_the_end(&error) && self.next > 0 => {
+                Err(error) if self.only.is_none() && self.next > 0 && is_beyond_the_end(&error, self.setbacks) => {
                     self.step_back(1, error)?;
                 }
                 Err(error) => return Err(error),
@@ -127,9 +127,9 @@ impl Pages {
             _ => (0, 0),
         };
         self.total = page.total_count.or(self.total);
-        self.explained = self.explained.saturating_add(grown);
         self.moved |= grown > 0 || fallen > 0;
-        let count = length(&page.items);
+        let read = self.next;
+        let count = u64::try_from(page.items.len()).unwrap_or(u64::MAX);
         if page.is_next_page {
             self.full = count.clamp(1, u64::from(self.page_size));
         }
@@ -137,28 +137,44 @@ impl Pages {
         if !items.is_empty() {
             self.setbacks = 0;
         }
-        let known = count.saturating_sub(length(&items));
-        let is_first_reading = self.next >= self.frontier;
-        if is_first_reading && fallen == 0 {
-            if items.is_empty() && page.is_next_page && (known > self.explained || known == 0) {
-                return Err(self.error(format!(
-                    "page {} of {} has no new record, and yet the service promises more pages",
-                    self.next, self.row.full_name
-                )));
+        let mut after = read.saturating_add(1);
+        if let Some(resume) = self.doubt.take() {
+            if items.is_empty() && !self.moved {
+                return Err(self.nothing_new(resume.saturating_sub(1)));
             }
-            self.explained = self.explained.saturating_sub(known);
+            self.moved = true;
+            after = resume;
+        } else if items.is_empty() && page.is_next_page && fallen == 0 && read >= self.frontier {
+            // Records that were added and removed push known ones onto this page, as long as the count allows it.
+            let is_beyond = self.total.is_none_or(|total| after.saturating_mul(self.full) >= total);
+            if self.moved && is_beyond {
+                return Err(self.nothing_new(read));
+            }
+            if !self.moved {
+                self.doubt = Some(after);
+                self.next = 0;
+                return Ok(items);
+            }
         }
-        self.frontier = self.frontier.max(self.next.saturating_add(1));
+        self.frontier = self.frontier.max(after);
+        self.next = after.saturating_sub(1);
         let back = fallen.div_ceil(self.full).min(self.next);
         if back > 0 {
             let error = self.error(format!("{} keeps shrinking and growing while it is read", self.row.full_name));
             self.step_back(back, error)?;
         } else if page.is_next_page {
-            self.next = self.next.saturating_add(1);
+            self.next = after;
         } else {
             self.end()?;
         }
         Ok(items)
+    }
+
+    fn nothing_new(&self, page: u64) -> Error {
+        self.error(format!(
+            "page {page} of {} has no new record, and yet the service promises more pages",
+            self.row.full_name
+        ))
     }
 
     fn step_back(&mut self, pages: u64, otherwise: Error) -> Result<()> {
@@ -211,12 +227,9 @@ impl Pages {
     }
 }
 
-fn is_beyond_the_end(error: &Error) -> bool {
-    matches!(error.kind(), Kind::NotFound | Kind::InvalidRequest)
-}
-
-fn length(items: &[Value]) -> u64 {
-    u64::try_from(items.len()).unwrap_or(u64::MAX)
+/// Whether the error may mean that there is no such page any more; asked twice, it means what it says.
+fn is_beyond_the_end(error: &Error, setbacks: u32) -> bool {
+    matches!(error.kind(), Kind::NotFound | Kind::InvalidRequest) && setbacks < 2
 }
 
 /// What tells records apart: the id, or where there is none, the whole record.

@@ -13,7 +13,7 @@ use super::record::what_came;
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Heard;
 use crate::transport::{Attempts, Body, Fault, FaultKind, Got, Judged, Outcome, judge_response};
-use crate::wire::{ServiceResponse, decode_response};
+use crate::wire::decode_response;
 
 /// A `ServiceResponse` is a few hundred bytes; what is longer is none.
 const RESPONSE: usize = 64 * 1024;
@@ -50,11 +50,11 @@ where
     F: Fn(&HeaderMap) -> Result<Sink>,
 {
     loop {
-        let (status, headers, heard, body) = match attempts.reply().await? {
+        let (status, headers, said, body) = match attempts.reply().await? {
             Got::MoreTime(judged) => return Ok(Answer::MoreTime(judged)),
             Got::Reply { status, headers, heard, body } => (status, headers, heard, body),
         };
-        let received = receive(body, &headers, &heard, expects, &open).await;
+        let received = receive(body, &headers, &said, expects, &open).await;
         let received = received.map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(status))))?;
         match received {
             Received::File(sink) => return Ok(Answer::File(sink)),
@@ -65,7 +65,7 @@ where
     }
 }
 
-async fn receive<F>(mut body: Body, headers: &HeaderMap, heard: &Heard, expects: Expects, open: &F) -> Result<Received>
+async fn receive<F>(mut body: Body, headers: &HeaderMap, said: &Heard, expects: Expects, open: &F) -> Result<Received>
 where
     F: Fn(&HeaderMap) -> Result<Sink>,
 {
@@ -77,7 +77,7 @@ where
     let root = if expects == Expects::Xml && !is_page(&head) { xml_root(&head) } else { None };
     let root = root.filter(|root| !root.ends_with("Response"));
     if !is_zip && root.is_none() {
-        return no_file(head, body, headers, heard, expects).await;
+        return no_file(head, body, headers, said, expects).await;
     }
     let mut sink = open(headers)?;
     let mut tail: Vec<u8> = Vec::new();
@@ -128,15 +128,15 @@ async fn no_file(
     mut head: Vec<u8>,
     body: Body,
     headers: &HeaderMap,
-    heard: &Heard,
+    said: &Heard,
     expects: Expects,
 ) -> Result<Received> {
     match body.collect(RESPONSE).await {
         Ok(rest) => head.extend_from_slice(&rest.unwrap_or_default()),
         Err(fault) => return Ok(Received::Broken(fault)),
     }
-    let response = decode_response(&head).or_else(|| xml_response(&head));
-    if let Some(judged) = response.and_then(|response| judge_response(&response, heard)) {
+    let response = decode_response(&head);
+    if let Some(judged) = response.and_then(|response| judge_response(&response, said)) {
         return Ok(Received::Response(judged));
     }
     let wanted = match expects {
@@ -146,38 +146,4 @@ async fn no_file(
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let came = what_came(content_type, head.trim_ascii_start());
     Err(Error::new(Kind::Decode, format!("{wanted} was asked for, but {came} came; nothing was saved")))
-}
-
-/// The three elements of a `ServiceResponse` in XML, which some services send whatever was asked for.
-fn xml_response(body: &[u8]) -> Option<ServiceResponse> {
-    let root = xml_root(body)?;
-    if !root.ends_with("Response") {
-        return None;
-    }
-    let text = String::from_utf8_lossy(body);
-    let element = |name: &str| {
-        let (_, after) = text.split_once(&format!("<{name}>"))?;
-        let (inner, _) = after.split_once("</")?;
-        Some(inner.trim().replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&"))
-    };
-    Some(ServiceResponse {
-        status: element("status")?,
-        error_info: element("errorInfo").unwrap_or_default(),
-        result: element("result").filter(|text| !text.is_empty() && text != "nil"),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_response_in_xml_is_read() {
-        let text = "<?xml version=\"1.0\"?><SlingshotResponse xmlns=\"x\"><status>MORE_TIME_NEEDED</status>\
-                    <errorInfo>00:00:30</errorInfo><result>nil</result></SlingshotResponse>";
-        let response = xml_response(text.as_bytes()).unwrap();
-        assert_eq!((response.status.as_str(), response.error_info.as_str()), ("MORE_TIME_NEEDED", "00:00:30"));
-        assert_eq!(response.result, None);
-        assert!(xml_response(b"<JobDataDetail><Status>x</Status></JobDataDetail>").is_none());
-    }
 }

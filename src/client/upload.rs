@@ -63,13 +63,12 @@ pub(super) async fn upload(client: &Client, row: &'static Endpoint, file: Upload
 fn created(client: &Client, row: &'static Endpoint, headers: &HeaderMap, body: &[u8]) -> Option<Created> {
     let location = headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let body = String::from_utf8_lossy(body).replace("\\/", "/");
-    let uri = [location, find_uri(&body, row.path)].into_iter().flatten().find_map(|uri| {
+    [location, find_uri(&body, row.path)].into_iter().flatten().find_map(|uri| {
         let path = uri.split(['?', '#']).next()?.trim_end_matches('/');
         let (before, id) = path.rsplit_once('/')?;
         let is_ours = before.to_ascii_lowercase().ends_with(row.path) && !id.is_empty();
         is_ours.then(|| Created { id: decode(id), uri: client.caller().base.absolute(&uri) })
-    });
-    uri
+    })
 }
 
 /// The first address in a text, of whatever shape, whose path goes on after `path`.
@@ -114,7 +113,10 @@ async fn look_up(
         [Candidate { created, is_new: true }] => Ok(created.clone()),
         [] => {
             let message = format!("{}. The list shows no new `{name}` yet; it was not sent again", unknown.message());
-            Err(retold(&unknown, message))
+            let error = retold(&unknown, message);
+            // A reply that reports trouble, and nothing stored: that is what the reply says, not a lost one.
+            let is_trouble = error.facts().status.is_some_and(|status| status >= 500);
+            Err(if is_trouble { error.as_kind(Kind::ServiceUnavailable) } else { error })
         }
         several => {
             let ids: Vec<String> = several.iter().map(|candidate| candidate.created.id.clone()).collect();

@@ -24,10 +24,6 @@ pub(super) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    fn rows(&self) -> usize {
-        self.bytes.len() / self.record_size.max(1)
-    }
-
     /// The bytes of one field, record after record.
     fn cells(&self, field: &Field) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let (offset, width) = (field.offset, field.width);
@@ -65,24 +61,29 @@ enum Values {
 }
 
 impl Column {
-    /// An empty column for `field`: the one place that decides on types.
-    pub(super) fn new(name: String, field: Field) -> Self {
+    /// An empty column for `field` with room for `rows`: the one place that decides on types.
+    pub(super) fn new(name: String, field: Field, rows: usize) -> Self {
         let mut findings = Findings::default();
+        let ends = || {
+            let mut ends = Vec::with_capacity(rows.saturating_add(1));
+            ends.push(0);
+            ends
+        };
         let values = match (field.kind, field.width, field.decimals) {
-            (b'N', 0..=9, 0) => Values::Int32(Vec::new()),
-            (b'N', 10..=18, 0) => Values::Int64(Vec::new()),
-            (b'N' | b'F', _, _) => Values::Float(Vec::new()),
-            (b'D', _, _) => Values::Date(Vec::new()),
-            (b'L', _, _) => Values::Logical(BooleanBufferBuilder::new(0)),
+            (b'N', 0..=9, 0) => Values::Int32(Vec::with_capacity(rows)),
+            (b'N', 10..=18, 0) => Values::Int64(Vec::with_capacity(rows)),
+            (b'N' | b'F', _, _) => Values::Float(Vec::with_capacity(rows)),
+            (b'D', _, _) => Values::Date(Vec::with_capacity(rows)),
+            (b'L', _, _) => Values::Logical(BooleanBufferBuilder::new(rows)),
             (b'O' | b'B' | b'Y' | b'T' | b'@' | b'+' | b'I' | b'G' | b'P' | b'Q', _, _) => {
                 findings.add(Finding::BinaryColumn, 0);
-                Values::Bytes(vec![0], Vec::new())
+                Values::Bytes(ends(), Vec::new())
             }
             (b'M', _, _) => {
                 findings.add(Finding::Memo, 0);
-                Values::Text(vec![0], Vec::new())
+                Values::Text(ends(), Vec::new())
             }
-            _ => Values::Text(vec![0], Vec::new()),
+            _ => Values::Text(ends(), Vec::new()),
         };
         Self { name, field, values, nulls: NullBufferBuilder::new(0), findings }
     }
@@ -119,7 +120,6 @@ impl Column {
             }
             Values::Int32(_) | Values::Int64(_) => self.append_integers(chunk, 0),
             Values::Float(values) => {
-                values.reserve(chunk.rows());
                 for (row, cell) in cells.enumerate() {
                     push(float(cell), values, nulls, || findings.add(Finding::BadNumber, chunk.number(row)));
                 }

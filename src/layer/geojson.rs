@@ -9,8 +9,8 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 
 use super::crs::Transform;
-use super::wkb::{Cursor, Head, ordinate, points};
-use super::{Layer, file, geometries_of, winding};
+use super::geojson_geometry::Pen;
+use super::{Layer, file, geometries_of};
 use crate::error::{Error, Kind, Result};
 
 /// The day 1970-01-01, counted from year 1.
@@ -50,6 +50,7 @@ impl Layer {
         string(&mut text, &self.name);
         text.extend_from_slice(b",\"features\":[");
         let mut row = 0_u64;
+        let mut pen = Pen::new(transform);
         for batch in &self.batches {
             let columns = self.columns(batch);
             let mut geometries = geometries_of(batch, self.geometry);
@@ -66,8 +67,9 @@ impl Layer {
                 text.extend_from_slice(b"},\"geometry\":");
                 match geometries.next().flatten() {
                     None => text.extend_from_slice(b"null"),
-                    Some(wkb) => geometry(&mut text, wkb, transform)
-                        .map_err(|error| error.with(|facts| facts.record = Some(row)))?,
+                    Some(wkb) => {
+                        pen.geometry(&mut text, wkb).map_err(|error| error.with(|facts| facts.record = Some(row)))?;
+                    }
                 }
                 text.push(b'}');
                 if text.len() > 64 * 1024 {
@@ -135,116 +137,6 @@ fn string(text: &mut Vec<u8>, value: &str) {
 }
 
 /// A value as JSON; into memory, and of types that cannot fail.
-fn json<T: serde::Serialize + ?Sized>(text: &mut Vec<u8>, value: &T) {
+pub(super) fn json<T: serde::Serialize + ?Sized>(text: &mut Vec<u8>, value: &T) {
     drop(serde_json::to_writer(text, value));
-}
-
-fn geometry(text: &mut Vec<u8>, wkb: &[u8], transform: Option<&Transform>) -> Result<()> {
-    object(text, &mut Cursor::new(wkb), transform, 0)
-}
-
-fn object(text: &mut Vec<u8>, cursor: &mut Cursor<'_>, transform: Option<&Transform>, depth: usize) -> Result<()> {
-    if depth > 8 {
-        return Err(Error::new(Kind::Archive, "a geometry is nested too deeply"));
-    }
-    let head = cursor.head()?;
-    let name = match head.flat {
-        1 => "Point",
-        2 => "LineString",
-        3 | 17 => "Polygon",
-        4 => "MultiPoint",
-        5 => "MultiLineString",
-        6 | 16 => "MultiPolygon",
-        _ => "GeometryCollection",
-    };
-    text.extend_from_slice(b"{\"type\":\"");
-    text.extend_from_slice(name.as_bytes());
-    if head.flat == 7 {
-        text.extend_from_slice(b"\",\"geometries\":[");
-        for at in 0..head.count {
-            if at > 0 {
-                text.push(b',');
-            }
-            object(text, cursor, transform, depth + 1)?;
-        }
-        text.extend_from_slice(b"]}");
-        return Ok(());
-    }
-    text.extend_from_slice(b"\",\"coordinates\":");
-    if matches!(head.flat, 1..=3 | 17) {
-        coordinates(text, cursor, head, transform)?;
-    } else {
-        text.push(b'[');
-        for at in 0..head.count {
-            if at > 0 {
-                text.push(b',');
-            }
-            let inner = cursor.head()?;
-            coordinates(text, cursor, inner, transform)?;
-        }
-        text.push(b']');
-    }
-    text.push(b'}');
-    Ok(())
-}
-
-fn coordinates(text: &mut Vec<u8>, cursor: &mut Cursor<'_>, head: Head, transform: Option<&Transform>) -> Result<()> {
-    match head.flat {
-        1 => vertices(text, cursor.run(1, head.stride)?, head, transform, None),
-        2 => {
-            text.push(b'[');
-            vertices(text, cursor.run(head.count, head.stride)?, head, transform, None)?;
-            text.push(b']');
-            Ok(())
-        }
-        3 | 17 => {
-            text.push(b'[');
-            for ring in 0..head.count {
-                text.extend_from_slice(if ring > 0 { b",[" } else { b"[" });
-                let count = cursor.count()?;
-                vertices(text, cursor.run(count, head.stride)?, head, transform, Some(ring == 0))?;
-                text.push(b']');
-            }
-            text.push(b']');
-            Ok(())
-        }
-        _ => Err(Error::new(Kind::Archive, "a geometry is not well-formed")),
-    }
-}
-
-/// Vertices with commas between them; a ring is turned round where RFC 7946 wants it the other way.
-fn vertices(
-    text: &mut Vec<u8>,
-    run: &[u8],
-    head: Head,
-    transform: Option<&Transform>,
-    is_outer: Option<bool>,
-) -> Result<()> {
-    let (mut xs, mut ys): (Vec<f64>, Vec<f64>) = points(run, head.stride).unzip();
-    if let Some(transform) = transform {
-        transform.apply(&mut xs, &mut ys)?;
-    }
-    let mut vertices: Vec<(f64, f64)> = xs.into_iter().zip(ys).collect();
-    let mut heights: Vec<f64> =
-        if head.has_z { run.chunks_exact(head.stride).map(|vertex| ordinate(vertex, 2)).collect() } else { Vec::new() };
-    if is_outer.is_some_and(|is_outer| winding::is_wrong(&vertices, is_outer)) {
-        vertices.reverse();
-        heights.reverse();
-    }
-    for (at, (x, y)) in vertices.into_iter().enumerate() {
-        if !x.is_finite() || !y.is_finite() {
-            let message = "a coordinate is not a finite number, and GeoJSON has no word for that";
-            return Err(Error::new(Kind::Archive, message));
-        }
-        text.extend_from_slice(if at > 0 { b",[" } else { b"[" });
-        json(text, &x);
-        text.push(b',');
-        json(text, &y);
-        if let Some(z) = heights.get(at).filter(|z| z.is_finite()) {
-            text.push(b',');
-            json(text, z);
-        }
-        text.push(b']');
-    }
-    Ok(())
 }

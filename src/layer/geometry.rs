@@ -15,11 +15,18 @@ use crate::archive::{Flat, Record, Shape, ShapeHeader, Vertices};
 /// Below this, an M means that there is none.
 const NO_DATA: f64 = -1e38;
 
+/// The bytes of a point and its record header.
+const POINT_RECORD: usize = 28;
+/// The most that room is made for before anything is read, since sizes may lie.
+const MOST_ROOM: u64 = 64 << 20;
+
 /// A column of geometries while it is read.
 pub(super) struct Geometries {
     data: Vec<u8>,
     ends: Vec<i64>,
     nulls: NullBufferBuilder,
+    /// The parts of the shape at hand, kept for the next one.
+    parts: Vec<(usize, usize)>,
     pub(super) findings: Findings,
     /// Whether the geometries written have M: decided by the first shape, or before.
     has_m: Option<bool>,
@@ -30,12 +37,17 @@ pub(super) struct Geometries {
 }
 
 impl Geometries {
-    /// An empty column; `has_m` where it is known that vertices have M.
-    pub(super) fn new(has_m: Option<bool>) -> Self {
+    /// An empty column with room for shapes of `size` bytes; `has_m` where it is known that vertices have M.
+    pub(super) fn new(has_m: Option<bool>, size: u64) -> Self {
+        let room = usize::try_from(size.min(MOST_ROOM)).unwrap_or(0);
+        let mut ends = Vec::with_capacity(room / POINT_RECORD + 1);
+        ends.push(0);
         Self {
-            data: Vec::new(),
-            ends: vec![0],
+            // Well-known binary is a little smaller than the shapes it is made of.
+            data: Vec::with_capacity(room),
+            ends,
             nulls: NullBufferBuilder::new(0),
+            parts: Vec::new(),
             findings: Findings::default(),
             has_m,
             needs_m: false,
@@ -108,36 +120,40 @@ impl Geometries {
                 Some(true)
             }
             Flat::PolyLine | Flat::Polygon if shape.parts.is_empty() => None,
-            Flat::PolyLine | Flat::Polygon => {
-                let Some(parts) = self.parts(shape, count, number) else { return Some(false) };
-                if shape.flat == Flat::PolyLine {
-                    self.lines(vertices, &parts, dimensions, number);
-                } else {
-                    self.polygons(vertices, &parts, dimensions, number);
-                }
-                Some(true)
-            }
-            Flat::MultiPatch => {
-                let Some(parts) = self.parts(shape, count, number) else { return Some(false) };
-                Some(patches::write(self, shape, &parts, dimensions, number))
+            Flat::PolyLine | Flat::Polygon | Flat::MultiPatch => {
+                // Taken out and put back, so that no record allocates its own.
+                let mut parts = std::mem::take(&mut self.parts);
+                let written = self.parts(shape, count, number, &mut parts)
+                    && match shape.flat {
+                        Flat::PolyLine => self.lines(vertices, &parts, dimensions, number),
+                        Flat::Polygon => self.polygons(vertices, &parts, dimensions, number),
+                        _ => patches::write(self, shape, &parts, dimensions, number),
+                    };
+                self.parts = parts;
+                Some(written)
             }
         }
     }
 
-    /// Where each part begins and ends.
-    fn parts(&mut self, shape: &Shape<'_>, count: usize, number: u64) -> Option<Vec<(usize, usize)>> {
-        let starts = shape.parts.chunks_exact(4).map(|bytes| i32::from_le_bytes(bytes.try_into().unwrap_or_default()));
-        let mut starts: Vec<usize> = starts.map(usize::try_from).collect::<Result<_, _>>().ok()?;
-        if let Some(first) = starts.first_mut().filter(|first| **first != 0) {
-            *first = 0;
-            self.findings.add(Finding::PartStart, number);
+    /// Fills `parts` with where each part begins and ends; whether they follow one another inside the shape.
+    fn parts(&mut self, shape: &Shape<'_>, count: usize, number: u64, parts: &mut Vec<(usize, usize)>) -> bool {
+        let start =
+            |bytes: &[u8]| bytes.try_into().ok().and_then(|bytes| usize::try_from(i32::from_le_bytes(bytes)).ok());
+        parts.clear();
+        for bytes in shape.parts.chunks_exact(4) {
+            let Some(mut start) = start(bytes) else { return false };
+            if let Some((_, end)) = parts.last_mut() {
+                *end = start;
+            } else if start != 0 {
+                start = 0;
+                self.findings.add(Finding::PartStart, number);
+            }
+            parts.push((start, count));
         }
-        let ends = starts.iter().skip(1).copied().chain(std::iter::once(count));
-        let parts: Vec<(usize, usize)> = starts.iter().copied().zip(ends).collect();
-        parts.iter().all(|(start, end)| start < end).then_some(parts)
+        parts.iter().all(|(start, end)| start < end)
     }
 
-    fn lines(&mut self, vertices: Vertices<'_>, parts: &[(usize, usize)], dimensions: Dimensions, number: u64) {
+    fn lines(&mut self, vertices: Vertices<'_>, parts: &[(usize, usize)], dimensions: Dimensions, number: u64) -> bool {
         let single = parts.len() == 1;
         if !single {
             self.head(5, dimensions);
@@ -155,14 +171,21 @@ impl Geometries {
             self.count(end - start);
             self.coordinates(vertices, *start, *end, dimensions);
         }
+        true
     }
 
-    fn polygons(&mut self, vertices: Vertices<'_>, parts: &[(usize, usize)], dimensions: Dimensions, number: u64) {
+    fn polygons(
+        &mut self,
+        vertices: Vertices<'_>,
+        parts: &[(usize, usize)],
+        dimensions: Dimensions,
+        number: u64,
+    ) -> bool {
         if let [part] = parts {
             self.head(3, dimensions);
             self.count(1);
             self.ring(vertices, *part, dimensions, number);
-            return;
+            return true;
         }
         let rings: Vec<Ring> = parts
             .iter()
@@ -185,6 +208,7 @@ impl Geometries {
                 self.ring(vertices, *part, dimensions, number);
             }
         }
+        true
     }
 
     /// A ring, closed where the file leaves it open.
@@ -218,7 +242,10 @@ impl Geometries {
 
     /// The head of a geometry of its own.
     pub(super) fn head(&mut self, flat: u32, dimensions: Dimensions) {
-        self.types.insert(dimensions.code(flat));
+        let code = dimensions.code(flat);
+        if self.types.last() != Some(&code) {
+            self.types.insert(code);
+        }
         self.subhead(flat, dimensions);
     }
 
@@ -239,17 +266,13 @@ impl Geometries {
             self.data.extend_from_slice(xy);
             return;
         }
-        let values = |all: Option<&[u8]>| -> Vec<f64> {
-            all.and_then(|all| all.get(start * 8..end * 8)).map(|part| floats(part).collect()).unwrap_or_default()
-        };
-        let (z, m) = (values(vertices.z), values(vertices.m));
-        for (at, xy) in xy.chunks_exact(16).enumerate() {
+        for (vertex, xy) in (start..end).zip(xy.chunks_exact(16)) {
             self.data.extend_from_slice(xy);
             if dimensions.z {
-                self.data.extend_from_slice(&z.get(at).copied().unwrap_or(0.0).to_le_bytes());
+                self.data.extend_from_slice(&ordinate(vertices.z, vertex).unwrap_or(0.0).to_le_bytes());
             }
             if dimensions.m {
-                let value = m.get(at).copied().filter(|value| *value >= NO_DATA).unwrap_or(f64::NAN);
+                let value = ordinate(vertices.m, vertex).filter(|value| *value >= NO_DATA).unwrap_or(f64::NAN);
                 self.data.extend_from_slice(&value.to_le_bytes());
             }
         }
@@ -260,7 +283,8 @@ impl Geometries {
         if deleted.is_empty() {
             return self;
         }
-        let mut kept = Self { findings: self.findings, types: self.types, ..Self::new(self.has_m) };
+        let mut kept =
+            Self { findings: self.findings, types: self.types, ..Self::new(self.has_m, self.data.len() as u64) };
         for (number, span) in (0_u64..).zip(self.ends.windows(2)) {
             if deleted.contains(&number) {
                 continue;
@@ -294,6 +318,12 @@ impl Dimensions {
     fn code(self, flat: u32) -> u32 {
         flat + if self.z { 1000 } else { 0 } + if self.m { 2000 } else { 0 }
     }
+}
+
+/// The Z or M of one vertex.
+fn ordinate(all: Option<&[u8]>, vertex: usize) -> Option<f64> {
+    let bytes = all?.get(vertex * 8..vertex * 8 + 8)?;
+    bytes.try_into().ok().map(f64::from_le_bytes)
 }
 
 fn floats(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {

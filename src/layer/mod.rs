@@ -14,6 +14,7 @@ mod columns;
 mod file;
 mod findings;
 mod geojson;
+mod geojson_geometry;
 mod geometry;
 mod map;
 mod number;

@@ -74,7 +74,9 @@ impl Layer {
     /// The `geo` entry of the file; none where the layer has no geometry.
     fn geo_metadata(&self, schema: &Schema, bounds: &Bounds) -> Option<Value> {
         let column = self.geometry_column()?;
-        let types: Vec<String> = self.types.iter().map(|code| type_name(*code)).collect();
+        // The format has no name for surfaces of triangles; an empty list says that types are not known.
+        let types: Vec<String> =
+            self.types.iter().map(|code| type_name(*code)).collect::<Option<_>>().unwrap_or_default();
         let mut geometry = json!({
             "encoding": "WKB",
             "geometry_types": types,
@@ -148,8 +150,8 @@ impl Bounds {
     }
 }
 
-/// The name of a type in GeoParquet, which knows no M.
-fn type_name(code: u32) -> String {
+/// The name of a type in GeoParquet, which knows no M; `None` where it has none.
+fn type_name(code: u32) -> Option<String> {
     let flat = match code % 1000 {
         1 => "Point",
         2 => "LineString",
@@ -157,8 +159,9 @@ fn type_name(code: u32) -> String {
         4 => "MultiPoint",
         5 => "MultiLineString",
         6 => "MultiPolygon",
-        _ => "GeometryCollection",
+        7 => "GeometryCollection",
+        _ => return None,
     };
     let has_z = (code / 1000) % 2 == 1;
-    format!("{flat}{}", if has_z { " Z" } else { "" })
+    Some(format!("{flat}{}", if has_z { " Z" } else { "" }))
 }

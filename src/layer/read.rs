@@ -24,6 +24,9 @@ pub fn read(source: &Source, options: &Options) -> Result<Layer> {
     }
     let (sets, mut notes) = archive::sets(source, &options.limits)?;
     let set = Set::choose(sets, options.layer.as_deref(), source)?;
+    if options.strict {
+        set.lacks_refused(&notes)?;
+    }
     let (shapes, table) = members(&set, options, &mut notes)?;
     let layer = assemble(set, source, options, shapes, table, notes)?;
     match options.to_crs {
@@ -105,7 +108,7 @@ fn shapes(shp: &Member, set: &Set, options: &Options, notes: &mut Vec<Diagnostic
     }
     let read = |has_m| {
         let mut found = Vec::new();
-        let mut all = Geometries::new(has_m);
+        let mut all = Geometries::new(has_m, shp.size());
         archive::records(shp, index.as_ref(), options.strict, &mut found, |header, number, record| {
             all.push(header, number, &record);
             Ok(())

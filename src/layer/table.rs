@@ -4,6 +4,9 @@ use super::columns::{Chunk, Column};
 use crate::archive::{Diagnostic, Encoding, Member, Options, TableHeader, Window};
 use crate::error::{Error, Kind, Result};
 
+/// The most bytes that room is made for before any record is read, since sizes may lie too.
+const MOST_ROOM: u64 = 256 << 20;
+
 /// What a .dbf holds.
 pub(super) struct Table {
     pub(super) columns: Vec<Column>,
@@ -73,18 +76,23 @@ fn choose(
             let message = format!("a column without a name was called `{name}`");
             notes.push(Diagnostic::new("unnamed-column", message).in_member(member.name()));
         }
-        columns.push(Column::new(name, field.clone()));
+        columns.push((name, field.clone()));
     }
-    let Some(wanted) = &options.columns else { return Ok(columns) };
-    for name in wanted {
-        if !columns.iter().any(|column| column.name == *name) {
-            let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+    for name in options.columns.iter().flatten() {
+        if !columns.iter().any(|(known, _)| known == name) {
+            let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
             let message = format!("there is no column `{name}`; there are: {}", names.join(", "));
             return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.clone())));
         }
     }
-    columns.retain(|column| wanted.contains(&column.name));
-    Ok(columns)
+    if let Some(wanted) = &options.columns {
+        columns.retain(|(name, _)| wanted.contains(name));
+    }
+    // The header may lie about the records, but they cannot be more than fit into the member.
+    let most = MOST_ROOM / (8 * columns.len().max(1) as u64);
+    let rows = header.records.min(member.size() / header.record_size.max(1) as u64).min(most);
+    let rows = usize::try_from(rows).unwrap_or(0);
+    Ok(columns.into_iter().map(|(name, field)| Column::new(name, field, rows)).collect())
 }
 
 impl Table {

@@ -1,18 +1,16 @@
 //! The gate that every request passes: it grants slots in the order of asking, and waits until the windows allow one.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use sha1::{Digest as _, Sha1};
 use tokio::sync::Notify;
 
 use super::file::LogFile;
 use super::log::{Log, Micros, micros, since};
 use super::owner;
-use super::store::{Place, Store};
+use super::store::{Place, Store, budget_key};
 use super::{Budget, Heard, Window};
 use crate::clock::Clock;
 
@@ -52,7 +50,10 @@ pub struct Refusal {
 }
 
 /// The gates of this process, so that two clients of one budget queue in one line.
-static GATES: Mutex<Option<HashMap<(u32, Place, String), Weak<Gate>>>> = Mutex::new(None);
+static GATES: Mutex<Option<Gates>> = Mutex::new(None);
+
+/// By process, place and budget.
+type Gates = HashMap<(u32, Place, String), Weak<Gate>>;
 
 impl std::fmt::Debug for Limiter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -66,15 +67,21 @@ impl Limiter {
     #[must_use]
     pub fn shared(place: Place, base_url: &str, api_key: &str, windows: &[Window], clock: Arc<dyn Clock>) -> Self {
         let key = budget_key(base_url, api_key);
-        let mut gates = lock(&GATES);
-        let gates = gates.get_or_insert_with(HashMap::new);
-        gates.retain(|_, gate| gate.strong_count() > 0);
         let entry = (std::process::id(), place, key);
-        if let Some(gate) = gates.get(&entry).and_then(Weak::upgrade) {
-            return Self::through(gate, windows, clock);
-        }
-        let gate = Arc::new(Gate::open(&entry.1, &entry.2));
-        gates.insert(entry, Arc::downgrade(&gate));
+        let known = lock(&GATES).as_ref().and_then(|gates| gates.get(&entry)).and_then(Weak::upgrade);
+        let gate = known.unwrap_or_else(|| {
+            // Opened outside the lock: a fork must not find it held for as long as a file takes to open.
+            let fresh = Arc::new(Gate::open(&entry.1, &entry.2));
+            let mut gates = lock(&GATES);
+            let gates = gates.get_or_insert_with(HashMap::new);
+            gates.retain(|_, gate| gate.strong_count() > 0);
+            // Another thread may have been faster; then its gate is the one.
+            if let Some(gate) = gates.get(&entry).and_then(Weak::upgrade) {
+                return gate;
+            }
+            gates.insert(entry, Arc::downgrade(&fresh));
+            fresh
+        });
         Self::through(gate, windows, clock)
     }
 
@@ -170,7 +177,7 @@ impl Limiter {
             || self.now(),
             keep,
             |log, now| {
-                log.tidy(now, keep, owner::is_gone);
+                log.tidy(now, keep, |owner| owner != gate.owner && owner::is_gone(owner));
                 work(log, now)
             },
         );
@@ -276,16 +283,6 @@ fn refuse_beyond(patience: Duration, now: Micros, at: Micros) -> Result<(), Refu
     if ready_in > patience { Err(Refusal { ready_in }) } else { Ok(()) }
 }
 
-/// Names a budget without telling the key.
-fn budget_key(base_url: &str, api_key: &str) -> String {
-    use std::fmt::Write as _;
-    let digest = Sha1::digest(format!("headland budget\n{base_url}\n{api_key}"));
-    digest.iter().fold(String::with_capacity(40), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 fn not_shared(reason: &str) -> String {
     format!(
         "the budget of calls is kept in this process alone, so that other processes may use it up: {reason}. Pass a \
@@ -299,20 +296,4 @@ fn fresh_id() -> i64 {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The file that all processes of this user share; `None` where the system names no folder for it.
-#[must_use]
-pub fn default_file() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = folder("XDG_STATE_HOME").or_else(|| {
-        if cfg!(windows) {
-            folder("LOCALAPPDATA")
-        } else if cfg!(target_os = "macos") {
-            folder("HOME").map(|home| home.join("Library/Application Support"))
-        } else {
-            folder("HOME").map(|home| home.join(".local/state"))
-        }
-    })?;
-    Some(state.join("headland").join("limits.sqlite3"))
 }

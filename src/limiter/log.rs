@@ -144,7 +144,7 @@ impl Log {
         verdict
     }
 
-    /// Whether some call in flight belongs to another process.
+    /// Whether some call in flight went through another gate, whose bell is not ours.
     pub(super) fn others_in_flight(&self, me: &str) -> bool {
         self.entries.iter().any(|entry| matches!(&entry.standing, Standing::InFlight { owner, .. } if owner != me))
     }

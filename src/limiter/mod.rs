@@ -9,9 +9,9 @@ mod store;
 
 use std::time::Duration;
 
-pub use gate::{Limiter, Refusal, Slot, default_file};
+pub use gate::{Limiter, Refusal, Slot};
 pub use heard::Heard;
-pub use store::Place;
+pub use store::{Place, default_file};
 
 /// So many calls in any stretch of that length (specification 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

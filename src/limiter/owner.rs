@@ -2,16 +2,18 @@
 
 use std::fs;
 
-/// The name of this process: its id, the time it started (ids are used again) and its space of ids (containers).
+/// A name for one gate of this process: the id of the process, the time it started (ids are used again), its space
+/// of ids (containers), and what tells this gate from others of the process.
 pub(super) fn this() -> String {
     let pid = std::process::id();
-    format!("{pid}:{}:{}", start_of(pid).unwrap_or_default(), space())
+    format!("{pid}:{}:{}:{:x}", start_of(pid).unwrap_or_default(), space(), fastrand::u64(..))
 }
 
 /// Whether the process of that name has ended. Where this system cannot tell, the answer is no, and the lease of
 /// the slot decides.
 pub(super) fn is_gone(owner: &str) -> bool {
-    let mut parts = owner.splitn(3, ':');
+    let Some((process, _gate)) = owner.rsplit_once(':') else { return false };
+    let mut parts = process.splitn(3, ':');
     let (Some(pid), Some(start), Some(owners_space)) = (parts.next(), parts.next(), parts.next()) else { return false };
     let Ok(pid) = pid.parse::<u32>() else { return false };
     if start.is_empty() || owners_space != space() {
@@ -46,12 +48,12 @@ mod tests {
         let me = this();
         assert!(!is_gone(&me));
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let owner = format!("{}:{}:{}", child.id(), start_of(child.id()).unwrap(), space());
+        let owner = format!("{}:{}:{}:1", child.id(), start_of(child.id()).unwrap(), space());
         assert!(!is_gone(&owner));
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(is_gone(&owner));
-        assert!(is_gone(&format!("{}:1:{}", std::process::id(), space())), "another process had this id before");
-        assert!(!is_gone("1:1:another container"), "the lease decides there");
+        assert!(is_gone(&format!("{}:1:{}:1", std::process::id(), space())), "another process had this id before");
+        assert!(!is_gone("1:1:another container:1"), "the lease decides there");
     }
 }

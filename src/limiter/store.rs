@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use sha1::{Digest as _, Sha1};
+
 use super::file::LogFile;
 use super::log::{Log, Micros};
 
@@ -49,4 +51,30 @@ impl Store {
         *self = Self::Memory(log);
         (result, Some(reason))
     }
+}
+
+/// Names a budget without telling the key.
+pub(super) fn budget_key(base_url: &str, api_key: &str) -> String {
+    use std::fmt::Write as _;
+    let digest = Sha1::digest(format!("headland budget\n{base_url}\n{api_key}"));
+    digest.iter().fold(String::with_capacity(40), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The file that all processes of this user share; `None` where the system names no folder for it.
+#[must_use]
+pub fn default_file() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = folder("XDG_STATE_HOME").or_else(|| {
+        if cfg!(windows) {
+            folder("LOCALAPPDATA")
+        } else if cfg!(target_os = "macos") {
+            folder("HOME").map(|home| home.join("Library/Application Support"))
+        } else {
+            folder("HOME").map(|home| home.join(".local/state"))
+        }
+    })?;
+    Some(state.join("headland").join("limits.sqlite3"))
 }

@@ -92,17 +92,17 @@ fn damaged(error: &io::Error) -> Fault {
 /// How `Content-Encoding` is undone (specification 4.5).
 enum Unpacking {
     Nothing,
-    Gzip(MultiGzDecoder<Vec<u8>>),
+    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
     /// What is called deflate comes with a zlib header or without; the first byte tells.
     DeflateOfSomeKind,
-    Zlib(ZlibDecoder<Vec<u8>>),
-    Deflate(DeflateDecoder<Vec<u8>>),
+    Zlib(Box<ZlibDecoder<Vec<u8>>>),
+    Deflate(Box<DeflateDecoder<Vec<u8>>>),
 }
 
 impl Unpacking {
     fn of(encoding: &str) -> Self {
         if encoding.eq_ignore_ascii_case("gzip") || encoding.eq_ignore_ascii_case("x-gzip") {
-            Self::Gzip(MultiGzDecoder::new(Vec::new()))
+            Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))
         } else if encoding.eq_ignore_ascii_case("deflate") {
             Self::DeflateOfSomeKind
         } else {
@@ -113,9 +113,9 @@ impl Unpacking {
     fn push(&mut self, chunk: Bytes) -> io::Result<Bytes> {
         if let (Self::DeflateOfSomeKind, Some(first)) = (&*self, chunk.first()) {
             *self = if first & 0x0F == 8 {
-                Self::Zlib(ZlibDecoder::new(Vec::new()))
+                Self::Zlib(Box::new(ZlibDecoder::new(Vec::new())))
             } else {
-                Self::Deflate(DeflateDecoder::new(Vec::new()))
+                Self::Deflate(Box::new(DeflateDecoder::new(Vec::new())))
             };
         }
         match self {

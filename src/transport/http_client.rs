@@ -80,6 +80,11 @@ impl HttpClient {
             builder = builder.body(body);
         }
         let read = self.read;
+        // A runtime that is only driven during calls has not seen yet which resting connections the server closed,
+        // and a request sent on one of those is lost. The first pause lets the runtime hear of it, the second lets
+        // the connection act on it.
+        tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
         match tokio::time::timeout(patience, builder.send()).await {
             Err(_) => Err(silent(patience)),
             Ok(Err(error)) => Err(fault(&error)),
@@ -124,20 +129,13 @@ fn fault(error: &reqwest::Error) -> Fault {
     Fault { kind, message: story(error) }
 }
 
-fn mentions_tls(error: &reqwest::Error) -> bool {
-    let mut source = error.source();
-    while let Some(cause) = source {
-        if cause.is::<rustls::Error>() {
-            return true;
-        }
-        // An I/O error shows what it wraps through `get_ref`, not through `source`.
-        let wrapped = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if wrapped.is_some_and(|inner| inner.is::<rustls::Error>()) {
-            return true;
-        }
-        source = cause.source();
+fn mentions_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    if error.is::<rustls::Error>() {
+        return true;
     }
-    false
+    // An I/O error shows what it wraps through `get_ref`, not through `source`.
+    let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    wrapped.is_some_and(|inner| mentions_tls(inner)) || error.source().is_some_and(mentions_tls)
 }
 
 /// The last cause says the most; the first line of reqwest only repeats the address.

@@ -3,6 +3,7 @@
 mod attempts;
 mod base;
 mod body;
+mod caller;
 mod http_client;
 mod judge;
 mod notices;
@@ -19,9 +20,10 @@ use http::HeaderMap;
 
 use crate::api::Method;
 
-pub use attempts::{Attempts, Call, Caller, Got, Jitter, Limits, Whole};
+pub use attempts::{Attempts, Got, Whole};
 pub use base::Base;
 pub use body::Body;
+pub use caller::{Call, Caller, Jitter, Limits};
 pub use http_client::HttpClient;
 pub use judge::{Judged, judge_response};
 pub use notices::Notices;

@@ -52,7 +52,9 @@ impl Skew {
         let Some(date) = date.and_then(|text| DateTime::parse_from_rfc2822(text).ok()) else {
             return if about_time { Lesson::NoDate } else { Lesson::NotTheClock };
         };
-        let measured = date.signed_duration_since(now).num_seconds();
+        // `Date` has whole seconds, cut: on average it is half a second behind.
+        let difference = date.signed_duration_since(now).num_milliseconds().saturating_add(500);
+        let measured = difference.saturating_add(500).div_euclid(1_000);
         let error = measured.saturating_sub(used).saturating_abs();
         if error < if about_time { NOISE } else { SUSPICIOUS } {
             return Lesson::NotTheClock;

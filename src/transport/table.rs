@@ -70,6 +70,7 @@ pub(super) const FEW: u32 = 4;
 
 /// The table.
 #[must_use]
+#[expect(clippy::match_same_arms, reason = "a line for each outcome is what makes it a table")]
 pub(super) const fn decide(class: Class, outcome: Outcome) -> Decision {
     use Decision::{Fail, HandBack, LookUp, Repeat, RepeatFew};
     let [record, file, once] = match outcome {

@@ -38,7 +38,7 @@ pub(crate) fn shp(kind: i32, records: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
     let (mut body, mut index) = (Vec::new(), Vec::new());
     for (number, record) in (1_i32..).zip(records) {
         let words = i32::try_from(record.len() / 2).unwrap();
-        index.extend(i32::try_from((100 + body.len()) / 2).unwrap().to_be_bytes());
+        index.extend(i32::try_from(50 + body.len() / 2).unwrap().to_be_bytes());
         index.extend(words.to_be_bytes());
         body.extend(number.to_be_bytes());
         body.extend(words.to_be_bytes());
@@ -51,7 +51,7 @@ pub(crate) fn shp(kind: i32, records: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
 pub(crate) fn with_header(kind: i32, body: &[u8]) -> Vec<u8> {
     let mut bytes = 9994_i32.to_be_bytes().to_vec();
     bytes.extend([0; 20]);
-    bytes.extend(i32::try_from((100 + body.len()) / 2).unwrap().to_be_bytes());
+    bytes.extend(i32::try_from(50 + body.len() / 2).unwrap().to_be_bytes());
     bytes.extend(1000_i32.to_le_bytes());
     bytes.extend(kind.to_le_bytes());
     bytes.extend([0; 64]);
@@ -79,8 +79,8 @@ pub(crate) fn parts(kind: i32, starts: &[i32], points: &[(f64, f64)]) -> Vec<u8>
     bytes.extend([0; 32]);
     bytes.extend(i32::try_from(starts.len()).unwrap().to_le_bytes());
     bytes.extend(i32::try_from(points.len()).unwrap().to_le_bytes());
-    starts.iter().for_each(|start| bytes.extend(start.to_le_bytes()));
-    points.iter().for_each(|(x, y)| bytes.extend([x.to_le_bytes(), y.to_le_bytes()].concat()));
+    bytes.extend(starts.iter().flat_map(|start| start.to_le_bytes()));
+    bytes.extend(points.iter().flat_map(|(x, y)| [*x, *y]).flat_map(f64::to_le_bytes));
     bytes
 }
 

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use crate::make;
 
-fn read(bytes: Vec<u8>) {
+fn read(bytes: &[u8]) {
     for strict in [true, false] {
-        if let Ok(layer) = layer::read(&make::source(bytes.clone()), &Options { strict, ..Options::default() }) {
+        if let Ok(layer) = layer::read(&make::source(bytes.to_vec()), &Options { strict, ..Options::default() }) {
             let text = layer.geojson(true).map(|text| text.len());
             assert!(text.is_err() || layer.is_empty() || text.unwrap() > 0);
         }
@@ -34,7 +34,7 @@ proptest! {
             bytes.splice(0..0, *b"PK\x03\x04");
             bytes.extend(*b"PK\x05\x06\0\0\0\0\x01\0\x01\0\x2e\0\0\0\0\0\0\0\0\0");
         }
-        read(bytes);
+        read(&bytes);
     }
 
     #[test]
@@ -49,7 +49,7 @@ proptest! {
         if let Some(cut) = cut {
             bytes.truncate(cut.index(bytes.len()));
         }
-        read(bytes);
+        read(&bytes);
     }
 
     #[test]
@@ -64,7 +64,7 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()));
         }
         let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (*name, &**bytes)).collect();
-        read(make::zip(&members));
+        read(&make::zip(&members));
     }
 }
 

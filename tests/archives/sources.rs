@@ -160,3 +160,21 @@ fn members_that_overlap_are_refused() {
     assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
     assert!(error.message().contains("overlap"), "{error}");
 }
+
+#[test]
+fn a_name_that_leads_out_is_refused_and_an_error_where_it_is_needed() {
+    let mut members = named("");
+    members.push(("../../evil.shp".to_owned(), b"rubbish".to_vec()));
+    let layer =
+        layer::read(&make::source(zipped(&members, zip::CompressionMethod::Deflated)), &Options::default()).unwrap();
+    assert_eq!(layer.len(), 2);
+    let note = &layer.diagnostics()[0];
+    assert_eq!((note.code, note.member.as_deref()), ("refused-name", Some("../../evil.shp")));
+    let mut members = named("");
+    members[0].0 = "../t.shp".to_owned();
+    let zip = zipped(&members, zip::CompressionMethod::Deflated);
+    let error = layer::read(&make::source(zip.clone()), &Options::default()).unwrap_err();
+    assert_eq!(error.facts().member.as_deref(), Some("../t.shp"));
+    let layer = layer::read(&make::source(zip), &Options { strict: false, ..Options::default() }).unwrap();
+    assert_eq!((layer.len(), layer.geometry_column()), (2, None));
+}

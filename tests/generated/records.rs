@@ -59,7 +59,7 @@ pub(crate) fn records() -> String {
         }
         out.push_str("\n    \"\"\"\n\n");
         for field in shape.fields {
-            out.push_str(&format!("    {}: {}\n", field.snake, annotation(field.kind)));
+            out.push_str(&format!("    {}: {}\n", field.snake, annotation(field)));
         }
     }
     out.push_str(
@@ -79,8 +79,10 @@ pub(crate) fn with_unit(field: &Field) -> String {
     }
 }
 
-fn annotation(kind: Kind) -> String {
-    match kind {
+/// The type of a field. A record always has its own id, so users need not prove it to their type checker.
+fn annotation(field: &Field) -> String {
+    match field.kind {
+        Kind::Id if field.snake == "id" => "str".to_owned(),
         Kind::Id | Kind::Text => "str | None".to_owned(),
         Kind::Boolean => "bool | None".to_owned(),
         Kind::Integer => "int | None".to_owned(),

@@ -13,7 +13,7 @@ from headland.sandbox import Sandbox
 
 from .archives import find_archives
 from .page import write_page
-from .pull import Pulled, pull
+from .pull import pull
 
 if TYPE_CHECKING:
     from collections.abc import Callable

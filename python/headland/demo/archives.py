@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import zipfile
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Archive", "find_archives"]
 
@@ -29,7 +32,8 @@ class Archive:
                 for file in self.files:
                     target.write(file, file.name)
             buffer.seek(0)
-        buffer.name = f"{first.stem}.jdp.zip"  # type: ignore[attr-defined]  # files have names, and so has this one
+        # Files have names, and so has this one.
+        buffer.name = f"{first.stem}.jdp.zip"
         return buffer
 
 

@@ -26,7 +26,7 @@ table { border-collapse: collapse; width: 100%; font-size: .86rem; font-variant-
 th { text-align: left; color: var(--soft); font-weight: 600; }
 th, td { padding: .34rem .7rem .34rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number, th.number { text-align: right; }
-.maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(340px, 1fr)); gap: 1.1rem; }
+.maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(460px, 1fr)); gap: 1.1rem; }
 figure { margin: 0; background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: .6rem; }
 figure img { width: 100%; height: auto; display: block; }
 figcaption { font-size: .8rem; color: var(--soft); padding: .4rem .2rem 0; }
@@ -49,9 +49,10 @@ def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
         f"<title>headland: every field on a map</title><style>{STYLE}</style></head><body>",
         "<h1>Every field on a map</h1>",
-        f"<p class='lead'>{len(mapped)} of {len(pulled)} jobs mapped, {rows:,} rows, {calls:,} calls, {seconds:.0f} s. ",
-        f"The totals of {agreeing} of {len(checked)} generated jobs, summed from the layers, equal the generator's truth ",
-        "within one part in a million. A generated job's total is marked ✓ where it does.</p>",
+        f"<p class='lead'>{len(mapped)} of {len(pulled)} jobs mapped, {rows:,} rows, ",
+        f"{calls:,} calls, {seconds:.0f} s. ",
+        f"The totals of {agreeing} of {len(checked)} generated jobs, summed from the layers, ",
+        "equal the generator's truth within one part in a million (✓).</p>",
     ]
     ordered = sorted(mapped, key=lambda job: job.field)
     for name, jobs in groupby(ordered, key=lambda job: job.field):
@@ -102,5 +103,9 @@ def total(job: Pulled) -> str:
     if job.total is None:
         return ""
     label, value, unit = job.total
-    mark = "" if job.agrees is None else (" <span class='ok'>✓</span>" if job.agrees else " <span class='problem'>✗</span>")
+    mark = (
+        ""
+        if job.agrees is None
+        else (" <span class='ok'>✓</span>" if job.agrees else " <span class='problem'>✗</span>")
+    )
     return f"{escape(label)} {value:,.0f} {escape(unit)}{mark}"

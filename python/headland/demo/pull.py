@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as attribute
 from typing import TYPE_CHECKING, Any
 
 from headland.archives import read
@@ -47,7 +48,7 @@ class Pulled:
     problem: str | None = None
     is_expected: bool = False
     """Whether the problem is one of the job itself, such as no coverage."""
-    files: list[str] = field(default_factory=list)
+    files: list[str] = attribute(default_factory=list)
     picture: str | None = None
 
     def summary(self) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def keep(pulled: Pulled, layer: Layer, out: Path, known: Mapping[str, Any] | Non
 
 def title(pulled: Pulled) -> str:
     """Name the field first: it is what people look for on a map."""
-    return pulled.name if pulled.source is not None else f"{pulled.field}: {pulled.name}"
+    return pulled.name if pulled.source or pulled.field in pulled.name else f"{pulled.field}: {pulled.name}"
 
 
 def mapped_column(layer: Layer) -> str | None:

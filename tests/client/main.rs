@@ -1,0 +1,10 @@
+//! The client against scripted replies and moved time, and against a small server on loopback.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
+
+mod calls;
+mod downloads;
+mod loopback;
+mod paging;
+mod parts;
+mod uploads;

@@ -1,0 +1,231 @@
+//! Lists that stand still and lists that move while they are read.
+
+use std::sync::{Arc, Mutex};
+
+use headland::client::{Client, Pages};
+use headland::error::Kind;
+use headland::transport::Request;
+use headland::wire::Value;
+use proptest::prelude::*;
+
+use crate::parts::*;
+
+/// The service's side of a list: what it holds, and what happens to it before each reply.
+struct List {
+    kind: &'static str,
+    ids: Vec<u32>,
+    largest_page: usize,
+}
+
+impl List {
+    fn page(&self, request: &Request) -> Canned {
+        let asked: usize = query(request, "pageSize").unwrap().parse().unwrap();
+        let size = asked.min(self.largest_page);
+        let page: usize = query(request, "page").unwrap().parse().unwrap();
+        let items: Vec<_> = self.ids.iter().skip(page * size).take(size).collect();
+        let json: Vec<_> = items.iter().map(|id| format!(r#"{{"ID":{id},"Name":"n{id}"}}"#)).collect();
+        let more = (page + 1) * size < self.ids.len();
+        ok(format!(
+            r#"{{"TotalCount":{},"PageSize":{asked},"IsPreviousPage":false,"IsNextPage":{more},"PageIndex":{page},"TotalPages":9,"{}":[{}]}}"#,
+            self.ids.len(),
+            self.kind,
+            json.join(",")
+        ))
+    }
+}
+
+fn jobs(ids: impl IntoIterator<Item = u32>) -> List {
+    List { kind: "JobData", ids: ids.into_iter().collect(), largest_page: 1_000 }
+}
+
+/// A client of a list to which `change` is done before each reply but the first.
+fn serve(mut list: List, mut change: impl FnMut(usize, &mut Vec<u32>) + Send + 'static) -> (Client, Arc<Script>) {
+    let script = Script::new(move |number, request| {
+        if number > 0 {
+            change(number, &mut list.ids);
+        }
+        Ok(list.page(request))
+    });
+    (client(&script), script)
+}
+
+fn pages(client: &Client, name: &str, page_size: u32) -> Pages {
+    client.pages(row(name), arguments(name, &[]), Some(page_size), None).unwrap()
+}
+
+async fn read(pages: &mut Pages) -> headland::error::Result<Vec<u32>> {
+    let mut ids = Vec::new();
+    while let Some(page) = pages.next_page().await? {
+        ids.extend(page.iter().map(|item| item.get("id").and_then(Value::as_text).unwrap().parse::<u32>().unwrap()));
+    }
+    Ok(ids)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_still_list_is_read_in_as_many_calls_as_it_has_pages_and_total_costs_none() {
+    let (client, script) = serve(jobs(0..7), |_, _| {});
+    let mut list = pages(&client, "job_data.list", 3);
+    assert_eq!(script.count(), 0, "nothing is called before it is needed");
+    assert_eq!(list.total().await.unwrap(), Some(7));
+    assert_eq!(list.total().await.unwrap(), Some(7));
+    assert_eq!(script.count(), 1);
+    assert_eq!(read(&mut list).await.unwrap(), (0..7).collect::<Vec<_>>());
+    assert_eq!(script.count(), 3);
+    assert!(list.next_page().await.unwrap().is_none());
+    let (client, script) = serve(jobs([]), |_, _| {});
+    assert!(read(&mut pages(&client, "job_data.list", 3)).await.unwrap().is_empty());
+    assert_eq!(script.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_gives_fewer_than_asked_is_read_to_its_end() {
+    let list = List { largest_page: 2, ..jobs(0..5) };
+    let (client, script) = serve(list, |_, _| {});
+    assert_eq!(read(&mut pages(&client, "job_data.list", 1_000)).await.unwrap(), [0, 1, 2, 3, 4]);
+    assert_eq!(script.count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_page_alone_can_be_read() {
+    let (client, script) = serve(jobs(0..7), |_, _| {});
+    let mut page = client.pages(row("job_data.list"), arguments("job_data.list", &[]), Some(3), Some(1)).unwrap();
+    assert_eq!(read(&mut page).await.unwrap(), [3, 4, 5]);
+    assert_eq!(script.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn page_sizes_that_the_service_does_not_take_are_refused_before_any_call() {
+    let (client, script) = serve(jobs(0..7), |_, _| {});
+    for (size, word) in [(0, "deprecated"), (1_001, "1000")] {
+        let error = client.pages(row("job_data.list"), arguments("job_data.list", &[]), Some(size), None).unwrap_err();
+        assert_eq!(error.kind(), Kind::Value);
+        assert!(error.message().contains(word), "{error}");
+    }
+    assert_eq!(script.count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn records_that_vanish_do_not_hide_others() {
+    let (client, _) = serve(jobs(0..9), |number, ids| {
+        if number == 1 {
+            ids.drain(..2);
+        }
+    });
+    let mut ids = read(&mut pages(&client, "job_data.list", 3)).await.unwrap();
+    ids.sort_unstable();
+    assert_eq!(ids, (0..9).collect::<Vec<_>>(), "3 and 4 moved to the page that was read already");
+    // The last page is gone when it is asked for.
+    let mut list = jobs(0..7);
+    let script = Script::new(move |number, request| {
+        if number == 2 {
+            list.ids.drain(..3);
+        }
+        let page: usize = query(request, "page").unwrap().parse().unwrap();
+        Ok(if page * 3 >= list.ids.len() { canned(404, "no such page") } else { list.page(request) })
+    });
+    let mut ids = read(&mut pages(&client_of(config(), &script), "job_data.list", 3)).await.unwrap();
+    ids.sort_unstable();
+    assert_eq!(ids, (0..7).collect::<Vec<_>>());
+}
+
+#[tokio::test(start_paused = true)]
+async fn records_that_are_added_come_at_most_once_and_hide_nothing() {
+    let (client, _) = serve(jobs(100..109), |number, ids| {
+        let new: Vec<u32> = (0..4).map(|index| u32::try_from(number).unwrap() * 10 + index).collect();
+        if number <= 2 {
+            ids.splice(0..0, new);
+        }
+    });
+    let ids = read(&mut pages(&client, "job_data.list", 3)).await.unwrap();
+    assert_eq!(ids.iter().copied().filter(|id| *id >= 100).collect::<Vec<_>>(), (100..109).collect::<Vec<_>>());
+}
+
+proptest! {
+    #[test]
+    fn what_is_there_throughout_comes_exactly_once(
+        size in 1_u32..6,
+        count in 0_u32..30,
+        changes in prop::collection::vec((0_u32..4, prop::collection::vec(any::<prop::sample::Index>(), 0..4)), 0..12),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        let removed = Arc::new(Mutex::new(Vec::new()));
+        let gone = removed.clone();
+        let result = runtime.block_on(async {
+            let mut fresh = 1_000;
+            let (client, _) = serve(jobs(0..count), move |number, ids| {
+                let Some((added, taken)) = changes.get(number - 1) else { return };
+                for index in taken {
+                    if !ids.is_empty() {
+                        gone.lock().unwrap().push(ids.remove(index.index(ids.len())));
+                    }
+                }
+                for _ in 0..*added {
+                    fresh += 1;
+                    ids.insert(0, fresh);
+                }
+            });
+            read(&mut pages(&client, "job_data.list", size)).await
+        });
+        let ids = result.unwrap();
+        let mut unique = ids.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        prop_assert_eq!(unique.len(), ids.len(), "each at most once");
+        let removed = removed.lock().unwrap();
+        for id in (0..count).filter(|id| !removed.contains(id)) {
+            prop_assert!(ids.contains(&id), "{} was there throughout", id);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_repeats_itself_is_an_error_and_no_endless_loop() {
+    let list = jobs(0..7);
+    let script = Script::new(move |_, request| {
+        let first = Request { url: request.url.replace("page=1", "page=0"), ..request.clone() };
+        Ok(list.page(&first))
+    });
+    let error = read(&mut pages(&client(&script), "job_data.list", 3)).await.unwrap_err();
+    assert_eq!((error.kind(), script.count()), (Kind::Decode, 3));
+    assert!(error.message().contains("no new record"), "{error}");
+    // A count that jumps up and down does not keep the reader going either.
+    let mut list = jobs(0..7);
+    let script = Script::new(move |number, request| {
+        list.ids = (0..if number % 2 == 0 { 7 } else { 6 }).collect();
+        Ok(list.page(request))
+    });
+    let result = read(&mut pages(&client(&script), "job_data.list", 3)).await;
+    assert!(script.count() < 40, "{result:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_refused_is_told_after_few_calls() {
+    let list = jobs(0..7);
+    let script = Script::new(move |_, request| {
+        let is_second = query(request, "page").unwrap() == "1";
+        Ok(if is_second { canned(400, "no") } else { list.page(request) })
+    });
+    let error = read(&mut pages(&client(&script), "job_data.list", 3)).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::InvalidRequest);
+    assert!(script.count() <= 6, "{}", script.count());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_without_a_promised_order_is_read_again_when_it_moved() {
+    let list = List { kind: "FieldComputer", ..jobs(0..9) };
+    let (client, script) = serve(list, |number, ids| {
+        if number == 1 {
+            ids.drain(..2);
+            ids.push(50);
+        }
+    });
+    let ids = read(&mut pages(&client, "field_computers.list", 3)).await.unwrap();
+    for id in 0..9 {
+        assert_eq!(ids.iter().filter(|other| **other == id).count(), 1, "{id} in {ids:?}");
+    }
+    assert!(script.count() > 4);
+    let list = List { kind: "FieldComputer", ..jobs(0..9) };
+    let (client, _) = serve(list, |number, ids| ids.push(u32::try_from(number).unwrap() + 100));
+    let error = read(&mut pages(&client, "field_computers.list", 8)).await.unwrap_err();
+    assert!(error.message().contains("changed"), "{error}");
+}

@@ -1,0 +1,159 @@
+//! A transport that answers from a script, and a clock that is tokio's paused time.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use futures_util::{StreamExt as _, stream};
+use headland::api::{self, Endpoint};
+use headland::client::{Arguments, Client, Config, LimiterState};
+use headland::clock::{Clock, Sleep};
+use headland::secret::Secret;
+use headland::transport::{BodyStream, Fault, FaultKind, Reply, Request, SendFuture, Transport};
+
+pub(crate) const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+/// 2026-09-21T13:46:40Z.
+pub(crate) const START: i64 = 1_790_000_000;
+
+/// A reply of the script.
+pub(crate) struct Canned {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) chunks: Vec<Result<Bytes, Fault>>,
+    /// Whether the body never ends.
+    pub(crate) hangs: bool,
+}
+
+pub(crate) fn canned(status: u16, body: impl Into<Vec<u8>>) -> Canned {
+    Canned { status, headers: Vec::new(), chunks: vec![Ok(Bytes::from(body.into()))], hangs: false }
+}
+
+pub(crate) fn ok(body: impl Into<Vec<u8>>) -> Canned {
+    canned(200, body)
+}
+
+impl Canned {
+    pub(crate) fn with(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
+        self.headers.push((name, value.to_string()));
+        self
+    }
+}
+
+pub(crate) fn fault(kind: FaultKind) -> Fault {
+    Fault { kind, message: "as scripted".to_owned() }
+}
+
+type Answer = dyn FnMut(usize, &Request) -> Result<Canned, Fault> + Send;
+
+/// Answers each request, and keeps it.
+pub(crate) struct Script {
+    answer: Mutex<Box<Answer>>,
+    pub(crate) requests: Mutex<Vec<Request>>,
+    latency: Duration,
+}
+
+impl Script {
+    pub(crate) fn new(answer: impl FnMut(usize, &Request) -> Result<Canned, Fault> + Send + 'static) -> Arc<Self> {
+        Self::slow(Duration::ZERO, answer)
+    }
+
+    pub(crate) fn slow(
+        latency: Duration,
+        answer: impl FnMut(usize, &Request) -> Result<Canned, Fault> + Send + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { answer: Mutex::new(Box::new(answer)), requests: Mutex::default(), latency })
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.requests.lock().unwrap().len()
+    }
+
+    pub(crate) fn request(&self, index: usize) -> Request {
+        self.requests.lock().unwrap()[index].clone()
+    }
+}
+
+impl Transport for Script {
+    fn send(&self, request: Request) -> SendFuture<'_> {
+        Box::pin(async move {
+            let number = self.count();
+            self.requests.lock().unwrap().push(request.clone());
+            tokio::time::sleep(self.latency).await;
+            let canned = (self.answer.lock().unwrap())(number, &request)?;
+            let headers =
+                canned.headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+            let chunks = stream::iter(canned.chunks);
+            let body: BodyStream =
+                if canned.hangs { Box::pin(chunks.chain(stream::pending())) } else { Box::pin(chunks) };
+            Ok(Reply { status: canned.status, headers, body })
+        })
+    }
+}
+
+pub(crate) struct Paused(tokio::time::Instant);
+
+impl Clock for Paused {
+    fn now(&self) -> DateTime<Utc> {
+        let passed = i64::try_from(self.0.elapsed().as_micros()).unwrap();
+        DateTime::from_timestamp_micros(START * 1_000_000 + passed).unwrap()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        Box::pin(tokio::time::sleep(duration))
+    }
+}
+
+pub(crate) fn config() -> Config {
+    let mut config = Config::new(
+        "https://api.example.com/V1/",
+        Secret::new("ApiKeyAbC123"),
+        Secret::new(SECRET),
+        Secret::new("AccessKeyXyZ789"),
+    );
+    config.limiter_state = LimiterState::Memory;
+    config.rate_limits = Vec::new();
+    config
+}
+
+pub(crate) fn client_of(config: Config, script: &Arc<Script>) -> Client {
+    Client::with_parts(config, script.clone(), Arc::new(Paused(tokio::time::Instant::now()))).unwrap()
+}
+
+pub(crate) fn client(script: &Arc<Script>) -> Client {
+    client_of(config(), script)
+}
+
+pub(crate) fn row(name: &str) -> &'static Endpoint {
+    api::row(name).unwrap()
+}
+
+pub(crate) fn arguments(name: &str, given: &[(&str, &str)]) -> Arguments {
+    let given: Vec<(&str, String)> = given.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
+    Arguments::new(row(name), &given).unwrap()
+}
+
+/// Seconds of moved time since `start`.
+pub(crate) fn seconds(start: tokio::time::Instant) -> f64 {
+    start.elapsed().as_secs_f64()
+}
+
+/// The value of a query parameter of a request.
+pub(crate) fn query(request: &Request, name: &str) -> Option<String> {
+    let (_, query) = request.url.split_once('?')?;
+    query.split('&').find_map(|pair| pair.strip_prefix(&format!("{name}="))).map(str::to_owned)
+}
+
+/// A zip with one member.
+pub(crate) fn zip_of(content: &[u8]) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    writer.start_file("a/job.shp", zip::write::SimpleFileOptions::default()).unwrap();
+    writer.write_all(content).unwrap();
+    writer.finish().unwrap().into_inner()
+}

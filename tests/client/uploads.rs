@@ -1,0 +1,135 @@
+//! Uploads: sent once, found again when the reply is lost.
+
+use bytes::Bytes;
+use chrono::{DateTime, SecondsFormat};
+use headland::api::Method;
+use headland::client::{Client, Created, UploadFile};
+use headland::error::Kind;
+use headland::transport::FaultKind;
+
+use crate::parts::*;
+
+async fn upload(client: &Client) -> headland::error::Result<Created> {
+    let file = UploadFile { name: "folder/job.jdp.zip".to_owned(), content: Bytes::from_static(b"PK-content") };
+    client.upload(row("job_data.upload"), file).await
+}
+
+fn item(id: u32, name: &str, after_start: i64) -> String {
+    let date = DateTime::from_timestamp(START + after_start, 0).unwrap().to_rfc3339_opts(SecondsFormat::Secs, true);
+    format!(r#"{{"ID":{id},"Name":"{name}","Uri":"https://api.example.com/V1/jobdata/{id}","CreateDate":"{date}"}}"#)
+}
+
+fn list(items: &[String]) -> Canned {
+    ok(format!(r#"{{"TotalCount":{},"IsNextPage":false,"JobData":[{}]}}"#, items.len(), items.join(",")))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_file_goes_as_a_form_and_the_address_is_found_wherever_it_is() {
+    let uri = "https://prod.example.org/V1/JobData/77";
+    for reply in [
+        canned(201, "").with("location", uri),
+        canned(201, "").with("location", "/V1/jobdata/77"),
+        canned(201, format!("\"{}\"", uri.replace('/', "\\/"))),
+        canned(201, format!(r#"{{"status":"CREATED","errorInfo":"","result":"{uri}"}}"#)),
+        canned(201, format!("<XResponse><result>{uri}</result></XResponse>")),
+        canned(201, uri),
+    ] {
+        let mut reply = Some(reply);
+        let script = Script::new(move |_, _| Ok(reply.take().unwrap()));
+        let created = upload(&client(&script)).await.unwrap();
+        assert_eq!((created.id.as_str(), script.count()), ("77", 1));
+        assert!(created.uri.starts_with("https://"), "{created:?}");
+        let request = script.request(0);
+        assert_eq!((request.method, request.url.as_str()), (Method::Post, "https://api.example.com/V1/jobdata"));
+        let boundary = request.headers["content-type"].to_str().unwrap().split_once("boundary=").unwrap().1.to_owned();
+        let body = String::from_utf8(request.body.unwrap().to_vec()).unwrap();
+        assert_eq!(
+            body,
+            format!(
+                "--{boundary}\r\nContent-Disposition: form-data; name=\"FileName\"; filename=\"job.jdp.zip\"\r\n\
+                 Content-Type: application/octet-stream\r\n\r\nPK-content\r\n--{boundary}--\r\n"
+            )
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_reply_is_settled_by_the_one_new_record_of_that_name() {
+    for lost in [FaultKind::Timeout, FaultKind::Reset, FaultKind::Cut] {
+        let script = Script::new(move |_, request| {
+            if request.method == Method::Post {
+                return Err(fault(lost));
+            }
+            Ok(list(&[item(9, "other.zip", 1), item(8, "JOB.jdp.zip", 1), item(3, "job.jdp.zip", -86_400)]))
+        });
+        let created = upload(&client(&script)).await.unwrap();
+        assert_eq!(created, Created { id: "8".to_owned(), uri: "https://api.example.com/V1/jobdata/8".to_owned() });
+        let posts = script.requests.lock().unwrap().iter().filter(|request| request.method == Method::Post).count();
+        assert_eq!(posts, 1, "it is never sent again");
+    }
+    // So is a 201 that names nothing, and a 503, which may have come after the file was stored.
+    for status in [201, 503] {
+        let script = Script::new(move |_, request| {
+            Ok(if request.method == Method::Post { canned(status, "") } else { list(&[item(8, "job.jdp.zip", 1)]) })
+        });
+        assert_eq!(upload(&client(&script)).await.unwrap().id, "8", "{status}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_cannot_be_told_is_an_error_with_the_candidates() {
+    for (items, candidates) in [
+        (vec![], vec![]),
+        (vec![item(8, "job.jdp.zip", 1), item(7, "job.jdp.zip", -5)], vec!["8", "7"]),
+        (vec![r#"{"ID":6,"Name":"job.jdp.zip"}"#.to_owned()], vec!["6"]),
+    ] {
+        let script =
+            Script::new(
+                move |_, request| {
+                    if request.method == Method::Post { Err(fault(FaultKind::Reset)) } else { Ok(list(&items)) }
+                },
+            );
+        let error = upload(&client(&script)).await.unwrap_err();
+        assert_eq!(
+            (error.kind(), &error.facts().candidates[..]),
+            (Kind::UploadOutcomeUnknown, &candidates.into_iter().map(str::to_owned).collect::<Vec<_>>()[..])
+        );
+        assert!(error.message().contains("not sent again"), "{error}");
+    }
+    let script = Script::new(|_, request| {
+        Ok(if request.method == Method::Post { canned(503, "Resources exhausted. Try again.") } else { list(&[]) })
+    });
+    let error = upload(&client(&script)).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::ServiceUnavailable, "the service has said that it did not take it");
+    assert!(error.message().contains("not sent again"), "{error}");
+    let script = Script::new(|_, _| Err(fault(FaultKind::Reset)));
+    let error = upload(&client(&script)).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::UploadOutcomeUnknown);
+    assert!(error.message().contains("Looking it up failed"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_surely_not_taken_is_sent_again() {
+    let script = Script::new(|number, _| match number {
+        0 => Err(fault(FaultKind::Connect)),
+        1 => Ok(canned(429, "").with("retry-after", 3)),
+        _ => Ok(canned(201, "").with("location", "/V1/jobdata/5")),
+    });
+    assert_eq!(upload(&client(&script)).await.unwrap().id, "5");
+    assert_eq!(script.count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_upload_and_an_empty_file_are_told() {
+    let script =
+        Script::new(|_, _| Ok(canned(400, r#"{"status":"INVALID_REQUEST","errorInfo":"Not a zip","result":"nil"}"#)));
+    let client = client(&script);
+    let error = upload(&client).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::InvalidRequest);
+    assert!(error.message().contains("Not a zip"), "{error}");
+    for (name, content) in [("a.zip", &b""[..]), ("", b"PK"), ("..", b"PK")] {
+        let file = UploadFile { name: name.to_owned(), content: Bytes::from_static(content) };
+        assert_eq!(client.upload(row("job_data.upload"), file).await.unwrap_err().kind(), Kind::Value, "{name}");
+    }
+    assert_eq!(script.count(), 1);
+}

@@ -1,0 +1,8 @@
+//! The limiter against servers that count: no window overflows, nothing is wasted, and processes share one budget.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
+
+mod headers;
+mod parts;
+mod sharing;
+mod windows;
