@@ -163,6 +163,7 @@ def test_every_kind_of_job_reads_to_its_truth(client: hl.Client, service: hl.San
         truth = min((job for job in service.truth if kind in job["sub_type"]), key=lambda job: job["rows"])
         layer = client.job_data.read(truth["job_id"], layer=truth["layer"])
         assert len(layer) == truth["rows"]
+        assert layer.source == f"job_data.read/{truth['job_id']}/SHP"
         assert layer.crs is not None
         for column, _, expected in truth["totals"]:
             found = math.fsum(value for value in layer.values(column) if value is not None)

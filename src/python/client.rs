@@ -215,8 +215,8 @@ impl Client {
     ) -> PyResult<Layer> {
         let call = self.fetch(py, name, arguments, timeout)?;
         let options = reading.options();
-        let source = bridge::wait(py, call)?;
-        bridge::compute(py, move || records::read(&source, &options)).map(Layer::new)
+        let (source, origin) = bridge::wait(py, call)?;
+        bridge::compute(py, move || Ok(records::read(&source, &options)?.with_source(origin))).map(Layer::new)
     }
 
     #[pyo3(signature = (name, arguments, timeout, reading))]
@@ -231,8 +231,8 @@ impl Client {
         let call = self.fetch(py, name, arguments, timeout)?;
         let options = reading.options();
         let call = async move {
-            let source = call.await?;
-            bridge::offload(move || records::read(&source, &options)).await
+            let (source, origin) = call.await?;
+            bridge::offload(move || Ok(records::read(&source, &options)?.with_source(origin))).await
         };
         bridge::start(py, call, layer::unbound)
     }
@@ -252,13 +252,14 @@ impl Client {
 }
 
 impl Client {
+    /// The file of a conversion, and the conversion's id as the origin that a layer names.
     fn fetch(
         &self,
         py: Python<'_>,
         name: &str,
         given: Given,
         timeout: Option<f64>,
-    ) -> PyResult<impl Future<Output = Result<Source>> + Send + use<>> {
+    ) -> PyResult<impl Future<Output = Result<(Source, String)>> + Send + use<>> {
         let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
         let mut conversion = self
             .prepare(name, given)
@@ -266,10 +267,11 @@ impl Client {
             .map_err(|error| errors::raise(py, &error))?;
         Ok(async move {
             conversion.wait(timeout).await?;
-            match conversion.result(Target::Memory).await? {
-                Delivered::Bytes(content) => Ok(Source::Bytes(content.into())),
-                Delivered::File(path) => Ok(Source::Path(path)),
-            }
+            let source = match conversion.result(Target::Memory).await? {
+                Delivered::Bytes(content) => Source::Bytes(content.into()),
+                Delivered::File(path) => Source::Path(path),
+            };
+            Ok((source, conversion.id()))
         })
     }
 }
