@@ -96,6 +96,11 @@ impl End {
     }
 }
 
+/// Does short `work` that opens files or waits for a lock, with the GIL released.
+pub(super) fn aside<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    Ok(bridge(py)?.without_gil(py, work))
+}
+
 /// Waits for `future` in this thread, with the GIL released; a signal ends the wait and drops the future.
 pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
     let bridge = bridge(py)?;

@@ -87,7 +87,7 @@ impl Client {
             ca_file,
         };
         let client = Self { config, core: PerProcess::new() };
-        py.detach(|| client.core().map(drop)).map_err(|error| errors::raise(py, &error))?;
+        bridge::aside(py, || client.core().map(drop))?.map_err(|error| errors::raise(py, &error))?;
         Ok(client)
     }
 
@@ -239,8 +239,8 @@ impl Client {
 
     /// What is left of the rate limit, as the facts of `headland.Budget`.
     fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let budget =
-            py.detach(|| self.core().and_then(|core| core.budget())).map_err(|error| errors::raise(py, &error))?;
+        let budget = bridge::aside(py, || self.core().and_then(|core| core.budget()))?
+            .map_err(|error| errors::raise(py, &error))?;
         budget_facts(py, &budget)
     }
 
