@@ -9,8 +9,8 @@ use pyo3::types::{PyDict, PyList};
 
 use super::client::{seconds, windows};
 use super::errors;
-use crate::sandbox::{self as service, Keys};
 use crate::sandbox::fields::{Total, Truth};
+use crate::sandbox::{self as service, Keys};
 
 /// A running service, stopped by `close` or when it is collected. In the child of a fork it is the parent's.
 #[pyclass(frozen, module = "headland._core")]
