@@ -22,7 +22,7 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
             }
             record.into_any()
         }
-        Value::Unknown(tree) => pythonize::pythonize(py, tree)?,
+        Value::Unknown(tree) => pythonize::pythonize(py, tree.as_ref())?,
     })
 }
 

@@ -102,7 +102,7 @@ impl RecordSeed {
                 map.next_value_seed(HoistSeed { record: self, fields })?;
             } else {
                 let value = map.next_value::<Tree>()?;
-                put(fields, Name::Owned(names::snake(&wire)), Value::Unknown(value));
+                put(fields, Name::Owned(names::snake(&wire)), Value::Unknown(Box::new(value)));
             }
         }
         Ok(())

@@ -19,7 +19,7 @@ pub fn encode(shape: &Shape, record: &Value) -> Tree {
     if let Value::Record(fields) = record {
         for (name, value) in fields {
             if let Value::Unknown(tree) = value {
-                object.insert(name.to_string(), tree.clone());
+                object.insert(name.to_string(), (**tree).clone());
             }
         }
     }
@@ -37,7 +37,7 @@ fn encode_field(field: &Field, value: &Value) -> Tree {
         (_, Value::Decimal(number)) => Tree::from(*number),
         (_, Value::Text(text)) => Tree::String(text.clone()),
         (_, Value::Time(at)) => Tree::String(time::write(at)),
-        (_, Value::Unknown(tree)) => tree.clone(),
+        (_, Value::Unknown(tree)) => (**tree).clone(),
         (_, Value::Null | Value::List(_) | Value::Record(_)) => Tree::Null,
     }
 }

@@ -26,8 +26,8 @@ pub enum Value {
     List(Vec<Value>),
     /// A record, in the order of the reply.
     Record(Vec<(Name, Value)>),
-    /// A value of a field that the table does not know, as the service sent it.
-    Unknown(serde_json::Value),
+    /// A value of a field that the table does not know, as the service sent it; boxed, so that the others stay small.
+    Unknown(Box<serde_json::Value>),
 }
 
 impl Value {

@@ -161,7 +161,7 @@ impl<'a> Document<'a> {
                 self.read_members(shape, items, fields)?;
             } else {
                 let tree = self.read_tree()?;
-                put(fields, Name::Owned(names::snake(&wire)), Value::Unknown(tree));
+                put(fields, Name::Owned(names::snake(&wire)), Value::Unknown(Box::new(tree)));
             }
         }
         if items.is_some() && !listed.is_empty() {
