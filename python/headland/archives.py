@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from headland import _core
+from headland.arguments import MANY, whole_number
 from headland.files import bytes_of
 from headland.layer import Layer
 
@@ -64,7 +65,13 @@ def read(
 
 def layers(source: Source, *, limits: Limits | None = None) -> list[str]:
     """Give the names of an archive's layers."""
-    return _core.layers(_given(source), limits or Limits())
+    return _core.layers(_given(source), _checked(limits))
+
+
+def _checked(limits: Limits | None) -> Limits:
+    if limits is None:
+        return Limits()
+    return Limits(*(whole_number(f"limits.{name}", limit, 0, MANY) for name, limit in limits._asdict().items()))
 
 
 def reading(
@@ -84,8 +91,8 @@ def reading(
         "columns": None if columns is None else list(columns),
         "encoding": encoding,
         "strict": strict,
-        "threads": threads,
-        "limits": limits or Limits(),
+        "threads": None if threads is None else whole_number("threads", threads, 1, MANY),
+        "limits": _checked(limits),
         "to_crs": to_crs,
     }
 

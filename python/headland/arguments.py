@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import sys
 from typing import TYPE_CHECKING
 
 from headland import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 Moment = str | dt.date | dt.datetime
 """A point in time: ISO 8601 text, a date (its midnight, UTC) or an aware datetime."""
@@ -68,3 +69,12 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
         message = f"`{name}` takes a number {reach}, not {value}"
         raise ValueError(message)
     return value
+
+
+MANY = sys.maxsize
+"""The most that the core can count."""
+
+
+def windows(pairs: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Check windows of a rate limit, which are pairs of calls and seconds."""
+    return [(whole_number("rate_limits", calls, 1, 2**32 - 1), seconds) for calls, seconds in pairs]

@@ -94,7 +94,7 @@ class _Setup:
                 api_key=keys[0],
                 shared_secret=keys[1],
                 access_key=keys[2],
-                rate_limits=[(calls, seconds) for calls, seconds in rate_limits],
+                rate_limits=arguments.windows(rate_limits),
                 limiter_state=None if limiter_state is None else Path(limiter_state),
                 page_size=arguments.whole_number("page_size", page_size, *PAGE_SIZE),
                 connect=connect,

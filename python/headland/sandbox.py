@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
 
-from headland import _core
+from headland import _core, arguments
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -83,7 +83,7 @@ class Faults:
 
     def add(self, *, endpoint: str, kind: str, times: int = 1) -> None:
         """Answer the next `times` calls of `endpoint` (a name such as ``job_data.list``, or ``*``) with `kind`."""
-        self._core.add_fault(endpoint, kind, times)
+        self._core.add_fault(endpoint, kind, arguments.whole_number("times", times, 1, 2**32 - 1))
 
     def clear(self) -> None:
         """Forget the faults that have not been shown yet."""
@@ -125,9 +125,9 @@ class Sandbox:
             raise TypeError("`variants` takes several names, such as `['wild']`, not one str")
         self._core = _core.Sandbox(
             data=None if data is None else Path(data),
-            port=port,
-            seed=seed,
-            rate_limits=[(calls, seconds) for calls, seconds in rate_limits],
+            port=arguments.whole_number("port", port, 0, 65_535),
+            seed=arguments.whole_number("seed", seed, 0, arguments.MANY),
+            rate_limits=arguments.windows(rate_limits),
             sliding=_is("window", window, "sliding", "fixed"),
             conversion_time=conversion_time,
             variants=list(variants),

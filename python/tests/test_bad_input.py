@@ -210,6 +210,8 @@ def test_a_lost_reply_to_an_upload_is_settled_without_a_second_upload(fresh: hl.
         (ValueError, lambda client: client.job_data.read("1", timeout=-1)),
         (TypeError, lambda client: client.job_data.read("1", columns="YIELD")),
         (TypeError, lambda client: client.job_data.read("1", timeout="long")),
+        (ValueError, lambda client: client.job_data.read("1", threads=0)),
+        (ValueError, lambda client: client.job_data.read("1", limits=hl.Limits(members=-1))),
         (ValueError, lambda client: client.conversion("nonsense")),
     ],
 )
@@ -229,6 +231,8 @@ def test_wrong_arguments_are_told_before_any_call(
         ({"page_size": 0}, ValueError),
         ({"page_size": "many"}, TypeError),
         ({"rate_limits": [(30, -60.0)]}, ValueError),
+        ({"rate_limits": [(-30, 60.0)]}, ValueError),
+        ({"rate_limits": [("30", 60.0)]}, TypeError),
         ({"rate_limits": 30}, TypeError),
         ({"timeout": hl.Timeout(connect=-1)}, ValueError),
         ({"ca_file": "/nowhere/ca.pem"}, hl.ConfigurationError),

@@ -40,7 +40,8 @@ def test_the_truth_is_that_of_the_issue() -> None:
         ({"rate_limits": [(0, 60.0)]}, ValueError),
         ({"rate_limits": [(30, -1.0)]}, ValueError),
         ({"conversion_time": float("nan")}, ValueError),
-        ({"port": 70_000}, OverflowError),
+        ({"port": 70_000}, ValueError),
+        ({"seed": -1}, ValueError),
         ({"seed": "one"}, TypeError),
     ],
 )
