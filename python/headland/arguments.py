@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 Moment = str | dt.date | dt.datetime
 """A point in time: ISO 8601 text, a date (its midnight, UTC) or an aware datetime."""
 
+MANY = sys.maxsize
+"""The most that the core can count."""
+
 _TAKES = {
     "id": "a str or an int",
     "time": "a str, a date or an aware datetime",
@@ -69,10 +72,6 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
         message = f"`{name}` takes a number {reach}, not {value}"
         raise ValueError(message)
     return value
-
-
-MANY = sys.maxsize
-"""The most that the core can count."""
 
 
 def windows(pairs: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
