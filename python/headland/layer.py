@@ -61,7 +61,7 @@ class Layer:
 
     @property
     def source(self) -> str:
-        """What it was read from, such as a path or ``bytes``."""
+        """What it was read from: a path, ``bytes``, or the call, the id and the format of a job."""
         return self._core.source
 
     @property

@@ -47,7 +47,8 @@ def from_env() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in NAMES:
         variable = PREFIX + name.upper()
-        if variable in os.environ:
+        # An empty variable says nothing, but for the windows, which it turns off.
+        if os.environ.get(variable) or (name == "rate_limits" and variable in os.environ):
             found[name] = _core.Secret(os.environ[variable]) if name in SECRETS else os.environ[variable]
     missing = [PREFIX + name.upper() for name in REQUIRED if name not in found]
     if missing:

@@ -266,6 +266,42 @@ def test_a_loop_that_closes_meanwhile_is_no_trouble(cooking: hl.Sandbox, client:
     assert client.access_key()["is_active"]
 
 
+LEAVES = {
+    "tasks": """
+        loop = asyncio.new_event_loop()
+        async def leave():
+            global waiting
+            twin = hl.AsyncClient.from_env()
+            waiting = [asyncio.ensure_future(twin.job_data.download(job)) for _ in range(5)]
+            waiting += [asyncio.ensure_future(twin.access_key()) for _ in range(200)]
+            await asyncio.sleep(delay)
+        loop.run_until_complete(leave())
+        logging.disable()  # the loop's complaint about tasks that are left behind is not what this is about
+    """,
+    "threads": """
+        client = hl.Client.from_env()
+        def call():
+            while True:
+                client.access_key()
+        for work in (call, call, lambda: client.job_data.download(job)):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(delay)
+    """,
+}
+
+
+@pytest.mark.parametrize("left", LEAVES.values(), ids=LEAVES.keys())
+def test_the_interpreter_ends_in_peace_whatever_is_left_behind(cooking: hl.Sandbox, small_job: str, left: str) -> None:
+    start = """
+        import asyncio, logging, sys, threading, time
+        import headland as hl
+        job, delay = sys.argv[1], float(sys.argv[2])
+    """
+    for step in range(8):
+        with run(textwrap.dedent(start) + textwrap.dedent(left), cooking, small_job, str(step * 0.02)) as process:
+            assert process.wait(20) == 0, f"after {step * 0.02} s"
+
+
 def test_a_connection_that_the_service_closed_is_noticed(client: hl.Client, service: hl.Sandbox) -> None:
     assert client.access_key()["is_active"]
     service.faults.add(endpoint="field_computers.list", kind="reset")

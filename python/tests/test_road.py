@@ -77,12 +77,12 @@ def test_a_date_keeps_what_is_newer(client: hl.Client) -> None:
 def test_details_by_text_and_by_number(client: hl.Client) -> None:
     computer = client.field_computers.list().first()
     assert computer is not None
-    detail = client.field_computers.get(computer["id"])
-    assert detail["id"] == computer["id"]
+    assert client.field_computers.get(str(computer["id"]))["id"] == computer["id"]
     job = client.job_data.list().first()
     assert job is not None
-    assert client.job_data.get(int(job["id"])) == client.job_data.get(job["id"])
-    assert client.job_data.get(job["id"])["id"] == job["id"]
+    job_id = str(job["id"])
+    assert client.job_data.get(int(job_id)) == client.job_data.get(job_id)
+    assert client.job_data.get(job_id)["id"] == job_id
 
 
 def test_a_download_goes_where_it_is_wanted(client: hl.Client, small_job: str, tmp_path: Path) -> None:
@@ -163,6 +163,7 @@ def test_every_kind_of_job_reads_to_its_truth(client: hl.Client, service: hl.San
         truth = min((job for job in service.truth if kind in job["sub_type"]), key=lambda job: job["rows"])
         layer = client.job_data.read(truth["job_id"], layer=truth["layer"])
         assert len(layer) == truth["rows"]
+        assert layer.source == f"job_data.read/{truth['job_id']}/SHP"
         assert layer.crs is not None
         for column, _, expected in truth["totals"]:
             found = math.fsum(value for value in layer.values(column) if value is not None)

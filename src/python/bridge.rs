@@ -8,6 +8,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use pyo3::sync::PyOnceLock;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
 
+use super::ending::Ending;
 use super::errors;
 use super::process::PerProcess;
 use crate::error::{Error, Kind, Result};
@@ -29,25 +31,79 @@ struct Bridge {
     /// Set once the background thread drives the runtime. The lock inside is held for an instant, by a thread that
     /// also holds the GIL, so no fork falls into it.
     driver: OnceLock<()>,
+    ending: Ending,
+    /// Whether the interpreter knows that it must tell `ending` when it ends.
+    is_registered: AtomicBool,
 }
 
 static BRIDGE: PerProcess<Bridge> = PerProcess::new();
 
-fn bridge() -> Result<&'static Bridge> {
-    BRIDGE.get(|| {
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            // Name look-ups and the reading of archives: one thread, so that many calls stay two threads.
-            .max_blocking_threads(1)
-            .build()
-            .map_err(|cause| Error::new(Kind::Transport, format!("cannot start the runtime: {cause}")))?;
-        Ok(Bridge { runtime, driver: OnceLock::new() })
-    })
+fn bridge(py: Python<'_>) -> PyResult<&'static Bridge> {
+    let bridge = BRIDGE.get(make).map_err(|error| errors::raise(py, &error))?;
+    if !bridge.is_registered.swap(true, Ordering::Relaxed) {
+        let end = Bound::new(py, End { process: std::process::id() })?;
+        py.import("atexit")?.call_method1("register", (end,))?;
+    }
+    Ok(bridge)
+}
+
+fn make() -> Result<Bridge> {
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        // Name look-ups and the reading of archives: one thread, so that many calls stay two threads.
+        .max_blocking_threads(1)
+        .build()
+        .map_err(|cause| Error::new(Kind::Transport, format!("cannot start the runtime: {cause}")))?;
+    Ok(Bridge { runtime, driver: OnceLock::new(), ending: Ending::default(), is_registered: AtomicBool::new(false) })
+}
+
+impl Bridge {
+    /// Does `work` without the GIL.
+    fn without_gil<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+        let outcome = py.detach(|| {
+            let outcome = work();
+            self.ending.approach_or_stay();
+            outcome
+        });
+        self.ending.arrive();
+        outcome
+    }
+
+    /// Does `work` with the GIL, in a thread that Python does not know; nothing where the interpreter is ending.
+    fn with_gil(&self, work: impl FnOnce(Python<'_>)) {
+        if self.ending.approach() {
+            Python::try_attach(work);
+            self.ending.arrive();
+        }
+    }
+}
+
+/// Called when the interpreter ends, before it stops giving the GIL away.
+#[pyclass(frozen, module = "headland._core")]
+struct End {
+    process: u32,
+}
+
+#[pymethods]
+impl End {
+    /// The child of a fork inherits the call but not the threads that it is about.
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        if self.process == std::process::id() {
+            let bridge = bridge(py)?;
+            py.detach(|| bridge.ending.begin());
+        }
+        Ok(())
+    }
+}
+
+/// Does short `work` that opens files or waits for a lock, with the GIL released.
+pub(super) fn aside<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    Ok(bridge(py)?.without_gil(py, work))
 }
 
 /// Waits for `future` in this thread, with the GIL released; a signal ends the wait and drops the future.
 pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
-    let bridge = bridge().map_err(|error| errors::raise(py, &error))?;
+    let bridge = bridge(py)?;
     let mut future = pin!(async {
         // Nobody drove the runtime since the last call: connections that the service closed meanwhile are noticed
         // in these two turns, before one of them is taken for the next request.
@@ -56,8 +112,9 @@ pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<
         future.await
     });
     loop {
-        let turn =
-            py.detach(|| bridge.runtime.block_on(async { tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await }));
+        let turn = bridge.without_gil(py, || {
+            bridge.runtime.block_on(async { tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await })
+        });
         match turn {
             Ok(outcome) => return outcome.map_err(|error| errors::raise(py, &error)),
             Err(_) => py.check_signals()?,
@@ -70,6 +127,7 @@ pub(super) fn compute<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
+    let bridge = bridge(py)?;
     let (sender, mut receiver) = sync_channel(1);
     std::thread::Builder::new().name("headland-compute".to_owned()).spawn(move || {
         // The send fails when a signal ended the wait: then nobody wants the outcome.
@@ -77,7 +135,7 @@ pub(super) fn compute<T: Send + 'static>(
     })?;
     loop {
         let receiver = &mut receiver;
-        match py.detach(move || receiver.recv_timeout(SIGNAL_CHECK)) {
+        match bridge.without_gil(py, move || receiver.recv_timeout(SIGNAL_CHECK)) {
             Ok(outcome) => return outcome.map_err(|error| errors::raise(py, &error)),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => {
@@ -96,20 +154,19 @@ pub(super) async fn offload<T: Send + 'static>(work: impl FnOnce() -> Result<T> 
 }
 
 /// Starts `future` and gives an asyncio future of the running loop; cancelling that one ends the task.
-pub(super) fn start<'py, T: Send + 'static>(
-    py: Python<'py>,
+pub(super) fn start<T: Send + 'static>(
+    py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
     convert: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
-) -> PyResult<Bound<'py, PyAny>> {
-    let bridge = bridge().map_err(|error| errors::raise(py, &error))?;
+) -> PyResult<Bound<'_, PyAny>> {
+    let bridge = bridge(py)?;
     drive(bridge)?;
     let event_loop = running_loop(py)?;
     let waiter = event_loop.call_method0("create_future")?;
     let (loop_of_task, waiter_of_task) = (event_loop.unbind(), waiter.clone().unbind());
     let task = bridge.runtime.spawn(async move {
         let outcome = future.await;
-        // Without an interpreter, at its very end, nobody waits any more.
-        Python::try_attach(|py| {
+        bridge.with_gil(|py| {
             let outcome = match outcome {
                 Ok(value) => convert(py, value),
                 Err(error) => Err(errors::raise(py, &error)),

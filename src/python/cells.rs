@@ -45,7 +45,7 @@ fn whole(array: &dyn Array, index: usize) -> bool {
     !array.is_null(index)
 }
 
-fn each<'py, A: ArrayAccessor>(values: &Bound<'py, PyList>, array: A) -> PyResult<()>
+fn each<'py, A: ArrayAccessor + Copy>(values: &Bound<'py, PyList>, array: A) -> PyResult<()>
 where
     A::Item: IntoPyObjectExt<'py>,
 {

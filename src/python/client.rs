@@ -2,24 +2,25 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use bytes::Bytes;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
+use super::delivery::{deliver, target};
 use super::layer::{self, Layer, Reading};
 use super::process::PerProcess;
 use super::secret::Secret;
+use super::settings::{seconds, state, windows};
+use super::table::row;
 use super::{bridge, conversion, errors, pages, values};
-use crate::api::row::Takes;
-use crate::api::{self, Endpoint, Place};
+use crate::api::Endpoint;
 use crate::archive::Source;
-use crate::client::{Arguments, Config, Created, Delivered, LimiterState, Target, Timeout, UploadFile};
+use crate::client::{Arguments, Config, Created, Delivered, Target, Timeout, UploadFile};
 use crate::error::{Error, Kind, Result};
-use crate::limiter::{Budget, Window};
+use crate::limiter::Budget;
 use crate::{client as core, layer as records};
 
 /// Arguments of a call by their Python names.
@@ -38,15 +39,17 @@ impl Client {
         self.core.get(|| core::Client::new(self.config.clone())).cloned()
     }
 
-    fn prepare(&self, name: &str, given: &Given) -> Result<(core::Client, &'static Endpoint, Arguments)> {
+    fn prepare(&self, name: &str, given: Given) -> Result<(core::Client, &'static Endpoint, Arguments)> {
         let row = row(name)?;
-        let given: Vec<(&str, String)> = given.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
-        Ok((self.core()?, row, Arguments::new(row, &given)?))
+        let mut texts = Vec::with_capacity(given.len());
+        for (name, text) in given {
+            let Some(parameter) = row.parameter(&name) else {
+                return Err(Error::new(Kind::Type, format!("`{}` takes no argument `{name}`", row.full_name)));
+            };
+            texts.push((parameter.name, text));
+        }
+        Ok((self.core()?, row, Arguments::new(row, &texts)?))
     }
-}
-
-fn row(name: &str) -> Result<&'static Endpoint> {
-    api::row(name).ok_or_else(|| Error::new(Kind::Value, format!("there is no call `{name}`")))
 }
 
 #[pymethods]
@@ -73,7 +76,7 @@ impl Client {
             api_key: api_key.get().text(py, "api_key")?,
             shared_secret: shared_secret.get().text(py, "shared_secret")?,
             access_key: access_key.get().text(py, "access_key")?,
-            rate_limits: windows(&rate_limits)?,
+            rate_limits: windows(rate_limits)?,
             limiter_state: state(limiter_state),
             page_size,
             timeout: Timeout {
@@ -84,7 +87,7 @@ impl Client {
             ca_file,
         };
         let client = Self { config, core: PerProcess::new() };
-        py.detach(|| client.core().map(drop)).map_err(|error| errors::raise(py, &error))?;
+        bridge::aside(py, || client.core().map(drop))?.map_err(|error| errors::raise(py, &error))?;
         Ok(client)
     }
 
@@ -103,13 +106,13 @@ impl Client {
     }
 
     fn detail<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
-        let (core, row, arguments) = self.prepare(name, &arguments).map_err(|error| errors::raise(py, &error))?;
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let value = bridge::wait(py, core.detail(row, &arguments))?;
         values::to_python(py, &value)
     }
 
     fn detail_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
-        let (core, row, arguments) = self.prepare(name, &arguments).map_err(|error| errors::raise(py, &error))?;
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let call = async move { core.detail(row, &arguments).await };
         bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
@@ -123,7 +126,7 @@ impl Client {
         page_size: Option<u32>,
         page: Option<u64>,
     ) -> PyResult<pages::Pages> {
-        self.prepare(name, &arguments)
+        self.prepare(name, arguments)
             .and_then(|(core, row, arguments)| core.pages(row, arguments, page_size, page))
             .map(pages::Pages::new)
             .map_err(|error| errors::raise(py, &error))
@@ -138,7 +141,7 @@ impl Client {
         to: Option<PathBuf>,
         overwrite: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (core, row, arguments) = self.prepare(name, &arguments).map_err(|error| errors::raise(py, &error))?;
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let delivered = bridge::wait(py, core.download(row, &arguments, target(to, overwrite)))?;
         deliver(py, delivered)
     }
@@ -152,7 +155,7 @@ impl Client {
         to: Option<PathBuf>,
         overwrite: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (core, row, arguments) = self.prepare(name, &arguments).map_err(|error| errors::raise(py, &error))?;
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let call = async move { core.download(row, &arguments, target(to, overwrite)).await };
         bridge::start(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
     }
@@ -186,7 +189,7 @@ impl Client {
     }
 
     fn conversion(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<conversion::Conversion> {
-        self.prepare(name, &arguments)
+        self.prepare(name, arguments)
             .and_then(|(core, row, arguments)| core.conversion(row, arguments))
             .map(conversion::Conversion::new)
             .map_err(|error| errors::raise(py, &error))
@@ -210,10 +213,10 @@ impl Client {
         timeout: Option<f64>,
         reading: Reading,
     ) -> PyResult<Layer> {
-        let call = self.fetch(py, name, &arguments, timeout)?;
+        let call = self.fetch(py, name, arguments, timeout)?;
         let options = reading.options();
-        let source = bridge::wait(py, call)?;
-        bridge::compute(py, move || records::read(&source, &options)).map(Layer::new)
+        let (source, origin) = bridge::wait(py, call)?;
+        bridge::compute(py, move || Ok(records::read(&source, &options)?.with_source(origin))).map(Layer::new)
     }
 
     #[pyo3(signature = (name, arguments, timeout, reading))]
@@ -225,19 +228,19 @@ impl Client {
         timeout: Option<f64>,
         reading: Reading,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = self.fetch(py, name, &arguments, timeout)?;
+        let call = self.fetch(py, name, arguments, timeout)?;
         let options = reading.options();
         let call = async move {
-            let source = call.await?;
-            bridge::offload(move || records::read(&source, &options)).await
+            let (source, origin) = call.await?;
+            bridge::offload(move || Ok(records::read(&source, &options)?.with_source(origin))).await
         };
         bridge::start(py, call, layer::unbound)
     }
 
     /// What is left of the rate limit, as the facts of `headland.Budget`.
     fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let budget =
-            py.detach(|| self.core().and_then(|core| core.budget())).map_err(|error| errors::raise(py, &error))?;
+        let budget = bridge::aside(py, || self.core().and_then(|core| core.budget()))?
+            .map_err(|error| errors::raise(py, &error))?;
         budget_facts(py, &budget)
     }
 
@@ -249,13 +252,14 @@ impl Client {
 }
 
 impl Client {
+    /// The file of a conversion, and the conversion's id as the origin that a layer names.
     fn fetch(
         &self,
         py: Python<'_>,
         name: &str,
-        given: &Given,
+        given: Given,
         timeout: Option<f64>,
-    ) -> PyResult<impl Future<Output = Result<Source>> + Send + use<>> {
+    ) -> PyResult<impl Future<Output = Result<(Source, String)>> + Send + use<>> {
         let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
         let mut conversion = self
             .prepare(name, given)
@@ -263,44 +267,12 @@ impl Client {
             .map_err(|error| errors::raise(py, &error))?;
         Ok(async move {
             conversion.wait(timeout).await?;
-            match conversion.result(Target::Memory).await? {
-                Delivered::Bytes(content) => Ok(Source::Bytes(content.into())),
-                Delivered::File(path) => Ok(Source::Path(path)),
-            }
+            let source = match conversion.result(Target::Memory).await? {
+                Delivered::Bytes(content) => Source::Bytes(content.into()),
+                Delivered::File(path) => Source::Path(path),
+            };
+            Ok((source, conversion.id()))
         })
-    }
-}
-
-/// A length of time given in seconds.
-pub(super) fn seconds(argument: &str, seconds: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| PyValueError::new_err(format!("`{argument}` takes seconds from 0 up, not {seconds}")))
-}
-
-/// Windows given as pairs of calls and seconds.
-pub(super) fn windows(pairs: &[(u32, f64)]) -> PyResult<Vec<Window>> {
-    let window = |&(calls, period): &(u32, f64)| Ok(Window { calls, period: seconds("rate_limits", period)? });
-    pairs.iter().map(window).collect()
-}
-
-fn state(given: Option<PathBuf>) -> LimiterState {
-    match given {
-        None => LimiterState::Shared,
-        Some(word) if word.as_os_str() == "memory" => LimiterState::Memory,
-        Some(path) => LimiterState::File(path),
-    }
-}
-
-/// Memory without a target, else a folder or a path.
-pub(super) fn target(to: Option<PathBuf>, overwrite: bool) -> Target {
-    to.map_or(Target::Memory, |to| Target::Disk { to, overwrite })
-}
-
-/// Bytes, or the path of the file.
-pub(super) fn deliver(py: Python<'_>, delivered: Delivered) -> PyResult<Bound<'_, PyAny>> {
-    match delivered {
-        Delivered::Bytes(content) => Ok(PyBytes::new(py, &content).into_any()),
-        Delivered::File(path) => path.into_pyobject(py).map(Bound::into_any),
     }
 }
 
@@ -321,26 +293,4 @@ fn budget_facts<'py>(py: Python<'py>, budget: &Budget) -> PyResult<Bound<'py, Py
         budget.windows.iter().map(|(window, used)| (window.calls, window.period.as_secs_f64(), *used)).collect();
     facts.set_item("windows", windows)?;
     Ok(facts)
-}
-
-/// Name, kind and need of each parameter of a row: `headland.arguments` checks what users write by it.
-#[pyfunction]
-pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static str, &'static str, bool)>> {
-    let row = row(name).map_err(|error| errors::raise(py, &error))?;
-    let describe = |parameter: &api::Parameter| {
-        let takes = match parameter.takes {
-            Takes::Id => "id",
-            Takes::Time => "time",
-            Takes::OneOf(_) => "word",
-            Takes::File => "file",
-        };
-        (parameter.name, takes, parameter.default.is_none() && parameter.place != Place::Query)
-    };
-    Ok(row.parameters.iter().map(describe).collect())
-}
-
-/// The full name of every row of the table.
-#[pyfunction]
-pub(super) fn rows() -> Vec<&'static str> {
-    api::rows().map(|row| row.full_name).collect()
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
-use super::client::{deliver, seconds, target};
+use super::delivery::{deliver, target};
+use super::settings::seconds;
 use super::{bridge, pages};
 use crate::client as core;
 

@@ -4,19 +4,23 @@ mod bridge;
 mod cells;
 mod client;
 mod conversion;
+mod delivery;
+mod ending;
 mod errors;
 mod layer;
 mod pages;
 mod process;
 mod sandbox;
 mod secret;
+mod settings;
+mod table;
 mod values;
 
 /// What `python/headland` stands on; its stub is `python/headland/_core.pyi`.
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use super::client::{Client, parameters, rows};
+    use super::client::Client;
     #[pymodule_export]
     use super::conversion::Conversion;
     #[pymodule_export]
@@ -29,6 +33,8 @@ mod _core {
     use super::sandbox::Sandbox;
     #[pymodule_export]
     use super::secret::Secret;
+    #[pymodule_export]
+    use super::table::{parameters, rows};
 
     use pyo3::prelude::*;
 

@@ -7,8 +7,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::client::{seconds, windows};
-use super::errors;
+use super::settings::{seconds, windows};
+use super::{bridge, errors};
 use crate::sandbox::fields::{Total, Truth};
 use crate::sandbox::{self as service, Keys};
 
@@ -43,13 +43,14 @@ impl Sandbox {
             data,
             port,
             seed,
-            rate_limits: windows(&rate_limits)?,
+            rate_limits: windows(rate_limits)?,
             sliding,
             conversion_time: seconds("conversion_time", conversion_time)?,
             variants,
             moved_clock,
         };
-        let running = py.detach(|| service::Sandbox::start(options)).map_err(|error| errors::raise(py, &error))?;
+        let running =
+            bridge::aside(py, || service::Sandbox::start(options))?.map_err(|error| errors::raise(py, &error))?;
         Ok(Self {
             process: std::process::id(),
             base_url: running.base_url(),
@@ -106,8 +107,8 @@ impl Sandbox {
 
     /// What the archives of the generated jobs must add up to.
     fn truth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let truth =
-            py.detach(|| self.with(|running| Ok(running.truth())))?.map_err(|error| errors::raise(py, &error))?;
+        let truth = bridge::aside(py, || self.with(|running| Ok(running.truth())))??
+            .map_err(|error| errors::raise(py, &error))?;
         let facts = |truth: &Truth| {
             let facts = PyDict::new(py);
             facts.set_item("job_id", &truth.job_id)?;
@@ -127,11 +128,12 @@ impl Sandbox {
     }
 
     /// Stops the service and waits until it has stopped; nothing happens the second time.
-    fn close(&self, py: Python<'_>) {
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.process == std::process::id() {
             let running = self.running().take();
-            py.detach(|| drop(running));
+            bridge::aside(py, || drop(running))?;
         }
+        Ok(())
     }
 }
 

@@ -41,12 +41,10 @@ impl Secret {
     /// The text, or a `TypeError` that names the argument and the type that was given instead.
     pub(super) fn text(&self, py: Python<'_>, argument: &str) -> PyResult<crate::secret::Secret> {
         let hidden = self.hidden.bind(py);
-        match hidden.extract::<String>() {
-            Ok(text) => Ok(crate::secret::Secret::new(text)),
-            Err(_) => {
-                let found = hidden.get_type().qualname()?;
-                Err(PyTypeError::new_err(format!("`{argument}` takes a str, not {found}")))
-            }
+        if let Ok(text) = hidden.extract::<String>() {
+            return Ok(crate::secret::Secret::new(text));
         }
+        let found = hidden.get_type().qualname()?;
+        Err(PyTypeError::new_err(format!("`{argument}` takes a str, not {found}")))
     }
 }

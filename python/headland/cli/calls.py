@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,11 +160,9 @@ def _split(words: list[str], signature: inspect.Signature) -> tuple[list[str], d
 
 def _show(value: Any, *, as_json: bool) -> None:
     if isinstance(value, bytes):
-        import sys
-
         sys.stdout.buffer.write(value)
     elif isinstance(value, Path):
-        print_json({"path": str(value)}) if as_json else print(value)
+        _show({"path": str(value)}, as_json=as_json)
     elif as_json:
         print_json(value)
     else:

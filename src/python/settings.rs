@@ -1,0 +1,31 @@
+//! Settings as Python writes them: seconds, windows, where the limiter keeps its state.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::client::LimiterState;
+use crate::limiter::Window;
+
+/// A length of time given in seconds.
+pub(super) fn seconds(argument: &str, seconds: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| PyValueError::new_err(format!("`{argument}` takes seconds from 0 up, not {seconds}")))
+}
+
+/// Windows given as pairs of calls and seconds.
+pub(super) fn windows(pairs: Vec<(u32, f64)>) -> PyResult<Vec<Window>> {
+    let window = |(calls, period)| Ok(Window { calls, period: seconds("rate_limits", period)? });
+    pairs.into_iter().map(window).collect()
+}
+
+/// Where the limiter keeps its state.
+pub(super) fn state(given: Option<PathBuf>) -> LimiterState {
+    match given {
+        None => LimiterState::Shared,
+        Some(word) if word.as_os_str() == "memory" => LimiterState::Memory,
+        Some(path) => LimiterState::File(path),
+    }
+}

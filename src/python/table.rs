@@ -1,0 +1,35 @@
+//! The table as Python sees it: the names of its rows and what their parameters take.
+
+use pyo3::prelude::*;
+
+use super::errors;
+use crate::api::row::Takes;
+use crate::api::{self, Endpoint, Place};
+use crate::error::{Error, Kind, Result};
+
+/// The row of that full name.
+pub(super) fn row(name: &str) -> Result<&'static Endpoint> {
+    api::row(name).ok_or_else(|| Error::new(Kind::Value, format!("there is no call `{name}`")))
+}
+
+/// Name, kind and need of each parameter of a row: `headland.arguments` checks what users write by it.
+#[pyfunction]
+pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static str, &'static str, bool)>> {
+    let row = row(name).map_err(|error| errors::raise(py, &error))?;
+    let describe = |parameter: &api::Parameter| {
+        let takes = match parameter.takes {
+            Takes::Id => "id",
+            Takes::Time => "time",
+            Takes::OneOf(_) => "word",
+            Takes::File => "file",
+        };
+        (parameter.name, takes, parameter.default.is_none() && parameter.place != Place::Query)
+    };
+    Ok(row.parameters.iter().map(describe).collect())
+}
+
+/// The full name of every row of the table.
+#[pyfunction]
+pub(super) fn rows() -> Vec<&'static str> {
+    api::rows().map(|row| row.full_name).collect()
+}
