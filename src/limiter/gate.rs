@@ -137,7 +137,7 @@ impl Limiter {
                 (verdict, log.others_in_flight(&self.gate.owner), now)
             });
             if verdict.at <= now {
-                return Ok(Slot { limiter: self.clone(), id, state: SlotState::Granted });
+                return Ok(Slot { limiter: self.clone(), id, granted: now, state: SlotState::Granted });
             }
             refuse_beyond(patience.saturating_sub(since(started, now)), now, verdict.at)?;
             let wait = if !verdict.waits_for_reply {
@@ -219,6 +219,7 @@ impl Gate {
 pub struct Slot {
     limiter: Limiter,
     id: i64,
+    granted: Micros,
     state: SlotState,
 }
 
@@ -242,7 +243,7 @@ impl Slot {
         let windows = Arc::clone(&self.limiter.windows);
         self.limiter.step(|log, now| {
             log.settle(self.id, at.min(now));
-            log.hear(heard, &windows, now, fresh_id);
+            log.hear(heard, &windows, self.granted.min(now), now, fresh_id);
         });
         self.limiter.gate.bell.notify_one();
     }

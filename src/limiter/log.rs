@@ -177,7 +177,16 @@ impl Log {
     ///
     /// `Reset` is rounded up to whole seconds, so obeying it where our own log explains the server's count would
     /// waste up to a second in each window: only what the server counts beyond our log is added, as calls of others.
-    pub(super) fn hear(&mut self, heard: &Heard, windows: &[Window], now: Micros, mut fresh_id: impl FnMut() -> i64) {
+    /// The server counted when the call arrived, so our log is read as of `granted`: calls that have left the window
+    /// since then would be taken for those of others.
+    pub(super) fn hear(
+        &mut self,
+        heard: &Heard,
+        windows: &[Window],
+        granted: Micros,
+        now: Micros,
+        mut fresh_id: impl FnMut() -> i64,
+    ) {
         if let Some(wait) = heard.block {
             let until = now.saturating_add(micros(wait));
             if self.block.is_none_or(|block| block.until < until) {
@@ -194,7 +203,7 @@ impl Log {
             self.changes.push(Change::Limits);
         }
         let (Some(remaining), Some(reset)) = (heard.remaining, heard.reset) else { return };
-        let counted = self.ends(window, now).len();
+        let counted = self.ends(window, granted).len();
         let free = self.calls(window).saturating_sub(counted);
         let surplus = free.saturating_sub(usize::try_from(remaining).unwrap_or(usize::MAX));
         let standing = Standing::Foreign { until: now.saturating_add(micros(reset)), period: micros(window.period) };

@@ -91,6 +91,9 @@ pub(super) fn get(world: &World, call: &Call) -> Answer {
 fn converted(world: &World, call: &Call, job: &StoredJob) -> Answer {
     let ready = world.store.start_conversion(&job.id, CONVERTED, after(call.now, world.conversion_time))?;
     if ready > call.now {
+        if let Some(generated) = world.accounts.job(call.customer, &job.id) {
+            world.converter.start(generated);
+        }
         return Ok(more_time(world, seconds_until(call.now, ready)));
     }
     match outcome(world, call, job)? {

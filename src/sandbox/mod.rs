@@ -2,12 +2,13 @@
 //!
 //! Not imitated: TLS; XML replies (a request that accepts only those gets 406); the formats FMIS and XML of a job and the
 //! conversion of a display's own files; expiry of access keys; maps, hubs, grain carts and dispatch. Three layers: HTTP
-//! (`server`, `service`, `checks`, `routes`, `write`), meaning (`job_data`, `files`, `field_computers`), storage
-//! (`store`, `accounts`).
+//! (`server`, `service`, `checks`, `routes`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`),
+//! storage (`store`, `accounts`).
 
 mod accounts;
 mod checks;
 mod clock;
+mod conversions;
 mod encode;
 mod faults;
 mod field_computers;
@@ -130,7 +131,7 @@ impl Sandbox {
         }
         let habits = Habits::parse(&variants)?;
         let ring = keys::KeyRing::new(seed)?;
-        let accounts = accounts::Accounts::new(seed);
+        let accounts = Arc::new(accounts::Accounts::new(seed));
         let store = store::Store::open(data.as_deref(), seed)?;
         for customer in 0..keys::CUSTOMERS {
             store
@@ -139,7 +140,8 @@ impl Sandbox {
         }
         let (listener, port) = server::bind(port)?;
         let base = format!("http://127.0.0.1:{port}");
-        let world = world::World { store, accounts, habits, conversion_time, base };
+        let converter = conversions::Converter::new(Arc::clone(&accounts));
+        let world = world::World { store, accounts, converter, habits, conversion_time, base };
         let service = Arc::new(service::Service {
             ring,
             clock: clock::ServiceClock::new(moved_clock),

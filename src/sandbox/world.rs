@@ -1,10 +1,12 @@
 //! What the endpoints work on: the state, the generated accounts, and how the service was set up.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
 use super::accounts::Accounts;
+use super::conversions::Converter;
 use super::query::Query;
 use super::store::Store;
 use super::variants::{Habits, Variant};
@@ -16,7 +18,8 @@ const PRODUCTION: &str = "https://Fields.Example.com";
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) store: Store,
-    pub(super) accounts: Accounts,
+    pub(super) accounts: Arc<Accounts>,
+    pub(super) converter: Converter,
     pub(super) habits: Habits,
     pub(super) conversion_time: Duration,
     /// The service's own address, without a slash at the end.

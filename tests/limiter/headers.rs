@@ -151,3 +151,18 @@ fn a_clock_that_is_set_back_blocks_for_no_longer_than_the_window() {
         }
     });
 }
+
+#[test]
+fn a_slow_reply_does_not_make_our_own_calls_those_of_others() {
+    runtime().block_on(async {
+        let clock = Paused::new();
+        let limiter = memory(&[window(5, 1_000)], &clock);
+        spend(&limiter, 4).await;
+        let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
+        slot.sent();
+        // The server counted all five when this call arrived; by its reply the first four have left the window.
+        clock.sleep(Duration::from_millis(1_010)).await;
+        slot.settle(&told(5, 0, 1));
+        assert_eq!(limiter.budget().remaining, 4, "only the call of the slow reply counts");
+    });
+}
