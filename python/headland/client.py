@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
 from headland import _core, arguments, settings
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
-from headland.groups import (
-    AsyncClientRows,
-    AsyncFieldComputers,
-    AsyncJobData,
-    ClientRows,
-    FieldComputers,
-    JobData,
-)
+from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
 
 if TYPE_CHECKING:
@@ -145,10 +138,7 @@ class Client(_Setup, ClientRows):
     _calls: Calls
 
     def _attach(self, core: _core.Client) -> None:
-        calls = Calls(core)
-        ClientRows.__init__(self, calls)
-        self.field_computers = FieldComputers(calls)
-        self.job_data = JobData(calls)
+        ClientRows.__init__(self, Calls(core))
 
     def conversion(self, id: str) -> Conversion:
         """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
@@ -182,10 +172,7 @@ class AsyncClient(_Setup, AsyncClientRows):
     _calls: AsyncCalls
 
     def _attach(self, core: _core.Client) -> None:
-        calls = AsyncCalls(core)
-        AsyncClientRows.__init__(self, calls)
-        self.field_computers = AsyncFieldComputers(calls)
-        self.job_data = AsyncJobData(calls)
+        AsyncClientRows.__init__(self, AsyncCalls(core))
 
     def conversion(self, id: str) -> AsyncConversion:
         """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""

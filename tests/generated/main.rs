@@ -11,25 +11,40 @@ mod methods;
 mod records;
 mod text;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Each generated file and what it should hold.
-fn files() -> [(&'static str, String); 2] {
-    [("python/headland/groups.py", methods::groups()), ("python/headland/records.py", records::records())]
+/// Each generated file, below `python/headland`, and what it should hold.
+fn files() -> Vec<(String, String)> {
+    let mut files = methods::groups();
+    files.extend(records::records());
+    files
+}
+
+/// Generated files that no longer belong to any group.
+fn orphans(root: &Path) -> Vec<PathBuf> {
+    let known: Vec<PathBuf> = files().into_iter().map(|(name, _)| root.join(name)).collect();
+    ["groups", "records"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(root.join(folder)).into_iter().flatten())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "py") && !known.contains(path))
+        .collect()
 }
 
 #[test]
 fn generated_files_are_what_the_table_says() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("python/headland");
     let write = std::env::var_os("HEADLAND_GENERATE").is_some();
     let mut stale = Vec::new();
     for (name, expected) in files() {
-        let path = root.join(name);
+        let path = root.join(&name);
         if write {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(&path, &expected).unwrap();
         } else if std::fs::read_to_string(&path).unwrap_or_default() != expected {
             stale.push(name);
         }
     }
+    assert_eq!(orphans(root), [PathBuf::new(); 0], "these files belong to no group of the table any more");
     assert!(stale.is_empty(), "{stale:?} differ from the table; run `make generate` and commit what it writes");
 }

@@ -1,9 +1,9 @@
-//! `python/headland/groups.py`: the methods of both clients, one for each row.
+//! `python/headland/groups`: the methods of both clients, one for each row, a file for each group.
 
 use headland::api::row::{Parameter, Place, Takes};
-use headland::api::{self, Endpoint, GROUPS, Returns};
+use headland::api::{Endpoint, GROUPS, Group, Returns};
 
-use crate::records::shapes;
+use crate::records::{file_of, import, shapes_by_group};
 use crate::text::{MARK, entry, pascal, summary, wrap};
 
 /// Which of the two clients a method is written for.
@@ -17,6 +17,10 @@ impl Mode {
     fn class(self, group: &str) -> String {
         let name = if group.is_empty() { "ClientRows".to_owned() } else { pascal(group) };
         format!("{}{name}", if self == Self::Async { "Async" } else { "" })
+    }
+
+    fn file(self, group: &'static str) -> String {
+        format!("{}{}", file_of(group), if self == Self::Async { "_async" } else { "" })
     }
 
     fn name(self, sync: &str) -> String {
@@ -36,51 +40,135 @@ const READING: &[(&str, &str, &str, &str)] = &[
     ("to_crs", "str | None", "None", "`\"EPSG:4326\"` for WGS 84; coordinates as they are if None."),
 ];
 
-pub(crate) fn groups() -> String {
-    let mut out = format!(
-        "{MARK}\"\"\"The methods of both clients, one for each row of the table.\n\n\
-         Each method only names its row and passes its arguments on; `calls.py` does the work.\n\"\"\"\n\n\
-         from __future__ import annotations\n\n\
-         from typing import TYPE_CHECKING, cast, overload\n\n\
-         if TYPE_CHECKING:\n    import datetime as dt\n    import os\n    from collections.abc import Sequence\n    \
-         from pathlib import Path\n    from typing import BinaryIO\n\n    \
-         from .archives import Limits\n    \
-         from .calls import AsyncCalls, Calls, Upload\n    \
-         from .conversion import AsyncConversion, Conversion\n    \
-         from .layer import Layer\n    \
-         from .pages import AsyncPages, Pages\n    \
-         from .records import (\n"
-    );
-    let mut names: Vec<&str> = shapes().iter().map(|shape| shape.name).filter(|name| is_returned(name)).collect();
-    names.push("Created");
-    names.sort_unstable();
-    for name in names {
-        out.push_str(&format!("        {name},\n"));
-    }
-    out.push_str("    )\n");
+/// `python/headland/groups/*.py`, each with its path below `python/headland`.
+pub(crate) fn groups() -> Vec<(String, String)> {
+    let mut files = Vec::new();
     for mode in [Mode::Sync, Mode::Async] {
         for group in GROUPS {
-            let calls = mode.name("Calls");
-            out.push_str(&format!("\n\nclass {}:\n    \"\"\"{}\"\"\"\n\n", mode.class(group.name), group.doc));
-            out.push_str("    __slots__ = (\"_calls\",)\n\n");
-            out.push_str(&format!(
-                "    def __init__(self, calls: {calls}) -> None:\n        \"\"\"Bind the group to its client's calls.\"\"\"\n        \
-                 self._calls = calls\n"
-            ));
-            for row in group.rows {
-                out.push_str(&method(row, mode));
-            }
+            files.push((format!("groups/{}.py", mode.file(group.name)), one(group, mode)));
         }
     }
+    files.push(("groups/__init__.py".to_owned(), everything()));
+    files
+}
+
+/// The file that gives all groups under one name.
+fn everything() -> String {
+    let mut out = format!(
+        "{MARK}\"\"\"The methods of both clients, one for each row of the table, a file for each group.\n\n\
+         Each method only names its row and passes its arguments on; `calls.py` does the work.\n\"\"\"\n\n"
+    );
+    let mut imports = Vec::new();
+    let mut names = Vec::new();
+    for mode in [Mode::Sync, Mode::Async] {
+        for group in GROUPS {
+            imports.push(import(&mode.file(group.name), &[&mode.class(group.name)]));
+            names.push(mode.class(group.name));
+        }
+    }
+    imports.sort_unstable();
+    names.sort_unstable();
+    out.push_str(&imports.concat());
+    out.push_str("\n__all__ = [\n");
+    for name in names {
+        out.push_str(&format!("    \"{name}\",\n"));
+    }
+    out.push_str("]\n");
     out
 }
 
-fn is_returned(name: &str) -> bool {
-    api::rows().any(|row| match row.returns {
-        Returns::Detail(shape) => shape.name == name,
-        Returns::Index(index) => index.item.name == name,
-        _ => false,
-    })
+/// The file of one group for one client.
+fn one(group: &Group, mode: Mode) -> String {
+    let class = mode.class(group.name);
+    let calls = mode.name("Calls");
+    let mut body = format!("class {class}:\n    \"\"\"{}\"\"\"\n\n", group.doc);
+    if group.name.is_empty() {
+        body.push_str(&format!(
+            "    def __init__(self, calls: {calls}) -> None:\n        \"\"\"Make the groups of calls.\"\"\"\n        self._calls = calls\n"
+        ));
+        for other in GROUPS.iter().filter(|other| !other.name.is_empty()) {
+            body.push_str(&format!("        self.{} = {}(calls)\n", other.name, mode.class(other.name)));
+        }
+    } else {
+        body.push_str(&format!(
+            "    __slots__ = (\"_calls\",)\n\n    def __init__(self, calls: {calls}) -> None:\n        \
+             \"\"\"Bind the group to its client's calls.\"\"\"\n        self._calls = calls\n"
+        ));
+    }
+    for row in group.rows {
+        body.push_str(&method(row, mode));
+    }
+    let summary = match mode {
+        Mode::Sync => group.doc.to_owned(),
+        Mode::Async => format!("{} As coroutines.", group.doc),
+    };
+    format!(
+        "{MARK}\"\"\"{summary}\"\"\"\n\nfrom __future__ import annotations\n\n{}\n\n{body}",
+        imports(group, mode, &body)
+    )
+}
+
+/// The imports of a group's file: those whose names its body uses.
+fn imports(group: &Group, mode: Mode, body: &str) -> String {
+    let uses = |name: &str| {
+        body.match_indices(name).any(|(at, _)| {
+            let letter = |c: char| c.is_alphanumeric() || c == '_';
+            !body[..at].ends_with(letter) && !body[at + name.len()..].starts_with(letter)
+        })
+    };
+    let typing: Vec<&str> = ["TYPE_CHECKING", "cast", "overload"]
+        .into_iter()
+        .filter(|name| *name == "TYPE_CHECKING" || uses(name))
+        .collect();
+    let mut out = format!("from typing import {}\n", typing.join(", "));
+    if group.name.is_empty() {
+        let mut siblings: Vec<String> = GROUPS
+            .iter()
+            .filter(|other| !other.name.is_empty())
+            .map(|other| import(&mode.file(other.name), &[&mode.class(other.name)]))
+            .collect();
+        siblings.sort_unstable();
+        out.push('\n');
+        out.push_str(&siblings.concat());
+    }
+    out.push_str("\nif TYPE_CHECKING:\n");
+    let standard = [
+        ("dt.", "    import datetime as dt\n"),
+        ("os.", "    import os\n"),
+        ("Sequence", "    from collections.abc import Sequence\n"),
+        ("Path", "    from pathlib import Path\n"),
+        ("BinaryIO", "    from typing import BinaryIO\n"),
+    ];
+    let standard: String = standard
+        .iter()
+        .filter(|(name, _)| if name.ends_with('.') { body.contains(&format!(" {name}")) } else { uses(name) })
+        .map(|(_, line)| *line)
+        .collect();
+    out.push_str(&standard);
+    if !standard.is_empty() {
+        out.push('\n');
+    }
+    let records: Vec<&str> = shapes_by_group()
+        .iter()
+        .flat_map(|(_, shapes)| shapes.iter().map(|shape| shape.name))
+        .chain(["Created"])
+        .filter(|name| uses(name))
+        .collect();
+    let own = [
+        ("archives", vec!["Limits"]),
+        ("calls", vec!["AsyncCalls", "Calls", "Upload"]),
+        ("conversion", vec!["AsyncConversion", "Conversion"]),
+        ("layer", vec!["Layer"]),
+        ("pages", vec!["AsyncPages", "Pages"]),
+        ("records", records),
+    ];
+    for (module, names) in own {
+        let used: Vec<&str> = names.into_iter().filter(|name| uses(name)).collect();
+        for line in import(&format!("headland.{module}"), &used).replace("from .headland", "from headland").lines() {
+            out.push_str(&format!("    {line}\n"));
+        }
+    }
+    out
 }
 
 fn method(row: &Endpoint, mode: Mode) -> String {

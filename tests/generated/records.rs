@@ -1,4 +1,4 @@
-//! `python/headland/records.py`: a `TypedDict` for each shape.
+//! `python/headland/records`: a `TypedDict` for each shape, a file for each group.
 
 use std::collections::HashSet;
 
@@ -6,50 +6,113 @@ use headland::api::{self, Field, Kind, Returns, Shape};
 
 use crate::text::{MARK, entry, wrap};
 
-/// Every shape that a row can return, each after those it contains.
-pub(crate) fn shapes() -> Vec<&'static Shape> {
-    let mut found = Vec::new();
+/// The shapes of each group: those that its rows can return and no earlier group's could, each after those it contains.
+pub(crate) fn shapes_by_group() -> Vec<(&'static str, Vec<&'static Shape>)> {
     let mut seen = HashSet::new();
-    for row in api::rows() {
-        match row.returns {
-            Returns::Detail(shape) => visit(shape, &mut found, &mut seen),
-            Returns::Index(index) => visit(index.item, &mut found, &mut seen),
-            Returns::File | Returns::Created | Returns::Conversion | Returns::Layer => {}
-        }
-    }
-    found
+    api::GROUPS
+        .iter()
+        .map(|group| {
+            let mut found = Vec::new();
+            for row in group.rows {
+                match row.returns {
+                    Returns::Detail(shape) => visit(shape, &mut found, &mut seen),
+                    Returns::Index(index) => visit(index.item, &mut found, &mut seen),
+                    Returns::File | Returns::Created | Returns::Conversion | Returns::Layer => {}
+                }
+            }
+            (file_of(group.name), found)
+        })
+        .collect()
+}
+
+/// The name of a group's file; the rows of the client itself have one, too.
+pub(crate) fn file_of(group: &'static str) -> &'static str {
+    if group.is_empty() { "client" } else { group }
 }
 
 fn visit(shape: &'static Shape, found: &mut Vec<&'static Shape>, seen: &mut HashSet<&'static str>) {
     if !seen.insert(shape.name) {
         return;
     }
-    for field in shape.fields {
-        if let Kind::Record(inner) | Kind::Records(inner, _) = field.kind {
-            visit(inner, found, seen);
-        }
+    for inner in shape.fields.iter().filter_map(inner) {
+        visit(inner, found, seen);
     }
     found.push(shape);
 }
 
-pub(crate) fn records() -> String {
+fn inner(field: &Field) -> Option<&'static Shape> {
+    match field.kind {
+        Kind::Record(shape) | Kind::Records(shape, _) => Some(shape),
+        _ => None,
+    }
+}
+
+/// `python/headland/records/*.py`, each with its path below `python/headland`.
+pub(crate) fn records() -> Vec<(String, String)> {
+    let groups = shapes_by_group();
+    let mut files: Vec<(String, String)> =
+        groups.iter().map(|(file, shapes)| (format!("records/{file}.py"), group(file, shapes, &groups))).collect();
+    files.push(("records/__init__.py".to_owned(), everything(&groups)));
+    files
+}
+
+/// The file that gives all records under one name.
+fn everything(groups: &[(&str, Vec<&Shape>)]) -> String {
     let mut out = format!(
         "{MARK}\"\"\"The records of the service as typed dicts.\n\n\
          A record has the fields that the service sent; fields that are not listed here are kept, too, under snake_case\n\
          names. Times are aware datetimes in UTC, ids are strings, and what has no value is None.\n\"\"\"\n\n\
-         from __future__ import annotations\n\n\
-         from typing import TYPE_CHECKING, TypedDict\n\n\
-         if TYPE_CHECKING:\n    import datetime as dt\n\n"
+         from typing import TypedDict\n\n"
     );
-    let mut names: Vec<&str> = shapes().iter().map(|shape| shape.name).collect();
+    for (file, shapes) in groups {
+        out.push_str(&import(file, &shapes.iter().map(|shape| shape.name).collect::<Vec<_>>()));
+    }
+    let mut names: Vec<&str> = groups.iter().flat_map(|(_, shapes)| shapes.iter().map(|shape| shape.name)).collect();
     names.push("Created");
     names.sort_unstable();
-    out.push_str("__all__ = [\n");
+    out.push_str("\n__all__ = [\n");
     for name in names {
         out.push_str(&format!("    \"{name}\",\n"));
     }
-    out.push_str("]\n");
-    for shape in shapes() {
+    out.push_str(
+        "]\n\n\nclass Created(TypedDict):\n    \"\"\"A record that an upload made.\n\n    Specification 4.3.\n\n    \
+         Attributes:\n        id: Id of the new record.\n        uri: Address of the new record.\n\n    \"\"\"\n\n    \
+         id: str\n    uri: str\n",
+    );
+    out
+}
+
+/// An import from a sibling, on one line where that fits.
+pub(crate) fn import(file: &str, names: &[&str]) -> String {
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    let line = format!("from .{file} import {}\n", names.join(", "));
+    if names.is_empty() {
+        String::new()
+    } else if line.len() <= 121 {
+        line
+    } else {
+        format!("from .{file} import (\n{})\n", names.iter().map(|name| format!("    {name},\n")).collect::<String>())
+    }
+}
+
+fn group(file: &str, shapes: &[&'static Shape], groups: &[(&str, Vec<&'static Shape>)]) -> String {
+    let mut out = format!(
+        "{MARK}\"\"\"The records of `{file}` as typed dicts.\"\"\"\n\nfrom __future__ import annotations\n\n\
+         from typing import TYPE_CHECKING, TypedDict\n\nif TYPE_CHECKING:\n    import datetime as dt\n"
+    );
+    for (other, theirs) in groups.iter().filter(|(other, _)| *other != file) {
+        let used: Vec<&str> = shapes
+            .iter()
+            .flat_map(|shape| shape.fields.iter().filter_map(inner))
+            .filter(|inner| theirs.iter().any(|shape| shape.name == inner.name))
+            .map(|inner| inner.name)
+            .collect();
+        if !used.is_empty() {
+            out.push_str(&format!("\n    {}", import(other, &used)));
+        }
+    }
+    for shape in shapes {
         out.push_str(&format!("\n\nclass {}(TypedDict, total=False):\n", shape.name));
         out.push_str(&format!("    \"\"\"{}\n\n", shape.doc));
         out.push_str(&wrap(&format!("Specification {}.", shape.section), "    "));
@@ -62,11 +125,6 @@ pub(crate) fn records() -> String {
             out.push_str(&format!("    {}: {}\n", field.snake, annotation(field)));
         }
     }
-    out.push_str(
-        "\n\nclass Created(TypedDict):\n    \"\"\"A record that an upload made.\n\n    Specification 4.3.\n\n    \
-         Attributes:\n        id: Id of the new record.\n        uri: Address of the new record.\n\n    \"\"\"\n\n    \
-         id: str\n    uri: str\n",
-    );
     out
 }
 

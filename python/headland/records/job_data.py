@@ -1,9 +1,5 @@
 # Generated from the table in `src/api`; change that and run `make generate`.
-"""The records of the service as typed dicts.
-
-A record has the fields that the service sent; fields that are not listed here are kept, too, under snake_case
-names. Times are aware datetimes in UTC, ids are strings, and what has no value is None.
-"""
+"""The records of `job_data` as typed dicts."""
 
 from __future__ import annotations
 
@@ -11,92 +7,6 @@ from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     import datetime as dt
-
-__all__ = [
-    "AccessKeyDetail",
-    "AppliedProduct",
-    "AvailableFile",
-    "Created",
-    "FieldComputerDetail",
-    "FieldComputerItem",
-    "Ingredient",
-    "JobDataDetail",
-    "JobDataItem",
-    "Product",
-]
-
-
-class AccessKeyDetail(TypedDict, total=False):
-    """What a customer's access key is and whether it still gives access.
-
-    Specification 2.7.
-
-    Attributes:
-        access_key: The access key, in the form of a GUID.
-        id: Id of the access key.
-        friendly_name: Name that the customer gave the key.
-        description: Description that the customer gave the key.
-        is_active: Whether the key gives access; false after it was revoked.
-        contact: Contact e-mail address.
-        expiration_date_time: When the key expires.
-
-    """
-
-    access_key: str | None
-    id: str
-    friendly_name: str | None
-    description: str | None
-    is_active: bool | None
-    contact: str | None
-    expiration_date_time: dt.datetime | None
-
-
-class FieldComputerItem(TypedDict, total=False):
-    """A field computer in a list.
-
-    Specification 2.1.
-
-    Attributes:
-        id: Id of the field computer.
-        name: Name given by a user.
-        uri: Absolute address of the detail.
-
-    """
-
-    id: str
-    name: str | None
-    uri: str | None
-
-
-class FieldComputerDetail(TypedDict, total=False):
-    """A field computer.
-
-    Specification 2.2.
-
-    Attributes:
-        id: Id of the field computer.
-        name: Name given by a user.
-        device_type: Model of the device; the units of its files depend on it.
-        status: Current status, for example whether it is in a job.
-        remote_access: Whether remote access is on.
-        web_access: Whether web access is on.
-        field_hub_id: Id of the last field hub that was connected to this computer.
-        last_report_date: Time of the last report.
-        third_party_dispatch_capable: Whether third parties can dispatch work to it.
-        software_version: Software of the device, where the service gives it.
-
-    """
-
-    id: str
-    name: str | None
-    device_type: str | None
-    status: str | None
-    remote_access: bool | None
-    web_access: bool | None
-    field_hub_id: str | None
-    last_report_date: dt.datetime | None
-    third_party_dispatch_capable: bool | None
-    software_version: str | None
 
 
 class JobDataItem(TypedDict, total=False):
@@ -315,18 +225,3 @@ class JobDataDetail(TypedDict, total=False):
     weather_wind_direction: str | None
     average_speed: str | None
     products: list[Product]
-
-
-class Created(TypedDict):
-    """A record that an upload made.
-
-    Specification 4.3.
-
-    Attributes:
-        id: Id of the new record.
-        uri: Address of the new record.
-
-    """
-
-    id: str
-    uri: str

@@ -1,0 +1,21 @@
+# Generated from the table in `src/api`; change that and run `make generate`.
+"""The methods of both clients, one for each row of the table, a file for each group.
+
+Each method only names its row and passes its arguments on; `calls.py` does the work.
+"""
+
+from .client import ClientRows
+from .client_async import AsyncClientRows
+from .field_computers import FieldComputers
+from .field_computers_async import AsyncFieldComputers
+from .job_data import JobData
+from .job_data_async import AsyncJobData
+
+__all__ = [
+    "AsyncClientRows",
+    "AsyncFieldComputers",
+    "AsyncJobData",
+    "ClientRows",
+    "FieldComputers",
+    "JobData",
+]

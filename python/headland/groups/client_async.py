@@ -1,0 +1,44 @@
+# Generated from the table in `src/api`; change that and run `make generate`.
+"""The access key itself. As coroutines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from .field_computers_async import AsyncFieldComputers
+from .job_data_async import AsyncJobData
+
+if TYPE_CHECKING:
+    from headland.calls import AsyncCalls
+    from headland.records import AccessKeyDetail
+
+
+class AsyncClientRows:
+    """The access key itself."""
+
+    def __init__(self, calls: AsyncCalls) -> None:
+        """Make the groups of calls."""
+        self._calls = calls
+        self.field_computers = AsyncFieldComputers(calls)
+        self.job_data = AsyncJobData(calls)
+
+    async def access_key(self) -> AccessKeyDetail:
+        """Describes the access key that signs the requests.
+
+        It answers for revoked and expired keys too, so it finds the cause of a refused key.
+
+        `GET /accesskey`, specification 4.2, 2.7.
+
+        Returns:
+            What a customer's access key is and whether it still gives access as a dict, see
+            `records.AccessKeyDetail`.
+
+        Raises:
+            AuthenticationError: The service refused the credentials, the signature or the time stamp.
+            TransportError: The connection failed.
+
+        Examples:
+            >>> active = (await client.access_key())["is_active"]
+
+        """
+        return cast("AccessKeyDetail", await self._calls.detail("access_key", {}))

@@ -1,0 +1,249 @@
+# Generated from the table in `src/api`; change that and run `make generate`.
+"""Job data: the yield, as-applied and planting files that field computers produce. As coroutines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast, overload
+
+if TYPE_CHECKING:
+    import datetime as dt
+    import os
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from headland.archives import Limits
+    from headland.calls import AsyncCalls, Upload
+    from headland.conversion import AsyncConversion
+    from headland.layer import Layer
+    from headland.pages import AsyncPages
+    from headland.records import Created, JobDataDetail, JobDataItem
+
+
+class AsyncJobData:
+    """Job data: the yield, as-applied and planting files that field computers produce."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, calls: AsyncCalls) -> None:
+        """Bind the group to its client's calls."""
+        self._calls = calls
+
+    def list(
+        self,
+        *,
+        date: str | dt.date | dt.datetime | None = None,
+        page_size: int | None = None,
+        page: int | None = None,
+    ) -> AsyncPages[JobDataItem]:
+        """Lists job data, newest first by the time they were created.
+
+        `GET /jobdata`, specification 4.2, 2.1.
+
+        Args:
+            date: Only jobs between this time and now; a date alone means its midnight, UTC.
+            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
+            page: Zero-based page: that page alone; all pages if None.
+
+        Returns:
+            A lazy list of dicts, see `records.JobDataItem`; pages are read as it is asynchronously iterated, each
+            record once.
+
+        Raises:
+            AuthenticationError: The service refused the credentials, the signature or the time stamp.
+            TransportError: The connection failed.
+
+        Examples:
+            >>> names = [job["name"] async for job in client.job_data.list(date="2024-01-01")]
+
+        """
+        return self._calls.pages("job_data.list", {"date": date}, page_size=page_size, page=page)
+
+    async def get(self, id: str | int) -> JobDataDetail:
+        """Describes one job: its kind, its times, its conversion status, its products.
+
+        `GET /jobdata/{id}`, specification 4.2, 2.6.
+
+        Args:
+            id: Id of the job, from the list.
+
+        Returns:
+            A job: the fields common to all, those that only a sprayer's job has, and the products as a dict, see
+            `records.JobDataDetail`.
+
+        Raises:
+            AuthenticationError: The service refused the credentials, the signature or the time stamp.
+            TransportError: The connection failed.
+            NotFound: There is no such record for this access key.
+
+        Examples:
+            >>> job = await client.job_data.get(job_id)
+
+        """
+        return cast("JobDataDetail", await self._calls.detail("job_data.get", {"id": id}))
+
+    @overload
+    async def download(self, id: str | int, *, format: str = "SHP", to: None = None, overwrite: bool = False) -> bytes: ...
+
+    @overload
+    async def download(
+        self,
+        id: str | int,
+        *,
+        format: str = "SHP",
+        to: str | os.PathLike[str],
+        overwrite: bool = False,
+    ) -> Path: ...
+
+    @overload
+    async def download(self, id: str | int, *, format: str = "SHP", to: BinaryIO, overwrite: bool = False) -> BinaryIO: ...
+
+    async def download(
+        self,
+        id: str | int,
+        *,
+        format: str = "SHP",
+        to: str | os.PathLike[str] | BinaryIO | None = None,
+        overwrite: bool = False,
+    ) -> bytes | Path | BinaryIO:
+        """Downloads a job's file.
+
+        While the service converts it, this waits as the service asks, until the deadline of the call.
+
+        `GET /jobdata/{id}`, specification 4.2, 4.4.
+
+        Args:
+            id: Id of the job, from the list.
+            format: `BIN` is the original zip of the field computer, `SHP` a zip of shape files, `FMIS` a zip of
+                extended XML and TAB, `XML` the parsed RAD files.
+            to: A folder, which takes the file name of the service, a path, or a binary file object; None gives
+                bytes.
+            overwrite: Whether a file that stands there is replaced.
+
+        Returns:
+            The bytes of the file, the path it was written to, or the file object it was written into.
+
+        Raises:
+            AuthenticationError: The service refused the credentials, the signature or the time stamp.
+            TransportError: The connection failed.
+            NotFound: There is no such record for this access key.
+            NoCoverage: The job recorded no coverage.
+            ConversionFailed: The service could not convert the job.
+            NotReady: The service needs more time than the deadline leaves.
+
+        Examples:
+            >>> path = await client.job_data.download(job_id, format="SHP", to=folder)
+
+        """
+        return await self._calls.download("job_data.download", {"id": id, "format": format}, to=to, overwrite=overwrite)
+
+    async def request(self, id: str | int, *, format: str = "SHP") -> AsyncConversion:
+        """Asks for a job's file and comes back at once with a handle, so that others can be asked for while the service converts.
+
+        `GET /jobdata/{id}`, specification 4.2, 4.4.
+
+        Args:
+            id: Id of the job, from the list.
+            format: `BIN` is the original zip of the field computer, `SHP` a zip of shape files, `FMIS` a zip of
+                extended XML and TAB, `XML` the parsed RAD files.
+
+        Returns:
+            A handle with `ready()`, `wait()` and `result()`; its `id` can be stored and picked up by another
+            process.
+
+        Raises:
+            AuthenticationError: The service refused the credentials, the signature or the time stamp.
+            TransportError: The connection failed.
+            NotFound: There is no such record for this access key.
+            NoCoverage: The job recorded no coverage.
+            ConversionFailed: The service could not convert the job.
+            NotReady: The service needs more time than the deadline leaves.
+
+        Examples:
+            >>> handle = await client.job_data.request(job_id, format="SHP")
+
+        """
+        return await self._calls.conversion("job_data.request", {"id": id, "format": format})
+
+    async def read(
+        self,
+        id: str | int,
+        *,
+        format: str = "SHP",
+        timeout: float | None = None,
+        layer: str | None = None,
+        columns: Sequence[str] | None = None,
+        encoding: str | None = None,
+        strict: bool = True,
+        threads: int | None = None,
+        limits: Limits | None = None,
+        to_crs: str | None = None,
+    ) -> Layer:
+        """Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses.
+
+        `GET /jobdata/{id}`, specification 4.2, 4.4.
+
+        Args:
+            id: Id of the job, from the list.
+            format: `BIN` is the original zip of the field computer, `SHP` a zip of shape files, `FMIS` a zip of
+                extended XML and TAB, `XML` the parsed RAD files.
+            timeout: Seconds to wait for the conversion; the client's `timeout.call` if None.
+            layer: Name of the layer, where the archive holds several.
+            columns: Columns to read; all if None.
+            encoding: Encoding of the text; what the archive declares if None.
+            strict: Whether damage is an error; if False, what can be saved is read and the loss is told.
+            threads: Threads to read with; as many as there are cores if None.
+            limits: Limits on the archive; the defaults of `Limits` if None.
+            to_crs: `"EPSG:4326"` for WGS 84; coordinates as they are if None.
+
+        Returns:
+            The layer: an Arrow table with geometry, coordinate system, units and diagnostics.
+
+        Raises:
+            AuthenticationError: The service refused the credentials, the signature or the time stamp.
+            TransportError: The connection failed.
+            NotFound: There is no such record for this access key.
+            NoCoverage: The job recorded no coverage.
+            ConversionFailed: The service could not convert the job.
+            NotReady: The service needs more time than the deadline leaves.
+            ArchiveError: The archive cannot be read.
+
+        Examples:
+            >>> layer = await client.job_data.read(job_id)
+
+        """
+        return await self._calls.layer(
+            "job_data.read",
+            {"id": id, "format": format},
+            timeout=timeout,
+            layer=layer,
+            columns=columns,
+            encoding=encoding,
+            strict=strict,
+            threads=threads,
+            limits=limits,
+            to_crs=to_crs,
+        )
+
+    async def upload(self, file: Upload) -> Created:
+        """Uploads a zip of job data and gives the id and the address of the new record.
+
+        `POST /jobdata`, specification 4.2, 4.3.
+
+        Args:
+            file: The zip of job data from a field computer: a path, bytes or a binary file object. A zip with
+                several directories is not supported by the service.
+
+        Returns:
+            `id` and `uri` of the new record.
+
+        Raises:
+            AuthenticationError: The service refused the credentials, the signature or the time stamp.
+            TransportError: The connection failed.
+            UploadOutcomeUnknown: The reply was lost, and the list does not tell whether the upload arrived.
+
+        Examples:
+            >>> created = await client.job_data.upload(archive)
+
+        """
+        return await self._calls.upload("job_data.upload", file)

@@ -1,0 +1,40 @@
+# Generated from the table in `src/api`; change that and run `make generate`.
+"""The records of the service as typed dicts.
+
+A record has the fields that the service sent; fields that are not listed here are kept, too, under snake_case
+names. Times are aware datetimes in UTC, ids are strings, and what has no value is None.
+"""
+
+from typing import TypedDict
+
+from .client import AccessKeyDetail
+from .field_computers import FieldComputerDetail, FieldComputerItem
+from .job_data import AppliedProduct, AvailableFile, Ingredient, JobDataDetail, JobDataItem, Product
+
+__all__ = [
+    "AccessKeyDetail",
+    "AppliedProduct",
+    "AvailableFile",
+    "Created",
+    "FieldComputerDetail",
+    "FieldComputerItem",
+    "Ingredient",
+    "JobDataDetail",
+    "JobDataItem",
+    "Product",
+]
+
+
+class Created(TypedDict):
+    """A record that an upload made.
+
+    Specification 4.3.
+
+    Attributes:
+        id: Id of the new record.
+        uri: Address of the new record.
+
+    """
+
+    id: str
+    uri: str
