@@ -62,7 +62,7 @@ impl Destination {
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if ends_as_folder || to.file_name().is_none() || !folder.is_dir() {
             let missing = if ends_as_folder { to.as_path() } else { folder };
-            return Err(Error::file("write", to, &no_folder(missing)));
+            return Err(no_folder(to, missing));
         }
         if !overwrite && fs::symlink_metadata(to).is_ok() {
             return Err(exists(to));
@@ -135,8 +135,12 @@ fn name(headers: &HeaderMap, fallback: &str) -> String {
     suggested(headers).or_else(|| clean(fallback)).unwrap_or_else(|| "download".to_owned())
 }
 
-fn no_folder(folder: &Path) -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, format!("there is no folder `{}`", folder.display()))
+/// The number of "no such file or directory", the same on every system that Python runs on.
+const NOT_THERE: i32 = 2;
+
+fn no_folder(to: &Path, folder: &Path) -> Error {
+    let message = format!("cannot write `{}`: there is no folder `{}`; make it first", to.display(), folder.display());
+    Error::new(Kind::File, message).with(|facts| facts.os_error = Some(NOT_THERE))
 }
 
 /// What a call is refused for that gives no file.

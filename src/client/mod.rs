@@ -19,7 +19,7 @@ use std::sync::Arc;
 use crate::api::Endpoint;
 use crate::clock::{Clock, SystemClock};
 use crate::error::Result;
-use crate::limiter::{Budget, Limiter, Place, default_file};
+use crate::limiter::{Budget, Limiter, Place, Window, default_file};
 use crate::secret::hint;
 use crate::transport::{Base, Caller, HttpClient, Jitter, Limits, Notices, Skew, Transport};
 use crate::wire::Value;
@@ -34,8 +34,8 @@ pub use upload::Created;
 
 /// A client; cloning shares it.
 ///
-/// Its connections belong to the tokio runtime that first uses them: a second runtime takes a [`Client::twin`], and
-/// a forked process a client from [`Client::after_fork`].
+/// Its connections belong to the tokio runtime that first uses them: a second runtime, and a process that was forked,
+/// make a client of their own, which shares the budget.
 #[derive(Clone)]
 pub struct Client {
     config: Arc<Config>,
@@ -51,62 +51,35 @@ impl std::fmt::Debug for Client {
 impl Client {
     /// A client of the real service, by the clock of this machine.
     pub fn new(config: Config) -> Result<Self> {
-        let clock = Arc::new(SystemClock);
-        let credentials = config.check()?;
         let base = Base::parse(&config.base_url)?;
         let transport = Arc::new(connections(&base, &config)?);
-        let notices = Arc::new(Notices::default());
-        let place = place(&config, &notices);
-        let key = config.api_key.expose();
-        let limiter = Limiter::shared(place, base.as_str(), key, &config.rate_limits, clock.clone());
-        let caller = Caller {
-            base,
-            credentials,
-            limiter,
-            clock,
-            transport,
-            skew: Arc::new(Skew::default()),
-            notices,
-            limits: limits(&config),
-            jitter: Jitter::Random,
-        };
-        Ok(Self { config: Arc::new(config), caller: Arc::new(caller) })
+        Self::assemble(config, base, transport, Arc::new(SystemClock), Jitter::Random, Limiter::shared)
     }
 
     /// A client of any transport and any clock, whose pauses are not varied: for tests.
     pub fn with_parts(config: Config, transport: Arc<dyn Transport>, clock: Arc<dyn Clock>) -> Result<Self> {
-        let credentials = config.check()?;
         let base = Base::parse(&config.base_url)?;
+        Self::assemble(config, base, transport, clock, Jitter::Fixed, |place, base, key, windows, clock| {
+            Limiter::alone(&place, base, key, windows, clock)
+        })
+    }
+
+    fn assemble(
+        config: Config,
+        base: Base,
+        transport: Arc<dyn Transport>,
+        clock: Arc<dyn Clock>,
+        jitter: Jitter,
+        limiter: impl FnOnce(Place, &str, &str, &[Window], Arc<dyn Clock>) -> Limiter,
+    ) -> Result<Self> {
+        let credentials = config.check()?;
         let notices = Arc::new(Notices::default());
         let place = place(&config, &notices);
-        let key = config.api_key.expose();
-        let limiter = Limiter::alone(&place, base.as_str(), key, &config.rate_limits, clock.clone());
-        let caller = Caller {
-            base,
-            credentials,
-            limiter,
-            clock,
-            transport,
-            skew: Arc::new(Skew::default()),
-            notices,
-            limits: limits(&config),
-            jitter: Jitter::Fixed,
-        };
+        let limiter = limiter(place, base.as_str(), config.api_key.expose(), &config.rate_limits, Arc::clone(&clock));
+        let limits = limits(&config);
+        let skew = Arc::new(Skew::default());
+        let caller = Caller { base, credentials, limiter, clock, transport, skew, notices, limits, jitter };
         Ok(Self { config: Arc::new(config), caller: Arc::new(caller) })
-    }
-
-    /// The same client (one budget, one learnt clock, one list of warnings) with connections of its own, for another
-    /// runtime.
-    pub fn twin(&self) -> Result<Self> {
-        let transport = Arc::new(connections(&self.caller.base, &self.config)?);
-        let caller = Caller { transport, ..(*self.caller).clone() };
-        Ok(Self { config: Arc::clone(&self.config), caller: Arc::new(caller) })
-    }
-
-    /// The same client for a process that was just forked: nothing of the parent's connections, locks or open files
-    /// is used. What it has learnt about the clock is learnt again.
-    pub fn after_fork(&self) -> Result<Self> {
-        Self::new((*self.config).clone())
     }
 
     /// Reads a record.

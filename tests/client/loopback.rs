@@ -236,7 +236,7 @@ fn plain_http_to_another_machine_is_refused_before_any_call() {
 }
 
 #[test]
-fn a_twin_in_another_runtime_shares_the_budget_and_so_does_another_client() {
+fn a_client_in_another_runtime_shares_the_budget() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (first, second) = (runtime(), runtime());
     let (address, _) = first.block_on(serve(|_| reply("200 OK\r\nConnection: close", KEY.as_bytes())));
@@ -246,8 +246,9 @@ fn a_twin_in_another_runtime_shares_the_budget_and_so_does_another_client() {
         ..config()
     };
     let server = std::thread::spawn(move || first.block_on(async { tokio::time::sleep(Duration::from_secs(2)).await }));
-    let client = Client::new(Config { api_key: Secret::new("key-of-this-test"), ..config }).unwrap();
-    let twin = client.twin().unwrap();
+    let config = Config { api_key: Secret::new("key-of-this-test"), ..config };
+    let client = Client::new(config.clone()).unwrap();
+    let twin = Client::new(config).unwrap();
     runtime().block_on(access_key(&client)).unwrap();
     second.block_on(access_key(&twin)).unwrap();
     assert_eq!((client.budget().unwrap().remaining, twin.budget().unwrap().remaining), (3, 3));

@@ -163,8 +163,8 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
         ("records", records),
     ];
     for (module, names) in own {
-        let used: Vec<&str> = names.into_iter().filter(|name| uses(name)).collect();
-        for line in import(&format!("headland.{module}"), &used).replace("from .headland", "from headland").lines() {
+        let wanted: Vec<&str> = names.into_iter().filter(|name| uses(name)).collect();
+        for line in import(&format!("headland.{module}"), &wanted).replace("from .headland", "from headland").lines() {
             out.push_str(&format!("    {line}\n"));
         }
     }
