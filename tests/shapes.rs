@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
+#[path = "series/mod.rs"]
+mod series;
+
 use chrono::{DateTime, Utc};
 use headland::api::job_data::{JOB_DATA_DETAIL, PRODUCT};
 use headland::api::{Kind, Returns, Shape, row};
 use headland::error::Kind as ErrorKind;
 use headland::wire::{Content, Name, Value, decode_detail, decode_index, decode_response, encode_json, encode_xml};
 use proptest::prelude::*;
+use series::cases;
 
 /// Any record of a shape, as a service may hold it.
 fn record(shape: &'static Shape) -> BoxedStrategy<Value> {
@@ -34,7 +38,7 @@ fn record(shape: &'static Shape) -> BoxedStrategy<Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(cases(64)))]
 
     #[test]
     fn a_detail_survives_both_content_types(detail in record(&JOB_DATA_DETAIL)) {

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 import headland as hl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# Series are short in CI and `HEADLAND_SERIES` times as long in `make soak`.
+settings.register_profile("series", max_examples=100 * int(os.environ.get("HEADLAND_SERIES", "1")), deadline=None)
+settings.load_profile("series")
 
 
 @pytest.fixture(autouse=True)

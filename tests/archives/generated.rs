@@ -12,6 +12,7 @@ use shapefile::record::EsriShape;
 use shapefile::{Point, PointZ, Polygon, PolygonRing, ShapeWriter, Writer};
 
 use crate::make;
+use crate::series::cases;
 
 /// The values of one record.
 #[derive(Clone, Debug)]
@@ -89,7 +90,7 @@ fn numbers(layer: &Layer, row: usize, skip: usize) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(48), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn points_and_their_columns_come_back(rows in proptest::collection::vec((any::<(i32, i32)>(), row()), 1..60)) {

@@ -5,6 +5,7 @@ use headland::layer;
 use proptest::prelude::*;
 
 use crate::make;
+use crate::series::cases;
 
 fn read(bytes: &[u8]) {
     for strict in [true, false] {
@@ -25,7 +26,7 @@ fn members() -> [(&'static str, Vec<u8>); 4] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_bytes_are_no_archive(bytes in proptest::collection::vec(any::<u8>(), 0..300), zip in any::<bool>()) {

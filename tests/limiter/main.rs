@@ -4,5 +4,7 @@
 
 mod headers;
 mod parts;
+#[path = "../series/mod.rs"]
+mod series;
 mod sharing;
 mod windows;

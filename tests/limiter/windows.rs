@@ -8,6 +8,7 @@ use headland::limiter::{Heard, Limiter, Place};
 use proptest::prelude::*;
 
 use crate::parts::*;
+use crate::series::cases;
 
 /// One call that takes `latency` and arrives at the server after a part of it.
 async fn call(limiter: &Limiter, clock: &Paused, latency: Duration, arrival: f64, arrivals: &Mutex<Vec<Duration>>) {
@@ -60,7 +61,7 @@ fn in_real_time_the_windows_hold_and_little_is_wasted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(48), ..ProptestConfig::default() })]
 
     #[test]
     fn no_window_overflows_whatever_the_latencies(
