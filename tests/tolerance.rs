@@ -298,6 +298,18 @@ fn entities_depth_and_encodings_are_bounded() {
         decode_detail(Content::Xml, wide.as_bytes(), &JOB_DATA_DETAIL).unwrap().get("id"),
         Some(&Value::Text("1".to_owned()))
     );
+    // What is quoted is as short as a message.
+    let long = "x".repeat(1_000_000);
+    for (content, body) in [
+        (Content::Json, format!("{{\"CreateDate\": \"{long}\"}}")),
+        (Content::Json, format!("\"{long}\"")),
+        (Content::Json, format!("{{\"{long}\": [")),
+        (Content::Xml, format!("<D><CreateDate>{long}</CreateDate></D>")),
+        (Content::Xml, format!("<D><Products><{long}/></Products></D>")),
+        (Content::Xml, format!("<D>{long}</D>")),
+    ] {
+        assert!(error(content, &body).to_string().len() < 1_000);
+    }
     let latin = b"<?xml version='1.0' encoding='iso-8859-1'?><D><JobName>\xC4cker</JobName></D>";
     let job = decode_detail(Content::Xml, latin, &JOB_DATA_DETAIL).unwrap();
     assert_eq!(job.get("job_name").and_then(Value::as_text), Some("Äcker"));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Tree};
 
 use super::fields::{ITEMS, bare_uri, describe, field_of, list_of, put, scalar};
 use super::names;
-use super::place::Trace;
+use super::place::{Trace, shown};
 use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
@@ -53,7 +53,8 @@ fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, wha
     let mut reader = serde_json::Deserializer::from_slice(strip_bom(body));
     let value = RecordSeed { shape, items, trace: &trace }.deserialize(&mut reader);
     value.and_then(|value| reader.end().map(|()| value)).map_err(|error| {
-        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {what}: {error}"))
+        let why = error.to_string();
+        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {what}: {}", shown(&why)))
             .with(|facts| facts.field = trace.path(shape.name))
     })
 }

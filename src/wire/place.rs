@@ -1,5 +1,6 @@
 //! Where in a reply something is wrong: the path of a field, such as `JobDataDetail.Products[2].AppliedArea`.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// The steps to the place of a failure, innermost first: they are noted on the way out, so that reading what is right
@@ -16,7 +17,7 @@ enum Step {
 impl Trace {
     /// The failure lies in that field.
     pub(super) fn field(&self, name: &str) {
-        self.0.borrow_mut().push(Step::Field(name.to_owned()));
+        self.0.borrow_mut().push(Step::Field(shown(name).into_owned()));
     }
 
     /// The failure lies in that item of a list.
@@ -42,5 +43,14 @@ impl Trace {
             }
         }
         (!steps.is_empty()).then_some(path)
+    }
+}
+
+/// As much of a text as fits into a message: what a reply holds may be as long as the reply.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 200;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => Cow::Owned(format!("{}...", text.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(text),
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Tree};
 
 use super::fields::{ITEMS, bare_uri, describe, field_of, list_of, put, scalar};
 use super::names;
-use super::place::Trace;
+use super::place::{Trace, shown};
 use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
@@ -112,7 +112,7 @@ impl<'a> Document<'a> {
     }
 
     fn fail(&self, why: &str) -> Error {
-        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {}: {why}", self.what))
+        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {}: {}", self.what, shown(why)))
             .with(|facts| facts.offset = Some(self.reader.buffer_position()))
     }
 

@@ -41,7 +41,7 @@ fn packed(encoding: &str, bytes: &[u8]) -> Vec<u8> {
 fn bomb(encoding: &str) -> Bytes {
     let mut block = Vec::with_capacity(64 * 1024);
     let mut packer = Compress::new(Compression::default(), false);
-    packer.compress_vec(&[b' '; 1024 * 1024], &mut block, FlushCompress::Full).unwrap();
+    packer.compress_vec(&vec![b' '; 1024 * 1024], &mut block, FlushCompress::Full).unwrap();
     let head: &[u8] = match encoding {
         "gzip" => &[0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3],
         "deflate, plain" => &[],

@@ -258,7 +258,7 @@ fn settled(value: &Value) -> Value {
 const SOME: usize = 20;
 
 #[tokio::test]
-async fn each_variant_alone_and_all_together_change_no_value() {
+async fn variants_change_no_value_in_either() {
     let plain = Arc::new(start(options()));
     let client = client_that_accepts(Content::Json, &plain, &[]);
     let rows: Vec<_> =
@@ -268,15 +268,17 @@ async fn each_variant_alone_and_all_together_change_no_value() {
         let records = call(&client, row, &plain, SOME).await;
         expected.push(records.iter().map(settled).collect::<Vec<_>>());
     }
-    for name in VARIANTS.iter().map(|row| row.name).chain(["wild"]) {
-        let sandbox = Arc::new(with_variants(&[name]));
-        // In JSON they are tried together, here and elsewhere.
-        for content in BOTH.into_iter().filter(|content| *content == Content::Xml || name == "wild") {
+    // All of them, and all but those that go before another one.
+    let masks = |name: &str| matches!(name, "xml-no-prolog" | "xml-repeated");
+    let rest: Vec<&str> = VARIANTS.iter().map(|row| row.name).filter(|name| !masks(name)).collect();
+    for names in [&["wild"][..], &rest] {
+        let sandbox = Arc::new(with_variants(names));
+        for content in BOTH {
             let client = client_that_accepts(content, &sandbox, &[]);
             for (row, expected) in rows.iter().zip(&expected) {
                 let records = call(&client, row, &sandbox, SOME).await;
                 let records: Vec<_> = records.iter().map(settled).collect();
-                assert_eq!(&records, expected, "{name}, {content:?}: {}", row.full_name);
+                assert_eq!(&records, expected, "{names:?}, {content:?}: {}", row.full_name);
             }
         }
     }
