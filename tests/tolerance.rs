@@ -291,8 +291,8 @@ fn entities_depth_and_encodings_are_bounded() {
             error(Content::Json, &deep);
         }
     }
-    // The square of a hundred thousand would not come to an end.
-    let attributes = (0..100_000).map(|number| format!(" nil{number}=\"\"")).collect::<Vec<_>>().concat();
+    // Time that grows with the square of the attributes would not come to an end.
+    let attributes = (0..300_000).map(|number| format!(" nil{number}=\"\"")).collect::<Vec<_>>().concat();
     let wide = format!("<D><ID{attributes}>1</ID></D>");
     assert_eq!(
         decode_detail(Content::Xml, wide.as_bytes(), &JOB_DATA_DETAIL).unwrap().get("id"),

@@ -377,8 +377,7 @@ impl Members<'_> {
     }
 }
 
-/// Whether the element says that it holds nothing. Attributes are not compared with each other, which would take the
-/// square of their number.
+/// Whether the element says that it holds nothing. What else is wrong with its attributes does not matter.
 fn is_nil(tag: &BytesStart<'_>) -> bool {
     tag.attributes_raw().contains("nil")
         && tag.attributes().with_checks(false).flatten().any(|attribute| {
