@@ -1,15 +1,16 @@
 //! The whole service on loopback, with fields of known truth.
 //!
-//! Not imitated: TLS; XML replies (a request that accepts only those gets 406); the formats FMIS and XML of a job and the
-//! conversion of a display's own files; expiry of access keys; maps, hubs, grain carts and dispatch. Three layers: HTTP
-//! (`server`, `service`, `checks`, `routes`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`),
-//! storage (`store`, `accounts`).
+//! Not imitated: TLS; the formats FMIS and XML of a job and the conversion of a display's own files; expiry of access keys;
+//! maps, hubs, grain carts and dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`),
+//! meaning (`job_data`, `files`, `conversions`, `field_computers`), storage (`store`, `accounts`).
 
+mod accept;
 mod accounts;
 mod checks;
 mod clock;
 mod conversions;
 mod encode;
+mod encode_xml;
 mod faults;
 mod field_computers;
 pub mod fields;

@@ -4,6 +4,7 @@ mod caller;
 
 mod checks;
 mod client;
+mod content;
 mod faults;
 mod files;
 mod lists;
