@@ -20,6 +20,7 @@ pub(super) fn encode(content: Content, habits: &Habits) -> (Bytes, &'static str)
         Content::File { bytes, .. } if habits.has(Variant::VagueContentType) => {
             return (bytes, "application/octet-stream");
         }
+        Content::File { name, bytes } if name.to_ascii_lowercase().ends_with(".grc") => return (bytes, "text/csv"),
         Content::File { bytes, .. } => return (bytes, "application/zip"),
         Content::Record(shape, record) => record_tree(shape, &record, habits),
         Content::List { index, envelope, items } => {

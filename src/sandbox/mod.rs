@@ -1,9 +1,9 @@
 //! The whole service on loopback, with fields of known truth.
 //!
 //! Not imitated: TLS; XML replies (a request that accepts only those gets 406); the formats FMIS and XML of a job and the
-//! conversion of a display's own files; expiry of access keys; maps, hubs, grain carts and dispatch. Three layers: HTTP
-//! (`server`, `service`, `checks`, `routes`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`),
-//! storage (`store`, `accounts`).
+//! conversion of a display's own files; expiry of access keys; maps, hubs and dispatch. Three layers: HTTP
+//! (`server`, `service`, `checks`, `routes`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`,
+//! `grain_carts`), storage (`store`, `store_carts`, `accounts`).
 
 mod accounts;
 mod checks;
@@ -14,6 +14,7 @@ mod faults;
 mod field_computers;
 pub mod fields;
 mod files;
+mod grain_carts;
 mod job_data;
 mod keys;
 mod limit;
@@ -24,6 +25,7 @@ mod routes;
 mod server;
 mod service;
 mod store;
+mod store_carts;
 mod upload;
 mod variants;
 mod world;
@@ -136,6 +138,7 @@ impl Sandbox {
         for customer in 0..keys::CUSTOMERS {
             store
                 .add_generated(customer, accounts.stored_jobs(customer))
+                .and_then(|()| store.add_generated_carts(customer, accounts.stored_carts(customer)))
                 .map_err(|error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}")))?;
         }
         let (listener, port) = server::bind(port)?;
@@ -197,6 +200,12 @@ impl Sandbox {
     /// The truth of each generated job of the customer of `access_key` that has a shape file.
     pub fn truth(&self) -> Result<Vec<fields::Truth>> {
         self.service.world.accounts.truth(0)
+    }
+
+    /// The truth of each generated grain cart file of the customer of `access_key`.
+    #[must_use]
+    pub fn cart_truth(&self) -> Vec<fields::CartTruth> {
+        self.service.world.accounts.carts(0).iter().map(fields::GrainCart::truth).collect()
     }
 
     /// Stops the service and waits for its thread; what it answers afterwards is what it knew.

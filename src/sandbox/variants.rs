@@ -31,6 +31,12 @@ pub enum Variant {
     CreatedInBody,
     /// `vague-content-type`.
     VagueContentType,
+    /// `odd-grc`.
+    OddGrc,
+    /// `latin1-grc`.
+    Latin1Grc,
+    /// `bom-grc`.
+    BomGrc,
 }
 
 /// The name that turns all of them on.
@@ -78,6 +84,14 @@ pub static VARIANTS: &[VariantRow] = &[
         "vague-content-type",
         "Files, and the replies that come in their place, are `application/octet-stream`.",
     ),
+    row(
+        Variant::OddGrc,
+        "odd-grc",
+        "Grain cart files have cut times, local times under UTC, empty coordinates, a wrong total, truncated bushels, \
+         moisture in comments and commas at the ends of rows.",
+    ),
+    row(Variant::Latin1Grc, "latin1-grc", "Grain cart files are in Latin-1."),
+    row(Variant::BomGrc, "bom-grc", "Grain cart files start with a byte order mark; with `latin1-grc`, in turn."),
 ];
 
 const fn row(variant: Variant, name: &'static str, doc: &'static str) -> VariantRow {
