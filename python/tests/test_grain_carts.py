@@ -8,6 +8,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -43,6 +44,17 @@ def test_the_newest_of_each_name_add_up_to_their_truth(client: hl.Client, servic
         assert frame.crs == "EPSG:4326"
         assert (frame.geometry.x == frame["Longitude"]).all()
         assert (frame.geometry.y == frame["Latitude"]).all()
+
+
+def test_times_are_texts_until_the_user_names_the_zone(client: hl.Client, whole: CartTruth) -> None:
+    frame = client.grain_carts.read(
+        whole["id"], columns=["LoadDate", "LoadTime", "LocalDate", "LocalTime"]
+    ).to_geopandas()
+    assert all(isinstance(cell, str) for cell in frame["LoadTime"])
+    # As the documentation of `read` says; the fields of this account lie seven hours west of UTC.
+    local = pd.to_datetime(frame["LocalDate"] + " " + frame["LocalTime"]).dt.tz_localize("Etc/GMT+7")
+    labelled = pd.to_datetime(frame["LoadDate"] + " " + frame["LoadTime"]).dt.tz_localize("UTC")
+    assert (local == labelled).all()
 
 
 def test_a_path_bytes_a_file_object_and_the_service_give_the_same(
