@@ -32,7 +32,7 @@ pub static ROWS: &[Endpoint] = &[
         parameters: &[ID],
         paged: false,
         body: Body::None,
-        returns: Returns::One(&GRAIN_CARTS),
+        returns: Returns::OneOf(&GRAIN_CARTS),
         repeatable: true,
         doc: "Describes one grain cart file.",
         section: "4.2, 2.8",

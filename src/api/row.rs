@@ -114,7 +114,7 @@ pub enum Returns {
     /// One record.
     Detail(&'static Shape),
     /// The one record in the envelope of a list, or none where that is empty.
-    One(&'static Index),
+    OneOf(&'static Index),
     /// A list in pages.
     Index(&'static Index),
     /// The bytes of a file.

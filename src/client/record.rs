@@ -12,7 +12,7 @@ use crate::wire::{Content, Value, decode_detail, decode_index};
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
     let decode: &(dyn Fn(&[u8]) -> Result<Value> + Send + Sync) = match row.returns {
         Returns::Detail(shape) => &move |body| decode_detail(Content::Json, body, shape),
-        Returns::One(index) => &move |body| one(body, index),
+        Returns::OneOf(index) => &move |body| one(body, index),
         _ => return Err(Error::new(Kind::Type, format!("{} gives no detail", row.full_name))),
     };
     let call = arguments.call(row, &[], None)?;

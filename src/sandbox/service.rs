@@ -177,7 +177,7 @@ impl Service {
                 apart(move || job_data::upload(&world, &call, &arrived)).await
             }
             ("grain_carts.list", Returns::Index(index)) => grain_carts::list(&world, &call, index),
-            ("grain_carts.get", Returns::One(index)) => grain_carts::get(&world, &call, index),
+            ("grain_carts.get", Returns::OneOf(index)) => grain_carts::get(&world, &call, index),
             ("grain_carts.download" | "grain_carts.read", _) => grain_carts::file(&world, &call),
             ("grain_carts.upload", _) => {
                 let arrived = upload::read(HttpRequest::from_parts(head.clone(), body)).await?;

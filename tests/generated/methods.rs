@@ -192,7 +192,7 @@ fn method(row: &Endpoint, mode: Mode) -> String {
 fn returns(row: &Endpoint, mode: Mode) -> String {
     match row.returns {
         Returns::Detail(shape) => shape.name.to_owned(),
-        Returns::One(index) => format!("{} | None", index.item.name),
+        Returns::OneOf(index) => format!("{} | None", index.item.name),
         Returns::Index(index) => format!("{}[{}]", mode.name("Pages"), index.item.name),
         Returns::File => "bytes | Path | BinaryIO".to_owned(),
         Returns::Created => "Created".to_owned(),
@@ -315,7 +315,7 @@ fn returned(row: &Endpoint, mode: Mode) -> String {
         Returns::Detail(shape) => {
             format!("{} as a dict, see `records.{}`.", shape.doc.trim_end_matches('.'), shape.name)
         }
-        Returns::One(index) => {
+        Returns::OneOf(index) => {
             let what = index.item.doc.trim_end_matches('.');
             format!("{what} as a dict, see `records.{}`; None where the service has none.", index.item.name)
         }
@@ -376,7 +376,7 @@ fn body(row: &Endpoint, mode: Mode) -> String {
     let name = row.full_name;
     let wait = if is_coroutine(row, mode) { "await " } else { "" };
     let call = match row.returns {
-        Returns::Detail(_) | Returns::One(_) => {
+        Returns::Detail(_) | Returns::OneOf(_) => {
             let kind = returns(row, mode);
             return format!("        return cast(\"{kind}\", {wait}self._calls.detail(\"{name}\", {given}))\n");
         }

@@ -16,7 +16,7 @@ pub(crate) fn shapes_by_group() -> Vec<(&'static str, Vec<&'static Shape>)> {
             for row in group.rows {
                 match row.returns {
                     Returns::Detail(shape) => visit(shape, &mut found, &mut seen),
-                    Returns::Index(index) | Returns::One(index) => visit(index.item, &mut found, &mut seen),
+                    Returns::Index(index) | Returns::OneOf(index) => visit(index.item, &mut found, &mut seen),
                     Returns::File | Returns::Created | Returns::Conversion | Returns::Layer => {}
                 }
             }
