@@ -17,7 +17,7 @@ pub mod wire;
 
 pub mod signing;
 
-/// Archives of job data: zip, shapefile, dbf and their sidecars, over anything that can be read at an offset.
+/// Archives of job data: zip, shapefile, dbf and their sidecars, and the text of grain carts, over anything that can be read at an offset.
 pub mod archive;
 
 /// Records into Arrow, GeoJSON, GeoParquet and pictures; coordinate systems.

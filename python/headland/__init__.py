@@ -31,6 +31,7 @@ from headland.errors import (
     UploadOutcomeUnknown,
 )
 from headland.layer import Diagnostic, Layer
+from headland.newest import newest
 from headland.pages import AsyncPages, Pages
 from headland.sandbox import Sandbox
 from headland.settings import Timeout
@@ -68,5 +69,6 @@ __all__ = [
     "UploadOutcomeUnknown",
     "__version__",
     "layers",
+    "newest",
     "read",
 ]

@@ -44,7 +44,7 @@ def read(
     limits: Limits | None = None,
     to_crs: str | None = None,
 ) -> Layer:
-    """Read an archive of field data into a layer.
+    """Read an archive of field data, or a grain cart file, into a layer.
 
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.

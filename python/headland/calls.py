@@ -91,7 +91,7 @@ class Calls(OpenClient):
 
     def upload(self, call: str, file: Upload) -> Created:
         """Send a file and give the id and the address of the new record."""
-        created = self.core.upload(call, *content_of(file))
+        created = self.core.upload(call, *content_of(call, file))
         self.tell()
         return created
 
@@ -153,7 +153,7 @@ class AsyncCalls(OpenClient):
 
     async def upload(self, call: str, file: Upload) -> Created:
         """Send a file and give the id and the address of the new record."""
-        created = await self.core.upload_async(call, *content_of(file))
+        created = await self.core.upload_async(call, *content_of(call, file))
         self.tell()
         return created
 

@@ -17,14 +17,14 @@ Upload = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 Target = str | os.PathLike[str] | BinaryIO
 """Where a download goes: a folder, a path or a binary file object."""
 
-NAME_OF_BYTES = "upload.jdp.zip"
-"""The file name of an upload that has none."""
+NAMES_OF_BYTES = {"job_data.upload": "upload.jdp.zip", "grain_carts.upload": "upload.grc"}
+"""The file name of an upload that has none, by its call."""
 
 
-def content_of(file: Upload) -> tuple[str, bytes]:
+def content_of(call: str, file: Upload) -> tuple[str, bytes]:
     """Give the name and the content of a file to upload."""
     if isinstance(file, bytes | bytearray | memoryview):
-        return NAME_OF_BYTES, bytes(file)
+        return NAMES_OF_BYTES[call], bytes(file)
     if isinstance(file, str | os.PathLike):
         path = Path(file)
         try:
@@ -33,7 +33,7 @@ def content_of(file: Upload) -> tuple[str, bytes]:
             raise from_os("InvalidRequest", f"cannot read `{path}` to upload it", cause) from None
     content = bytes_of(file, "file")
     name = getattr(file, "name", None)
-    return (Path(name).name if isinstance(name, str) and name else NAME_OF_BYTES), content
+    return (Path(name).name if isinstance(name, str) and name else NAMES_OF_BYTES[call]), content
 
 
 def bytes_of(file: object, argument: str) -> bytes:

@@ -44,7 +44,7 @@ class Column(NamedTuple):
 
 
 class Layer:
-    """A table of field data: columns, geometry, coordinate system, units, and what was repaired while reading.
+    """A table of field data: columns, geometry, coordinate system, units, metadata, and what was repaired on reading.
 
     It speaks the Arrow C stream, so ``pyarrow.table(layer)``, polars and duckdb take it as it is.
     """
@@ -80,6 +80,11 @@ class Layer:
         """The unit of each column of numbers, ``"unknown"`` where nobody says it; also of others that have one."""
         numbers = {column.name: "unknown" for column in self.describe() if column.type.startswith(NUMBERS)}
         return numbers | dict(self._core.units)
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What the source says of the layer as a whole, as texts: the header of a grain cart file."""
+        return dict(self._core.metadata)
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

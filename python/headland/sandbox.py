@@ -73,6 +73,21 @@ class Truth(TypedDict):
     total: Total
 
 
+class CartTruth(TypedDict):
+    """What a generated grain cart file must add up to, in pounds and dry bushels.
+
+    Each file is uploaded several times as it grows; the newest of a name holds the whole harvest of `field`.
+    """
+
+    id: str
+    name: str
+    field: str
+    loads: int
+    total_pounds: float
+    total_dry_bushels: float
+    is_newest: bool
+
+
 class Faults:
     """Faults that the service shows on demand."""
 
@@ -181,6 +196,11 @@ class Sandbox:
     def truth(self) -> list[Truth]:
         """What each generated job must add up to."""
         return self._core.truth()
+
+    @property
+    def cart_truth(self) -> list[CartTruth]:
+        """What each generated grain cart file must add up to."""
+        return self._core.cart_truth()
 
     def advance(self, seconds: float) -> None:
         """Move the service's clock on."""

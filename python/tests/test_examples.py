@@ -48,12 +48,17 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         job_id = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
         archive = io.BytesIO(client.job_data.download(job_id, format="BIN"))
         archive.name = "example.jdp.zip"
+        cart_id = service.cart_truth[0]["id"]
+        cart = io.BytesIO(client.grain_carts.download(cart_id))
+        cart.name = "example.grc"
         yield {
             "service": service,
             "client": client,
             "computer_id": next(iter(client.field_computers.list()))["id"],
             "job_id": job_id,
             "archive": archive,
+            "cart_id": cart_id,
+            "cart": cart,
             "folder": tmp_path_factory.mktemp("examples"),
         }
 
@@ -62,6 +67,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
 def test_every_docstring_example_runs(method: str, source: str, given: dict[str, Any], tmp_path: Path) -> None:
     names = dict(given, folder=tmp_path)
     names["archive"].seek(0)
+    names["cart"].seek(0)
     if not method.startswith("Async"):
         exec(source, names)
         return

@@ -7,6 +7,7 @@
 pub mod access_key;
 pub mod envelope;
 pub mod field_computers;
+pub mod grain_carts;
 pub mod job_data;
 pub mod row;
 pub mod shape;
@@ -27,6 +28,11 @@ pub static GROUPS: &[Group] = &[
         name: "job_data",
         doc: "Job data: the yield, as-applied and planting files that field computers produce.",
         rows: job_data::ROWS,
+    },
+    Group {
+        name: "grain_carts",
+        doc: "Grain carts: the files of loads that carts weigh in the field.",
+        rows: grain_carts::ROWS,
     },
 ];
 

@@ -27,8 +27,8 @@ pub struct Endpoint {
     pub doc: &'static str,
     /// The sections of the specification.
     pub section: &'static str,
-    /// A runnable example: one statement that assigns, in terms of `client`, `computer_id`, `job_id`, `folder` and `archive`
-    /// (a zip of job data as bytes). The asynchronous example is derived from it.
+    /// A runnable example: one statement that assigns, in terms of `client`, `computer_id`, `job_id`, `cart_id`, `folder`,
+    /// `archive` (a zip of job data as a file object) and `cart` (a GRC file likewise). The asynchronous example is derived from it.
     pub example: &'static str,
 }
 
@@ -113,6 +113,8 @@ pub enum Body {
 pub enum Returns {
     /// One record.
     Detail(&'static Shape),
+    /// The one record in the envelope of a list, or none where that is empty.
+    OneOf(&'static Index),
     /// A list in pages.
     Index(&'static Index),
     /// The bytes of a file.
@@ -153,6 +155,12 @@ impl Parameter {
         doc: &'static str,
     ) -> Self {
         Self { name, wire, place: Place::Query, takes, default, doc }
+    }
+
+    /// Whether there is nothing to choose: it takes one word, which is always sent, and users never write it.
+    #[must_use]
+    pub const fn is_constant(&self) -> bool {
+        matches!(self.takes, Takes::OneOf(words) if words.len() == 1)
     }
 }
 

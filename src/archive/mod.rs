@@ -1,8 +1,9 @@
-//! Archives of job data: zip, shapefile, dbf and their sidecars, over anything that can be read at an offset.
+//! Archives of job data: zip, shapefile, dbf and their sidecars, and the text of grain carts, over anything that can be read at an offset.
 
 mod byte_order;
 mod codepage;
 mod dbf;
+mod grc;
 mod kind;
 mod member;
 mod names;
@@ -19,6 +20,7 @@ mod zip;
 mod zip_directory;
 
 pub use dbf::{Field, Header as TableHeader};
+pub use grc::GrainCart;
 pub use member::Member;
 pub use note::Diagnostic;
 pub use options::{Limits, Options};

@@ -24,6 +24,8 @@ pub struct Set {
     pub cpg: Option<Member>,
     /// What a vendor says about the columns, such as their units.
     pub metadata: Option<Member>,
+    /// The text of a grain cart, which is a layer of its own.
+    pub grc: Option<Member>,
 }
 
 /// The layers of a source, in its order, and what was refused on the way.
@@ -103,6 +105,7 @@ fn group(members: &[Member]) -> Vec<Set> {
         prj: sibling(stem, "prj", ""),
         cpg: sibling(stem, "cpg", ""),
         metadata: sibling(stem, "json", "-Deere-Metadata"),
+        grc: None,
     };
     let mut sets: Vec<Set> = Vec::new();
     for shp in of_kind("shp") {
@@ -115,6 +118,16 @@ fn group(members: &[Member]) -> Vec<Set> {
             sets.push(set(dbf.stem_and_ending().0, None, Some(dbf.clone())));
         }
     }
+    sets.extend(of_kind("grc").into_iter().map(|grc| Set {
+        name: grc.stem_and_ending().0.to_owned(),
+        shp: None,
+        shx: None,
+        dbf: None,
+        prj: None,
+        cpg: None,
+        metadata: None,
+        grc: Some(grc.clone()),
+    }));
     let short = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
     let names: Vec<String> = sets.iter().map(|set| short(&set.name)).collect();
     for (set, name) in sets.iter_mut().zip(&names) {
@@ -134,6 +147,6 @@ fn nothing(source: &Source, members: &[Member], notes: &[Diagnostic]) -> Error {
         .take(3)
         .map(|note| ["; `", note.member.as_deref().unwrap_or_default(), "`: ", &note.message].concat())
         .collect();
-    let message = format!("`{}` holds no shapefile and no .dbf: {what}{refused}", source.name());
+    let message = format!("`{}` holds no shapefile, no .dbf and no .grc: {what}{refused}", source.name());
     Error::new(Kind::Archive, message).with(|facts| facts.member = notes.first().and_then(|note| note.member.clone()))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::grc::is_grc;
 use super::kind::looks_like;
 use super::member::{Body, Member};
 use super::names;
@@ -18,15 +19,21 @@ use crate::error::{Error, Kind, Result};
 /// Bytes of an archive inside an archive, which has to be held in memory.
 const NESTED: u64 = 256 << 20;
 
+/// So much of a source that is no zip is looked at to tell what it is.
+const HEAD: u64 = 16 << 10;
+
+/// The name of a grain cart file that has none.
+const UNNAMED_CART: &str = "grain_cart.grc";
+
 /// How deep folders are searched.
 const DEPTH: usize = 8;
 
 /// Where bytes come from.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A zip, a folder, or one file of a shapefile beside its siblings.
+    /// A zip, a folder, one file of a shapefile beside its siblings, or a grain cart file.
     Path(PathBuf),
-    /// A zip in memory.
+    /// A zip or a grain cart file in memory.
     Bytes(Bytes),
 }
 
@@ -45,7 +52,7 @@ impl Source {
         match self {
             Self::Bytes(bytes) => {
                 let store: Arc<dyn ReadAt> = Arc::new(bytes.clone());
-                archive(&store, &self.name(), limits, notes)
+                archive(&store, &self.name(), UNNAMED_CART, limits, notes)
             }
             Self::Path(path) => {
                 let meta = std::fs::metadata(path).map_err(|cause| Error::file("read", path, &cause))?;
@@ -60,7 +67,8 @@ impl Source {
                 let store: Arc<dyn ReadAt> = Arc::new(LazyFile::new(path));
                 // A file that cannot be opened at all is told as such, not as a broken archive.
                 store.size().map_err(|cause| Error::file("read", path, &cause))?;
-                archive(&store, &self.name(), limits, notes)
+                let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                archive(&store, &self.name(), &file_name, limits, notes)
             }
         }
     }
@@ -70,18 +78,30 @@ fn ending(path: &Path) -> Option<String> {
     path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase)
 }
 
-fn archive(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
+fn archive(
+    store: &Arc<dyn ReadAt>,
+    name: &str,
+    file_name: &str,
+    limits: &Limits,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<Vec<Member>> {
     let Some(members) = zip::members(store, name, limits, notes)? else {
-        let size = store.size().unwrap_or(0).min(1024);
-        let first = exact(store, 0, size).unwrap_or_default();
-        return Err(Error::new(Kind::Archive, format!("`{name}` is not a zip archive: {}", looks_like(&first))));
+        let size = store.size().unwrap_or(0);
+        let first = exact(store, 0, size.min(HEAD)).unwrap_or_default();
+        let is_called_cart = ending(Path::new(file_name)).is_some_and(|ending| ending == "grc");
+        if is_grc(&first) || (is_called_cart && file_name != UNNAMED_CART) {
+            let called = if is_called_cart { file_name.to_owned() } else { format!("{file_name}.grc") };
+            return Ok(vec![Member::new(called, size, Body::Plain { store: Arc::clone(store), offset: 0, crc: None })]);
+        }
+        let first = first.get(..first.len().min(1024)).unwrap_or_default();
+        return Err(Error::new(Kind::Archive, format!("`{name}` is not a zip archive: {}", looks_like(first))));
     };
     nested(members, limits.nesting, limits, notes)
 }
 
 /// Members of archives inside the archive, where it holds no data itself.
 fn nested(members: Vec<Member>, nesting: usize, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
-    let has_data = members.iter().any(|member| matches!(&*member.stem_and_ending().1, "shp" | "dbf"));
+    let has_data = members.iter().any(|member| matches!(&*member.stem_and_ending().1, "shp" | "dbf" | "grc"));
     if has_data || nesting == 0 {
         return Ok(members);
     }

@@ -36,6 +36,7 @@ impl FileCall {
         let format = arguments.get("format").unwrap_or_default();
         let (expects, fallback) = match format {
             "XML" => (Expects::Xml, format!("{id}.xml")),
+            _ if row.group() == "grain_carts" => (Expects::Grc, format!("{id}.grc")),
             _ => (Expects::Zip, format!("{id}.{}.zip", format.to_ascii_lowercase())),
         };
         Ok(Self { call, expects, fallback })

@@ -13,6 +13,8 @@ const UNPACKED: u64 = 4 * 1024 * 1024 * 1024;
 pub(super) enum Expects {
     Zip,
     Xml,
+    /// The text of a grain cart. It has no end mark, so that a cut is told by the length of the body alone.
+    Grc,
 }
 
 /// Checks a zip; the text says what is wrong with it. Members that this crate cannot unpack (encrypted, or packed by
@@ -66,6 +68,13 @@ pub(super) fn xml_root(head: &[u8]) -> Option<String> {
     }
 }
 
+/// Whether `head` may be the start of a grain cart's text: no markup and no JSON, such as the service's word in its place,
+/// and no binary file. The rest is the reader's: an upload that it refuses can still be downloaded.
+pub(super) fn is_grc(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
+    !matches!(text.first(), None | Some(b'<' | b'{' | b'[')) && !text.contains(&0)
+}
+
 /// Checks that an XML document ends with the end tag of its root; `tail` is its end.
 pub(super) fn check_xml_end(root: &str, tail: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(tail);
@@ -90,6 +99,16 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(xml_root(text.as_bytes()).as_deref(), root, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_grain_cart_is_text_that_is_no_reply() {
+        for text in ["GrcVersion,1.6,\r\n", "\u{feff}GrcVersion,1.6,", "\n,Pounds"] {
+            assert!(is_grc(text.as_bytes()), "{text}");
+        }
+        for other in ["", "  ", "\u{feff}{\"status\":\"x\"}", "<SlingshotResponse/>", "[]", "GRC\0\u{1}"] {
+            assert!(!is_grc(other.as_bytes()), "{other}");
         }
     }
 

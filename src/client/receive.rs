@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
-use super::file_check::{Expects, check_xml_end, check_zip, xml_root};
+use super::file_check::{Expects, check_xml_end, check_zip, is_grc, xml_root};
 use super::part_file::PartFile;
 use super::record::{is_page, what_came};
 use crate::error::{Error, Kind, Result};
@@ -76,7 +76,8 @@ where
     let is_zip = head.starts_with(b"PK");
     let root = if expects == Expects::Xml && !is_page(&head) { xml_root(&head) } else { None };
     let root = root.filter(|root| !root.ends_with("Response"));
-    if !is_zip && root.is_none() {
+    let is_text = expects == Expects::Grc && is_grc(&head);
+    if !is_zip && root.is_none() && !is_text {
         return no_file(head, body, headers, said, expects).await;
     }
     let mut sink = open(headers)?;
@@ -96,6 +97,7 @@ where
     }
     let checked = match (&root, &sink) {
         (Some(root), _) => check_xml_end(root, &tail),
+        _ if is_text && !is_zip => Ok(()),
         (None, Sink::Memory(bytes)) => check_zip(Cursor::new(bytes)).await,
         (None, Sink::Part(part, _)) => check_zip(std::io::BufReader::new(part.reader()?)).await,
     };
@@ -137,6 +139,7 @@ async fn no_file(
     let wanted = match expects {
         Expects::Zip => "a zip",
         Expects::Xml => "an XML file",
+        Expects::Grc => "a grain cart file",
     };
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let came = what_came(content_type, head.trim_ascii_start());

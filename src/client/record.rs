@@ -3,23 +3,36 @@
 use http::header::CONTENT_TYPE;
 
 use super::{Arguments, Client};
-use crate::api::{Endpoint, Returns};
+use crate::api::{Endpoint, Index, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::Whole;
-use crate::wire::{Content, Value, decode_detail};
+use crate::wire::{Content, Value, decode_detail, decode_index};
 
-/// Reads the detail of a record.
+/// Reads the detail of a record; null where the service has an empty list in its place.
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
-    let Returns::Detail(shape) = row.returns else {
-        return Err(Error::new(Kind::Type, format!("{} gives no detail", row.full_name)));
+    let decode: &(dyn Fn(Content, &[u8]) -> Result<Value> + Send + Sync) = match row.returns {
+        Returns::Detail(shape) => &move |content, body| decode_detail(content, body, shape),
+        Returns::OneOf(index) => &move |content, body| one(content, body, index),
+        _ => return Err(Error::new(Kind::Type, format!("{} gives no detail", row.full_name))),
     };
     let call = arguments.call(row, &[], None)?;
     let caller = client.caller();
     let mut attempts = caller.attempts(&call, caller.limits.call);
     let whole = attempts.whole().await?;
     content_of(&whole, caller.accept)
-        .and_then(|content| decode_detail(content, &whole.body, shape))
+        .and_then(|content| decode(content, &whole.body))
         .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
+}
+
+/// The record in the envelope of a list, null where that is empty. The record alone is taken as well, where it has an
+/// id: the specification does not show this shape.
+fn one(content: Content, body: &[u8], index: &'static Index) -> Result<Value> {
+    decode_index(content, body, index).map(|page| page.items.into_iter().next().unwrap_or(Value::Null)).or_else(
+        |error| {
+            let bare = decode_detail(content, body, index.item).ok();
+            bare.filter(|record| matches!(record.get("id"), Some(Value::Text(_)))).ok_or(error)
+        },
+    )
 }
 
 /// The content type of what came, whatever was asked for; tells what came where it is neither, such as the web page

@@ -9,6 +9,7 @@ pub mod crs;
 /// A layer as a small map that needs nothing but a browser.
 pub mod picture;
 
+mod cart_checks;
 mod cells;
 mod columns;
 mod file;
@@ -16,6 +17,7 @@ mod findings;
 mod geojson;
 mod geojson_geometry;
 mod geometry;
+mod grain_cart;
 mod map;
 mod number;
 mod parquet;
@@ -51,6 +53,8 @@ pub struct Layer {
     geometry: Option<usize>,
     crs: Option<Crs>,
     prj: Option<String>,
+    /// What the source says of the layer as a whole.
+    metadata: Vec<(String, String)>,
     diagnostics: Vec<Diagnostic>,
     /// The types of its geometries, as codes of well-known binary.
     types: Vec<u32>,
@@ -129,6 +133,12 @@ impl Layer {
     #[must_use]
     pub fn crs_epsg(&self) -> Option<u32> {
         self.crs.as_ref().and_then(Crs::epsg)
+    }
+
+    /// What the source says of the layer as a whole, in its order: the header of a grain cart file.
+    #[must_use]
+    pub fn metadata(&self) -> &[(String, String)] {
+        &self.metadata
     }
 
     /// What was repaired or left out while reading.

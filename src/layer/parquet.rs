@@ -124,7 +124,8 @@ impl Layer {
         all.push(Arc::new(Field::new(name, DataType::Struct(fields), true)));
         let mut columns = batch.columns().to_vec();
         columns.push(Arc::new(boxes));
-        RecordBatch::try_new(Arc::new(Schema::new(all)), columns).map_err(|cause| broken(&cause))
+        let schema = Arc::new(Schema::new_with_metadata(all, self.schema.metadata().clone()));
+        RecordBatch::try_new(schema, columns).map_err(|cause| broken(&cause))
     }
 }
 

@@ -7,14 +7,14 @@ use arrow_schema::{ArrowError, Field};
 use super::crs::Crs;
 use super::geometry::Geometries;
 use super::table::{self, Table};
-use super::{Layer, schema, units};
+use super::{Layer, grain_cart, schema, units};
 use crate::archive::{self, Diagnostic, Index, Member, Options, Set, Source};
 use crate::error::{Error, Kind, Result};
 
 /// Sidecars are small; more than this is none.
 const SIDECAR: u64 = 4 << 20;
 
-/// Reads one layer of a zip, a folder or a shapefile.
+/// Reads one layer of a zip, a folder or a shapefile, or a grain cart file.
 pub fn read(source: &Source, options: &Options) -> Result<Layer> {
     if let Some(target) = &options.to_crs
         && !is_wgs84(target)
@@ -27,8 +27,12 @@ pub fn read(source: &Source, options: &Options) -> Result<Layer> {
     if options.strict {
         set.lacks_refused(&notes)?;
     }
-    let (shapes, table) = members(&set, options, &mut notes)?;
-    let layer = assemble(set, source, options, shapes, table, notes)?;
+    let layer = if let Some(grc) = &set.grc {
+        grain_cart::read(set.name.clone(), source.name(), grc, options, notes)?
+    } else {
+        let (shapes, table) = members(&set, options, &mut notes)?;
+        assemble(set, source, options, shapes, table, notes)?
+    };
     match options.to_crs {
         Some(_) => layer.into_wgs84(),
         None => Ok(layer),
@@ -195,6 +199,7 @@ fn assemble(
         geometry,
         crs,
         prj,
+        metadata: Vec::new(),
         diagnostics: notes,
         types,
     };

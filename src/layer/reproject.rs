@@ -21,7 +21,7 @@ impl Layer {
             let named = schema::geometry_field(&[], Some(&crs), None);
             *field = Arc::new(named.with_name(field.name()));
         }
-        let schema = Arc::new(Schema::new(fields));
+        let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
         let mut batches = Vec::new();
         for batch in &self.batches {
             let mut columns = batch.columns().to_vec();

@@ -10,6 +10,9 @@ use super::Layer;
 use super::crs::Crs;
 use crate::error::{Error, Kind, Result};
 
+/// The entry of the Arrow schema for what a source says of a layer as a whole.
+const METADATA: &str = "headland.metadata";
+
 impl Layer {
     /// The unit of each column that has one.
     #[must_use]
@@ -21,7 +24,7 @@ impl Layer {
     /// The same layer with these units of columns; names that it does not have are passed over, since a service
     /// may know more columns than a file holds.
     #[must_use]
-    pub fn with_units(mut self, units: &[(String, String)]) -> Self {
+    pub fn with_units(self, units: &[(String, String)]) -> Self {
         let fields: Vec<Arc<Field>> = self
             .schema
             .fields()
@@ -35,7 +38,25 @@ impl Layer {
                 Arc::new(field.as_ref().clone().with_metadata(metadata))
             })
             .collect();
-        let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        let schema = Schema::new_with_metadata(fields, self.schema.metadata().clone());
+        self.with_schema(schema)
+    }
+
+    /// The same layer with what its source says of it as a whole. The Arrow schema carries it too, as one JSON text: as
+    /// entries of its own, a file could set those that readers of Arrow and Parquet take for theirs.
+    pub(super) fn with_metadata(mut self, metadata: Vec<(String, String)>) -> Self {
+        let object: serde_json::Map<String, serde_json::Value> =
+            metadata.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
+        let mut entries = self.schema.metadata().clone();
+        entries.insert(METADATA.to_owned(), serde_json::Value::Object(object).to_string());
+        self.metadata = metadata;
+        let schema = Schema::new_with_metadata(self.schema.fields().clone(), entries);
+        self.with_schema(schema)
+    }
+
+    /// The same layer with a schema whose metadata alone differ.
+    fn with_schema(mut self, schema: Schema) -> Self {
+        let schema = Arc::new(schema);
         // Only metadata differ, so every batch fits the new schema; were it otherwise, the old one stays.
         let batches: std::result::Result<Vec<_>, _> = self
             .batches

@@ -97,6 +97,11 @@ impl Layer {
         self.layer.units()
     }
 
+    #[getter]
+    fn metadata(&self) -> Vec<(String, String)> {
+        self.layer.metadata().to_vec()
+    }
+
     /// Code, message, member and record of each diagnostic.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {

@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::settings::{seconds, windows};
 use super::{bridge, errors};
-use crate::sandbox::fields::{Total, Truth};
+use crate::sandbox::fields::{CartTruth, Total, Truth};
 use crate::sandbox::{self as service, Keys};
 
 /// A running service, stopped by `close` or when it is collected. In the child of a fork it is the parent's.
@@ -121,6 +121,24 @@ impl Sandbox {
             facts.set_item("field_area", truth.field_area)?;
             facts.set_item("totals", &truth.totals)?;
             facts.set_item("total", total(py, &truth.total)?)?;
+            PyResult::Ok(facts)
+        };
+        let truth = truth.iter().map(facts).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, truth)
+    }
+
+    /// What the generated grain cart files must add up to.
+    fn cart_truth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let truth = self.with(|running| Ok(running.cart_truth()))?;
+        let facts = |truth: &CartTruth| {
+            let facts = PyDict::new(py);
+            facts.set_item("id", &truth.id)?;
+            facts.set_item("name", &truth.name)?;
+            facts.set_item("field", &truth.field)?;
+            facts.set_item("loads", truth.loads)?;
+            facts.set_item("total_pounds", truth.total_pounds)?;
+            facts.set_item("total_dry_bushels", truth.total_dry_bushels)?;
+            facts.set_item("is_newest", truth.is_newest)?;
             PyResult::Ok(facts)
         };
         let truth = truth.iter().map(facts).collect::<PyResult<Vec<_>>>()?;

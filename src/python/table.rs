@@ -25,7 +25,7 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
         };
         (parameter.name, takes, parameter.default.is_none() && parameter.place != Place::Query)
     };
-    Ok(row.parameters.iter().map(describe).collect())
+    Ok(row.parameters.iter().filter(|parameter| !parameter.is_constant()).map(describe).collect())
 }
 
 /// The full name of every row of the table.

@@ -5,10 +5,11 @@ use std::sync::Mutex;
 
 use bytes::Bytes;
 
-use super::fields::{self, Account, Computer, Coverage, Job, Truth};
+use super::fields::{self, Account, Computer, Coverage, GrainCart, Job, Truth};
 use super::keys::CUSTOMERS;
 use super::locked;
 use super::store::StoredJob;
+use super::store_carts::StoredCart;
 use crate::error::Result;
 
 /// The two formats that exist of a generated job.
@@ -53,6 +54,21 @@ impl Accounts {
     /// A generated job of a customer.
     pub(super) fn job(&self, customer: u32, id: &str) -> Option<&Job> {
         self.jobs(customer).iter().find(|job| job.id == id)
+    }
+
+    /// The generated grain cart files of a customer.
+    pub(super) fn carts(&self, customer: u32) -> &[GrainCart] {
+        self.account(customer).map_or(&[], |account| &account.carts)
+    }
+
+    /// The same files, as the store keeps them.
+    pub(super) fn stored_carts(&self, customer: u32) -> impl Iterator<Item = StoredCart> {
+        self.carts(customer).iter().map(|cart| StoredCart { id: cart.id.clone(), name: cart.name.clone() })
+    }
+
+    /// A generated grain cart file of a customer.
+    pub(super) fn cart(&self, customer: u32, id: &str) -> Option<&GrainCart> {
+        self.carts(customer).iter().find(|cart| cart.id == id)
     }
 
     /// The archive of a generated job. The first call makes it, which may take a while.

@@ -85,9 +85,14 @@ fn uploaded(job: &StoredJob) -> Vec<(Name, Value)> {
 /// `POST /jobdata`. The address of the new record is in `Location` and is the body, as text.
 pub(super) fn upload(world: &World, call: &Call, upload: &NewUpload) -> Answer {
     let id = world.store.add_upload(call.customer, upload, call.now)?;
-    let uri = world.uri(COLLECTION, &id);
+    Ok(created(world, COLLECTION, &id))
+}
+
+/// 201 with the address of the new record.
+pub(super) fn created(world: &World, collection: &str, id: &str) -> Reply {
+    let uri = world.uri(collection, id);
     let reply = Reply::text(StatusCode::CREATED, uri.clone());
-    Ok(if world.habits.has(Variant::CreatedInBody) { reply } else { reply.with(header::LOCATION, uri) })
+    if world.habits.has(Variant::CreatedInBody) { reply } else { reply.with(header::LOCATION, uri) }
 }
 
 /// The job of the call's customer with the call's id.

@@ -1,8 +1,8 @@
 //! The whole service on loopback, with fields of known truth.
 //!
 //! Not imitated: TLS; the formats FMIS and XML of a job and the conversion of a display's own files; expiry of access keys;
-//! maps, hubs, grain carts and dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`),
-//! meaning (`job_data`, `files`, `conversions`, `field_computers`), storage (`store`, `accounts`).
+//! maps, hubs and dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`), meaning
+//! (`job_data`, `files`, `conversions`, `field_computers`, `grain_carts`), storage (`store`, `store_carts`, `accounts`).
 
 mod accept;
 mod accounts;
@@ -15,6 +15,7 @@ mod faults;
 mod field_computers;
 pub mod fields;
 mod files;
+mod grain_carts;
 mod job_data;
 mod keys;
 mod limit;
@@ -25,6 +26,7 @@ mod routes;
 mod server;
 mod service;
 mod store;
+mod store_carts;
 mod upload;
 mod variants;
 mod world;
@@ -137,6 +139,7 @@ impl Sandbox {
         for customer in 0..keys::CUSTOMERS {
             store
                 .add_generated(customer, accounts.stored_jobs(customer))
+                .and_then(|()| store.add_generated_carts(customer, accounts.stored_carts(customer)))
                 .map_err(|error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}")))?;
         }
         let (listener, port) = server::bind(port)?;
@@ -198,6 +201,12 @@ impl Sandbox {
     /// The truth of each generated job of the customer of `access_key` that has a shape file.
     pub fn truth(&self) -> Result<Vec<fields::Truth>> {
         self.service.world.accounts.truth(0)
+    }
+
+    /// The truth of each generated grain cart file of the customer of `access_key`.
+    #[must_use]
+    pub fn cart_truth(&self) -> Vec<fields::CartTruth> {
+        self.service.world.accounts.carts(0).iter().map(fields::GrainCart::truth).collect()
     }
 
     /// Stops the service and waits for its thread; what it answers afterwards is what it knew.

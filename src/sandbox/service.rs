@@ -20,7 +20,7 @@ use super::reply::{Answer, Content, Reply};
 use super::routes::Route;
 use super::world::{Call, World};
 use super::write::{Around, write};
-use super::{Request, field_computers, files, job_data, locked, upload};
+use super::{Request, field_computers, files, grain_carts, job_data, locked, upload};
 use crate::api::access_key::ACCESS_KEY;
 use crate::api::{Endpoint, Returns};
 
@@ -178,6 +178,13 @@ impl Service {
                 // Later than every request that came while the upload was on its way.
                 let call = Call { now: self.clock.now(), ..call };
                 apart(move || job_data::upload(&world, &call, &arrived)).await
+            }
+            ("grain_carts.list", Returns::Index(index)) => grain_carts::list(&world, &call, index),
+            ("grain_carts.get", Returns::OneOf(index)) => grain_carts::get(&world, &call, index),
+            ("grain_carts.download" | "grain_carts.read", _) => grain_carts::file(&world, &call),
+            ("grain_carts.upload", _) => {
+                let arrived = upload::read(HttpRequest::from_parts(head.clone(), body)).await?;
+                grain_carts::upload(&world, &call, &arrived)
             }
             (name, _) => {
                 let info = format!("This sandbox does not imitate {name} yet.");

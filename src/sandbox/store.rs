@@ -1,4 +1,4 @@
-//! What the service remembers: jobs, uploads and conversions in `SQLite`, in memory or in a folder that outlives a
+//! What the service remembers (`store_carts` for grain carts): jobs, uploads and conversions in `SQLite`, in memory or in a folder that outlives a
 //! kill.
 //!
 //! Generated jobs are rows too, so that a list is one query; their contents are made again from the seed. The counts
@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS job (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE COLLATE NOCASE, customer INTEGER NOT NULL, name TEXT NOT NULL,
     sub_type TEXT, created INTEGER NOT NULL, updated INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS job_created ON job (customer, created);
+CREATE TABLE IF NOT EXISTS cart (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, name TEXT NOT NULL, content BLOB) STRICT;
+CREATE INDEX IF NOT EXISTS cart_customer ON cart (customer, id);
 CREATE TABLE IF NOT EXISTS upload (job TEXT PRIMARY KEY COLLATE NOCASE, refusal TEXT, content BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS conversion (
     job TEXT NOT NULL COLLATE NOCASE, format TEXT NOT NULL, ready INTEGER NOT NULL, PRIMARY KEY (job, format)) STRICT;
@@ -69,9 +71,10 @@ pub(super) struct Selection {
 
 /// The database.
 #[derive(Debug)]
-pub(super) struct Store(Mutex<Connection>);
+pub(super) struct Store(pub(super) Mutex<Connection>);
 
-type Outcome<T> = rusqlite::Result<T>;
+/// What the database gave.
+pub(super) type Outcome<T> = rusqlite::Result<T>;
 
 impl Store {
     /// Opens the state in `folder`, which is made where it is missing, or an empty one in memory.

@@ -45,6 +45,12 @@ pub enum Variant {
     XmlNoProlog,
     /// `xml-repeated`.
     XmlRepeated,
+    /// `odd-grc`.
+    OddGrc,
+    /// `latin1-grc`.
+    Latin1Grc,
+    /// `bom-grc`.
+    BomGrc,
 }
 
 /// The name that turns all of them on.
@@ -119,6 +125,14 @@ pub static VARIANTS: &[VariantRow] = &[
         "xml-repeated",
         "The lists of a record in XML repeat their items without an element around them; this goes before `bare-item`.",
     ),
+    row(
+        Variant::OddGrc,
+        "odd-grc",
+        "Grain cart files have cut times, local times under UTC, empty coordinates, a wrong total, truncated bushels, \
+         moisture in comments and commas at the ends of rows.",
+    ),
+    row(Variant::Latin1Grc, "latin1-grc", "Grain cart files are in Latin-1."),
+    row(Variant::BomGrc, "bom-grc", "Grain cart files start with a byte order mark; with `latin1-grc`, in turn."),
 ];
 
 const fn row(variant: Variant, name: &'static str, doc: &'static str) -> VariantRow {

@@ -20,7 +20,7 @@ impl Class {
         match row.returns {
             _ if !row.repeatable => Self::Once,
             Returns::File | Returns::Conversion | Returns::Layer => Self::File,
-            Returns::Detail(_) | Returns::Index(_) | Returns::Created => Self::Record,
+            Returns::Detail(_) | Returns::OneOf(_) | Returns::Index(_) | Returns::Created => Self::Record,
         }
     }
 }

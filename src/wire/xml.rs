@@ -169,14 +169,7 @@ impl<'a> Document<'a> {
         fields: &mut Vec<(Name, Value)>,
     ) -> Result<()> {
         let mut members = Members { shape, items, fields, listed: Vec::new(), lists: Vec::new() };
-        loop {
-            match self.next()? {
-                Next::Child(tag) => self.read_member(&tag, &mut members)?,
-                Next::Text(text) if text.trim().is_empty() => {}
-                Next::Text(text) => return Err(self.fail(&format!("`{}` holds the text `{text}`", shape.name))),
-                Next::End => break,
-            }
-        }
+        self.read_rest(&mut members)?;
         let Members { fields, listed, .. } = members;
         if items.is_some() && !listed.is_empty() {
             fields.push((Name::Borrowed(ITEMS), Value::List(listed)));
@@ -259,7 +252,9 @@ impl<'a> Document<'a> {
                     if names::same(wire, element) || names::same(wire, shape.name) {
                         let record = self.read_item(shape).inspect_err(|_| self.trace.item(records.len()))?;
                         records.push(record);
-                    } else if records.is_empty() && field_of(shape, wire, 0).is_some() {
+                    } else if records.is_empty()
+                        && (field_of(shape, wire, 0).or_else(|| list_of(shape, wire)).is_some())
+                    {
                         let record = self.read_bare(&tag, shape).inspect_err(|_| self.trace.item(0))?;
                         return Ok(Value::List(vec![record]));
                     } else {
@@ -275,8 +270,22 @@ impl<'a> Document<'a> {
         let mut fields = Vec::with_capacity(shape.fields.len());
         let mut members = Members { shape, items: None, fields: &mut fields, listed: Vec::new(), lists: Vec::new() };
         self.read_member(tag, &mut members)?;
-        self.read_members(shape, None, &mut fields)?;
+        self.read_rest(&mut members)?;
         Ok(Value::Record(fields))
+    }
+
+    /// Reads the children that are left in the element.
+    fn read_rest(&mut self, members: &mut Members) -> Result<()> {
+        loop {
+            match self.next()? {
+                Next::Child(tag) => self.read_member(&tag, members)?,
+                Next::Text(text) if text.trim().is_empty() => {}
+                Next::Text(text) => {
+                    return Err(self.fail(&format!("`{}` holds the text `{text}`", members.shape.name)));
+                }
+                Next::End => return Ok(()),
+            }
+        }
     }
 
     /// Reads an item that is either a record or a bare address: its first content decides.

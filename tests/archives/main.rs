@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by failing")]
 
 mod canon;
+mod carts;
 mod corpus;
 mod deviations;
 mod generated;

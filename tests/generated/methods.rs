@@ -192,6 +192,7 @@ fn method(row: &Endpoint, mode: Mode) -> String {
 fn returns(row: &Endpoint, mode: Mode) -> String {
     match row.returns {
         Returns::Detail(shape) => shape.name.to_owned(),
+        Returns::OneOf(index) => format!("{} | None", index.item.name),
         Returns::Index(index) => format!("{}[{}]", mode.name("Pages"), index.item.name),
         Returns::File => "bytes | Path | BinaryIO".to_owned(),
         Returns::Created => "Created".to_owned(),
@@ -219,8 +220,9 @@ fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<[String; 4]
         [parameter.name.to_owned(), kind.to_owned(), default, parameter.doc.to_owned()]
     };
     let (required, mut optional): (Vec<_>, Vec<_>) = {
-        let required = row.parameters.iter().filter(|parameter| parameter.place != Place::Query).map(own).collect();
-        let optional = row.parameters.iter().filter(|parameter| parameter.place == Place::Query).map(own).collect();
+        let asked = || row.parameters.iter().filter(|parameter| !parameter.is_constant());
+        let required = asked().filter(|parameter| parameter.place != Place::Query).map(own).collect();
+        let optional = asked().filter(|parameter| parameter.place == Place::Query).map(own).collect();
         (required, optional)
     };
     let mut add = |name: &str, kind: &str, default: &str, doc: &str| {
@@ -313,6 +315,10 @@ fn returned(row: &Endpoint, mode: Mode) -> String {
         Returns::Detail(shape) => {
             format!("{} as a dict, see `records.{}`.", shape.doc.trim_end_matches('.'), shape.name)
         }
+        Returns::OneOf(index) => {
+            let what = index.item.doc.trim_end_matches('.');
+            format!("{what} as a dict, see `records.{}`; None where the service has none.", index.item.name)
+        }
         Returns::Index(index) => format!(
             "A lazy list of dicts, see `records.{}`; pages are read as it is {}iterated, each record once.",
             index.item.name,
@@ -341,7 +347,7 @@ fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
     if row.path.contains('{') {
         out.push(("NotFound", "There is no such record for this access key."));
     }
-    if matches!(row.returns, Returns::File | Returns::Conversion | Returns::Layer) {
+    if row.section.contains("4.4") {
         out.push(("NoCoverage", "The job recorded no coverage."));
         out.push(("ConversionFailed", "The service could not convert the job."));
         out.push(("NotReady", "The service needs more time than the deadline leaves."));
@@ -363,15 +369,16 @@ fn body(row: &Endpoint, mode: Mode) -> String {
     let given: Vec<String> = row
         .parameters
         .iter()
-        .filter(|parameter| parameter.place != Place::Part)
+        .filter(|parameter| parameter.place != Place::Part && !parameter.is_constant())
         .map(|parameter| format!("\"{}\": {}", parameter.name, parameter.name))
         .collect();
     let given = format!("{{{}}}", given.join(", "));
     let name = row.full_name;
     let wait = if is_coroutine(row, mode) { "await " } else { "" };
     let call = match row.returns {
-        Returns::Detail(shape) => {
-            return format!("        return cast(\"{}\", {wait}self._calls.detail(\"{name}\", {given}))\n", shape.name);
+        Returns::Detail(_) | Returns::OneOf(_) => {
+            let kind = returns(row, mode);
+            return format!("        return cast(\"{kind}\", {wait}self._calls.detail(\"{name}\", {given}))\n");
         }
         Returns::Index(_) => format!("pages(\"{name}\", {given}, page_size=page_size, page=page)"),
         Returns::File => format!("download(\"{name}\", {given}, to=to, overwrite=overwrite)"),

@@ -16,7 +16,7 @@ pub(crate) fn shapes_by_group() -> Vec<(&'static str, Vec<&'static Shape>)> {
             for row in group.rows {
                 match row.returns {
                     Returns::Detail(shape) => visit(shape, &mut found, &mut seen),
-                    Returns::Index(index) => visit(index.item, &mut found, &mut seen),
+                    Returns::Index(index) | Returns::OneOf(index) => visit(index.item, &mut found, &mut seen),
                     Returns::File | Returns::Created | Returns::Conversion | Returns::Layer => {}
                 }
             }
@@ -64,9 +64,12 @@ fn everything(groups: &[(&str, Vec<&Shape>)]) -> String {
          names. Times are aware datetimes in UTC, ids are strings, and what has no value is None.\n\"\"\"\n\n\
          from typing import TypedDict\n\n"
     );
-    for (file, shapes) in groups {
-        out.push_str(&import(file, &shapes.iter().map(|shape| shape.name).collect::<Vec<_>>()));
-    }
+    let mut imports: Vec<String> = groups
+        .iter()
+        .map(|(file, shapes)| import(file, &shapes.iter().map(|shape| shape.name).collect::<Vec<_>>()))
+        .collect();
+    imports.sort_unstable();
+    out.push_str(&imports.concat());
     let mut names: Vec<&str> = groups.iter().flat_map(|(_, shapes)| shapes.iter().map(|shape| shape.name)).collect();
     names.push("Created");
     names.sort_unstable();
@@ -97,10 +100,8 @@ pub(crate) fn import(file: &str, names: &[&str]) -> String {
 }
 
 fn group(file: &str, shapes: &[&'static Shape], groups: &[(&str, Vec<&'static Shape>)]) -> String {
-    let mut out = format!(
-        "{MARK}\"\"\"The records of `{file}` as typed dicts.\"\"\"\n\nfrom __future__ import annotations\n\n\
-         from typing import TYPE_CHECKING, TypedDict\n\nif TYPE_CHECKING:\n    import datetime as dt\n"
-    );
+    let has_time = shapes.iter().any(|shape| shape.fields.iter().any(|field| matches!(field.kind, Kind::Time)));
+    let mut imports = if has_time { "    import datetime as dt\n".to_owned() } else { String::new() };
     for (other, theirs) in groups.iter().filter(|(other, _)| *other != file) {
         let used: Vec<&str> = shapes
             .iter()
@@ -109,9 +110,18 @@ fn group(file: &str, shapes: &[&'static Shape], groups: &[(&str, Vec<&'static Sh
             .map(|inner| inner.name)
             .collect();
         if !used.is_empty() {
-            out.push_str(&format!("\n    {}", import(other, &used)));
+            let gap = if imports.is_empty() { "" } else { "\n" };
+            imports.push_str(&format!("{gap}    {}", import(other, &used)));
         }
     }
+    let typing = if imports.is_empty() {
+        "from typing import TypedDict\n".to_owned()
+    } else {
+        format!("from typing import TYPE_CHECKING, TypedDict\n\nif TYPE_CHECKING:\n{imports}")
+    };
+    let mut out = format!(
+        "{MARK}\"\"\"The records of `{file}` as typed dicts.\"\"\"\n\nfrom __future__ import annotations\n\n{typing}"
+    );
     for shape in shapes {
         out.push_str(&format!("\n\nclass {}(TypedDict, total=False):\n", shape.name));
         out.push_str(&format!("    \"\"\"{}\n\n", shape.doc));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use flate2::read::{GzDecoder, ZlibDecoder};
 use headland::api::{self, Endpoint, Returns};
 use headland::client::{Client, Delivered, Target, UploadFile};
-use headland::sandbox::fields::account;
+use headland::sandbox::fields::{CartTruth, account};
 use headland::sandbox::{Options, Sandbox, VARIANTS};
 use headland::wire::{Content, Value};
 
@@ -179,11 +179,15 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
                     let ids: Vec<_> = account.computers.iter().map(|computer| computer.id.clone()).collect();
                     assert_eq!(records.iter().map(id_of).collect::<Vec<_>>(), ids);
                 }
+                "grain_carts.list" => {
+                    let held: Vec<_> = sandbox.cart_truth().into_iter().map(|cart| cart.id).collect();
+                    assert_eq!(records.iter().map(id_of).collect::<Vec<_>>(), held);
+                }
                 name => panic!("say what the service holds of {name}"),
             }
             records
         }
-        Returns::Detail(_) => {
+        Returns::Detail(_) | Returns::OneOf(_) => {
             let account = account(0);
             let stored: Vec<(String, Value)> = match name {
                 "access_key" => {
@@ -193,6 +197,13 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
                 "job_data.get" => account.jobs.iter().map(|job| (job.id.clone(), job.detail.clone())).collect(),
                 "field_computers.get" => {
                     account.computers.iter().map(|computer| (computer.id.clone(), computer.detail.clone())).collect()
+                }
+                "grain_carts.get" => {
+                    let record = |cart: &CartTruth| {
+                        let text = |text: &String| Value::Text(text.clone());
+                        Value::Record(vec![("id".into(), text(&cart.id)), ("name".into(), text(&cart.name))])
+                    };
+                    sandbox.cart_truth().iter().map(|cart| (cart.id.clone(), record(cart))).collect()
                 }
                 name => panic!("say what the service holds of {name}"),
             };
@@ -204,6 +215,22 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
                 records.push(found);
             }
             records
+        }
+        Returns::File | Returns::Layer if row.group() == "grain_carts" => {
+            let id = sandbox.cart_truth().remove(0).id;
+            match client.download(row, &of(name, &[("id", &id)]), Target::Memory).await.unwrap() {
+                Delivered::Bytes(found) => bytes(found),
+                Delivered::File(path) => panic!("asked for bytes, got {}", path.display()),
+            }
+        }
+        Returns::Created if row.group() == "grain_carts" => {
+            let content = b"GrcVersion,1.6,\r\n".to_vec();
+            let file = UploadFile { name: "new.grc".to_owned(), content: content.into() };
+            let created = client.upload(row, file).await.unwrap();
+            let get = super::client::row("grain_carts.get");
+            let detail = client.detail(get, &of("grain_carts.get", &[("id", &created.id)])).await.unwrap();
+            assert_eq!(detail.get("name"), Some(&Value::Text("new.grc".to_owned())));
+            Vec::new()
         }
         Returns::File => bytes(file(client, &small_job(), "BIN").await),
         Returns::Conversion | Returns::Layer => {
@@ -261,8 +288,9 @@ const SOME: usize = 20;
 async fn variants_change_no_value_in_either() {
     let plain = Arc::new(start(options()));
     let client = client_that_accepts(Content::Json, &plain, &[]);
-    let rows: Vec<_> =
-        api::rows().filter(|row| matches!(row.returns, Returns::Index(_) | Returns::Detail(_))).collect();
+    let rows: Vec<_> = api::rows()
+        .filter(|row| matches!(row.returns, Returns::Index(_) | Returns::Detail(_) | Returns::OneOf(_)))
+        .collect();
     let mut expected = Vec::new();
     for row in &rows {
         let records = call(&client, row, &plain, SOME).await;

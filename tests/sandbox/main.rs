@@ -2,6 +2,7 @@
 
 mod caller;
 
+mod carts;
 mod checks;
 mod client;
 mod content;

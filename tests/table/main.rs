@@ -13,7 +13,7 @@ use headland::wire::names;
 fn shapes_of(row: &Endpoint) -> Vec<&'static Shape> {
     match row.returns {
         Returns::Detail(shape) => vec![shape],
-        Returns::Index(index) => vec![index.item],
+        Returns::Index(index) | Returns::OneOf(index) => vec![index.item],
         _ => Vec::new(),
     }
 }

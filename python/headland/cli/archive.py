@@ -20,7 +20,7 @@ def add_verbs(verbs: Verbs) -> None:
     demo.add_argument("--quiet", action="store_true", help="no progress bars")
 
     read = add_verb(verbs, "read", _read, "Describe an archive, or convert it.")
-    read.add_argument("file", type=Path, help="a zip, a shapefile or a folder")
+    read.add_argument("file", type=Path, help="a zip, a shapefile, a grain cart file or a folder")
     read.add_argument("--layer", help="which layer, where there are several")
     read.add_argument("--encoding", help="the encoding of texts, instead of what the archive says")
     read.add_argument("--lenient", action="store_true", help="read what can be saved of a damaged archive")
@@ -55,6 +55,7 @@ def _summary(layer: hl.Layer, written: Path | None) -> dict[str, object]:
         "records": len(layer),
         "crs": layer.crs,
         "columns": _columns(layer),
+        "metadata": layer.metadata,
         "diagnostics": [note._asdict() for note in layer.diagnostics],
         "written": written,
     }
@@ -71,6 +72,8 @@ def _columns(layer: hl.Layer) -> list[dict[str, object]]:
 def _print(layer: hl.Layer, written: Path | None) -> None:
     print(f"{layer.name}: {len(layer)} records, {layer.crs or 'no coordinate system'}")
     print_table(_columns(layer), ("name", "type", "unit", "nulls"))
+    for key, value in layer.metadata.items():
+        print(f"{key}: {value}")
     for note in layer.diagnostics:
         print(f"{note.code}: {note.message}")
     if written is not None:

@@ -15,18 +15,24 @@ from headland.cli.output import Verbs, add_verb, print_json, print_record, print
 if TYPE_CHECKING:
     import argparse
 
-LISTS = {"fieldcomputers": "field_computers", "jobdata": "job_data"}
-"""The service's words for what can be listed, and the group of each."""
+LISTS = {
+    "fieldcomputers": "field_computers",
+    "jobdata": "job_data",
+    "graincart": "grain_carts",
+    "grain_carts": "grain_carts",
+}
+"""The words for what can be listed, the service's and the group's own, and the group of each."""
 
 COLUMNS = {
-    "fieldcomputers": ("id", "name"),
-    "jobdata": ("id", "name", "sub_type", "create_date", "update_date"),
+    "field_computers": ("id", "name"),
+    "job_data": ("id", "name", "sub_type", "create_date", "update_date"),
+    "grain_carts": ("id", "name"),
 }
 
 
 def add_verbs(verbs: Verbs) -> None:
     """Add the verbs."""
-    ls = _add(verbs, "ls", _ls, "List job data or field computers.")
+    ls = _add(verbs, "ls", _ls, "List job data, field computers or grain cart files.")
     ls.add_argument("what", choices=LISTS)
     ls.add_argument("--date", help="only job data between this time and now")
     ls.add_argument("--limit", type=int, metavar="N", help="only the first N")
@@ -35,11 +41,11 @@ def add_verbs(verbs: Verbs) -> None:
     get.add_argument("what", choices=LISTS)
     get.add_argument("id")
     get.add_argument("--to", type=Path, metavar="FILE", help="a folder or a file for the download")
-    get.add_argument("--format", default="SHP", help="BIN, SHP, FMIS or XML")
+    get.add_argument("--format", default="SHP", help="BIN, SHP, FMIS or XML, of a job")
     get.add_argument("--overwrite", action="store_true", help="replace a file that is there")
 
-    upload = _add(verbs, "upload", _upload, "Upload a file of job data.")
-    upload.add_argument("what", choices=("jobdata",))
+    upload = _add(verbs, "upload", _upload, "Upload a file of job data or of a grain cart.")
+    upload.add_argument("what", choices=("jobdata", "graincart", "grain_carts"))
     upload.add_argument("file", type=Path)
 
     _add(verbs, "budget", _budget, "Tell what is left of the rate limit.")
@@ -71,17 +77,19 @@ def _ls(given: argparse.Namespace) -> int:
             for record in records:
                 print_json(record)
         else:
-            print_table(records, COLUMNS[given.what])
+            print_table(records, COLUMNS[LISTS[given.what]])
     return 0
 
 
 def _get(given: argparse.Namespace) -> int:
     with _client(given) as client:
         if given.to is None:
-            _show(getattr(client, LISTS[given.what]).get(given.id), as_json=given.json)
+            _show_record(getattr(client, LISTS[given.what]).get(given.id), given)
         elif given.what == "jobdata":
             path = client.job_data.download(given.id, format=given.format, to=given.to, overwrite=given.overwrite)
             _show(path, as_json=given.json)
+        elif LISTS[given.what] == "grain_carts":
+            _show(client.grain_carts.download(given.id, to=given.to, overwrite=given.overwrite), as_json=given.json)
         else:
             raise ValueError(f"{given.what} have no file to download")
     return 0
@@ -89,7 +97,7 @@ def _get(given: argparse.Namespace) -> int:
 
 def _upload(given: argparse.Namespace) -> int:
     with _client(given) as client:
-        _show(client.job_data.upload(given.file), as_json=given.json)
+        _show(getattr(client, LISTS[given.what]).upload(given.file), as_json=given.json)
     return 0
 
 
@@ -160,6 +168,12 @@ def _split(words: list[str], signature: inspect.Signature) -> tuple[list[str], d
             raise ValueError(f"`--{name}` takes a value")
         names[name] = int(text) if "int | None" in str(parameter.annotation) and text.isdecimal() else text
     return places, names
+
+
+def _show_record(record: Any, given: argparse.Namespace) -> None:
+    if record is None:
+        raise hl.NotFound(f"the service has no record `{given.id}` in {given.what}")
+    _show(record, as_json=given.json)
 
 
 def _show(value: Any, *, as_json: bool) -> None:

@@ -8,14 +8,18 @@ from .client import ClientRows
 from .client_async import AsyncClientRows
 from .field_computers import FieldComputers
 from .field_computers_async import AsyncFieldComputers
+from .grain_carts import GrainCarts
+from .grain_carts_async import AsyncGrainCarts
 from .job_data import JobData
 from .job_data_async import AsyncJobData
 
 __all__ = [
     "AsyncClientRows",
     "AsyncFieldComputers",
+    "AsyncGrainCarts",
     "AsyncJobData",
     "ClientRows",
     "FieldComputers",
+    "GrainCarts",
     "JobData",
 ]

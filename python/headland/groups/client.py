@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from .field_computers import FieldComputers
+from .grain_carts import GrainCarts
 from .job_data import JobData
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class ClientRows:
         self._calls = calls
         self.field_computers = FieldComputers(calls)
         self.job_data = JobData(calls)
+        self.grain_carts = GrainCarts(calls)
 
     def access_key(self) -> AccessKeyDetail:
         """Describes the access key that signs the requests.

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from .field_computers_async import AsyncFieldComputers
+from .grain_carts_async import AsyncGrainCarts
 from .job_data_async import AsyncJobData
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class AsyncClientRows:
         self._calls = calls
         self.field_computers = AsyncFieldComputers(calls)
         self.job_data = AsyncJobData(calls)
+        self.grain_carts = AsyncGrainCarts(calls)
 
     async def access_key(self) -> AccessKeyDetail:
         """Describes the access key that signs the requests.

@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from .client import AccessKeyDetail
 from .field_computers import FieldComputerDetail, FieldComputerItem
+from .grain_carts import GrainCart
 from .job_data import AppliedProduct, AvailableFile, Ingredient, JobDataDetail, JobDataItem, Product
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Created",
     "FieldComputerDetail",
     "FieldComputerItem",
+    "GrainCart",
     "Ingredient",
     "JobDataDetail",
     "JobDataItem",

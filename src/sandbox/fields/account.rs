@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, Utc};
 
+use super::carts::carts;
 use super::chance::{between, pick, stream};
 use super::details::{self, Display};
 use super::exact::whole;
@@ -126,7 +127,8 @@ pub(super) fn account(seed: u64) -> Account {
         }
     }
     jobs.sort_by(|a: &Job, b: &Job| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
-    Account { computers, jobs }
+    let carts = carts(seed, &jobs);
+    Account { computers, jobs, carts }
 }
 
 /// The id of a slot of a seed. Slots of different seeds never meet; small seeds get short ids.

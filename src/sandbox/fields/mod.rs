@@ -5,6 +5,7 @@
 //! from its archives; every number of the model that an archive shows is the number as it is written there.
 
 mod account;
+mod carts;
 mod chance;
 mod details;
 mod exact;
@@ -22,12 +23,14 @@ mod work;
 
 use chrono::{DateTime, Utc};
 
+pub use carts::{CartManner, CartTruth, GrainCart};
+
 use crate::error::{Error, Kind, Result};
 use crate::wire::Value;
 
 /// The account of a seed. It knows every total; archives are made when they are asked for.
 ///
-/// Accounts of different seeds share no id of a job, a field computer, a field hub or a product.
+/// Accounts of different seeds share no id of a job, a field computer, a field hub, a grain cart file or a product.
 #[must_use]
 pub fn account(seed: u64) -> Account {
     account::account(seed)
@@ -40,6 +43,8 @@ pub struct Account {
     pub computers: Vec<Computer>,
     /// The jobs, newest first by the time they were created. Their ids are in no order.
     pub jobs: Vec<Job>,
+    /// Grain cart files of its harvests, in the order of their ids: each file several times, as it grew.
+    pub carts: Vec<GrainCart>,
 }
 
 /// A field computer.

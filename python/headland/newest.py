@@ -1,0 +1,42 @@
+"""Of files that were uploaded again and again, the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Record = TypeVar("Record", bound=Mapping[str, Any])
+
+
+def newest(records: Iterable[Record]) -> list[Record]:
+    """Keep the newest record of each name: the one with the highest id, as a number.
+
+    A grain cart's device uploads a growing file again and again, each time under a new, higher id. Records stay in
+    their order; those without a name all stay.
+
+    >>> files = headland.newest(client.grain_carts.list())
+    """
+    kept = list(records)
+    best: dict[str, int] = {}
+    for position, record in enumerate(kept):
+        name = record.get("name")
+        if isinstance(name, str) and name:
+            known = best.get(name)
+            if known is None or _number(record) > _number(kept[known]):
+                best[name] = position
+    winners = set(best.values())
+    return [
+        record
+        for position, record in enumerate(kept)
+        if position in winners or not isinstance(record.get("name"), str) or not record["name"]
+    ]
+
+
+def _number(record: Mapping[str, Any]) -> int:
+    number = str(record["id"])
+    if not (number.isascii() and number.isdecimal()):
+        raise ValueError(f"`{number}` is no number, so it cannot be told whether it is the newest `{record['name']}`")
+    return int(number)

@@ -1,0 +1,346 @@
+//! The text of grain carts (GRC 1.6): key and value rows, a row of units, a header row, and one row a load.
+//!
+//! No specification of it is public, so everything is found by what it says: the header row by its names, units by
+//! their place above them (field notes, Grain cart files). Cells stay texts; what they mean is the layer's to say.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::kind::looks_like;
+use super::member::Member;
+use super::note::Diagnostic;
+use super::options::Options;
+use super::text::Encoding;
+use crate::error::{Error, Kind, Result};
+use crate::wire::names::same;
+
+/// A season of loads is a few hundred kilobytes; a text beyond this is none.
+const MOST_BYTES: u64 = 16 << 20;
+const MOST_LOADS: usize = 100_000;
+/// Rows before the header row, and cells of any row.
+const MOST_BEFORE: usize = 1_000;
+const MOST_CELLS: usize = 256;
+
+/// The names that make a row the header row.
+const TELLING: [&str; 2] = ["LoadNumber", "Weight"];
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// A grain cart file as it stands.
+#[derive(Clone, Debug, Default)]
+pub struct GrainCart {
+    /// Keys and values of the rows before the units, in their order.
+    pub header: Vec<(String, String)>,
+    /// The names of the columns: all different, none empty.
+    pub names: Vec<String>,
+    /// The unit of each column, empty where it has none.
+    pub units: Vec<String>,
+    /// The loads, each with as many cells as there are names.
+    pub loads: Vec<Vec<String>>,
+}
+
+/// Whether a source that is no zip starts like a grain cart's text.
+pub(super) fn is_grc(first: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(first.strip_prefix(BOM).unwrap_or(first)).to_ascii_lowercase();
+    let text = text.trim_start();
+    text.starts_with("grcversion,") || (text.contains("loadnumber,") && !text.starts_with(['<', '{', '[']))
+}
+
+impl GrainCart {
+    /// Reads a grain cart file.
+    pub fn read(member: &Member, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Self> {
+        let mut bytes = member.read_all(MOST_BYTES.min(options.limits.bytes))?;
+        if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+            let message = "there is a NUL, so this is no text of a grain cart, or it is damaged";
+            if options.strict {
+                let offset = u64::try_from(at).unwrap_or(u64::MAX);
+                return Err(member.fault(message).with(|facts| facts.offset = Some(offset)));
+            }
+            notes
+                .push(Diagnostic::new("nul-removed", format!("{message}; NULs were removed")).in_member(member.name()));
+            bytes.retain(|byte| *byte != 0);
+        }
+        let encoding = encoding(&bytes, member, options, notes)?;
+        let mut reader =
+            Reader { member, strict: options.strict, encoding, cart: Self::default(), tally: BTreeMap::new() };
+        reader.read(bytes.strip_prefix(BOM).unwrap_or(&bytes), bytes.len())?;
+        reader.tell(notes);
+        Ok(reader.cart)
+    }
+}
+
+/// The encoding that the user names, else UTF-8 where that is valid, else Latin-1.
+fn encoding(bytes: &[u8], member: &Member, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Encoding> {
+    let wanted = options.encoding.as_deref();
+    let name = wanted.unwrap_or(if std::str::from_utf8(bytes).is_ok() { "UTF-8" } else { "ISO-8859-1" });
+    if wanted.is_none() && name != "UTF-8" {
+        let message = "the text is not UTF-8 and was read as Latin-1; `encoding` reads it as another";
+        notes.push(Diagnostic::new("latin-1", message).in_member(member.name()));
+    }
+    Encoding::named(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))
+}
+
+struct Reader<'a> {
+    member: &'a Member,
+    strict: bool,
+    encoding: Encoding,
+    cart: GrainCart,
+    /// What was repaired: a code, a sentence, how often, and the first load.
+    tally: BTreeMap<&'static str, (&'static str, u64, u64)>,
+}
+
+/// A line with its number, counted from 1, and its place in the file.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    number: usize,
+    offset: usize,
+    bytes: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn read(&mut self, bytes: &[u8], size: usize) -> Result<()> {
+        let end = if bytes.contains(&b'\n') { b'\n' } else { b'\r' };
+        let mut offset = size.saturating_sub(bytes.len());
+        let mut lines = bytes.split(|byte| *byte == end).zip(1..).map(|(line, number)| {
+            let found = Line { number, offset, bytes: line.strip_suffix(b"\r").unwrap_or(line) };
+            offset = offset.saturating_add(line.len()).saturating_add(1);
+            found
+        });
+        let mut units = Vec::new();
+        loop {
+            let Some(line) = lines.next().filter(|line| line.number <= MOST_BEFORE) else {
+                return Err(self.no_header_row(bytes));
+            };
+            let (cells, _) = self.cells(line);
+            if TELLING.iter().all(|name| cells.iter().any(|cell| same(cell.trim(), name))) {
+                self.names(cells);
+                break;
+            }
+            match cells.split_first() {
+                Some((key, value)) if !key.trim().is_empty() => self.key(key, value),
+                _ if cells.iter().any(|cell| !cell.trim().is_empty()) => units = cells,
+                _ => {}
+            }
+        }
+        self.units(&units);
+        for line in lines {
+            if !line.bytes.iter().all(u8::is_ascii_whitespace) {
+                self.load(line)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn no_header_row(&self, bytes: &[u8]) -> Error {
+        let first = bytes.get(..bytes.len().min(1024)).unwrap_or_default();
+        let (names, what) = (TELLING.join(" and "), looks_like(first));
+        self.member.fault(format!(
+            "none of its first {MOST_BEFORE} rows has the names {names}, so this is no grain cart file: {what}"
+        ))
+    }
+
+    /// The cells of a line, and whether its quotes fit.
+    fn cells(&self, line: Line<'_>) -> (Vec<String>, bool) {
+        let (text, _) = self.encoding.decode(line.bytes);
+        let (cells, fits) = split(&text);
+        (cells.into_iter().map(Cow::into_owned).collect(), fits)
+    }
+
+    /// A value may hold commas; the commas at its end are the row's.
+    fn key(&mut self, key: &str, value: &[String]) {
+        let key = key.trim().to_owned();
+        let value = value.join(",");
+        if self.cart.header.iter().any(|(known, _)| *known == key) {
+            let sentence = "keys of the header that stand twice keep their first value";
+            self.count("repeated-key", sentence);
+        } else {
+            self.cart.header.push((key, value.trim_end_matches(',').trim().to_owned()));
+        }
+    }
+
+    fn names(&mut self, mut cells: Vec<String>) {
+        while cells.last().is_some_and(|cell| cell.trim().is_empty()) {
+            cells.pop();
+        }
+        for (position, cell) in cells.iter().enumerate() {
+            let wanted = cell.trim();
+            let is_taken = |name: &str| self.cart.names.iter().any(|known| known == name);
+            let name = if wanted.is_empty() || is_taken(wanted) {
+                // One more candidate than there are columns: one of them is free.
+                let stem = if wanted.is_empty() { "field" } else { wanted };
+                let mut candidates = (position.saturating_add(1)..).map(|number| format!("{stem}_{number}"));
+                let free = candidates.find(|name| !is_taken(name) && !cells.contains(name)).unwrap_or_default();
+                self.count("renamed-column", "columns without a name of their own were numbered");
+                free
+            } else {
+                wanted.to_owned()
+            };
+            self.cart.names.push(name);
+        }
+    }
+
+    /// Units by their place: the row of units has a cell for each column.
+    fn units(&mut self, cells: &[String]) {
+        let columns = self.cart.names.len();
+        let stated = cells.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |last| last.saturating_add(1));
+        if stated == 0 {
+            self.count("no-units", "there is no row of units, so the units are unknown");
+        } else if stated > columns {
+            self.count(
+                "units-ignored",
+                "the row of units has more cells than the header row, so the units are unknown",
+            );
+        } else {
+            self.cart.units = cells.iter().take(stated).map(|cell| cell.trim().to_owned()).collect();
+        }
+        self.cart.units.resize(columns, String::new());
+    }
+
+    fn load(&mut self, line: Line<'_>) -> Result<()> {
+        let (mut cells, fits) = self.cells(line);
+        let found = cells.len();
+        // What stands beyond the cells that were looked at nobody knows, so that such a row is never blank or repaired.
+        let is_whole = found <= MOST_CELLS;
+        if is_whole && cells.iter().all(|cell| cell.trim().is_empty()) {
+            self.count("blank-row", "rows without any value were left out");
+            return Ok(());
+        }
+        if self.cart.loads.len() >= MOST_LOADS {
+            return Err(self.at(line, &format!("there are more than the {MOST_LOADS} loads that are read of a file")));
+        }
+        if !fits {
+            let message = "its quotes do not fit: one is not closed, or text follows a closed one";
+            self.damaged(line, message, "odd-quote", "rows whose quotes do not fit were read as they stand")?;
+        }
+        let columns = self.cart.names.len();
+        while is_whole && cells.len() > columns && cells.last().is_some_and(|cell| cell.trim().is_empty()) {
+            cells.pop();
+        }
+        if cells.len() < found {
+            self.count("trailing-comma", "commas at the ends of rows were passed over");
+        }
+        if cells.len() != columns {
+            let more = if is_whole { "" } else { "more than " };
+            let message = format!("it has {more}{} cells, and the header row has {columns}", found.min(MOST_CELLS));
+            if cells.len() < columns {
+                self.damaged(line, &message, "short-row", "cells that are missing at the ends of rows are null")?;
+            } else {
+                self.damaged(line, &message, "long-row", "cells beyond those of the header row were left out")?;
+            }
+            cells.resize(columns, String::new());
+        }
+        self.cart.loads.push(cells);
+        Ok(())
+    }
+
+    /// An error, or without `strict` a note.
+    fn damaged(&mut self, line: Line<'_>, what: &str, code: &'static str, sentence: &'static str) -> Result<()> {
+        if self.strict {
+            return Err(self.at(line, &format!("{what}; `strict=False` reads what can be saved")));
+        }
+        self.count(code, sentence);
+        Ok(())
+    }
+
+    fn at(&self, line: Line<'_>, what: &str) -> Error {
+        let load = self.cart.loads.len();
+        self.member.fault(format!("load {load} (line {}): {what}", line.number)).with(|facts| {
+            facts.record = u64::try_from(load).ok();
+            facts.offset = u64::try_from(line.offset).ok();
+        })
+    }
+
+    fn count(&mut self, code: &'static str, sentence: &'static str) {
+        let load = u64::try_from(self.cart.loads.len()).unwrap_or(u64::MAX);
+        let entry = self.tally.entry(code).or_insert((sentence, 0, load));
+        entry.1 = entry.1.saturating_add(1);
+    }
+
+    fn tell(&self, notes: &mut Vec<Diagnostic>) {
+        for (code, (sentence, count, first)) in &self.tally {
+            let message = format!("{sentence} ({count} times)");
+            let note = Diagnostic::new(code, message).in_member(self.member.name());
+            // What was found before the first load is about no load.
+            let is_of_load = !matches!(*code, "no-units" | "units-ignored" | "repeated-key" | "renamed-column");
+            notes.push(if is_of_load { note.at(*first) } else { note });
+        }
+    }
+}
+
+/// The cells of a line, at most one more than [`MOST_CELLS`], and whether its quotes fit. Where they do not, they are
+/// letters like others: a quote that swallows the rest of a file would lose loads.
+fn split(line: &str) -> (Vec<Cow<'_, str>>, bool) {
+    quoted(line)
+        .map_or_else(|| (line.split(',').take(MOST_CELLS + 1).map(Cow::from).collect(), false), |cells| (cells, true))
+}
+
+fn quoted(line: &str) -> Option<Vec<Cow<'_, str>>> {
+    let mut cells = Vec::new();
+    let mut rest = line;
+    while cells.len() <= MOST_CELLS {
+        let (cell, after) = if let Some(inside) = rest.trim_start_matches(' ').strip_prefix('"') {
+            let (cell, after) = closed(inside)?;
+            (Cow::from(cell), after.trim_start_matches(' '))
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            let (cell, after) = rest.split_at_checked(end)?;
+            (Cow::from(cell), after)
+        };
+        cells.push(cell);
+        match after.strip_prefix(',') {
+            Some(next) => rest = next,
+            None if after.is_empty() => break,
+            None => return None,
+        }
+    }
+    Some(cells)
+}
+
+/// The text up to the quote that closes it, with doubled quotes undone, and what follows.
+fn closed(inside: &str) -> Option<(String, &str)> {
+    let mut cell = String::new();
+    let mut rest = inside;
+    loop {
+        let (before, after) = rest.split_once('"')?;
+        cell.push_str(before);
+        match after.strip_prefix('"') {
+            Some(next) => {
+                cell.push('"');
+                rest = next;
+            }
+            None => return Some((cell, after)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_split_at_commas_outside_of_quotes() {
+        for (line, cells, fits) in [
+            ("a,b,,", vec!["a", "b", "", ""], true),
+            ("1,\"Bin 4, north\",\"say \"\"ah\"\"\"", vec!["1", "Bin 4, north", "say \"ah\""], true),
+            ("1, \"x\" ,2", vec!["1", "x", "2"], true),
+            ("12\" pipe,2", vec!["12\" pipe", "2"], true),
+            ("1,\"open,2", vec!["1", "\"open", "2"], false),
+            ("1,\"a\"b,2", vec!["1", "\"a\"b", "2"], false),
+            ("", vec![""], true),
+        ] {
+            let (found, found_fits) = split(line);
+            assert_eq!((found, found_fits), (cells.into_iter().map(Cow::from).collect(), fits), "{line}");
+        }
+        assert_eq!(split(&",".repeat(1 << 20)).0.len(), MOST_CELLS + 1);
+    }
+
+    #[test]
+    fn the_text_of_a_cart_is_known_by_its_start() {
+        for text in ["GrcVersion,1.6,", "\u{feff}grcversion,1.6", "Grower,A,\n,Pounds\nLoadNumber,Weight\n"] {
+            assert!(is_grc(text.as_bytes()), "{text}");
+        }
+        for other in ["", "PK", "{\"x\":\"LoadNumber,\"}", "<a>LoadNumber,</a>", "a,b,c"] {
+            assert!(!is_grc(other.as_bytes()), "{other}");
+        }
+    }
+}

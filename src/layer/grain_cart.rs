@@ -1,0 +1,171 @@
+//! A grain cart file into a layer: one row a load, its types by the names of the columns, points where it has them.
+//!
+//! Dates and times stay texts: columns that are labelled UTC have been seen to hold local time, and times to be cut.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeBinaryArray, LargeStringArray};
+use arrow_schema::{ArrowError, Field};
+
+use super::crs::Crs;
+use super::findings::{Finding, Findings};
+use super::number::{Cell, IntegerCell, float, integer};
+use super::{Layer, cart_checks, schema};
+use crate::archive::{Diagnostic, GrainCart, Member, Options};
+use crate::error::{Error, Kind, Result};
+use crate::wire::names::same;
+
+/// Columns of whole numbers.
+const INTEGERS: &[&str] = &["LoadNumber"];
+
+/// Columns of numbers with decimals. All others stay texts, the calibration of load cells too, whose form nobody states.
+const FLOATS: &[&str] = &[
+    "Weight",
+    "MeasuredMoisture",
+    "MoistureCorrection",
+    "Moisture",
+    "TestWeight",
+    "WetBushels",
+    "DryBushels",
+    "Latitude",
+    "Longitude",
+];
+
+/// Well-known binary of a point, little endian, without its coordinates.
+const POINT: [u8; 5] = [1, 1, 0, 0, 0];
+
+/// Reads a grain cart file into a layer.
+pub(super) fn read(
+    name: String,
+    source: String,
+    member: &Member,
+    options: &Options,
+    mut notes: Vec<Diagnostic>,
+) -> Result<Layer> {
+    let cart = GrainCart::read(member, options, &mut notes)?;
+    if let Some(unknown) = options.columns.iter().flatten().find(|wanted| !cart.names.contains(wanted)) {
+        let message = format!("there is no column `{unknown}`; there are: {}", cart.names.join(", "));
+        return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(unknown.clone())));
+    }
+    let (mut fields, mut arrays, mut units) = (Vec::new(), Vec::new(), Vec::new());
+    for (position, name) in cart.names.iter().enumerate() {
+        if options.columns.as_ref().is_some_and(|wanted| !wanted.contains(name)) {
+            continue;
+        }
+        let mut findings = Findings::default();
+        let array = column(name, cells(&cart, position), &mut findings);
+        findings.tell(member.name(), Some(name), &mut notes);
+        fields.push(Field::new(name, array.data_type().clone(), true));
+        arrays.push(array);
+        if let Some(unit) = cart.units.get(position).filter(|unit| !unit.is_empty()) {
+            units.push((name.clone(), unit.clone()));
+        }
+    }
+    let points = points(&cart, member, &mut notes);
+    cart_checks::tell(&cart, member, &mut notes);
+    let crs = Crs::wgs84();
+    let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
+    let geometry = fields.len();
+    let types = if points.null_count() < points.len() { vec![1] } else { Vec::new() };
+    fields.push(schema::geometry_field(&names, Some(&crs), None));
+    arrays.push(Arc::new(points));
+    let broken = |cause: ArrowError| Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"));
+    let (schema, batch) = schema::batch(fields, arrays, cart.loads.len()).map_err(broken)?;
+    let layer = Layer {
+        name,
+        source,
+        schema,
+        batches: vec![batch],
+        geometry: Some(geometry),
+        prj: Some(crs.wkt().to_owned()),
+        crs: Some(crs),
+        metadata: Vec::new(),
+        diagnostics: notes,
+        types,
+    };
+    Ok(layer.with_units(&units).with_metadata(cart.header))
+}
+
+/// The cells of one column.
+pub(super) fn cells(cart: &GrainCart, position: usize) -> impl Iterator<Item = &str> {
+    cart.loads.iter().map(move |load| load.get(position).map(|cell| cell.trim()).unwrap_or_default())
+}
+
+/// The cells of the column of that name; none where the file has no such column.
+pub(super) fn named<'a>(cart: &'a GrainCart, name: &str) -> Option<Vec<&'a str>> {
+    let position = cart.names.iter().position(|known| same(known, name))?;
+    Some(cells(cart, position).collect())
+}
+
+/// The number in a cell.
+pub(super) fn number(cell: &str) -> Option<f64> {
+    match float(cell.as_bytes()) {
+        Cell::Value(value) => Some(value),
+        Cell::Null | Cell::Odd => None,
+    }
+}
+
+fn column<'a>(name: &str, cells: impl Iterator<Item = &'a str>, findings: &mut Findings) -> ArrayRef {
+    let is_of = |names: &[&str]| names.iter().any(|known| same(known, name));
+    if is_of(INTEGERS) {
+        let cells: Vec<&str> = cells.collect();
+        let fraction = cells.iter().position(|cell| matches!(integer(cell.as_bytes()), IntegerCell::Fraction(_)));
+        if let Some(row) = fraction {
+            findings.add(Finding::IntegerWithDecimals, row as u64);
+            return floats(cells.into_iter(), findings);
+        }
+        let value = |(row, cell): (usize, &&str)| match integer(cell.as_bytes()) {
+            IntegerCell::Cell(Cell::Value(value)) => Some(value),
+            IntegerCell::Cell(Cell::Null) => None,
+            IntegerCell::Cell(Cell::Odd) | IntegerCell::Fraction(_) => {
+                findings.add(Finding::BadNumber, row as u64);
+                None
+            }
+        };
+        return Arc::new(cells.iter().enumerate().map(value).collect::<Int64Array>());
+    }
+    if is_of(FLOATS) {
+        return floats(cells, findings);
+    }
+    Arc::new(cells.map(|cell| (!cell.is_empty()).then_some(cell)).collect::<LargeStringArray>())
+}
+
+fn floats<'a>(cells: impl Iterator<Item = &'a str>, findings: &mut Findings) -> ArrayRef {
+    let value = |(row, cell): (usize, &str)| match float(cell.as_bytes()) {
+        Cell::Value(value) => Some(value),
+        Cell::Null => None,
+        Cell::Odd => {
+            findings.add(Finding::BadNumber, row as u64);
+            None
+        }
+    };
+    Arc::new(cells.enumerate().map(value).collect::<Float64Array>())
+}
+
+/// Where each load was weighed; null without both coordinates, or where they are none on earth.
+fn points(cart: &GrainCart, member: &Member, notes: &mut Vec<Diagnostic>) -> LargeBinaryArray {
+    let (latitudes, longitudes) = (named(cart, "Latitude"), named(cart, "Longitude"));
+    let at = |column: &Option<Vec<&str>>, row: usize| column.as_ref()?.get(row).and_then(|cell| number(cell));
+    let (mut without, mut nowhere) = (Vec::new(), Vec::new());
+    let point = |row: usize| {
+        let (Some(latitude), Some(longitude)) = (at(&latitudes, row), at(&longitudes, row)) else {
+            without.push(row as u64);
+            return None;
+        };
+        if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
+            nowhere.push(row as u64);
+            return None;
+        }
+        Some([&POINT[..], &longitude.to_le_bytes(), &latitude.to_le_bytes()].concat())
+    };
+    let points: Vec<Option<Vec<u8>>> = (0..cart.loads.len()).map(point).collect();
+    let mut tell = |code, rows: &[u64], what: &str| {
+        if let Some(first) = rows.first() {
+            let message = format!("{} of {} loads {what}: their geometry is null", rows.len(), cart.loads.len());
+            notes.push(Diagnostic::new(code, message).in_member(member.name()).at(*first));
+        }
+    };
+    tell("no-position", &without, "have no latitude or no longitude");
+    tell("bad-position", &nowhere, "have a latitude beyond 90 or a longitude beyond 180 degrees");
+    LargeBinaryArray::from_iter(points)
+}

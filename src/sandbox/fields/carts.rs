@@ -1,0 +1,316 @@
+//! Grain carts: the loads of a harvest, weighed at the edge of its field, and the GRC files that a bridge device uploads
+//! again and again as they grow.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use chrono::{Duration, NaiveDateTime};
+
+use super::chance::{noise, pick, stream};
+use super::exact::{real, scaled, unscaled, whole};
+use super::plane::System;
+use super::work::{Crop, Kind};
+use super::{Coverage, Job};
+use crate::wire::Value;
+
+/// Kilograms of a pound.
+const POUND: f64 = 0.453_592_37;
+
+/// Ids of grain cart files that each seed owns, far more than it has.
+const IDS: u64 = 1_000;
+
+/// Seeds beyond this share their ids, which are kept as whole numbers of 64 bits.
+const SEEDS: u64 = 1 << 50;
+
+/// The seasons whose carts are kept, from this one on.
+const FIRST_SEASON: i32 = 2025;
+
+const TRUCKS: &[&str] = &["Truck 1", "Truck 2", "Red semi"];
+/// One has a comma, one a letter that is not ASCII.
+const DESTINATIONS: &[&str] = &["Elevator", "Bin 4, north", "Silo Süd"];
+
+const UNITS: &str =
+    ",Pounds,,,Percent,Percent,Percent,Pounds/Bushel,Bushels,Bushels,,UTC Date,UTC Time,Degrees,Degrees,,,,";
+const NAMES: &str = "LoadNumber,Weight,TruckID,Destination,MeasuredMoisture,MoistureCorrection,Moisture,TestWeight,\
+                     WetBushels,DryBushels,Variety,LoadDate,LoadTime,Latitude,Longitude,LoadCellCAL,LocalDate,LocalTime,\
+                     Comment";
+
+/// A grain cart file as it was when it was uploaded.
+#[derive(Clone, Debug)]
+pub struct GrainCart {
+    /// Its id; later uploads have higher ones.
+    pub id: String,
+    /// The file name, which all uploads of one file share.
+    pub name: String,
+    /// The loads that it held then.
+    pub loads: usize,
+    /// Whether it is the last upload of its name.
+    pub is_newest: bool,
+    cart: Arc<Cart>,
+}
+
+/// What is true of a grain cart file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CartTruth {
+    /// Id of the record.
+    pub id: String,
+    /// The file name.
+    pub name: String,
+    /// The name of the field.
+    pub field: String,
+    /// Loads in the file.
+    pub loads: u64,
+    /// The weights of its loads in pounds; over the newest file of a name the harvested mass of its job.
+    pub total_pounds: f64,
+    /// The dry bushels of its loads, each rounded to two decimals.
+    pub total_dry_bushels: f64,
+    /// Whether it is the last upload of its name.
+    pub is_newest: bool,
+}
+
+/// How a grain cart file is written (field notes, Grain cart files).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CartManner {
+    /// With every oddity of the field notes but those of the encoding.
+    pub is_odd: bool,
+    /// In Latin-1.
+    pub is_latin_1: bool,
+    /// With a byte order mark.
+    pub has_bom: bool,
+}
+
+/// One file as the harvest fills it.
+#[derive(Debug)]
+struct Cart {
+    name: String,
+    number: usize,
+    field: &'static str,
+    crop: &'static Crop,
+    season: i32,
+    bridge: u32,
+    /// Hours from UTC to the time of the farm.
+    zone: i64,
+    loads: Vec<Load>,
+}
+
+#[derive(Debug)]
+struct Load {
+    /// In tenths of a pound.
+    weight: i64,
+    /// In tenths of a percent, before and by correction.
+    measured: i64,
+    correction: i64,
+    time: NaiveDateTime,
+    /// Longitude and latitude.
+    place: (f64, f64),
+    truck: &'static str,
+    destination: &'static str,
+}
+
+/// The grain cart files of an account's harvests, in the order of their ids.
+pub(super) fn carts(seed: u64, jobs: &[Job]) -> Vec<GrainCart> {
+    let harvests = jobs.iter().filter(|job| {
+        job.work.kind == Kind::Harvest && job.coverage == Coverage::Recorded && job.season >= FIRST_SEASON
+    });
+    let mut uploads = Vec::new();
+    for (job, number) in harvests.zip(101..) {
+        let cart = Arc::new(cart(job, number));
+        let all = cart.loads.len();
+        // The file grows twice, and its last state is uploaded twice.
+        for (turn, loads) in [all.div_ceil(3), (2 * all).div_ceil(3), all, all].into_iter().enumerate() {
+            let last = cart.loads.get(loads.saturating_sub(1)).map(|load| load.time).unwrap_or_default();
+            uploads.push((last + Duration::minutes(if turn == 3 { 600 } else { 30 }), turn, loads, Arc::clone(&cart)));
+        }
+    }
+    uploads.sort_by_key(|(time, turn, _, cart)| (*time, cart.number, *turn));
+    let first = (seed % SEEDS).saturating_mul(IDS);
+    let record = |((_, turn, loads, cart), slot): ((_, usize, usize, Arc<Cart>), u64)| GrainCart {
+        id: first.saturating_add(slot).to_string(),
+        name: cart.name.clone(),
+        loads,
+        is_newest: turn == 3,
+        cart,
+    };
+    uploads.into_iter().zip(1..).map(record).collect()
+}
+
+fn cart(job: &Job, number: usize) -> Cart {
+    let work = &job.work;
+    let mut rng = stream(work.seed, &[9]);
+    let plane = &work.field.plane;
+    let harvested = scaled(harvested_mass(&job.detail) / POUND, 1);
+    let mut left = harvested;
+    let mut time = work.start;
+    let mut loads = Vec::new();
+    while left > 0 {
+        let weight = (rng.i64(3_000..4_500) * 100).min(left);
+        left -= weight;
+        time += Duration::seconds(rng.i64(1_400..2_600));
+        let corner = work.field.boundary.get(rng.usize(..work.field.boundary.len().max(1)));
+        let (longitude, latitude) = corner.map_or((0.0, 0.0), |corner| plane.coordinates(*corner, System::Geographic));
+        loads.push(Load {
+            weight,
+            measured: scaled(work.crop.moisture * (1.0 + 0.04 * noise(&mut rng)), 1),
+            correction: rng.i64(-3..4),
+            time,
+            place: (longitude, latitude),
+            truck: pick(&mut rng, TRUCKS).unwrap_or_default(),
+            destination: pick(&mut rng, DESTINATIONS).unwrap_or_default(),
+        });
+    }
+    let bridge = rng.u32(10_000..100_000);
+    let name = format!(
+        "{}_{}_{number}_{}_{bridge}.grc",
+        work.crop.name,
+        work.field.name.replace(' ', "_"),
+        work.start.format("%Y-%m-%d_%H%M%S")
+    );
+    let middle = i64::from(plane.zone()) * 6 - 183;
+    let zone = whole(real(middle) / 15.0);
+    Cart { name, number, field: work.field.name, crop: work.crop, season: job.season, bridge, zone, loads }
+}
+
+/// The harvested mass in kilograms, as the job's detail gives it.
+fn harvested_mass(detail: &Value) -> f64 {
+    let Some(Value::List(products)) = detail.get("products") else { return 0.0 };
+    match products.first().and_then(|product| product.get("total_weight")) {
+        Some(Value::Decimal(mass)) => *mass,
+        _ => 0.0,
+    }
+}
+
+impl GrainCart {
+    /// What is true of it.
+    #[must_use]
+    pub fn truth(&self) -> CartTruth {
+        let loads = self.held();
+        CartTruth {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            field: self.cart.field.to_owned(),
+            loads: u64::try_from(loads.len()).unwrap_or(u64::MAX),
+            total_pounds: unscaled(loads.iter().map(|load| load.weight).sum(), 1),
+            total_dry_bushels: unscaled(loads.iter().map(|load| scaled(self.dry_bushels(load), 2)).sum(), 2),
+            is_newest: self.is_newest,
+        }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn content(&self, manner: CartManner) -> Vec<u8> {
+        let mut text = self.header(manner);
+        for (row, load) in self.held().iter().enumerate() {
+            text.push_str(&self.row(row, load, manner.is_odd));
+            text.push_str("\r\n");
+        }
+        if manner.is_latin_1 {
+            // Every letter of these files is one of Latin-1.
+            return text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap_or(b'?')).collect();
+        }
+        let mark: &[u8] = if manner.has_bom { b"\xEF\xBB\xBF" } else { b"" };
+        [mark, text.as_bytes()].concat()
+    }
+
+    fn held(&self) -> &[Load] {
+        self.cart.loads.get(..self.loads).unwrap_or_default()
+    }
+
+    fn header(&self, manner: CartManner) -> String {
+        let (cart, loads) = (&self.cart, self.held());
+        let truth = self.truth();
+        let stamp = |load: Option<&Load>| load.map(|load| load.time).unwrap_or_default();
+        let (first, last) = (stamp(loads.first()), stamp(loads.last()));
+        let weights: i64 = loads.iter().map(|load| load.weight).sum();
+        let wet: i64 = loads.iter().map(|load| load.weight * moisture(load)).sum();
+        // Devices have been seen to add up something else than what they list.
+        let total = whole(truth.total_pounds) - if manner.is_odd { 2 } else { 0 };
+        let keys = [
+            ("GrcVersion", "1.6".to_owned()),
+            ("SoftwareVersion", "2.4.1".to_owned()),
+            ("JobNumber", cart.number.to_string()),
+            ("Grower", "Grower 1".to_owned()),
+            ("Farm", "Rivière Farm".to_owned()),
+            ("Field", cart.field.to_owned()),
+            ("Year", cart.season.to_string()),
+            ("Crop", cart.crop.name.to_owned()),
+            ("BridgeId", cart.bridge.to_string()),
+            ("DateCreated", first.format("%Y-%m-%d").to_string()),
+            ("TimeCreated", first.format("%H:%M:%S").to_string()),
+            ("DateLastModified", last.format("%Y-%m-%d").to_string()),
+            ("TimeLastModified", last.format("%H:%M:%S").to_string()),
+            ("TotalPounds", total.to_string()),
+            ("TotalDryBushels", format!("{:.2}", truth.total_dry_bushels)),
+            ("AverageMoisture", format!("{:.1}", real(wet) / real(weights.max(1)) / 10.0)),
+        ];
+        let mut text = String::new();
+        for (key, value) in keys {
+            // Writing to a text cannot fail.
+            let (Ok(()) | Err(_)) = write!(text, "{key},{value},\r\n");
+        }
+        text + UNITS + "\r\n" + NAMES + "\r\n"
+    }
+
+    fn row(&self, row: usize, load: &Load, is_odd: bool) -> String {
+        let odd = |turn: usize, of: usize| is_odd && row % of == turn;
+        let local = load.time + Duration::hours(self.cart.zone);
+        let labelled = if is_odd { local } else { load.time };
+        let clock = |time: NaiveDateTime| {
+            let text = time.format("%H:%M:%S").to_string();
+            if odd(1, 4) { text.chars().take(7).collect() } else { text }
+        };
+        let bushels = |exact: f64| {
+            let hundredths = if is_odd { whole((exact * 100.0).floor()) } else { scaled(exact, 2) };
+            format!("{:.2}", unscaled(hundredths, 2))
+        };
+        let percent = |tenths: i64| if odd(3, 6) { String::new() } else { format!("{:.1}", unscaled(tenths, 1)) };
+        let degrees = |degrees: f64| if odd(2, 5) { String::new() } else { format!("{degrees:.7}") };
+        let comment = if odd(3, 6) { format!("{:.1}", unscaled(moisture(load), 1)) } else { String::new() };
+        let (longitude, latitude) = load.place;
+        let cells = [
+            row.saturating_add(1).to_string(),
+            format!("{:.1}", unscaled(load.weight, 1)),
+            load.truck.to_owned(),
+            quoted(load.destination),
+            percent(load.measured),
+            percent(load.correction),
+            percent(moisture(load)),
+            format!("{:.1}", self.test_weight()),
+            bushels(self.wet_bushels(load)),
+            bushels(self.dry_bushels(load)),
+            self.cart.crop.variety.to_owned(),
+            labelled.format("%Y-%m-%d").to_string(),
+            clock(labelled),
+            degrees(latitude),
+            degrees(longitude),
+            "1.0000".to_owned(),
+            local.format("%Y-%m-%d").to_string(),
+            clock(local),
+            comment,
+        ];
+        cells.join(",") + if odd(4, 7) { "," } else { "" }
+    }
+
+    /// Pounds in a bushel.
+    fn test_weight(&self) -> f64 {
+        (self.cart.crop.bushel / POUND).round()
+    }
+
+    fn wet_bushels(&self, load: &Load) -> f64 {
+        unscaled(load.weight, 1) / self.test_weight()
+    }
+
+    /// The bushels that are left at the moisture at which the crop is sold, one percent below that of its harvest.
+    fn dry_bushels(&self, load: &Load) -> f64 {
+        let dry_share = (100.0 - unscaled(moisture(load), 1)) / (101.0 - self.cart.crop.moisture);
+        self.wet_bushels(load) * dry_share
+    }
+}
+
+/// In tenths of a percent.
+fn moisture(load: &Load) -> i64 {
+    load.measured + load.correction
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
