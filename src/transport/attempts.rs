@@ -63,6 +63,8 @@ pub struct Attempts<'a> {
     patience: Duration,
     started: Duration,
     sent: u32,
+    /// When the last request was sent.
+    sent_at: Duration,
     failures: u32,
     few: u32,
     corrected: bool,
@@ -79,6 +81,7 @@ impl Caller {
             patience,
             started: self.clock.elapsed(),
             sent: 0,
+            sent_at: self.clock.elapsed(),
             failures: 0,
             few: 0,
             corrected: false,
@@ -94,6 +97,7 @@ impl Attempts<'_> {
             let correction = self.caller.skew.seconds();
             let request = self.caller.sign(self.call, self.class, correction)?;
             self.sent = self.sent.saturating_add(1);
+            self.sent_at = self.caller.clock.elapsed();
             if let Some(slot) = &mut slot {
                 slot.sent();
             }
@@ -222,6 +226,7 @@ impl Attempts<'_> {
     }
 
     fn heard(&self, reply: &Reply) -> Heard {
+        self.caller.skew.hear(&reply.headers, self.caller.clock.elapsed());
         let heard = Heard::read(&reply.headers, self.caller.clock.now());
         if reply.status != 429 {
             return heard;
@@ -281,6 +286,12 @@ impl Attempts<'_> {
             facts.attempts = Some(self.sent);
             facts.elapsed = Some(self.caller.clock.elapsed().saturating_sub(self.started));
         })
+    }
+
+    /// When the last request was sent, by the clock for deadlines.
+    #[must_use]
+    pub fn sent_at(&self) -> Duration {
+        self.sent_at
     }
 
     /// What is left of the time that the call may take.

@@ -1,6 +1,7 @@
 //! The difference between this machine's clock and the service's, learnt from `Date`.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use http::HeaderMap;
@@ -18,6 +19,8 @@ const NOISE: i64 = 5;
 #[derive(Debug, Default)]
 pub struct Skew {
     seconds: Mutex<i64>,
+    /// The last `Date` of the service, and when it arrived by the clock for deadlines.
+    heard: Mutex<Option<(DateTime<Utc>, Duration)>>,
 }
 
 /// What a 401 says about the clock.
@@ -38,6 +41,22 @@ impl Skew {
         *self.seconds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes the `Date` of a reply that arrived at `elapsed`.
+    pub(super) fn hear(&self, headers: &HeaderMap, elapsed: Duration) {
+        if let Some(date) = date(headers) {
+            *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some((date, elapsed));
+        }
+    }
+
+    /// The earliest time that the service's own clock can have shown at `moment`, by a `Date` that came after it;
+    /// `None` where none came since.
+    #[must_use]
+    pub fn service_time_at(&self, moment: Duration) -> Option<DateTime<Utc>> {
+        let (date, arrived) = (*self.heard.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let passed = chrono::Duration::from_std(arrived.checked_sub(moment)?).ok()?;
+        date.checked_sub_signed(passed)
+    }
+
     /// Learns from a 401 to a request that was signed with `used` seconds of correction. Of many calls that fail
     /// together, one warns.
     pub(super) fn learn(
@@ -48,8 +67,7 @@ impl Skew {
         about_time: bool,
         notices: &Notices,
     ) -> Lesson {
-        let date = headers.get(DATE).and_then(|value| value.to_str().ok());
-        let Some(date) = date.and_then(|text| DateTime::parse_from_rfc2822(text).ok()) else {
+        let Some(date) = date(headers) else {
             return if about_time { Lesson::NoDate } else { Lesson::NotTheClock };
         };
         // `Date` has whole seconds, cut: on average it is half a second behind.
@@ -66,6 +84,11 @@ impl Skew {
         }
         Lesson::Corrected(measured)
     }
+}
+
+fn date(headers: &HeaderMap) -> Option<DateTime<Utc>> {
+    let text = headers.get(DATE)?.to_str().ok()?;
+    DateTime::parse_from_rfc2822(text).ok().map(|date| date.to_utc())
 }
 
 fn warning(skew: i64) -> String {
