@@ -270,8 +270,7 @@ impl Attempts<'_> {
             }
             Lesson::Corrected(skew) => {
                 let outcome = if self.corrected { judged.outcome } else { Outcome::Skewed };
-                #[expect(clippy::cast_precision_loss, reason = "a difference of clocks is far below 2^52 seconds")]
-                let error = judged.error.with(|facts| facts.clock_skew = Some(skew as f64));
+                let error = judged.error.with(|facts| facts.clock_skew = Some(in_facts(skew)));
                 Judged { outcome, error, wait: None }
             }
         }
@@ -280,7 +279,11 @@ impl Attempts<'_> {
     /// The error with the facts of the call.
     #[must_use]
     pub fn finish(&self, error: Error) -> Error {
+        let skew = self.caller.skew.seconds();
         error.with(|facts| {
+            if skew != 0 && facts.clock_skew.is_none() {
+                facts.clock_skew = Some(in_facts(skew));
+            }
             facts.endpoint = Some(self.call.row.full_name);
             facts.method = Some(self.call.row.method.as_str());
             facts.attempts = Some(self.sent);
@@ -299,6 +302,11 @@ impl Attempts<'_> {
     pub fn left(&self) -> Duration {
         self.patience.saturating_sub(self.caller.clock.elapsed().saturating_sub(self.started))
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a difference of clocks is far below 2^52 seconds")]
+fn in_facts(skew: i64) -> f64 {
+    skew as f64
 }
 
 fn settle(slot: Option<Slot>, heard: &Heard) {

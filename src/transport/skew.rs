@@ -15,12 +15,22 @@ const SUSPICIOUS: i64 = 60;
 /// Differences below this explain nothing: `Date` has whole seconds and a reply takes time.
 const NOISE: i64 = 5;
 
+/// A service whose time jumps about is told of so often.
+const MOST_TOLD: usize = 8;
+
 /// What a client has learnt about its clock.
 #[derive(Debug, Default)]
 pub struct Skew {
-    seconds: Mutex<i64>,
+    learnt: Mutex<Learnt>,
     /// The last `Date` of the service, and when it arrived by the clock for deadlines.
     heard: Mutex<Option<(DateTime<Utc>, Duration)>>,
+}
+
+#[derive(Debug, Default)]
+struct Learnt {
+    seconds: i64,
+    /// The corrections that the user was told of, each once.
+    told: Vec<i64>,
 }
 
 /// What a 401 says about the clock.
@@ -38,7 +48,7 @@ impl Skew {
     /// The service's clock minus ours, in seconds.
     #[must_use]
     pub fn seconds(&self) -> i64 {
-        *self.seconds.lock().unwrap_or_else(PoisonError::into_inner)
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).seconds
     }
 
     /// Notes the `Date` of a reply that arrived at `elapsed`.
@@ -77,10 +87,14 @@ impl Skew {
         if error < if about_time { NOISE } else { SUSPICIOUS } {
             return Lesson::NotTheClock;
         }
-        let mut seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
-        if measured.saturating_sub(*seconds).saturating_abs() >= NOISE {
-            *seconds = measured;
-            notices.add(warning(measured));
+        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = |known: &i64| measured.saturating_sub(*known).saturating_abs() >= NOISE;
+        if is_new(&learnt.seconds) {
+            learnt.seconds = measured;
+            if learnt.told.len() < MOST_TOLD && learnt.told.iter().all(is_new) {
+                learnt.told.push(measured);
+                notices.add(warning(measured));
+            }
         }
         Lesson::Corrected(measured)
     }
