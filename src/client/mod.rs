@@ -9,7 +9,6 @@ mod file_check;
 mod file_name;
 mod multipart;
 mod pages;
-mod part_file;
 mod receive;
 mod record;
 mod upload;
