@@ -9,6 +9,8 @@ pub mod secret;
 
 pub mod clock;
 
+mod part_file;
+
 /// The table: one row for an endpoint, one shape for a record.
 pub mod api;
 

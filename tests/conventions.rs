@@ -9,6 +9,7 @@ const ROOMS: &[&str] = &[
     "error",
     "secret",
     "clock",
+    "part_file",
     "api",
     "wire",
     "signing",

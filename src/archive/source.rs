@@ -25,6 +25,9 @@ const HEAD: u64 = 16 << 10;
 /// The name of a grain cart file that has none.
 const UNNAMED_CART: &str = "grain_cart.grc";
 
+/// Bytes of all archives inside an archive together.
+const ALL_NESTED: u64 = 1 << 30;
+
 /// How deep folders are searched.
 const DEPTH: usize = 8;
 
@@ -106,8 +109,15 @@ fn nested(members: Vec<Member>, nesting: usize, limits: &Limits, notes: &mut Vec
         return Ok(members);
     }
     let mut all = Vec::new();
+    let mut held = 0_u64;
     for member in members {
         if member.stem_and_ending().1 == "zip" {
+            held = held.saturating_add(member.size());
+            if held > ALL_NESTED {
+                return Err(
+                    member.fault(format!("the archives inside it have more than {ALL_NESTED} bytes: unpack it"))
+                );
+            }
             let store: Arc<dyn ReadAt> = Arc::new(Bytes::from(member.read_all(limits.bytes.min(NESTED))?));
             let inner = zip::members(&store, member.name(), limits, notes)?.unwrap_or_default();
             let inner = nested(inner, nesting - 1, limits, notes)?;

@@ -14,7 +14,7 @@ use crate::error::Result;
 const LOCAL: [u8; 4] = *b"PK\x03\x04";
 const LOCAL_SIZE: u64 = 30;
 /// A small member may have any ratio: a column of blanks is no attack.
-const RATIO_FREE: u64 = 16 << 20;
+const RATIO_FREE: u64 = 64 << 20;
 
 /// The members of a zip in the order of its directory, and what was refused; `None` where this is no zip at all.
 pub(super) fn members(
@@ -96,14 +96,17 @@ fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::
         ));
     }
     if entry.size > limits.bytes {
-        return Err(format!("its {} bytes are more than the limit of {}", entry.size, limits.bytes));
+        return Err(format!(
+            "its {} bytes are more than the limit of {}; if you trust it, raise Limits(bytes=...)",
+            entry.size, limits.bytes
+        ));
     }
     if entry.method == 0 && entry.size != entry.packed {
         return Err(format!("it is stored, yet its sizes differ ({} and {})", entry.packed, entry.size));
     }
     if entry.size > RATIO_FREE && entry.size / entry.packed.max(1) > limits.ratio {
         return Err(format!(
-            "its {} bytes would inflate to {}, more than {} times as much",
+            "its {} bytes would inflate to {}, more than {} times as much; if you trust it, raise Limits(ratio=...)",
             entry.packed, entry.size, limits.ratio
         ));
     }

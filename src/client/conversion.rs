@@ -9,10 +9,10 @@ use super::Client;
 use super::arguments::Arguments;
 use super::destination::{Delivered, Destination, Target};
 use super::download::{FileCall, not_ready, pause};
-use super::part_file::PartFile;
 use super::receive::{Answer, Sink, ask};
 use crate::api::{Endpoint, row};
 use crate::error::{Error, Kind, Result};
+use crate::part_file::PartFile;
 use crate::transport::Judged;
 
 /// A file that the service may still have to make.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use http::HeaderMap;
 
 use super::file_name::{clean, suggested};
-use super::part_file::{PartFile, exists};
 use super::receive::Sink;
 use crate::error::{Error, Kind, Result};
+use crate::part_file::{PartFile, exists, folder_of, may_replace};
 
 /// Where a file goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,18 +55,17 @@ impl Destination {
     pub(super) fn of(target: &Target) -> Result<Self> {
         let Target::Disk { to, overwrite } = target else { return Ok(Self::Memory) };
         let overwrite = *overwrite;
+        must_be_a_path(to)?;
         if to.is_dir() {
             return Ok(Self::Folder { folder: to.clone(), overwrite });
         }
         let ends_as_folder = to.as_os_str().as_encoded_bytes().last().is_none_or(|byte| matches!(byte, b'/' | b'\\'));
-        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = folder_of(to);
         if ends_as_folder || to.file_name().is_none() || !folder.is_dir() {
             let missing = if ends_as_folder { to.as_path() } else { folder };
             return Err(no_folder(to, missing));
         }
-        if !overwrite && fs::symlink_metadata(to).is_ok() {
-            return Err(exists(to));
-        }
+        must_be_free(to, overwrite)?;
         Ok(Self::Path { path: to.clone(), overwrite })
     }
 
@@ -77,9 +76,7 @@ impl Destination {
             Self::Path { path, .. } => part_for(path.clone()),
             Self::Folder { folder, overwrite } => {
                 let path = folder.join(name(headers, fallback));
-                if !overwrite && fs::symlink_metadata(&path).is_ok() {
-                    return Err(exists(&path));
-                }
+                must_be_free(&path, *overwrite)?;
                 part_for(path)
             }
             Self::Aside => {
@@ -125,15 +122,37 @@ impl Destination {
 }
 
 fn part_for(path: PathBuf) -> Result<Sink> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let part = PartFile::create(folder, &name)?;
-    Ok(Sink::Part(part, path))
+    Ok(Sink::Part(PartFile::beside(&path)?, path))
 }
 
 fn name(headers: &HeaderMap, fallback: &str) -> String {
     suggested(headers).or_else(|| clean(fallback)).unwrap_or_else(|| "download".to_owned())
 }
+
+/// What no file system takes as the path of a file, told before a call is spent.
+fn must_be_a_path(to: &Path) -> Result<()> {
+    let wrong = |why: &str| Err(Error::new(Kind::Value, format!("`to` {why}: `{}`", to.display())));
+    if to.as_os_str().is_empty() {
+        return wrong("is empty; name a folder or a file");
+    }
+    if to.as_os_str().as_encoded_bytes().contains(&0) {
+        return wrong("holds a NUL character");
+    }
+    if to.file_name().is_some_and(|name| name.len() > LONGEST_NAME) {
+        return wrong(&format!("ends in a name that is longer than {LONGEST_NAME} bytes"));
+    }
+    Ok(())
+}
+
+fn must_be_free(path: &Path, overwrite: bool) -> Result<()> {
+    if overwrite {
+        return may_replace(path);
+    }
+    if fs::symlink_metadata(path).is_ok() { Err(exists(path)) } else { Ok(()) }
+}
+
+/// The longest name of a file that common systems take.
+const LONGEST_NAME: usize = 255;
 
 /// The number of "no such file or directory", the same on every system that Python runs on.
 const NOT_THERE: i32 = 2;

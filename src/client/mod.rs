@@ -9,10 +9,10 @@ mod file_check;
 mod file_name;
 mod multipart;
 mod pages;
-mod part_file;
 mod receive;
 mod record;
 mod upload;
+mod uploads;
 
 use std::sync::Arc;
 
@@ -31,6 +31,7 @@ pub use destination::{Delivered, Target};
 pub use multipart::UploadFile;
 pub use pages::Pages;
 pub use upload::Created;
+use uploads::Uploads;
 
 /// A client; cloning shares it.
 ///
@@ -40,6 +41,7 @@ pub use upload::Created;
 pub struct Client {
     config: Arc<Config>,
     caller: Arc<Caller>,
+    uploads: Arc<Uploads>,
 }
 
 impl std::fmt::Debug for Client {
@@ -80,7 +82,7 @@ impl Client {
         let skew = Arc::new(Skew::default());
         let accept = config.accept;
         let caller = Caller { base, credentials, limiter, clock, transport, skew, notices, limits, jitter, accept };
-        Ok(Self { config: Arc::new(config), caller: Arc::new(caller) })
+        Ok(Self { config: Arc::new(config), caller: Arc::new(caller), uploads: Arc::default() })
     }
 
     /// Reads a record.

@@ -43,6 +43,10 @@ pub struct Pages {
     doubt: Option<u64>,
     moved: bool,
     readings: u32,
+    /// Records that came in this reading, known ones too: a service may give two the same id.
+    came: u64,
+    /// Whether the first page is read once more, to see whether the list moved where records are missing at its end.
+    recount: bool,
     /// Records in a page that is full: services may give fewer than were asked for.
     full: u64,
     /// Steps back since the last new record.
@@ -81,6 +85,8 @@ impl Pages {
             doubt: None,
             moved: false,
             readings: 1,
+            came: 0,
+            recount: false,
             full: u64::from(page_size),
             setbacks: 0,
             done: false,
@@ -123,6 +129,9 @@ impl Pages {
     }
 
     fn take(&mut self, page: Page) -> Result<Vec<Value>> {
+        if self.recount {
+            return self.compare(&page);
+        }
         let (grown, fallen) = match (self.total, page.total_count) {
             (Some(before), Some(now)) => (now.saturating_sub(before), before.saturating_sub(now)),
             _ => (0, 0),
@@ -131,6 +140,7 @@ impl Pages {
         self.moved |= grown > 0 || fallen > 0;
         let read = self.next;
         let count = u64::try_from(page.items.len()).unwrap_or(u64::MAX);
+        self.came = self.came.saturating_add(count);
         if page.is_next_page {
             self.full = count.clamp(1, u64::from(self.page_size));
         }
@@ -190,12 +200,21 @@ impl Pages {
     /// After the last page: a list without a promised order that moved is read again.
     fn end(&mut self) -> Result<()> {
         let seen = u64::try_from(self.seen.len()).unwrap_or(u64::MAX);
-        let is_short = !self.moved && self.readings == 1 && self.total.is_some_and(|total| seen != total);
-        if self.index.newest_first || (!self.moved && !is_short) {
+        let is_short = !self.moved && self.total.is_some_and(|total| seen.max(self.came) < total);
+        if self.index.newest_first && is_short {
+            self.recount = true;
+            self.next = 0;
+            return Ok(());
+        }
+        let differs = self.readings == 1 && self.total.is_some_and(|total| seen != total);
+        if self.index.newest_first || (!self.moved && !is_short && !differs) {
             self.done = true;
             return Ok(());
         }
         if self.readings >= READINGS {
+            if is_short {
+                return Err(self.short());
+            }
             return Err(self.error(format!(
                 "{} changed during each of {READINGS} readings, so that records may be missing: read it again when \
                  it is quiet",
@@ -204,8 +223,28 @@ impl Pages {
         }
         self.readings = self.readings.saturating_add(1);
         self.moved = false;
+        self.came = 0;
         self.next = 0;
         Ok(())
+    }
+
+    /// A list that ended short of its `TotalCount` has moved where the count is another now, or where new records
+    /// stand in front: as many may have been removed, and nothing that was there throughout is missing.
+    fn compare(&mut self, page: &Page) -> Result<Vec<Value>> {
+        let has_new = page.items.iter().any(|item| !self.seen.contains(&identity(item)));
+        if page.total_count == self.total && !has_new {
+            return Err(self.short());
+        }
+        self.done = true;
+        Ok(Vec::new())
+    }
+
+    fn short(&self) -> Error {
+        self.error(format!(
+            "the service promises {} records (TotalCount) and gave {}: the others cannot be had by reading the list",
+            self.total.unwrap_or_default(),
+            self.seen.len()
+        ))
     }
 
     async fn read(&self, page: u64) -> Result<Page> {
@@ -220,7 +259,19 @@ impl Pages {
         let whole = attempts.whole().await?;
         content_of(&whole, caller.accept)
             .and_then(|content| decode_index(content, &whole.body, self.index))
+            .and_then(|read| if page == 0 { self.must_hold_items(read) } else { Ok(read) })
             .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
+    }
+
+    /// No first page is empty while there are records: its items stand under another name, or are missing.
+    fn must_hold_items(&self, page: Page) -> Result<Page> {
+        match page.total_count {
+            Some(total) if total > 0 && page.items.is_empty() => Err(self.error(format!(
+                "the service promises {total} records (TotalCount), but its first page has none under `{}`",
+                self.index.kind
+            ))),
+            _ => Ok(page),
+        }
     }
 
     fn error(&self, message: String) -> Error {

@@ -8,10 +8,10 @@ use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
 use super::file_check::{Expects, check_xml_end, check_zip, is_grc, xml_root};
-use super::part_file::PartFile;
 use super::record::{is_page, what_came};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Heard;
+use crate::part_file::PartFile;
 use crate::transport::{Attempts, Body, Fault, FaultKind, Got, Judged, Outcome, judge_response};
 use crate::wire::decode_response;
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use http::HeaderMap;
 use http::header::LOCATION;
 
@@ -12,10 +11,15 @@ use super::multipart::{UploadFile, form, sent_name};
 use super::pages::Pages;
 use crate::api::{self, Endpoint, Method, Place, Returns};
 use crate::error::{Error, Kind, Result};
+use crate::transport::Call;
 use crate::wire::Value;
 
-/// A record made this much before the call began may still be the call's: clocks are not that equal.
-const TOLERANCE: chrono::Duration = chrono::Duration::seconds(90);
+/// The list is asked for what is this much older than the call by our clock: the service takes requests from clocks
+/// that are off by as much (specification 5.2). What is new is told by the service's own clock.
+const CLOCKS_DIFFER: chrono::Duration = chrono::Duration::seconds(120);
+
+/// `Date` and `CreateDate` are whole seconds, each cut or rounded.
+const WHOLE_SECONDS: chrono::Duration = chrono::Duration::seconds(2);
 
 /// The list is looked at so often, with these pauses: a service may still be storing the file.
 const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_secs(2), Duration::from_secs(6)];
@@ -42,9 +46,19 @@ pub(super) async fn upload(client: &Client, row: &'static Endpoint, file: Upload
     }
     let name = sent_name(&file.name).ok_or_else(|| wrong("needs a name"))?;
     let call = Arguments::new(row, &[])?.call(row, &[], Some(form(part.wire, &name, &file.content)))?;
+    client.uploads.begin(row, &name);
+    let outcome = send(client, row, &name, &call).await;
+    match &outcome {
+        Ok(created) => client.uploads.settle(row, &name, Some(&created.id)),
+        Err(error) if error.kind() == Kind::UploadOutcomeUnknown => {}
+        Err(_) => client.uploads.settle(row, &name, None),
+    }
+    outcome
+}
+
+async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) -> Result<Created> {
     let caller = client.caller();
-    let started = caller.clock.now();
-    let mut attempts = caller.attempts(&call, caller.limits.call);
+    let mut attempts = caller.attempts(call, caller.limits.call);
     let unknown = match attempts.whole().await {
         Ok(whole) => match created(client, row, &whole.headers, &whole.body) {
             Some(created) => return Ok(created),
@@ -56,7 +70,7 @@ pub(super) async fn upload(client: &Client, row: &'static Endpoint, file: Upload
         Err(error) if error.kind() == Kind::UploadOutcomeUnknown => error,
         Err(error) => return Err(error),
     };
-    look_up(client, row, &name, started, unknown).await
+    look_up(client, row, name, attempts.sent_at(), unknown).await
 }
 
 /// The address of the new record: `Location`, or wherever the body names an address of that kind.
@@ -84,21 +98,19 @@ async fn look_up(
     client: &Client,
     row: &'static Endpoint,
     name: &str,
-    started: DateTime<Utc>,
+    sent_at: Duration,
     unknown: Error,
 ) -> Result<Created> {
     let list = api::rows().find(|other| {
         other.method == Method::Get && other.path == row.path && matches!(other.returns, Returns::Index(_))
     });
     let Some(list) = list else { return Err(unknown) };
-    let skew = chrono::Duration::seconds(client.caller().skew.seconds());
-    let since = started.checked_add_signed(skew).and_then(|time| time.checked_sub_signed(TOLERANCE)).unwrap_or(started);
     let mut found = Vec::new();
     for pause in LOOKS {
         if !pause.is_zero() {
             client.caller().clock.sleep(pause).await;
         }
-        found = match candidates(client, list, name, since).await {
+        found = match candidates(client, row, list, name, sent_at).await {
             Ok(found) => found,
             Err(error) => {
                 let message = format!("{}. Looking it up failed too: {}", unknown.message(), error.message());
@@ -110,7 +122,7 @@ async fn look_up(
         }
     }
     match found.as_slice() {
-        [Candidate { created, is_new: true }] => Ok(created.clone()),
+        [Candidate { created, is_new: true }] if !client.uploads.has_another(row, name) => Ok(created.clone()),
         [] => {
             let message = format!("{}. The list shows no new `{name}` yet; it was not sent again", unknown.message());
             let error = retold(&unknown, message);
@@ -133,31 +145,43 @@ async fn look_up(
 
 struct Candidate {
     created: Created,
-    /// Whether the service dates it after the start of the call; without a date nobody knows.
+    /// Whether the service dates it after the request by its own clock; where either date is missing nobody knows.
     is_new: bool,
 }
 
+/// The records of that name which the request of `sent_at` may have made.
 async fn candidates(
     client: &Client,
+    row: &'static Endpoint,
     list: &'static Endpoint,
     name: &str,
-    since: DateTime<Utc>,
+    sent_at: Duration,
 ) -> Result<Vec<Candidate>> {
+    let caller = client.caller();
+    let ago = chrono::Duration::from_std(caller.clock.elapsed().saturating_sub(sent_at)).unwrap_or_default();
+    let ours = caller.clock.now() + chrono::Duration::seconds(caller.skew.seconds()) - ago;
+    let ours = ours.checked_sub_signed(CLOCKS_DIFFER).unwrap_or(ours);
     let given: Vec<(&str, String)> =
-        list.parameter("date").map(|date| (date.name, since.to_rfc3339())).into_iter().collect();
+        list.parameter("date").map(|date| (date.name, ours.to_rfc3339())).into_iter().collect();
     let mut pages = Pages::new(client.clone(), list, Arguments::new(list, &given)?, None, None)?;
-    let mut found = Vec::new();
+    let mut items = Vec::new();
     while let Some(page) = pages.next_page().await? {
-        for item in page {
-            let text = |field: &str| item.get(field).and_then(Value::as_text).unwrap_or_default().to_owned();
-            let is_new = match item.get("create_date") {
-                Some(Value::Time(time)) => Some(*time >= since),
-                _ => None,
-            };
-            if text("name").eq_ignore_ascii_case(name) && is_new != Some(false) {
-                let created = Created { id: text("id"), uri: text("uri") };
-                found.push(Candidate { created, is_new: is_new == Some(true) });
-            }
+        items.extend(page);
+    }
+    // The list's own `Date` says when, by the clock that dates records, the request was sent.
+    let theirs = caller.skew.service_time_at(sent_at).and_then(|time| time.checked_sub_signed(WHOLE_SECONDS));
+    let since = theirs.unwrap_or(ours);
+    let mut found = Vec::new();
+    for item in items {
+        let text = |field: &str| item.get(field).and_then(Value::as_text).unwrap_or_default().to_owned();
+        let created = match item.get("create_date") {
+            Some(Value::Time(time)) => Some(*time),
+            _ => None,
+        };
+        let is_old = created.is_some_and(|time| time < since) || client.uploads.made(row, &text("id"));
+        if text("name").eq_ignore_ascii_case(name) && !is_old {
+            let is_new = created.is_some() && theirs.is_some();
+            found.push(Candidate { created: Created { id: text("id"), uri: text("uri") }, is_new });
         }
     }
     Ok(found)

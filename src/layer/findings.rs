@@ -25,6 +25,7 @@ pub(super) enum Finding {
     ShortPart,
     MissingM,
     NoDataM,
+    NoDataCoordinate,
     MixedShapes,
 }
 
@@ -58,6 +59,10 @@ impl Finding {
             Self::ShortPart => ("short-part", "parts have too few vertices for a line or a ring"),
             Self::MissingM => ("missing-m", "vertices without M in a layer that has M were given NaN"),
             Self::NoDataM => ("no-data-m", "M values that mean `no data` were read as NaN"),
+            Self::NoDataCoordinate => (
+                "no-data-coordinate",
+                "coordinates that mean `no data` or are no finite numbers were kept; GeoJSON has null geometries for them",
+            ),
             Self::MixedShapes => ("mixed-shapes", "records of another shape type than the header declares were kept"),
         }
     }

@@ -1,6 +1,7 @@
 //! Layers as GeoJSON (RFC 7946): WGS 84, outer rings counter-clockwise, shortest digits, one record at a time.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
@@ -10,22 +11,25 @@ use arrow_schema::DataType;
 
 use super::crs::Transform;
 use super::geojson_geometry::Pen;
-use super::{Layer, file, geometries_of};
+use super::{Cancel, Layer, geometries_of};
 use crate::error::{Error, Kind, Result};
+use crate::part_file;
 
 /// The day 1970-01-01, counted from year 1.
 const EPOCH: i32 = 719_163;
 
 impl Layer {
     /// Writes a `FeatureCollection`. `as_is` writes coordinates as they are; otherwise they are brought to WGS 84, and
-    /// it is an error where the CRS is unknown.
-    pub fn write_geojson(&self, path: &Path, as_is: bool) -> Result<()> {
+    /// it is an error where the CRS is unknown. Once `cancel` is set, nothing is left or replaced.
+    pub fn write_geojson(&self, path: &Path, as_is: bool, cancel: &Cancel) -> Result<()> {
         let transform = self.transform(as_is)?;
-        file::write(path, |out| {
+        let fill = |out: &mut BufWriter<&File>| {
             self.features(transform.as_ref(), &mut |text| {
+                cancel.check()?;
                 out.write_all(text).map_err(|cause| Error::file("write", path, &cause))
             })
-        })
+        };
+        part_file::write(path, fill, || cancel.check())
     }
 
     /// The same as text.

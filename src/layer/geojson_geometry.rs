@@ -2,6 +2,7 @@
 
 use super::crs::Transform;
 use super::geojson::json;
+use super::geometry::is_place;
 use super::winding;
 use super::wkb::{Cursor, Head, ordinate, points};
 use crate::error::{Error, Kind, Result};
@@ -23,8 +24,16 @@ impl<'a> Pen<'a> {
         Self { transform, xs: Vec::new(), ys: Vec::new(), heights: Vec::new() }
     }
 
-    /// Writes one geometry.
+    /// Writes one geometry; `null` for one with a vertex that is no place, of which a diagnostic of the layer tells.
     pub(super) fn geometry(&mut self, text: &mut Vec<u8>, wkb: &[u8]) -> Result<()> {
+        let mut is_sound = true;
+        Cursor::new(wkb).runs(&mut |run, stride, _| {
+            is_sound &= points(run, stride).all(|(x, y)| is_place(x) && is_place(y));
+        })?;
+        if !is_sound {
+            text.extend_from_slice(b"null");
+            return Ok(());
+        }
         self.object(text, &mut Cursor::new(wkb), DEPTH)
     }
 

@@ -15,6 +15,11 @@ use crate::archive::{Flat, Record, Shape, ShapeHeader, Vertices};
 /// Below this, an M means that there is none.
 const NO_DATA: f64 = -1e38;
 
+/// Whether an X or Y is a place: `no data` is written as less than -1e38, and nothing is as far away as that.
+pub(super) fn is_place(ordinate: f64) -> bool {
+    ordinate.abs() <= -NO_DATA
+}
+
 /// The bytes of a point and its record header.
 const POINT_RECORD: usize = 28;
 /// The most that room is made for before anything is read, since sizes may lie.
@@ -101,6 +106,9 @@ impl Geometries {
             self.findings.add(Finding::MissingM, number);
         } else if has_m && vertices.m.is_some_and(|m| floats(m).any(|value| value < NO_DATA)) {
             self.findings.add(Finding::NoDataM, number);
+        }
+        if !floats(vertices.xy).all(is_place) {
+            self.findings.add(Finding::NoDataCoordinate, number);
         }
         let count = vertices.xy.len() / 16;
         match shape.flat {

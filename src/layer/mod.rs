@@ -9,10 +9,10 @@ pub mod crs;
 /// A layer as a small map that needs nothing but a browser.
 pub mod picture;
 
+mod cancel;
 mod cart_checks;
 mod cells;
 mod columns;
-mod file;
 mod findings;
 mod geojson;
 mod geojson_geometry;
@@ -40,6 +40,7 @@ use arrow_schema::SchemaRef;
 use self::crs::Crs;
 pub use crate::archive::{Diagnostic, Limits, Options, Source, layers};
 use crate::error::Result;
+pub use cancel::Cancel;
 pub use read::read;
 
 /// A table of field data: columns, one geometry column (WKB), its coordinate system, units and diagnostics.

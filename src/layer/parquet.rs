@@ -1,6 +1,8 @@
 //! Layers as GeoParquet 1.1: WKB, the coordinate system as PROJJSON, and a box around each geometry for readers that
 //! look for a region.
 
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,36 +18,46 @@ use parquet::schema::types::ColumnPath;
 use serde_json::{Value, json};
 
 use super::wkb::{Cursor, points};
-use super::{Layer, file, geometries_of, schema};
+use super::{Cancel, Layer, geometries_of, schema};
 use crate::error::{Error, Kind, Result};
+use crate::part_file;
 
 /// Large enough to compress well, small enough that a region of interest leaves most of them unread.
 const ROW_GROUP: usize = 65_536;
+
+/// So many rows are written before the next look at whether the work is still wanted.
+const STEP: usize = 16_384;
 
 const SIDES: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
 
 impl Layer {
     /// Writes GeoParquet 1.1. An unknown CRS is written as `null`, which says so; the default of the format would
-    /// claim WGS 84.
-    pub fn write_parquet(&self, path: &Path) -> Result<()> {
+    /// claim WGS 84. Once `cancel` is set, nothing is left or replaced.
+    pub fn write_parquet(&self, path: &Path, cancel: &Cancel) -> Result<()> {
         let failed = |cause: &dyn std::fmt::Display| {
             Error::new(Kind::File, format!("cannot write `{}`: {cause}", path.display()))
         };
         let mut bounds = Bounds::default();
         let mut batches = Vec::new();
         for batch in &self.batches {
+            cancel.check()?;
             batches.push(self.with_boxes(batch, &mut bounds)?);
         }
         let schema = batches.first().map_or_else(|| self.schema(), RecordBatch::schema);
         let properties = self.properties(&schema, &bounds).map_err(|cause| failed(&cause))?;
-        file::write(path, |out| {
+        let fill = |out: &mut BufWriter<&File>| {
             let mut writer =
                 ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties)).map_err(|cause| failed(&cause))?;
             for batch in &batches {
-                writer.write(batch).map_err(|cause| failed(&cause))?;
+                for start in (0..batch.num_rows()).step_by(STEP) {
+                    cancel.check()?;
+                    let rows = STEP.min(batch.num_rows().saturating_sub(start));
+                    writer.write(&batch.slice(start, rows)).map_err(|cause| failed(&cause))?;
+                }
             }
             writer.close().map(drop).map_err(|cause| failed(&cause))
-        })
+        };
+        part_file::write(path, fill, || cancel.check())
     }
 
     fn properties(&self, schema: &Schema, bounds: &Bounds) -> parquet::errors::Result<WriterProperties> {

@@ -22,6 +22,7 @@ use super::ending::Ending;
 use super::errors;
 use super::process::PerProcess;
 use crate::error::{Error, Kind, Result};
+use crate::layer::Cancel;
 
 /// How long a wait may go on without looking for signals.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
@@ -122,22 +123,25 @@ pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<
     }
 }
 
-/// Does `work` that computes rather than waits on a thread of its own, so that this one can look for signals.
+/// Does `work` that computes rather than waits on a thread of its own, so that this one can look for signals. A
+/// signal ends the wait and sets the flag that `work` is given.
 pub(super) fn compute<T: Send + 'static>(
     py: Python<'_>,
-    work: impl FnOnce() -> Result<T> + Send + 'static,
+    work: impl FnOnce(&Cancel) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let bridge = bridge(py)?;
     let (sender, mut receiver) = sync_channel(1);
+    let cancel = Cancel::default();
+    let seen = cancel.clone();
     std::thread::Builder::new().name("headland-compute".to_owned()).spawn(move || {
         // The send fails when a signal ended the wait: then nobody wants the outcome.
-        let _ = sender.send(work());
+        let _ = sender.send(work(&seen));
     })?;
     loop {
         let receiver = &mut receiver;
         match bridge.without_gil(py, move || receiver.recv_timeout(SIGNAL_CHECK)) {
             Ok(outcome) => return outcome.map_err(|error| errors::raise(py, &error)),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| cancel.cancel())?,
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err("the work ended without an outcome: please report this"));
             }

@@ -218,7 +218,7 @@ impl Client {
         let call = self.fetch(py, name, arguments, timeout)?;
         let options = reading.options();
         let (source, origin) = bridge::wait(py, call)?;
-        bridge::compute(py, move || Ok(records::read(&source, &options)?.with_source(origin))).map(Layer::new)
+        bridge::compute(py, move |_| Ok(records::read(&source, &options)?.with_source(origin))).map(Layer::new)
     }
 
     #[pyo3(signature = (name, arguments, timeout, reading))]

@@ -14,7 +14,7 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 use super::{bridge, cells};
 use crate::archive::{self, Limits, Options, Source};
 use crate::error::{Error, Kind, Result};
-use crate::layer::{self as records, picture::Picture};
+use crate::layer::{self as records, Cancel, picture::Picture};
 
 /// A layer of the core; `headland.Layer` wraps it.
 #[pyclass(frozen, module = "headland._core")]
@@ -31,10 +31,10 @@ impl Layer {
     fn compute<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&records::Layer) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&records::Layer, &Cancel) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let layer = self.layer.clone();
-        bridge::compute(py, move || work(&layer))
+        bridge::compute(py, move |cancel| work(&layer, cancel))
     }
 }
 
@@ -149,20 +149,20 @@ impl Layer {
     }
 
     fn geojson(&self, py: Python<'_>, as_is: bool) -> PyResult<String> {
-        self.compute(py, move |layer| layer.geojson(as_is))
+        self.compute(py, move |layer, _| layer.geojson(as_is))
     }
 
     fn write_geojson(&self, py: Python<'_>, path: PathBuf, as_is: bool) -> PyResult<()> {
-        self.compute(py, move |layer| layer.write_geojson(&path, as_is))
+        self.compute(py, move |layer, cancel| layer.write_geojson(&path, as_is, cancel))
     }
 
     fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.compute(py, move |layer| layer.write_parquet(&path))
+        self.compute(py, move |layer, cancel| layer.write_parquet(&path, cancel))
     }
 
     /// The area of the polygons in square metres.
     fn area(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        self.compute(py, records::Layer::area)
+        self.compute(py, |layer, _| layer.area())
     }
 
     #[pyo3(signature = (*, column, title, unit, width, as_is))]
@@ -176,7 +176,7 @@ impl Layer {
         as_is: bool,
     ) -> PyResult<String> {
         let options = Picture { column, title, unit, width, as_is };
-        self.compute(py, move |layer| layer.picture(&options))
+        self.compute(py, move |layer, _| layer.picture(&options))
     }
 }
 
@@ -233,14 +233,14 @@ impl From<Given> for Source {
 #[pyfunction]
 pub(super) fn read(py: Python<'_>, source: Given, reading: Reading) -> PyResult<Layer> {
     let (source, options) = (Source::from(source), reading.options());
-    bridge::compute(py, move || records::read(&source, &options).map_err(about_archive)).map(Layer::new)
+    bridge::compute(py, move |_| records::read(&source, &options).map_err(about_archive)).map(Layer::new)
 }
 
 /// The names of an archive's layers.
 #[pyfunction]
 pub(super) fn layers(py: Python<'_>, source: Given, limits: Bounds) -> PyResult<Vec<String>> {
     let (source, limits) = (Source::from(source), bounds(limits));
-    bridge::compute(py, move || archive::layers(&source, &limits).map_err(about_archive))
+    bridge::compute(py, move |_| archive::layers(&source, &limits).map_err(about_archive))
 }
 
 /// A file that is not there is an archive that cannot be read, to whoever reads archives.

@@ -64,6 +64,8 @@ pub struct Attempts<'a> {
     patience: Duration,
     started: Duration,
     sent: u32,
+    /// When the last request was sent.
+    sent_at: Duration,
     failures: u32,
     few: u32,
     corrected: bool,
@@ -80,6 +82,7 @@ impl Caller {
             patience,
             started: self.clock.elapsed(),
             sent: 0,
+            sent_at: self.clock.elapsed(),
             failures: 0,
             few: 0,
             corrected: false,
@@ -95,6 +98,7 @@ impl Attempts<'_> {
             let correction = self.caller.skew.seconds();
             let request = self.caller.sign(self.call, self.class, correction)?;
             self.sent = self.sent.saturating_add(1);
+            self.sent_at = self.caller.clock.elapsed();
             if let Some(slot) = &mut slot {
                 slot.sent();
             }
@@ -226,6 +230,7 @@ impl Attempts<'_> {
     }
 
     fn heard(&self, reply: &Reply) -> Heard {
+        self.caller.skew.hear(&reply.headers, self.caller.clock.elapsed());
         let heard = Heard::read(&reply.headers, self.caller.clock.now());
         if reply.status != 429 {
             return heard;
@@ -269,8 +274,7 @@ impl Attempts<'_> {
             }
             Lesson::Corrected(skew) => {
                 let outcome = if self.corrected { judged.outcome } else { Outcome::Skewed };
-                #[expect(clippy::cast_precision_loss, reason = "a difference of clocks is far below 2^52 seconds")]
-                let error = judged.error.with(|facts| facts.clock_skew = Some(skew as f64));
+                let error = judged.error.with(|facts| facts.clock_skew = Some(in_facts(skew)));
                 Judged { outcome, error, wait: None }
             }
         }
@@ -279,7 +283,11 @@ impl Attempts<'_> {
     /// The error with the facts of the call.
     #[must_use]
     pub fn finish(&self, error: Error) -> Error {
+        let skew = self.caller.skew.seconds();
         error.with(|facts| {
+            if skew != 0 && facts.clock_skew.is_none() {
+                facts.clock_skew = Some(in_facts(skew));
+            }
             facts.endpoint = Some(self.call.row.full_name);
             facts.method = Some(self.call.row.method.as_str());
             facts.attempts = Some(self.sent);
@@ -287,11 +295,22 @@ impl Attempts<'_> {
         })
     }
 
+    /// When the last request was sent, by the clock for deadlines.
+    #[must_use]
+    pub fn sent_at(&self) -> Duration {
+        self.sent_at
+    }
+
     /// What is left of the time that the call may take.
     #[must_use]
     pub fn left(&self) -> Duration {
         self.patience.saturating_sub(self.caller.clock.elapsed().saturating_sub(self.started))
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a difference of clocks is far below 2^52 seconds")]
+fn in_facts(skew: i64) -> f64 {
+    skew as f64
 }
 
 fn settle(slot: Option<Slot>, heard: &Heard) {

@@ -1,6 +1,7 @@
 //! The difference between this machine's clock and the service's, learnt from `Date`.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use http::HeaderMap;
@@ -14,10 +15,22 @@ const SUSPICIOUS: i64 = 60;
 /// Differences below this explain nothing: `Date` has whole seconds and a reply takes time.
 const NOISE: i64 = 5;
 
+/// A service whose time jumps about is told of so often.
+const MOST_TOLD: usize = 8;
+
 /// What a client has learnt about its clock.
 #[derive(Debug, Default)]
 pub struct Skew {
-    seconds: Mutex<i64>,
+    learnt: Mutex<Learnt>,
+    /// The last `Date` of the service, and when it arrived by the clock for deadlines.
+    heard: Mutex<Option<(DateTime<Utc>, Duration)>>,
+}
+
+#[derive(Debug, Default)]
+struct Learnt {
+    seconds: i64,
+    /// The corrections that the user was told of, each once.
+    told: Vec<i64>,
 }
 
 /// What a 401 says about the clock.
@@ -35,7 +48,23 @@ impl Skew {
     /// The service's clock minus ours, in seconds.
     #[must_use]
     pub fn seconds(&self) -> i64 {
-        *self.seconds.lock().unwrap_or_else(PoisonError::into_inner)
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).seconds
+    }
+
+    /// Notes the `Date` of a reply that arrived at `elapsed`.
+    pub(super) fn hear(&self, headers: &HeaderMap, elapsed: Duration) {
+        if let Some(date) = date(headers) {
+            *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some((date, elapsed));
+        }
+    }
+
+    /// The earliest time that the service's own clock can have shown at `moment`, by a `Date` that came after it;
+    /// `None` where none came since.
+    #[must_use]
+    pub fn service_time_at(&self, moment: Duration) -> Option<DateTime<Utc>> {
+        let (date, arrived) = (*self.heard.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let passed = chrono::Duration::from_std(arrived.checked_sub(moment)?).ok()?;
+        date.checked_sub_signed(passed)
     }
 
     /// Learns from a 401 to a request that was signed with `used` seconds of correction. Of many calls that fail
@@ -48,8 +77,7 @@ impl Skew {
         about_time: bool,
         notices: &Notices,
     ) -> Lesson {
-        let date = headers.get(DATE).and_then(|value| value.to_str().ok());
-        let Some(date) = date.and_then(|text| DateTime::parse_from_rfc2822(text).ok()) else {
+        let Some(date) = date(headers) else {
             return if about_time { Lesson::NoDate } else { Lesson::NotTheClock };
         };
         // `Date` has whole seconds, cut: on average it is half a second behind.
@@ -59,13 +87,22 @@ impl Skew {
         if error < if about_time { NOISE } else { SUSPICIOUS } {
             return Lesson::NotTheClock;
         }
-        let mut seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
-        if measured.saturating_sub(*seconds).saturating_abs() >= NOISE {
-            *seconds = measured;
-            notices.add(warning(measured));
+        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = |known: &i64| measured.saturating_sub(*known).saturating_abs() >= NOISE;
+        if is_new(&learnt.seconds) {
+            learnt.seconds = measured;
+            if learnt.told.len() < MOST_TOLD && learnt.told.iter().all(is_new) {
+                learnt.told.push(measured);
+                notices.add(warning(measured));
+            }
         }
         Lesson::Corrected(measured)
     }
+}
+
+fn date(headers: &HeaderMap) -> Option<DateTime<Utc>> {
+    let text = headers.get(DATE)?.to_str().ok()?;
+    DateTime::parse_from_rfc2822(text).ok().map(|date| date.to_utc())
 }
 
 fn warning(skew: i64) -> String {

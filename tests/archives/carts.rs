@@ -126,7 +126,7 @@ fn a_path_bytes_and_a_zip_give_the_same() {
         assert_eq!((layer.name(), batch(&layer), layer.metadata()), (name, batch(&bytes), bytes.metadata()));
     }
     let parquet = folder.path().join("loads.parquet");
-    bytes.write_parquet(&parquet).unwrap();
+    bytes.write_parquet(&parquet, &layer::Cancel::default()).unwrap();
     assert!(std::fs::metadata(parquet).unwrap().len() > 0);
 }
 

@@ -171,3 +171,18 @@ fn deleted_records_take_their_shapes_with_them() {
     let text = layer.geojson(true).unwrap();
     assert!(text.contains("[1.0,1.0]") && text.contains("[3.0,3.0]") && !text.contains("[2.0,2.0]"), "{text}");
 }
+
+#[test]
+fn coordinates_that_are_no_place_are_kept_told_and_null_in_geojson() {
+    let far = [(-1e39, 2.0), (1.0, -1e39), (f64::NAN, 2.0), (1.0, f64::INFINITY)];
+    let records: Vec<Vec<u8>> = [(1.0, 2.0)].into_iter().chain(far).map(|(x, y)| make::point(x, y)).collect();
+    let layer = shapes(1, &records);
+    told(&layer, "no-data-coordinate");
+    let kept: Vec<Vec<u8>> = layer.geometries().map(|wkb| wkb.unwrap()[5..].to_vec()).collect();
+    assert_eq!(kept, records.iter().map(|record| record[4..].to_vec()).collect::<Vec<_>>(), "byte for byte");
+    let all: serde_json::Value = serde_json::from_str(&layer.geojson(true).unwrap()).unwrap();
+    let geometries: Vec<bool> =
+        all["features"].as_array().unwrap().iter().map(|feature| feature["geometry"].is_null()).collect();
+    assert_eq!(geometries, [false, true, true, true, true]);
+    assert!(shapes(1, &records[..1]).diagnostics().iter().all(|note| note.code != "no-data-coordinate"));
+}

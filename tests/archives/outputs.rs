@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use headland::archive::Options;
 use headland::error::Kind;
 use headland::layer::picture::Picture;
-use headland::layer::{self, Layer};
+use headland::layer::{self, Cancel, Layer};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn geojson_is_in_wgs_84_with_rings_to_the_right() {
     let layer = squares(Some(make::UTM_12), &Options::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.geojson");
-    layer.write_geojson(&path, false).unwrap();
+    layer.write_geojson(&path, false, &Cancel::default()).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text, layer.geojson(false).unwrap());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the part file is gone");
@@ -91,7 +91,7 @@ fn a_layer_can_be_read_in_wgs_84() {
 fn geo(layer: &Layer) -> (Value, Vec<arrow_array::RecordBatch>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.parquet");
-    layer.write_parquet(&path).unwrap();
+    layer.write_parquet(&path, &Cancel::default()).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&path).unwrap()).unwrap();
     let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap();
     let geo = pairs.iter().find(|pair| pair.key == "geo").unwrap().value.clone().unwrap();
@@ -158,4 +158,46 @@ fn a_picture_shows_a_column_and_its_unit() {
     assert!(squares(None, &Options::default()).unwrap().picture(&Picture::default()).is_err());
     let as_is = Picture { as_is: true, ..Picture::default() };
     assert!(squares(None, &Options::default()).unwrap().picture(&as_is).is_ok());
+}
+
+#[test]
+fn writers_of_one_path_do_not_meet_and_leave_the_parts_of_others_alone() {
+    let layer = squares(Some(make::UTM_12), &Options::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, own) in [("t.parquet", "t.parquet.part"), ("t.geojson", "t.geojson.part")] {
+        std::fs::write(folder.path().join(own), "the user's").unwrap();
+        let path = folder.path().join(name);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..10 {
+                        if name.ends_with("parquet") {
+                            layer.write_parquet(&path, &Cancel::default()).unwrap();
+                        } else {
+                            layer.write_geojson(&path, false, &Cancel::default()).unwrap();
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_to_string(folder.path().join(own)).unwrap(), "the user's");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
+    let whole = std::fs::read_to_string(folder.path().join("t.geojson")).unwrap();
+    assert_eq!(whole, layer.geojson(false).unwrap());
+}
+
+#[test]
+fn cancelled_writers_replace_nothing_and_leave_nothing() {
+    let layer = squares(Some(make::UTM_12), &Options::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t");
+    std::fs::write(&path, "before").unwrap();
+    let cancel = Cancel::default();
+    cancel.cancel();
+    for written in [layer.write_parquet(&path, &cancel), layer.write_geojson(&path, false, &cancel)] {
+        assert!(written.unwrap_err().message().contains("cancelled"));
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -1,6 +1,6 @@
 //! The same layer from every kind of source, and clear words about sources that are none.
 
-use headland::archive::{Options, Source};
+use headland::archive::{Limits, Options, Source};
 use headland::error::Kind;
 use headland::layer;
 
@@ -105,17 +105,30 @@ fn what_is_no_archive_is_told_for_what_it_looks_like() {
 
 #[test]
 fn limits_are_held_before_anything_is_inflated() {
-    let zeros = vec![0; 32 << 20];
+    let zeros = vec![0; 80 << 20];
     let zip = make::zip(&[("t.dbf", &zeros)]);
     let error = layer::read(&make::source(zip.clone()), &Options::default()).unwrap_err();
-    assert!(error.message().contains("more than 500 times"), "{error}");
+    assert!(error.message().contains("more than 100 times"), "{error}");
+    assert!(error.message().contains("raise Limits(ratio=...)"), "{error}");
+    let raised = Limits { ratio: 2_000, ..Limits::default() };
+    let error = layer::read(&make::source(zip.clone()), &Options { limits: raised, ..Options::default() }).unwrap_err();
+    assert!(error.message().contains("header length"), "it was read, and is no table: {error}");
     let mut options = Options::default();
     options.limits.bytes = 1 << 20;
     let error = layer::read(&make::source(zip.clone()), &options).unwrap_err();
-    assert!(error.message().contains("limit of 1048576"), "{error}");
+    assert!(error.message().contains("limit of 1048576") && error.message().contains("Limits(bytes=...)"), "{error}");
     options.limits.members = 0;
     let error = layer::read(&make::source(zip), &options).unwrap_err();
     assert!(error.message().contains("limit of 0"), "{error}");
+}
+
+#[test]
+fn a_small_table_may_be_all_blanks() {
+    let record = [b' '; 255];
+    let dbf = make::dbf(&[("c", b'C', 254, 0)], &vec![&record[..]; 4_000], 0);
+    let zip = make::zip(&[("t.dbf", &dbf)]);
+    assert!(dbf.len() / zip.len() > 200, "a ratio that no large table may have");
+    assert_eq!(layer::read(&make::source(zip), &Options::default()).unwrap().len(), 4_000);
 }
 
 #[test]

@@ -292,3 +292,24 @@ fn calls_can_be_driven_by_any_runtime() {
         }
     });
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_correction_is_told_once_and_with_the_error_of_a_call_that_fails_then() {
+    let offset = std::sync::Arc::new(std::sync::atomic::AtomicI64::new(3_600));
+    let theirs = offset.clone();
+    let script = Script::new(move |_, request| {
+        let skew = theirs.load(std::sync::atomic::Ordering::Relaxed);
+        let time: i64 = request.headers["x-ss-timestamp"].to_str().unwrap().parse().unwrap();
+        let right = (time - START - skew).abs() <= 1;
+        Ok(canned(if right { 404 } else { 401 }, "").with("date", date(skew)))
+    });
+    let client = client(&script);
+    for (skew, warnings) in [(3_600, 1), (3_600, 0), (-3_600, 1), (3_600, 0), (-3_600, 0)] {
+        offset.store(skew, std::sync::atomic::Ordering::Relaxed);
+        let error = access_key(&client).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::NotFound, "{error}");
+        let told = error.facts().clock_skew.unwrap();
+        assert!((told - f64::from(i32::try_from(skew).unwrap())).abs() <= 1.0, "{told}");
+        assert_eq!(client.take_warnings().len(), warnings, "{skew}");
+    }
+}

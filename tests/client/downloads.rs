@@ -1,7 +1,7 @@
 //! Files: waited for, checked, put in their place; and what is never saved.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -260,4 +260,46 @@ async fn a_wait_of_zero_does_not_hammer() {
     let start = tokio::time::Instant::now();
     download(&client(&script), "SHP", Target::Memory).await.unwrap();
     assert!((seconds(start) - 31.0).abs() < 0.1, "1 + 2 + 4 + 8 + 16 s: {}", seconds(start));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_path_that_cannot_take_a_file_is_refused_before_any_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Script::new(|_, _| Ok(ok(zip_of(b"points"))));
+    let client = client(&script);
+    let at = |name: &str| folder.path().join(name);
+    for (path, kind, words) in [
+        (PathBuf::new(), Kind::Value, "is empty"),
+        (at("a\0b.zip"), Kind::Value, "NUL"),
+        (at(&"n".repeat(256)), Kind::Value, "255 bytes"),
+        (at("missing/"), Kind::File, "no folder"),
+        (at("missing/a.zip"), Kind::File, "no folder"),
+    ] {
+        let error = download(&client, "SHP", to(&path)).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.message().contains(words), "{error}");
+    }
+    download(&client, "SHP", to(&at(&"n".repeat(255)))).await.unwrap();
+    assert_eq!((script.count(), files(folder.path()).len()), (1, 1));
+}
+
+#[cfg(unix)]
+#[tokio::test(start_paused = true)]
+async fn only_regular_files_are_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept");
+    fs::write(&kept, "mine").unwrap();
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&kept, &link).unwrap();
+    let script =
+        Script::new(|_, _| Ok(ok(zip_of(b"points")).with("content-disposition", "attachment; filename=\"link\"")));
+    let client = client(&script);
+    for (path, calls) in [(PathBuf::from("/dev/null"), 0), (link.clone(), 0), (folder.path().to_owned(), 1)] {
+        let error = download(&client, "SHP", Target::Disk { to: path, overwrite: true }).await.unwrap_err();
+        assert_eq!((error.kind(), script.count()), (Kind::File, calls), "{error}");
+        assert!(error.message().contains("only a regular file is replaced"), "{error}");
+    }
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "mine");
+    assert_eq!(files(folder.path()).len(), 2);
 }

@@ -193,7 +193,8 @@ async fn an_upload_whose_reply_is_lost_is_sent_once() {
             (Vec::new(), Duration::ZERO)
         } else {
             let item = format!(r#"{{"ID":8,"Name":"a.zip","Uri":"u","CreateDate":"{date}"}}"#);
-            reply("200 OK", format!(r#"{{"TotalCount":1,"IsNextPage":false,"JobData":[{item}]}}"#).as_bytes())
+            let head = format!("200 OK\r\nDate: {}", chrono::Utc::now().to_rfc2822());
+            reply(&head, format!(r#"{{"TotalCount":1,"IsNextPage":false,"JobData":[{item}]}}"#).as_bytes())
         }
     })
     .await;

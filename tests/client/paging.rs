@@ -229,3 +229,58 @@ async fn a_list_without_a_promised_order_is_read_again_when_it_moved() {
     let error = read(&mut pages(&client, "field_computers.list", 8)).await.unwrap_err();
     assert!(error.message().contains("changed"), "{error}");
 }
+
+/// A list page by page, whatever the request asks for, under one `TotalCount`.
+fn scripted(kind: &'static str, total: u32, pages: &'static [&'static [u32]]) -> Arc<Script> {
+    Script::new(move |_, request| {
+        let page: usize = query(request, "page").unwrap().parse().unwrap();
+        let items: Vec<_> = pages[page].iter().map(|id| format!(r#"{{"ID":{id}}}"#)).collect();
+        let more = page + 1 < pages.len();
+        Ok(ok(format!(r#"{{"TotalCount":{total},"IsNextPage":{more},"{kind}":[{}]}}"#, items.join(","))))
+    })
+}
+
+/// Specification 2.1: `TotalCount` is the total of records in the list.
+#[tokio::test(start_paused = true)]
+async fn a_list_that_gives_fewer_records_than_it_promises_is_an_error() {
+    for (name, kind, calls) in [("job_data.list", "JobData", 3), ("field_computers.list", "FieldComputer", 6)] {
+        let script = scripted(kind, 5, &[&[1, 2], &[3]]);
+        let error = read(&mut pages(&client(&script), name, 2)).await.unwrap_err();
+        assert_eq!((error.kind(), script.count()), (Kind::Decode, calls), "{error}");
+        assert!(error.message().contains("promises 5 records") && error.message().contains("gave 3"), "{error}");
+        // No array, an empty one, and one under another name.
+        for (body, words) in [
+            ("", "promises 5 records"),
+            (r#","JobData":[],"FieldComputer":[]"#, "promises 5 records"),
+            (r#","Jobs":[{"ID":1}]"#, "holds `jobs` instead"),
+        ] {
+            let script = Script::new(move |_, _| Ok(ok(format!(r#"{{"TotalCount":5,"IsNextPage":false{body}}}"#))));
+            let error = read(&mut pages(&client(&script), name, 2)).await.unwrap_err();
+            assert_eq!((error.kind(), script.count()), (Kind::Decode, 1), "{error}");
+            assert!(error.message().contains(words) && error.message().contains(kind), "{error}");
+        }
+    }
+    // Two records under one id are two records, as far as the promise goes.
+    let script = scripted("JobData", 3, &[&[1, 2], &[2]]);
+    assert_eq!(read(&mut pages(&client(&script), "job_data.list", 2)).await.unwrap(), [1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_in_which_records_changed_places_is_not_short() {
+    // One that was still to come is removed while a new one comes in front: the count stays the same.
+    let (client, script) = serve(jobs(0..7), |number, ids| {
+        if number == 1 {
+            ids.retain(|id| *id != 6);
+            ids.insert(0, 99);
+        }
+    });
+    assert_eq!(read(&mut pages(&client, "job_data.list", 3)).await.unwrap(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(script.count(), 3);
+    // Records vanish between the counting and the giving: the first page is looked at once more, and tells.
+    let script = Script::new(|number, _| {
+        let total = if number == 0 { 5 } else { 2 };
+        Ok(ok(format!(r#"{{"TotalCount":{total},"IsNextPage":false,"JobData":[{{"ID":1}},{{"ID":2}}]}}"#)))
+    });
+    assert_eq!(read(&mut pages(&client_of(config(), &script), "job_data.list", 3)).await.unwrap(), [1, 2]);
+    assert_eq!(script.count(), 2);
+}

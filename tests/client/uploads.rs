@@ -1,11 +1,14 @@
 //! Uploads: sent once, found again when the reply is lost.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat};
 use headland::api::Method;
 use headland::client::{Client, Created, UploadFile};
 use headland::error::Kind;
-use headland::transport::FaultKind;
+use headland::transport::{Fault, FaultKind};
 
 use crate::parts::*;
 
@@ -20,7 +23,29 @@ fn item(id: u32, name: &str, after_start: i64) -> String {
 }
 
 fn list(items: &[String]) -> Canned {
+    list_at(0, items)
+}
+
+/// A list whose `Date` is so many seconds after the start.
+fn list_at(after_start: i64, items: &[String]) -> Canned {
     ok(format!(r#"{{"TotalCount":{},"IsNextPage":false,"JobData":[{}]}}"#, items.len(), items.join(",")))
+        .with("date", DateTime::from_timestamp(START + after_start, 0).unwrap().to_rfc2822())
+}
+
+/// Answers the first POST with `first`, later ones with `later`, and lists with `listed`.
+fn second_post(
+    first: &'static str,
+    later: fn() -> Result<Canned, Fault>,
+    listed: impl Fn() -> Canned + Send + 'static,
+) -> Arc<Script> {
+    let mut posts = 0;
+    Script::new(move |_, request| {
+        if request.method == Method::Get {
+            return Ok(listed());
+        }
+        posts += 1;
+        if posts == 1 { Ok(canned(201, "").with("location", first)) } else { later() }
+    })
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,7 +105,7 @@ async fn a_lost_reply_is_settled_by_the_one_new_record_of_that_name() {
 async fn an_outcome_that_cannot_be_told_is_an_error_with_the_candidates() {
     for (items, candidates) in [
         (vec![], vec![]),
-        (vec![item(8, "job.jdp.zip", 1), item(7, "job.jdp.zip", -5)], vec!["8", "7"]),
+        (vec![item(8, "job.jdp.zip", 1), item(7, "job.jdp.zip", 0)], vec!["8", "7"]),
         (vec![r#"{"ID":6,"Name":"job.jdp.zip"}"#.to_owned()], vec!["6"]),
     ] {
         let script =
@@ -132,4 +157,65 @@ async fn a_refused_upload_and_an_empty_file_are_told() {
         assert_eq!(client.upload(row("job_data.upload"), file).await.unwrap_err().kind(), Kind::Value, "{name}");
     }
     assert_eq!(script.count(), 1);
+}
+
+/// Design, section 4: exactly one *new* id of that name settles a lost reply.
+#[tokio::test(start_paused = true)]
+async fn an_older_record_of_that_name_is_never_taken_for_a_lost_upload() {
+    for (later, kind) in [
+        ((|| Ok(canned(503, ""))) as fn() -> Result<Canned, Fault>, Kind::ServiceUnavailable),
+        (|| Ok(canned(500, "")), Kind::ServiceUnavailable),
+        (|| Ok(canned(202, "")), Kind::UploadOutcomeUnknown),
+        (|| Err(fault(FaultKind::Reset)), Kind::UploadOutcomeUnknown),
+    ] {
+        // At once after the first upload, whose id this client remembers.
+        let script = second_post("/V1/jobdata/8", later, || list(&[item(8, "job.jdp.zip", 0)]));
+        let client = client(&script);
+        assert_eq!(upload(&client).await.unwrap().id, "8");
+        let error = upload(&client).await.unwrap_err();
+        assert_eq!((error.kind(), error.facts().candidates.len()), (kind, 0), "{error}");
+        // And with a record that somebody else made a few seconds before, by the service's clock.
+        let script = second_post("/V1/jobdata/9", later, || {
+            list_at(3_600 + 10, &[item(8, "job.jdp.zip", 3_600 - 5), item(9, "job.jdp.zip", 3_600 - 9)])
+        });
+        let client = client_of(config(), &script);
+        assert_eq!(upload(&client).await.unwrap().id, "9");
+        assert_eq!(upload(&client).await.unwrap_err().kind(), kind, "the service's clock is an hour ahead of ours");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_new_is_told_by_the_clock_of_the_service() {
+    // The service is 100 s behind; the reply is lost after 30 s, and the record was made after 20 of them.
+    let script = Script::slow(Duration::from_secs(30), |_, request| {
+        if request.method == Method::Post {
+            return Err(fault(FaultKind::Reset));
+        }
+        Ok(list_at(60 - 100, &[item(8, "job.jdp.zip", 20 - 100), item(7, "job.jdp.zip", -10 - 100)]))
+    });
+    assert_eq!(upload(&client(&script)).await.unwrap().id, "8");
+    // Without `Date` nobody can tell.
+    let script = Script::new(|_, request| {
+        if request.method == Method::Post {
+            return Err(fault(FaultKind::Reset));
+        }
+        Ok(Canned { headers: Vec::new(), ..list(&[item(8, "job.jdp.zip", 1)]) })
+    });
+    let error = upload(&client(&script)).await.unwrap_err();
+    assert_eq!((error.kind(), &error.facts().candidates[..]), (Kind::UploadOutcomeUnknown, &["8".to_owned()][..]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_that_another_upload_of_this_client_may_have_made_settles_nothing() {
+    let script = Script::slow(Duration::from_secs(1), |_, request| {
+        if request.method == Method::Post {
+            return Err(fault(FaultKind::Reset));
+        }
+        Ok(list_at(1, &[item(8, "job.jdp.zip", 1)]))
+    });
+    let client = client(&script);
+    let (first, second) = tokio::join!(upload(&client), upload(&client));
+    for outcome in [first, second] {
+        assert_eq!(outcome.unwrap_err().kind(), Kind::UploadOutcomeUnknown);
+    }
 }

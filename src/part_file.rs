@@ -1,21 +1,27 @@
 //! A file that is being written: nobody sees it under its name before it is whole.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 
 /// A `.part`, removed when it is dropped before [`PartFile::keep`].
 #[derive(Debug)]
-pub(super) struct PartFile {
+pub(crate) struct PartFile {
     path: PathBuf,
     file: Option<File>,
 }
 
 impl PartFile {
+    /// Makes a `.part` beside `target`. Its name is nobody else's: neither another writer's nor a file of the user.
+    pub(crate) fn beside(target: &Path) -> Result<Self> {
+        let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Self::create(folder_of(target), &name)
+    }
+
     /// Makes a `.part` of its own in `folder`, for a file called `name`.
-    pub(super) fn create(folder: &Path, name: &str) -> Result<Self> {
+    pub(crate) fn create(folder: &Path, name: &str) -> Result<Self> {
         let start: String = name.chars().take(40).collect();
         let path = folder.join(format!("{start}.{:016x}.part", fastrand::u64(..)));
         let mut options = OpenOptions::new();
@@ -24,23 +30,23 @@ impl PartFile {
         Ok(Self { path, file: Some(file) })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let result = self.file.as_mut().map_or_else(|| Err(closed()), |file| file.write_all(bytes));
         result.map_err(|error| Error::file("write", &self.path, &error))
     }
 
     /// The same file, opened once more for reading from its start.
-    pub(super) fn reader(&self) -> Result<File> {
+    pub(crate) fn reader(&self) -> Result<File> {
         File::open(&self.path).map_err(|error| Error::file("read", &self.path, &error))
     }
 
     /// Brings the bytes to the disk and gives the file its name. A file that has the name already is only replaced
     /// with `overwrite`, even where it appeared a moment ago.
-    pub(super) fn keep(mut self, target: &Path, overwrite: bool) -> Result<()> {
+    pub(crate) fn keep(mut self, target: &Path, overwrite: bool) -> Result<()> {
         let fail = |error: io::Error| Error::file("write", target, &error);
         let file = self.file.take().ok_or_else(|| fail(closed()))?;
         file.sync_all().map_err(fail)?;
@@ -73,8 +79,44 @@ impl Drop for PartFile {
     }
 }
 
+/// Writes `target` through `fill`; what stood there stays until the new file is whole. `may_keep` is asked last.
+pub(crate) fn write(
+    target: &Path,
+    fill: impl FnOnce(&mut BufWriter<&File>) -> Result<()>,
+    may_keep: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let part = PartFile::beside(target)?;
+    if let Some(file) = &part.file {
+        let mut out = BufWriter::with_capacity(256 * 1024, file);
+        fill(&mut out)?;
+        out.flush().map_err(|cause| Error::file("write", &part.path, &cause))?;
+    }
+    may_keep()?;
+    part.keep(target, true)
+}
+
+/// Whether a file may be put in the place of what is there: only of a file. A link, a device or a folder is not what
+/// somebody means who wants a file replaced.
+pub(crate) fn may_replace(path: &Path) -> Result<()> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
+    let kind = match found.file_type() {
+        kind if kind.is_file() => return Ok(()),
+        kind if kind.is_dir() => "a folder",
+        kind if kind.is_symlink() => "a symbolic link",
+        _ => "a device, a pipe or a socket",
+    };
+    let message =
+        format!("cannot write `{}`: it is {kind}, and only a regular file is replaced; name another", path.display());
+    Err(Error::new(Kind::File, message))
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The error for a file that is in the way.
-pub(super) fn exists(path: &Path) -> Error {
+pub(crate) fn exists(path: &Path) -> Error {
     /// `EEXIST` of every system that has it.
     const EXISTS: i32 = 17;
     let cause = io::Error::new(io::ErrorKind::AlreadyExists, "it exists already; pass overwrite=True to replace it");
@@ -88,8 +130,7 @@ fn closed() -> io::Error {
 /// A new name is only safe from a power cut once its folder is on the disk; some systems cannot do that, and then
 /// there is nothing to be done.
 fn sync_folder(target: &Path) {
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if let Ok(folder) = File::open(folder) {
+    if let Ok(folder) = File::open(folder_of(target)) {
         let _ = folder.sync_all();
     }
 }
@@ -97,7 +138,6 @@ fn sync_folder(target: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Kind;
 
     #[test]
     fn a_dropped_part_leaves_nothing_and_a_kept_one_only_its_name() {
