@@ -154,6 +154,20 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_refused_at_the_last_moment_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.zip");
+        fs::write(&target, b"old").unwrap();
+        let fill =
+            |out: &mut BufWriter<&File>| out.write_all(b"new").map_err(|cause| Error::file("write", &target, &cause));
+        assert!(write(&target, fill, || Err(exists(&target))).is_err());
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        write(&target, fill, || Ok(())).unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+    }
+
+    #[test]
     fn a_file_that_appears_meanwhile_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("a.zip");

@@ -49,9 +49,8 @@ pub(super) async fn upload(client: &Client, row: &'static Endpoint, file: Upload
     client.uploads.begin(row, &name);
     let outcome = send(client, row, &name, &call).await;
     match &outcome {
-        Ok(created) => client.uploads.settle(row, &name, Some(&created.id)),
-        Err(error) if error.kind() == Kind::UploadOutcomeUnknown => {}
-        Err(_) => client.uploads.settle(row, &name, None),
+        Ok(created) => client.uploads.end(row, &name, std::slice::from_ref(&created.id)),
+        Err(error) => client.uploads.end(row, &name, &error.facts().candidates),
     }
     outcome
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::api::Endpoint;
 
-/// The uploads of a client: the ids that are theirs, and the names whose outcome is open.
+/// The uploads of a client: the ids that are or may be theirs, and the names that are on the way.
 #[derive(Debug, Default)]
 pub(super) struct Uploads {
     known: Mutex<Known>,
@@ -14,30 +14,30 @@ pub(super) struct Uploads {
 #[derive(Debug, Default)]
 struct Known {
     ids: HashSet<(&'static str, String)>,
-    /// How many uploads of a name have begun and are not settled.
+    /// How many uploads of a name have begun and have not ended.
     open: HashMap<(&'static str, String), u32>,
 }
 
 impl Uploads {
-    /// An upload begins. It stays open where its outcome is never known, as after Ctrl-C.
+    /// An upload begins. One that is dropped on the way, as by Ctrl-C, stays open: nobody knows what becomes of it.
     pub(super) fn begin(&self, row: &Endpoint, name: &str) {
         let mut known = self.known();
         let open = known.open.entry((row.path, name.to_ascii_lowercase())).or_default();
         *open = open.saturating_add(1);
     }
 
-    /// An upload is settled: it made the record `id`, or surely none.
-    pub(super) fn settle(&self, row: &Endpoint, name: &str, id: Option<&str>) {
+    /// An upload ends. It made one of the records `ids`, where there are any.
+    pub(super) fn end(&self, row: &Endpoint, name: &str, ids: &[String]) {
         let mut known = self.known();
         let key = (row.path, name.to_ascii_lowercase());
         match known.open.get_mut(&key) {
             Some(open) if *open > 1 => *open = open.saturating_sub(1),
             _ => drop(known.open.remove(&key)),
         }
-        known.ids.extend(id.map(|id| (row.path, id.to_owned())));
+        known.ids.extend(ids.iter().map(|id| (row.path, id.clone())));
     }
 
-    /// Whether `id` is the record of an earlier upload of this client.
+    /// Whether `id` is, or may be, the record of an earlier upload of this client.
     pub(super) fn made(&self, row: &Endpoint, id: &str) -> bool {
         self.known().ids.contains(&(row.path, id.to_owned()))
     }

@@ -291,15 +291,18 @@ async fn only_regular_files_are_replaced() {
     fs::write(&kept, "mine").unwrap();
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&kept, &link).unwrap();
+    // Never a device of the machine: where the check is missing, the test would replace it.
+    let socket = folder.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let script =
         Script::new(|_, _| Ok(ok(zip_of(b"points")).with("content-disposition", "attachment; filename=\"link\"")));
     let client = client(&script);
-    for (path, calls) in [(PathBuf::from("/dev/null"), 0), (link.clone(), 0), (folder.path().to_owned(), 1)] {
+    for (path, calls) in [(socket, 0), (link.clone(), 0), (folder.path().to_owned(), 1)] {
         let error = download(&client, "SHP", Target::Disk { to: path, overwrite: true }).await.unwrap_err();
         assert_eq!((error.kind(), script.count()), (Kind::File, calls), "{error}");
         assert!(error.message().contains("only a regular file is replaced"), "{error}");
     }
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read_to_string(&kept).unwrap(), "mine");
-    assert_eq!(files(folder.path()).len(), 2);
+    assert_eq!(files(folder.path()), ["kept", "link", "socket"]);
 }

@@ -219,3 +219,19 @@ async fn a_record_that_another_upload_of_this_client_may_have_made_settles_nothi
         assert_eq!(outcome.unwrap_err().kind(), Kind::UploadOutcomeUnknown);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_that_failed_does_not_stand_in_the_way_of_the_next() {
+    let mut looks = 0;
+    let script = Script::new(move |_, request| {
+        if request.method == Method::Post {
+            return Err(fault(FaultKind::Reset));
+        }
+        looks += 1;
+        // The first upload was not stored; the second was, at the time of its look.
+        Ok(if looks <= 3 { list_at(8, &[]) } else { list_at(8, &[item(8, "job.jdp.zip", 8)]) })
+    });
+    let client = client(&script);
+    assert_eq!(upload(&client).await.unwrap_err().kind(), Kind::UploadOutcomeUnknown);
+    assert_eq!(upload(&client).await.unwrap().id, "8");
+}
