@@ -57,7 +57,7 @@ class _Setup:
         limiter_state: Where processes share what is left of the limit: a path, ``"memory"`` for this client alone,
             or ``None`` for a file in the user's state folder.
         page_size: Records for each page of a list, 1 to 1000.
-        timeout: How long to wait.
+        timeout: How long to wait; a tuple of connect, read and call does as well.
         ca_file: Certificates to trust besides the usual ones, as a PEM file.
     """
 
