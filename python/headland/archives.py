@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-from headland import _core
-from headland.arguments import MANY, whole_number
+from headland import _core, arguments
 from headland.files import bytes_of
 from headland.layer import Layer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 """What can be read: a path (of a file or a folder), bytes or a binary file object."""
@@ -71,7 +71,10 @@ def layers(source: Source, *, limits: Limits | None = None) -> list[str]:
 def _checked(limits: Limits | None) -> Limits:
     if limits is None:
         return Limits()
-    return Limits(*(whole_number(f"limits.{name}", limit, 0, MANY) for name, limit in limits._asdict().items()))
+    if not isinstance(limits, Limits):
+        raise TypeError(f"`limits` takes a `headland.Limits`, not {type(limits).__name__}")
+    bounds = limits._asdict().items()
+    return Limits(*(arguments.whole_number(f"limits.{name}", limit, 0, arguments.MANY) for name, limit in bounds))
 
 
 def reading(
@@ -84,17 +87,21 @@ def reading(
     to_crs: str | None,
 ) -> _core._Reading:
     """Pack how to read, as the core takes it."""
-    if isinstance(columns, str):
-        raise TypeError("`columns` takes a list of names, not one str")
     return {
-        "layer": layer,
-        "columns": None if columns is None else list(columns),
-        "encoding": encoding,
-        "strict": strict,
-        "threads": None if threads is None else whole_number("threads", threads, 1, MANY),
+        "layer": None if layer is None else arguments.text("layer", layer),
+        "columns": None if columns is None else _names(columns),
+        "encoding": None if encoding is None else arguments.text("encoding", encoding, '"cp1252"'),
+        "strict": arguments.flag("strict", strict),
+        "threads": None if threads is None else arguments.whole_number("threads", threads, 1, arguments.MANY),
         "limits": _checked(limits),
-        "to_crs": to_crs,
+        "to_crs": None if to_crs is None else arguments.text("to_crs", to_crs, '"EPSG:4326"'),
     }
+
+
+def _names(columns: object) -> list[str]:
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise TypeError(f"`columns` takes a list of names, not one {type(columns).__name__}")
+    return [arguments.text("columns", name) for name in columns]
 
 
 def _given(source: Source) -> bytes | Path:
@@ -103,5 +110,5 @@ def _given(source: Source) -> bytes | Path:
     if isinstance(source, bytearray | memoryview):
         return bytes(source)
     if isinstance(source, str | os.PathLike):
-        return Path(source)
+        return arguments.path("source", source)
     return bytes_of(cast("object", source), "source")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import math
+import numbers
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headland import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 Moment = str | dt.date | dt.datetime
 """A point in time: ISO 8601 text, a date (its midnight, UTC) or an aware datetime."""
@@ -74,6 +78,57 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
     return value
 
 
-def windows(pairs: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+def text(name: str, value: object, example: str = "") -> str:
+    """Check a text; an `example` is shown to whoever gave something else."""
+    if not isinstance(value, str):
+        raise TypeError(f"`{name}` takes a str{example and f' such as {example}'}, not {type(value).__name__}")
+    return value
+
+
+def flag(name: str, value: object) -> bool:
+    """Check a truth value; what merely counts as true in Python is too easily the opposite of what was meant."""
+    if not isinstance(value, bool):
+        raise TypeError(f"`{name}` takes True or False, not {value!r}")
+    return value
+
+
+def seconds(name: str, value: object) -> float:
+    """Check a length of time."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise TypeError(f"`{name}` takes seconds as a number, not {type(value).__name__}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not 0 <= number < math.inf:
+        raise ValueError(f"`{name}` takes seconds from 0 up, not {value}")
+    return number
+
+
+def path(name: str, value: object) -> Path:
+    """Check a path; an empty one would be the working folder, which nobody means."""
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"`{name}` takes a path, not {type(value).__name__}")
+    written = os.fspath(value)
+    if not isinstance(written, str):
+        raise TypeError(f"`{name}` takes a path of str, not of {type(written).__name__}")
+    if not written:
+        raise ValueError(f"`{name}` takes a path, not an empty text")
+    return Path(written)
+
+
+def windows(pairs: object) -> list[tuple[int, float]]:
     """Check windows of a rate limit, which are pairs of calls and seconds."""
-    return [(whole_number("rate_limits", calls, 1, 2**32 - 1), seconds) for calls, seconds in pairs]
+    takes = "`rate_limits` takes pairs of calls and seconds, such as ((30, 60.0), (15, 30.0)), not"
+    if not isinstance(pairs, list | tuple):
+        raise TypeError(f"{takes} {pairs!r}")
+    checked = []
+    for pair in pairs:
+        if not isinstance(pair, list | tuple):
+            raise TypeError(f"{takes} {pairs!r}")
+        try:
+            calls, period = pair
+        except ValueError:
+            raise ValueError(f"{takes} {pairs!r}") from None
+        checked.append((whole_number("rate_limits", calls, 1, 2**32 - 1), seconds("rate_limits", period)))
+    return checked

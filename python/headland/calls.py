@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from headland import arguments, errors
@@ -48,8 +49,9 @@ class OpenClient:
         return "closed" if self._open is None else repr(self._open)
 
     def tell(self) -> None:
-        """Warn of what was put right since the last look."""
-        for message in self.core.take_warnings():
+        """Warn of what was put right since the last look: after every call, be its end an error or not."""
+        # A client that was closed while the call was under way must not hide the call's own end.
+        for message in [] if self._open is None else self._open.take_warnings():
             errors.warn(message)
 
     def open_pages(
@@ -63,7 +65,7 @@ def _check_paging(page_size: int | None, page: int | None) -> None:
     if page_size is not None:
         arguments.whole_number("page_size", page_size, *PAGE_SIZE)
     if page is not None:
-        arguments.whole_number("page", page, 0)
+        arguments.whole_number("page", page, 0, arguments.MANY)
 
 
 class Calls(OpenClient):
@@ -71,9 +73,10 @@ class Calls(OpenClient):
 
     def detail(self, call: str, given: Mapping[str, object]) -> Any:
         """Give one record."""
-        record = self.core.detail(call, arguments.texts(call, given))
-        self.tell()
-        return record
+        try:
+            return self.core.detail(call, arguments.texts(call, given))
+        finally:
+            self.tell()
 
     def pages(self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None) -> Pages[Any]:
         """Give a list that reads its pages when they are wanted."""
@@ -84,16 +87,21 @@ class Calls(OpenClient):
         self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool
     ) -> bytes | Path | BinaryIO:
         """Fetch a file."""
+        texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
         with Delivery(to) as delivery:
-            delivered = self.core.download(call, arguments.texts(call, given), delivery.path, overwrite)
-            self.tell()
+            try:
+                delivered = self.core.download(call, texts, delivery.path, overwrite)
+            finally:
+                self.tell()
             return delivery.finish(delivered)
 
     def upload(self, call: str, file: Upload) -> Created:
         """Send a file and give the id and the address of the new record."""
-        created = self.core.upload(call, *content_of(call, file))
-        self.tell()
-        return created
+        name, content = content_of(call, file)
+        try:
+            return self.core.upload(call, name, content)
+        finally:
+            self.tell()
 
     def conversion(self, call: str, given: Mapping[str, object]) -> Conversion:
         """Ask for a file once and give the handle."""
@@ -120,10 +128,12 @@ class Calls(OpenClient):
         to_crs: str | None,
     ) -> Layer:
         """Ask for a file, wait for it and read it."""
+        wait = None if timeout is None else arguments.seconds("timeout", timeout)
         how = reading(layer, columns, encoding, strict, threads, limits, to_crs)
-        read = self.core.layer(call, arguments.texts(call, given), timeout, how)
-        self.tell()
-        return Layer(read)
+        try:
+            return Layer(self.core.layer(call, arguments.texts(call, given), wait, how))
+        finally:
+            self.tell()
 
 
 class AsyncCalls(OpenClient):
@@ -131,9 +141,10 @@ class AsyncCalls(OpenClient):
 
     async def detail(self, call: str, given: Mapping[str, object]) -> Any:
         """Give one record."""
-        record = await self.core.detail_async(call, arguments.texts(call, given))
-        self.tell()
-        return record
+        try:
+            return await self.core.detail_async(call, arguments.texts(call, given))
+        finally:
+            self.tell()
 
     def pages(
         self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None
@@ -146,16 +157,22 @@ class AsyncCalls(OpenClient):
         self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool
     ) -> bytes | Path | BinaryIO:
         """Fetch a file."""
+        texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
         with Delivery(to) as delivery:
-            delivered = await self.core.download_async(call, arguments.texts(call, given), delivery.path, overwrite)
-            self.tell()
+            try:
+                delivered = await self.core.download_async(call, texts, delivery.path, overwrite)
+            finally:
+                self.tell()
             return delivery.finish(delivered)
 
     async def upload(self, call: str, file: Upload) -> Created:
         """Send a file and give the id and the address of the new record."""
-        created = await self.core.upload_async(call, *content_of(call, file))
-        self.tell()
-        return created
+        # Reading may take long, and meanwhile the event loop serves others.
+        name, content = await asyncio.to_thread(content_of, call, file)
+        try:
+            return await self.core.upload_async(call, name, content)
+        finally:
+            self.tell()
 
     async def conversion(self, call: str, given: Mapping[str, object]) -> AsyncConversion:
         """Ask for a file once and give the handle."""
@@ -182,7 +199,9 @@ class AsyncCalls(OpenClient):
         to_crs: str | None,
     ) -> Layer:
         """Ask for a file, wait for it and read it."""
+        wait = None if timeout is None else arguments.seconds("timeout", timeout)
         how = reading(layer, columns, encoding, strict, threads, limits, to_crs)
-        read = await self.core.layer_async(call, arguments.texts(call, given), timeout, how)
-        self.tell()
-        return Layer(read)
+        try:
+            return Layer(await self.core.layer_async(call, arguments.texts(call, given), wait, how))
+        finally:
+            self.tell()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, Self
 
 from headland import _core, arguments, settings
@@ -59,7 +58,7 @@ class _Setup:
             or ``None`` for a file in the user's state folder.
         accept: The content type that records are asked for in, ``"json"`` or ``"xml"``; the values are the same.
         page_size: Records for each page of a list, 1 to 1000.
-        timeout: How long to wait.
+        timeout: How long to wait; a tuple of connect, read and call does as well.
         ca_file: Certificates to trust besides the usual ones, as a PEM file.
     """
 
@@ -82,21 +81,21 @@ class _Setup:
         # First of all the secrets go out of sight: many tools show the variables of a frame when something fails.
         keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)
         api_key = shared_secret = access_key = HIDDEN
-        connect, read, call = timeout
+        connect, read, call = settings.timeout(timeout)
         self._attach(
             _core.Client(
-                base_url=base_url,
+                base_url=arguments.text("base_url", base_url),
                 api_key=keys[0],
                 shared_secret=keys[1],
                 access_key=keys[2],
                 rate_limits=arguments.windows(rate_limits),
-                limiter_state=None if limiter_state is None else Path(limiter_state),
+                limiter_state=None if limiter_state is None else arguments.path("limiter_state", limiter_state),
                 accept=accept,
                 page_size=arguments.whole_number("page_size", page_size, *PAGE_SIZE),
                 connect=connect,
                 read=read,
                 call=call,
-                ca_file=None if ca_file is None else Path(ca_file),
+                ca_file=None if ca_file is None else arguments.path("ca_file", ca_file),
             )
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO, Self, overload
 
+from headland import arguments
 from headland.files import Delivery, Target
 
 if TYPE_CHECKING:
@@ -44,14 +45,18 @@ class Conversion(_Handle):
 
     def ready(self) -> bool:
         """Ask whether the file is ready; until the wait that the service stated is over, no call is made."""
-        ready = self._core.ready()
-        self._tell()
-        return ready
+        try:
+            return self._core.ready()
+        finally:
+            self._tell()
 
     def wait(self, timeout: float | None = None) -> Self:
         """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``; by default the client's)."""
-        self._core.wait(timeout)
-        self._tell()
+        seconds = None if timeout is None else arguments.seconds("timeout", timeout)
+        try:
+            self._core.wait(seconds)
+        finally:
+            self._tell()
         return self
 
     @overload
@@ -63,8 +68,10 @@ class Conversion(_Handle):
     def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
         """Give the file, waiting for it if need be: its bytes, or put into a folder, a path or a file object."""
         with Delivery(to) as delivery:
-            delivered = self._core.result(delivery.path, overwrite)
-            self._tell()
+            try:
+                delivered = self._core.result(delivery.path, arguments.flag("overwrite", overwrite))
+            finally:
+                self._tell()
             return delivery.finish(delivered)
 
 
@@ -75,14 +82,18 @@ class AsyncConversion(_Handle):
 
     async def ready(self) -> bool:
         """Ask whether the file is ready; until the wait that the service stated is over, no call is made."""
-        ready = await self._core.ready_async()
-        self._tell()
-        return ready
+        try:
+            return await self._core.ready_async()
+        finally:
+            self._tell()
 
     async def wait(self, timeout: float | None = None) -> Self:  # noqa: ASYNC109 - the twin of `Conversion.wait`
         """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``; by default the client's)."""
-        await self._core.wait_async(timeout)
-        self._tell()
+        seconds = None if timeout is None else arguments.seconds("timeout", timeout)
+        try:
+            await self._core.wait_async(seconds)
+        finally:
+            self._tell()
         return self
 
     @overload
@@ -94,6 +105,8 @@ class AsyncConversion(_Handle):
     async def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
         """Give the file, waiting for it if need be: its bytes, or put into a folder, a path or a file object."""
         with Delivery(to) as delivery:
-            delivered = await self._core.result_async(delivery.path, overwrite)
-            self._tell()
+            try:
+                delivered = await self._core.result_async(delivery.path, arguments.flag("overwrite", overwrite))
+            finally:
+                self._tell()
             return delivery.finish(delivered)

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
+from headland import arguments
 from headland.errors import from_os
 
 Upload = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
@@ -26,7 +27,7 @@ def content_of(call: str, file: Upload) -> tuple[str, bytes]:
     if isinstance(file, bytes | bytearray | memoryview):
         return NAMES_OF_BYTES[call], bytes(file)
     if isinstance(file, str | os.PathLike):
-        path = Path(file)
+        path = arguments.path("file", file)
         try:
             return path.name, path.read_bytes()
         except OSError as cause:
@@ -54,20 +55,20 @@ class Delivery:
 
     def __init__(self, to: Target | None) -> None:
         """Check the target before any call."""
-        self.path: Path | None = None
+        self.path: str | None = None
         self._file: BinaryIO | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         if to is None:
             return
         if isinstance(to, str | os.PathLike):
-            self.path = Path(to)
-        elif isinstance(to, io.TextIOBase) or not hasattr(to, "write"):
-            message = f"`to` takes a folder, a path or a binary file object, not {type(to).__name__}"
-            raise TypeError(message)
+            arguments.path("to", to)
+            # Not a `Path`, which would forget a separator at the end, and with it that a folder is meant.
+            self.path = os.fspath(to)
         else:
+            _check_writable(to)
             self._file = to
             self._folder = tempfile.TemporaryDirectory(prefix="headland-")
-            self.path = Path(self._folder.name) / "download"
+            self.path = str(Path(self._folder.name) / "download")
 
     def __enter__(self) -> Self:
         """Give the delivery itself."""
@@ -85,3 +86,17 @@ class Delivery:
         with cast("Path", delivered).open("rb") as source:
             shutil.copyfileobj(source, self._file)
         return self._file
+
+
+def _check_writable(to: object) -> None:
+    """Refuse what could not take the bytes once they are there, since the call would be spent by then."""
+    # Wrappers of text files, such as those of `tempfile` and `codecs`, are told by their encoding alone.
+    if isinstance(to, io.TextIOBase) or hasattr(to, "encoding"):
+        raise TypeError("`to` is a file object that takes text: open it in binary mode, such as `open(path, 'wb')`")
+    if not hasattr(to, "write"):
+        raise TypeError(f"`to` takes a folder, a path or a binary file object, not {type(to).__name__}")
+    if getattr(to, "closed", False) is True:
+        raise ValueError("`to` is a file object that is closed: give one that is open")
+    writable = getattr(to, "writable", None)
+    if callable(writable) and not writable():
+        raise ValueError("`to` is a file object that is open for reading alone: open it in mode 'wb'")

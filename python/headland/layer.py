@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from headland import arguments
 
 if TYPE_CHECKING:
     import os
@@ -22,8 +25,11 @@ AsIs = Literal["as-is"]
 NUMBERS = ("Int", "UInt", "Float")
 """How the names of Arrow's types of numbers begin."""
 
-CRS_SHOWN = 40
-"""How much of the text of a .prj one line shows."""
+CRS_SHOWN = 60
+"""How much of the name of a coordinate system one line shows."""
+
+WKT_NAME = re.compile(r'\s*[A-Za-z_]+\s*[\[(]\s*"([^"]+)"')
+"""The name that stands first in well-known text."""
 
 
 class Diagnostic(NamedTuple):
@@ -101,7 +107,10 @@ class Layer:
 
     def __repr__(self) -> str:
         """Show name, size and coordinate system in one line."""
-        crs = textwrap.shorten(self.crs or "no coordinate system", CRS_SHOWN)
+        crs = self.crs or "no coordinate system"
+        # Well-known text begins with the name of the system, as in `PROJCS["WGS_1984_UTM_Zone_32N",...]`.
+        named = WKT_NAME.match(crs)
+        crs = textwrap.shorten(named[1] if named else crs, CRS_SHOWN)
         return f"<Layer {self.name!r}: {len(self)} records, {len(self.columns)} columns, {crs}>"
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -156,7 +165,7 @@ class Layer:
 
     def values(self, column: str) -> list[Any]:
         """Give the cells of one column as Python values, without any other package; null is ``None``."""
-        return self._core.values(column)
+        return self._core.values(arguments.text("column", column))
 
     def area(self) -> float | None:
         """Give the area of the polygons in square metres; ``None`` where there are none."""
@@ -172,7 +181,12 @@ class Layer:
         crs: AsIs | None = None,
     ) -> str:
         """Draw an SVG map of one column, with a legend and its unit and a scale bar."""
-        return self._core.picture(column=column, title=title, unit=unit, width=width, as_is=_as_is(crs))
+        texts = {"column": column, "title": title, "unit": unit}
+        return self._core.picture(
+            **{name: None if given is None else arguments.text(name, given) for name, given in texts.items()},
+            width=None if width is None else arguments.whole_number("width", width, 1, 2**32 - 1),
+            as_is=_as_is(crs),
+        )
 
     def _repr_html_(self) -> str:
         """Show the map, the columns and the diagnostics; needs no network."""

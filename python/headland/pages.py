@@ -60,14 +60,15 @@ class Pages(_Pages[Record]):
         """Read record by record."""
         opened = self._newest(untouched=True)
         yield from opened.begin()
-        while (page := opened.core.next_page()) is not None:
-            self._tell()
-            yield from cast("list[Record]", page)
+        while (page := self._read(opened)) is not None:
+            yield from page
 
     def __len__(self) -> int:
         """Give the total count; ``TypeError`` where the service does not count this list."""
-        total = self._newest(untouched=False).core.total()
-        self._tell()
+        try:
+            total = self._newest(untouched=False).core.total()
+        finally:
+            self._tell()
         if total is None:
             message = "the service gives no total count for this list: use `len(list(pages))`"
             raise TypeError(message)
@@ -81,9 +82,14 @@ class Pages(_Pages[Record]):
         """Give the first record, or ``None`` where the list is empty."""
         opened = self._newest(untouched=True)
         if opened.head is None:
-            opened.head = cast("list[Record]", opened.core.next_page() or [])
-            self._tell()
+            opened.head = self._read(opened) or []
         return opened.head[0] if opened.head else None
+
+    def _read(self, opened: _Opened[Record]) -> list[Record] | None:
+        try:
+            return cast("list[Record] | None", opened.core.next_page())
+        finally:
+            self._tell()
 
 
 class AsyncPages(_Pages[Record]):
@@ -96,15 +102,16 @@ class AsyncPages(_Pages[Record]):
         opened = self._newest(untouched=True)
         for record in opened.begin():
             yield record
-        while (page := await opened.core.next_page_async()) is not None:
-            self._tell()
-            for record in cast("list[Record]", page):
+        while (page := await self._read(opened)) is not None:
+            for record in page:
                 yield record
 
     async def total(self) -> int:
         """Give the total count; ``TypeError`` where the service does not count this list."""
-        total = await self._newest(untouched=False).core.total_async()
-        self._tell()
+        try:
+            total = await self._newest(untouched=False).core.total_async()
+        finally:
+            self._tell()
         if total is None:
             message = "the service gives no total count for this list"
             raise TypeError(message)
@@ -114,6 +121,11 @@ class AsyncPages(_Pages[Record]):
         """Give the first record, or ``None`` where the list is empty."""
         opened = self._newest(untouched=True)
         if opened.head is None:
-            opened.head = cast("list[Record]", await opened.core.next_page_async() or [])
-            self._tell()
+            opened.head = await self._read(opened) or []
         return opened.head[0] if opened.head else None
+
+    async def _read(self, opened: _Opened[Record]) -> list[Record] | None:
+        try:
+            return cast("list[Record] | None", await opened.core.next_page_async())
+        finally:
+            self._tell()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
 
 from headland import _core, arguments
@@ -98,7 +97,11 @@ class Faults:
 
     def add(self, *, endpoint: str, kind: str, times: int = 1) -> None:
         """Answer the next `times` calls of `endpoint` (a name such as ``job_data.list``, or ``*``) with `kind`."""
-        self._core.add_fault(endpoint, kind, arguments.whole_number("times", times, 1, 2**32 - 1))
+        self._core.add_fault(
+            arguments.text("endpoint", endpoint),
+            arguments.text("kind", kind),
+            arguments.whole_number("times", times, 1, 2**32 - 1),
+        )
 
     def clear(self) -> None:
         """Forget the faults that have not been shown yet."""
@@ -139,12 +142,12 @@ class Sandbox:
         if isinstance(variants, str):
             raise TypeError("`variants` takes several names, such as `['wild']`, not one str")
         self._core = _core.Sandbox(
-            data=None if data is None else Path(data),
+            data=None if data is None else arguments.path("data", data),
             port=arguments.whole_number("port", port, 0, 65_535),
             seed=arguments.whole_number("seed", seed, 0, arguments.MANY),
             rate_limits=arguments.windows(rate_limits),
             sliding=_is("window", window, "sliding", "fixed"),
-            conversion_time=conversion_time,
+            conversion_time=arguments.seconds("conversion_time", conversion_time),
             variants=list(variants),
             moved_clock=_is("clock", clock, "moved", "real"),
         )
@@ -204,7 +207,7 @@ class Sandbox:
 
     def advance(self, seconds: float) -> None:
         """Move the service's clock on."""
-        self._core.advance(seconds)
+        self._core.advance(arguments.seconds("seconds", seconds))
 
     def close(self) -> None:
         """Stop the service."""

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headland import _core
+from headland import _core, arguments
 from headland.errors import ConfigurationError, from_os
 
 if TYPE_CHECKING:
@@ -41,6 +41,18 @@ class Timeout(NamedTuple):
     """For the next bytes of a reply."""
     call: float = 600
     """For a whole call, with its repetitions and waits."""
+
+
+def timeout(value: object) -> Timeout:
+    """Check how long to wait; a plain tuple of three does as well."""
+    takes = "`timeout` takes a `headland.Timeout(connect=10, read=60, call=600)` or a tuple of those three, not"
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{takes} {value!r}")
+    if len(value) != len(Timeout._fields):
+        raise ValueError(f"{takes} {value!r}")
+    return Timeout(
+        *(arguments.seconds(f"timeout.{name}", wait) for name, wait in zip(Timeout._fields, value, strict=True))
+    )
 
 
 def from_env() -> dict[str, Any]:
@@ -128,13 +140,13 @@ def _typed(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[str
     settings = dict(found)
     for name, read in readers.items():
         text = settings.get(name)
+        if name == "timeout" and isinstance(text, list):
+            text = ",".join(map(str, text))
         if isinstance(text, str):
             try:
                 settings[name] = read(text)
             except (ValueError, TypeError):
                 raise ConfigurationError(f"{describe(name)} is not right: {text!r}") from None
-        elif name == "timeout" and isinstance(text, list):
-            settings[name] = Timeout(*text)
     return settings
 
 

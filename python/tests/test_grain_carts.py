@@ -135,7 +135,9 @@ def test_a_growing_file_is_uploaded_again_under_a_higher_id(tmp_path: Path) -> N
         fresh.faults.add(endpoint="grain_carts.upload", kind="lost-reply")
         with pytest.raises(hl.UploadOutcomeUnknown) as caught:
             client.grain_carts.upload(path)
-        assert created["id"] in (caught.value.candidates or [])
+        stored = {file["name"]: file["id"] for file in hl.newest(client.grain_carts.list())}[truth["name"]]
+        assert stored in (caught.value.candidates or [])
+        assert created["id"] not in (caught.value.candidates or []), "that one came of another upload of this client"
         sent = [request for request in fresh.requests if request.method == "POST"]
         assert len(sent) == 4, "nothing is sent twice"
 

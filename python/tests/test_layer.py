@@ -76,7 +76,7 @@ def test_cells_as_plain_values(layer: hl.Layer) -> None:
     assert layer.values("DAY") == [dt.date(2026, 9, 1), None, dt.date(2026, 9, 2)]
     assert layer.values("CUT") == [True, None, False]
     assert layer.values("geometry")[0] == shapely.to_wkb(shapely.Point(500_000, 5_000_000))
-    with pytest.raises(KeyError, match="MOISTURE"):
+    with pytest.raises(ValueError, match="MOISTURE"):
         layer.values("nothing")
 
 

@@ -18,10 +18,10 @@ use super::table::row;
 use super::{bridge, conversion, errors, pages, values};
 use crate::api::Endpoint;
 use crate::archive::Source;
+use crate::client as core;
 use crate::client::{Arguments, Config, Created, Delivered, Target, Timeout, UploadFile};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Budget;
-use crate::{client as core, layer as records};
 
 /// Arguments of a call by their Python names.
 type Given = HashMap<String, String>;
@@ -215,10 +215,11 @@ impl Client {
         timeout: Option<f64>,
         reading: Reading,
     ) -> PyResult<Layer> {
+        let row = row(name).map_err(|error| errors::raise(py, &error))?.full_name;
         let call = self.fetch(py, name, arguments, timeout)?;
         let options = reading.options();
         let (source, origin) = bridge::wait(py, call)?;
-        bridge::compute(py, move |_| Ok(records::read(&source, &options)?.with_source(origin))).map(Layer::new)
+        bridge::compute(py, move |_| layer::read_of_job(&source, options, row, origin)).map(Layer::new)
     }
 
     #[pyo3(signature = (name, arguments, timeout, reading))]
@@ -230,11 +231,12 @@ impl Client {
         timeout: Option<f64>,
         reading: Reading,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let row = row(name).map_err(|error| errors::raise(py, &error))?.full_name;
         let call = self.fetch(py, name, arguments, timeout)?;
         let options = reading.options();
         let call = async move {
             let (source, origin) = call.await?;
-            bridge::offload(move || Ok(records::read(&source, &options)?.with_source(origin))).await
+            bridge::offload(move || layer::read_of_job(&source, options, row, origin)).await
         };
         bridge::start(py, call, layer::unbound)
     }

@@ -6,7 +6,7 @@ use arrow_array::RecordBatchIterator;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use bytes::Bytes;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyCapsule, PyDict, PyList};
@@ -137,13 +137,15 @@ impl Layer {
 
     /// The cells of one column as Python values.
     fn values<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
+        if self.layer.schema().index_of(column).is_err() {
+            let known = self.columns().join(", ");
+            return Err(PyValueError::new_err(format!("there is no column `{column}`; there are: {known}")));
+        }
         let values = PyList::empty(py);
         for batch in self.layer.batches() {
-            let Some(array) = batch.column_by_name(column) else {
-                let known = self.columns().join(", ");
-                return Err(PyKeyError::new_err(format!("there is no column `{column}`; there are: {known}")));
-            };
-            cells::append(&values, array.as_ref())?;
+            if let Some(array) = batch.column_by_name(column) {
+                cells::append(&values, array.as_ref())?;
+            }
         }
         Ok(values)
     }
@@ -233,7 +235,48 @@ impl From<Given> for Source {
 #[pyfunction]
 pub(super) fn read(py: Python<'_>, source: Given, reading: Reading) -> PyResult<Layer> {
     let (source, options) = (Source::from(source), reading.options());
-    bridge::compute(py, move |_| records::read(&source, &options).map_err(about_archive)).map(Layer::new)
+    bridge::compute(py, move |_| read_named(&source, options).map_err(about_archive)).map(Layer::new)
+}
+
+/// Reads a layer whose wanted columns may name the geometry, as `Layer.columns` does: it always comes along.
+fn read_named(source: &Source, mut options: Options) -> Result<records::Layer> {
+    let error = match records::read(source, &options) {
+        Err(error) if error.kind() == Kind::Value => error,
+        outcome => return outcome,
+    };
+    // The table does not know the name, which is told before any record is read; so a second look costs little.
+    let (Some(columns), Some(unknown)) = (&mut options.columns, &error.facts().field) else { return Err(error) };
+    // The name has a number where the file has a column of that name.
+    let mut parts = unknown.splitn(2, '_');
+    if parts.next() != Some("geometry") || parts.next().is_some_and(|number| number.parse::<u32>().is_err()) {
+        return Err(error);
+    }
+    columns.retain(|name| name != unknown);
+    let layer = records::read(source, &options)?;
+    if layer.geometry_column().is_some() { Ok(layer) } else { Err(error) }
+}
+
+/// Reads the file of a job: neither the layer nor an error could say where the bytes came from.
+pub(super) fn read_of_job(
+    source: &Source,
+    options: Options,
+    row: &'static str,
+    origin: String,
+) -> Result<records::Layer> {
+    match read_named(source, options) {
+        Ok(layer) => Ok(layer.with_source(origin)),
+        Err(error) => {
+            let nameless = format!("`{}`", source.name());
+            let message = if error.message().contains(&nameless) {
+                error.message().replace(&nameless, &format!("`{origin}`"))
+            } else {
+                format!("`{origin}`: {}", error.message())
+            };
+            let mut facts = error.facts().clone();
+            facts.endpoint = Some(row);
+            Err(Error::new(error.kind(), message).with(|known| *known = facts))
+        }
+    }
 }
 
 /// The names of an archive's layers.

@@ -17,7 +17,7 @@ def add_verbs(verbs: Verbs) -> None:
     demo = add_verb(verbs, "demo", _demo, "Start a service, pull every job and map every field.")
     demo.add_argument("--archives", type=Path, metavar="DIR", help="also upload and map the archives in DIR")
     demo.add_argument("--out", type=Path, metavar="DIR", help="where the maps and tables go")
-    demo.add_argument("--quiet", action="store_true", help="no progress bars")
+    demo.add_argument("--quiet", action="store_true", help="tell nothing of the progress")
 
     read = add_verb(verbs, "read", _read, "Describe an archive, or convert it.")
     read.add_argument("file", type=Path, help="a zip, a shapefile, a grain cart file or a folder")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from itertools import islice
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import headland as hl
 from headland import _core, settings
 from headland.cli.output import Verbs, add_verb, print_json, print_record, print_table
+from headland.cli.words import count, split
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +35,7 @@ def add_verbs(verbs: Verbs) -> None:
     ls = _add(verbs, "ls", _ls, "List job data, field computers or grain cart files.")
     ls.add_argument("what", choices=LISTS)
     ls.add_argument("--date", help="only job data between this time and now")
-    ls.add_argument("--limit", type=int, metavar="N", help="only the first N")
+    ls.add_argument("--limit", type=count, metavar="N", help="only the first N")
 
     get = _add(verbs, "get", _get, "Describe one record, or download its file with --to.")
     get.add_argument("what", choices=LISTS)
@@ -116,7 +116,7 @@ def _call(given: argparse.Namespace) -> int:
         method: Any = client
         for part in given.name.split("."):
             method = getattr(method, part)
-        places, names = _split(words, inspect.signature(method))
+        places, names = split(given.name, words, method)
         outcome = method(*places, **names)
         if isinstance(outcome, hl.Pages):
             for record in outcome:
@@ -144,30 +144,6 @@ def _own_options(given: argparse.Namespace) -> list[str]:
         else:
             rest.append(word)
     return rest
-
-
-def _split(words: list[str], signature: inspect.Signature) -> tuple[list[str], dict[str, Any]]:
-    """Tell the arguments by place from those by name; names may be written with dashes, flags stand alone."""
-    places: list[str] = []
-    names: dict[str, Any] = {}
-    rest = iter(words)
-    for word in rest:
-        if not word.startswith("--"):
-            places.append(word)
-            continue
-        name, equals, value = word[2:].partition("=")
-        name = name.replace("-", "_")
-        parameter = signature.parameters.get(name)
-        if parameter is None:
-            raise ValueError(f"there is no argument `--{name}`; there are: {', '.join(signature.parameters)}")
-        if isinstance(parameter.default, bool) and not equals:
-            names[name] = not parameter.default
-            continue
-        text = value if equals else next(rest, None)
-        if text is None:
-            raise ValueError(f"`--{name}` takes a value")
-        names[name] = int(text) if "int | None" in str(parameter.annotation) and text.isdecimal() else text
-    return places, names
 
 
 def _show_record(record: Any, given: argparse.Namespace) -> None:

@@ -1,0 +1,104 @@
+"""Words of a command line as arguments of a call: each becomes what its parameter takes."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TRUTHS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+"""How a truth value is written."""
+
+
+def count(text: str) -> int:
+    """Read how many of something are wanted."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"takes a whole number from 0 up, not {text!r}")
+    return number
+
+
+def split(call: str, words: list[str], method: Callable[..., Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Give the arguments of `method` by place and by name; options may be written with dashes, flags stand alone."""
+    signature = inspect.signature(method)
+    places: list[str] = []
+    names: dict[str, Any] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--"):
+            places.append(word)
+            continue
+        name, equals, text = word[2:].partition("=")
+        name = name.replace("-", "_")
+        parameter = signature.parameters.get(name)
+        if parameter is None:
+            raise ValueError(f"there is no argument `--{name}`; there are: {', '.join(signature.parameters)}")
+        if not equals:
+            text = _following(name, parameter, rest)
+        value = _value(f"--{name}", parameter, text)
+        # A list may also be given by writing its option several times.
+        names[name] = [*names.get(name, []), *value] if isinstance(value, list) else value
+    by_place = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.KEYWORD_ONLY]
+    converted = [_value(each.name, each, text) for each, text in zip(by_place, places, strict=False)]
+    try:
+        bound = signature.bind(*converted, *places[len(converted) :], **names)
+    except TypeError as wrong:
+        raise ValueError(f"`{call}`: {wrong}; it takes: {', '.join(signature.parameters)}") from None
+    return bound.args, bound.kwargs
+
+
+def _following(name: str, parameter: inspect.Parameter, rest: list[str]) -> str:
+    """Take the word that follows an option as its value; a flag may stand alone, and then it says yes."""
+    if "bool" in _kinds(parameter) and (not rest or rest[0].lower() not in TRUTHS):
+        return "true"
+    if not rest:
+        raise ValueError(f"`--{name}` takes a value")
+    return rest.pop(0)
+
+
+def _kinds(parameter: inspect.Parameter) -> list[str]:
+    """Give what a parameter takes: the annotations of the generated methods are texts."""
+    return [kind.strip() for kind in str(parameter.annotation).split("|")]
+
+
+def _value(name: str, parameter: inspect.Parameter, text: str) -> Any:
+    kinds = _kinds(parameter)
+    if "str" in kinds:
+        return text
+    if "Sequence[str]" in kinds:
+        return text.split(",")
+    if "Limits" in kinds:
+        return _limits(name, text)
+    readers: dict[str, tuple[Callable[[str], Any], str]] = {
+        "bool": (lambda text: TRUTHS[text.lower()], "true or false"),
+        "int": (int, "a whole number"),
+        "float": (float, "a number"),
+    }
+    for kind, (read, takes) in readers.items():
+        if kind in kinds:
+            try:
+                return read(text)
+            except (ValueError, KeyError):
+                raise ValueError(f"`{name}` takes {takes}, not {text!r}") from None
+    return text
+
+
+def _limits(name: str, text: str) -> hl.Limits:
+    """Read limits such as ``members=100,ratio=50``."""
+    given = {}
+    for part in text.split(","):
+        limit, equals, value = part.partition("=")
+        if not equals or limit not in hl.Limits._fields or not value.isdecimal():
+            known = ", ".join(hl.Limits._fields)
+            raise ValueError(f"`{name}` takes pairs such as members=100,ratio=50 of {known}, not {text!r}")
+        given[limit] = int(value)
+    return hl.Limits(**given)

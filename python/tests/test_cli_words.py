@@ -1,0 +1,109 @@
+"""The words of a command line: each becomes what its parameter takes, or an error that names the option."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headland.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import headland as hl
+
+
+@pytest.fixture(autouse=True)
+def _keys(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in service.credentials.items():
+        monkeypatch.setenv(f"HEADLAND_{name.upper()}", str(value))
+    monkeypatch.setenv("HEADLAND_RATE_LIMITS", "")
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: object) -> list[Any]:
+    assert main(["call", *map(str, words)]) == 0, capsys.readouterr().err
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.fixture
+def one_layer(service: hl.Sandbox, client: hl.Client) -> tuple[str, str, list[str]]:
+    """Give a job, its first layer and the columns of that."""
+    import headland as hl
+
+    job = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
+    archive = client.job_data.download(job)
+    name = hl.layers(archive)[0]
+    return job, name, hl.read(archive, layer=name).columns
+
+
+def test_every_kind_of_argument_of_read(
+    capsys: pytest.CaptureFixture[str], one_layer: tuple[str, str, list[str]]
+) -> None:
+    job, layer, columns = one_layer
+    first, second = columns[:2]
+    how = ["--timeout", "30.5", "--strict", "false", "--threads", "1", "--limits", "members=50,ratio=900"]
+    for wanted in (["--columns", f"{first},{second}"], ["--columns", first, f"--columns={second}"]):
+        (read,) = call(capsys, "job_data.read", job, "--layer", layer, *how, *wanted)
+        assert list(read["features"][0]["properties"]) == [first, second]
+
+
+def test_flags_stand_alone_or_say_yes_or_no(capsys: pytest.CaptureFixture[str], small_job: str, tmp_path: Path) -> None:
+    target = tmp_path / "job.zip"
+    words = ["job_data.download", small_job, "--to", target]
+    assert main(["call", *map(str, words)]) == 0
+    assert target.exists()
+    for flag in (["--overwrite"], ["--overwrite", "yes"], ["--overwrite=true"]):
+        assert main(["call", *map(str, [*words, *flag])]) == 0
+    capsys.readouterr()
+    assert main(["call", *map(str, [*words, "--overwrite", "no"])]) == 12
+    told = capsys.readouterr().err
+    assert "--overwrite" in told
+    assert "overwrite=True" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["call", "job_data.read", "1", "--timeout", "soon"], "`--timeout` takes a number, not 'soon'"),
+        (["call", "job_data.read", "1", "--strict", "perhaps"], "it takes: id"),
+        (["call", "job_data.read", "1", "--strict=perhaps"], "`--strict` takes true or false, not 'perhaps'"),
+        (["call", "job_data.read", "1", "--threads", "two"], "`--threads` takes a whole number, not 'two'"),
+        (["call", "job_data.read", "1", "--limits", "many"], "`--limits` takes pairs such as members=100"),
+        (["call", "job_data.list", "--page=-1"], "`page` takes a number from 0"),
+        (["call", "job_data.list", "--page", "-1"], "`page` takes a number from 0"),
+        (["call", "job_data.list", "--page", "99999999999999999999"], "`page` takes a number from 0"),
+        (["call", "job_data.list", "--page"], "`--page` takes a value"),
+        (["call", "job_data.get"], "`job_data.get`: missing a required argument: 'id'"),
+        (["call", "job_data.get", "1", "2"], "`job_data.get`: too many positional arguments"),
+        (["ls", "jobdata", "--limit", "-1"], "--limit: takes a whole number from 0 up, not '-1'"),
+        (["ls", "jobdata", "--limit", "few"], "--limit: takes a whole number from 0 up, not 'few'"),
+        (["sandbox", "--port", "80000"], "`port` takes a number from 0 to 65535, not 80000"),
+        (["sandbox", "--seed", "-1"], "`seed` takes a number from 0"),
+        (["sandbox", "--conversion-time", "inf"], "`conversion_time` takes seconds from 0 up, not inf"),
+        (["sandbox", "--rate-limit", "30"], "`--rate-limit` takes CALLS/SECONDS"),
+        (["sandbox", "--port", "http"], "--port: invalid int value: 'http'"),
+        (["nothing"], "invalid choice: 'nothing'"),
+        ([], "VERB"),
+    ],
+)
+def test_wrong_words_are_errors_that_name_the_option(
+    service: hl.Sandbox, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    before = len(service.requests)
+    assert main(words) == 2
+    plain = capsys.readouterr()
+    assert told in plain.err
+    assert plain.out == ""
+    assert main([*words, "--json"]) == 2
+    error = json.loads(capsys.readouterr().err)
+    assert error["error"] == "ValueError"
+    assert told in error["message"]
+    assert len(service.requests) == before
+
+
+def test_the_help_of_quiet_is_true(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["demo", "--help"])
+    assert "bars" not in capsys.readouterr().out
