@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from headland import arguments, errors
@@ -75,6 +76,17 @@ class Calls(OpenClient):
         self.tell()
         return record
 
+    def one_of(self, call: str, given: Mapping[str, object]) -> Any:
+        """Give the one record of an index, or None where it is empty."""
+        record = self.core.one_of(call, arguments.texts(call, given))
+        self.tell()
+        return record
+
+    def act(self, call: str, given: Mapping[str, object]) -> None:
+        """Ask for something to be done that gives nothing back."""
+        self.core.act(call, arguments.texts(call, given))
+        self.tell()
+
     def pages(self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None) -> Pages[Any]:
         """Give a list that reads its pages when they are wanted."""
         _check_paging(page_size, page)
@@ -89,9 +101,9 @@ class Calls(OpenClient):
             self.tell()
             return delivery.finish(delivered)
 
-    def upload(self, call: str, file: Upload) -> Created:
+    def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
         """Send a file and give the id and the address of the new record."""
-        created = self.core.upload(call, *content_of(file))
+        created = self.core.upload(call, arguments.texts(call, given), *content_of(file))
         self.tell()
         return created
 
@@ -135,6 +147,17 @@ class AsyncCalls(OpenClient):
         self.tell()
         return record
 
+    async def one_of(self, call: str, given: Mapping[str, object]) -> Any:
+        """Give the one record of an index, or None where it is empty."""
+        record = await self.core.one_of_async(call, arguments.texts(call, given))
+        self.tell()
+        return record
+
+    async def act(self, call: str, given: Mapping[str, object]) -> None:
+        """Ask for something to be done that gives nothing back."""
+        await self.core.act_async(call, arguments.texts(call, given))
+        self.tell()
+
     def pages(
         self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None
     ) -> AsyncPages[Any]:
@@ -151,9 +174,9 @@ class AsyncCalls(OpenClient):
             self.tell()
             return delivery.finish(delivered)
 
-    async def upload(self, call: str, file: Upload) -> Created:
+    async def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
         """Send a file and give the id and the address of the new record."""
-        created = await self.core.upload_async(call, *content_of(file))
+        created = await self.core.upload_async(call, arguments.texts(call, given), *content_of(file))
         self.tell()
         return created
 

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import textwrap
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,17 @@ def examples() -> list[tuple[str, str]]:
     return found
 
 
+def shapefile(name: str = "example.zip") -> io.BytesIO:
+    """Give the files of a shapefile, zipped, as the rules for a prescription ask."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for extension in ("shp", "shx", "dbf"):
+            archive.writestr(f"example.{extension}", b"x")
+    content.name = name
+    content.seek(0)
+    return content
+
+
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """Give what the examples speak of."""
@@ -48,12 +60,16 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         job_id = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
         archive = io.BytesIO(client.job_data.download(job_id, format="BIN"))
         archive.name = "example.jdp.zip"
+        map_id = client.prescription_maps.upload(shapefile())["id"]
         yield {
             "service": service,
             "client": client,
             "computer_id": next(iter(client.field_computers.list()))["id"],
+            "hub_id": next(iter(client.field_hubs.list()))["id"],
             "job_id": job_id,
+            "map_id": map_id,
             "archive": archive,
+            "shapefile": shapefile(),
             "folder": tmp_path_factory.mktemp("examples"),
         }
 
@@ -62,6 +78,10 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
 def test_every_docstring_example_runs(method: str, source: str, given: dict[str, Any], tmp_path: Path) -> None:
     names = dict(given, folder=tmp_path)
     names["archive"].seek(0)
+    names["shapefile"].seek(0)
+    if method.endswith("PrescriptionMaps.send"):
+        # Each client sends a map of its own: one that is queued already would be a conflict.
+        names["map_id"] = given["client"].prescription_maps.upload(shapefile(f"{method}.zip"))["id"]
     if not method.startswith("Async"):
         exec(source, names)
         return

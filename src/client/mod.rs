@@ -1,5 +1,6 @@
 //! What users do with the service: calls, pages, downloads, uploads, conversions.
 
+mod act;
 mod arguments;
 mod config;
 mod conversion;
@@ -13,6 +14,7 @@ mod part_file;
 mod receive;
 mod record;
 mod upload;
+pub mod upload_rules;
 
 use std::sync::Arc;
 
@@ -103,9 +105,29 @@ impl Client {
         download::download(self, row, arguments, target).await
     }
 
+    /// Reads the one record of an index; `None` where the index is empty.
+    pub async fn one_of(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Option<Value>> {
+        record::one_of(self, row, arguments).await
+    }
+
+    /// Asks for something to be done that gives nothing back, such as queuing a map for a field computer.
+    pub async fn act(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
+        act::act(self, row, arguments).await
+    }
+
     /// Uploads a file. It is sent once: when its reply is lost, the list is asked what became of it.
     pub async fn upload(&self, row: &'static Endpoint, file: UploadFile) -> Result<Created> {
-        upload::upload(self, row, file).await
+        self.upload_with(row, &Arguments::new(row, &[])?, file).await
+    }
+
+    /// The same, with what goes into the form beside the file.
+    pub async fn upload_with(
+        &self,
+        row: &'static Endpoint,
+        arguments: &Arguments,
+        file: UploadFile,
+    ) -> Result<Created> {
+        upload::upload(self, row, arguments, file).await
     }
 
     /// A handle for a file that the service may have to make first. No call is made yet.

@@ -1,4 +1,4 @@
-//! One record: a detail call.
+//! One record: a detail call, or an index with one.
 
 use http::header::CONTENT_TYPE;
 
@@ -6,7 +6,7 @@ use super::{Arguments, Client};
 use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::Whole;
-use crate::wire::{Content, Value, decode_detail};
+use crate::wire::{Content, Value, decode_detail, decode_index};
 
 /// Reads the detail of a record.
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
@@ -19,6 +19,21 @@ pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &
     let whole = attempts.whole().await?;
     must_be_json(&whole)
         .and_then(|()| decode_detail(Content::Json, &whole.body, shape))
+        .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
+}
+
+/// Reads the one record of an index.
+pub(super) async fn one_of(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Option<Value>> {
+    let Returns::OneOf(index) = row.returns else {
+        return Err(Error::new(Kind::Type, format!("{} gives no single record", row.full_name)));
+    };
+    let call = arguments.call(row, &[], None)?;
+    let caller = client.caller();
+    let mut attempts = caller.attempts(&call, caller.limits.call);
+    let whole = attempts.whole().await?;
+    must_be_json(&whole)
+        .and_then(|()| decode_index(Content::Json, &whole.body, index))
+        .map(|page| page.items.into_iter().next())
         .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
 }
 

@@ -1,4 +1,4 @@
-//! Uploads: sent once, and looked up in the list when the reply is lost.
+//! Uploads: checked against the rules, sent once, and looked up in the list when the reply is lost.
 
 use std::time::Duration;
 
@@ -10,7 +10,9 @@ use super::Client;
 use super::arguments::{Arguments, decode};
 use super::multipart::{UploadFile, form, sent_name};
 use super::pages::Pages;
-use crate::api::{self, Endpoint, Method, Place, Returns};
+use super::upload_rules;
+use crate::api::row::Takes;
+use crate::api::{self, Endpoint, Method, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::wire::Value;
 
@@ -30,8 +32,13 @@ pub struct Created {
 }
 
 /// Sends a file and gives the new record.
-pub(super) async fn upload(client: &Client, row: &'static Endpoint, file: UploadFile) -> Result<Created> {
-    let Some(part) = row.parameters.iter().find(|parameter| parameter.place == Place::Part) else {
+pub(super) async fn upload(
+    client: &Client,
+    row: &'static Endpoint,
+    arguments: &Arguments,
+    file: UploadFile,
+) -> Result<Created> {
+    let Some(part) = row.parameters.iter().find(|parameter| parameter.takes == Takes::File) else {
         return Err(Error::new(Kind::Type, format!("{} takes no file", row.full_name)));
     };
     let wrong = |why: &str| {
@@ -41,7 +48,9 @@ pub(super) async fn upload(client: &Client, row: &'static Endpoint, file: Upload
         return Err(wrong("is empty"));
     }
     let name = sent_name(&file.name).ok_or_else(|| wrong("needs a name"))?;
-    let call = Arguments::new(row, &[])?.call(row, &[], Some(form(part.wire, &name, &file.content)))?;
+    upload_rules::check(row, arguments.get("file_type"), &name, &file.content)
+        .map_err(|rule| Error::new(Kind::InvalidRequest, rule).with(|facts| facts.endpoint = Some(row.full_name)))?;
+    let call = arguments.call(row, &[], Some(form(part.wire, &name, &file.content, &arguments.parts())))?;
     let caller = client.caller();
     let started = caller.clock.now();
     let mut attempts = caller.attempts(&call, caller.limits.call);
@@ -150,17 +159,38 @@ async fn candidates(
     while let Some(page) = pages.next_page().await? {
         for item in page {
             let text = |field: &str| item.get(field).and_then(Value::as_text).unwrap_or_default().to_owned();
+            if !text("name").eq_ignore_ascii_case(name) {
+                continue;
+            }
             let is_new = match item.get("create_date") {
                 Some(Value::Time(time)) => Some(*time >= since),
-                _ => None,
+                _ => created_since(client, list, &text("id"), since).await?,
             };
-            if text("name").eq_ignore_ascii_case(name) && is_new != Some(false) {
+            if is_new != Some(false) {
                 let created = Created { id: text("id"), uri: text("uri") };
                 found.push(Candidate { created, is_new: is_new == Some(true) });
             }
         }
     }
     Ok(found)
+}
+
+/// Whether the detail dates a record after `since`, for lists whose items carry no dates.
+async fn created_since(
+    client: &Client,
+    list: &'static Endpoint,
+    id: &str,
+    since: DateTime<Utc>,
+) -> Result<Option<bool>> {
+    let path = format!("{}/{{id}}", list.path);
+    let detail = api::rows()
+        .find(|other| other.method == Method::Get && other.path == path && matches!(other.returns, Returns::Detail(_)));
+    let Some(detail) = detail else { return Ok(None) };
+    let record = client.detail(detail, &Arguments::new(detail, &[("id", id.to_owned())])?).await?;
+    Ok(match record.get("create_date") {
+        Some(Value::Time(time)) => Some(*time >= since),
+        _ => None,
+    })
 }
 
 fn retold(error: &Error, message: String) -> Error {

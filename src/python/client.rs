@@ -117,6 +117,33 @@ impl Client {
         bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
 
+    /// The one record of an index, or `None`.
+    fn one_of<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        let value = bridge::wait(py, core.one_of(row, &arguments))?;
+        value.map(|value| values::to_python(py, &value)).transpose()
+    }
+
+    fn one_of_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        let call = async move { core.one_of(row, &arguments).await };
+        bridge::start(py, call, |py, value| match value {
+            Some(value) => values::to_python(py, &value).map(Bound::unbind),
+            None => Ok(py.None()),
+        })
+    }
+
+    /// Does something that gives nothing back.
+    fn act(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<()> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        bridge::wait(py, core.act(row, &arguments))
+    }
+
+    fn act_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        bridge::start(py, async move { core.act(row, &arguments).await }, |py, ()| Ok(py.None()))
+    }
+
     #[pyo3(signature = (name, arguments, page_size, page))]
     fn pages(
         &self,
@@ -164,13 +191,13 @@ impl Client {
         &self,
         py: Python<'py>,
         name: &str,
+        arguments: Given,
         file_name: String,
         content: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (core, row) =
-            self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
-        let created = bridge::wait(py, core.upload(row, file))?;
+        let created = bridge::wait(py, core.upload_with(row, &arguments, file))?;
         record(py, &created)
     }
 
@@ -178,13 +205,13 @@ impl Client {
         &self,
         py: Python<'py>,
         name: &str,
+        arguments: Given,
         file_name: String,
         content: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (core, row) =
-            self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
-        let call = async move { core.upload(row, file).await };
+        let call = async move { core.upload_with(row, &arguments, file).await };
         bridge::start(py, call, |py, created| record(py, &created).map(|record| record.into_any().unbind()))
     }
 

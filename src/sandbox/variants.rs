@@ -31,6 +31,8 @@ pub enum Variant {
     CreatedInBody,
     /// `vague-content-type`.
     VagueContentType,
+    /// `conflict-200`.
+    Conflict200,
 }
 
 /// The name that turns all of them on.
@@ -78,6 +80,7 @@ pub static VARIANTS: &[VariantRow] = &[
         "vague-content-type",
         "Files, and the replies that come in their place, are `application/octet-stream`.",
     ),
+    row(Variant::Conflict200, "conflict-200", "A map that is queued already is refused with HTTP 200 and a message."),
 ];
 
 const fn row(variant: Variant, name: &'static str, doc: &'static str) -> VariantRow {

@@ -66,6 +66,7 @@ pub struct Attempts<'a> {
     failures: u32,
     few: u32,
     corrected: bool,
+    unsure: bool,
 }
 
 impl Caller {
@@ -82,6 +83,7 @@ impl Caller {
             failures: 0,
             few: 0,
             corrected: false,
+            unsure: false,
         }
     }
 }
@@ -159,6 +161,10 @@ impl Attempts<'_> {
             return Err(self.finish(judged.error.as_kind(Kind::UploadOutcomeUnknown)));
         }
         self.failures = self.failures.saturating_add(1);
+        self.unsure |= matches!(
+            judged.outcome,
+            Outcome::Lost | Outcome::Cut | Outcome::Busy | Outcome::Broken | Outcome::MoreTime
+        );
         self.corrected |= judged.outcome == Outcome::Skewed;
         if decision == Decision::RepeatFew {
             self.few = self.few.saturating_add(1);
@@ -281,6 +287,12 @@ impl Attempts<'_> {
             facts.attempts = Some(self.sent);
             facts.elapsed = Some(self.caller.clock.elapsed().saturating_sub(self.started));
         })
+    }
+
+    /// Whether an attempt may have been carried out though no reply said so.
+    #[must_use]
+    pub const fn may_have_arrived(&self) -> bool {
+        self.unsure
     }
 
     /// What is left of the time that the call may take.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Tree};
 
-use super::fields::{ITEMS, bare_uri, describe, field_of, put, scalar};
+use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, put, put_inside, scalar};
 use super::names;
 use super::reply::{Page, ServiceResponse, page_of, response_of};
 use super::value::{Name, Value};
@@ -81,7 +81,7 @@ impl<'de> Visitor<'de> for RecordSeed {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
         let mut fields = Vec::with_capacity(self.shape.fields.len());
         self.read_members(&mut map, &mut fields)?;
-        Ok(Value::Record(fields))
+        Ok(finish(self.shape, fields))
     }
 }
 
@@ -95,6 +95,9 @@ impl RecordSeed {
             if let Some(index) = self.items.filter(|index| names::same(&wire, index.kind)) {
                 let items = map.next_value_seed(ListSeed { shape: index.item })?;
                 fields.push((Name::Borrowed(ITEMS), items));
+            } else if let Some((outer, inner)) = inner_field_of(self.shape, &wire, fields) {
+                let value = map.next_value_seed(FieldSeed { field: inner })?;
+                put_inside(fields, outer, inner, value);
             } else if let Some(field) = field_of(self.shape, &wire, fields.len()) {
                 let value = map.next_value_seed(FieldSeed { field })?;
                 put(fields, Name::Borrowed(field.snake), value);
@@ -175,7 +178,7 @@ impl<'de> Visitor<'de> for ListSeed {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
         let mut fields = Vec::new();
         RecordSeed { shape: self.shape, items: None }.read_members(&mut map, &mut fields)?;
-        Ok(Value::List(vec![Value::Record(fields)]))
+        Ok(Value::List(vec![finish(self.shape, fields)]))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {

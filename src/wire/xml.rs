@@ -7,7 +7,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map, Value as Tree};
 
-use super::fields::{ITEMS, bare_uri, describe, field_of, put, scalar};
+use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, put, put_inside, scalar};
 use super::names;
 use super::reply::{Page, ServiceResponse, page_of, response_of};
 use super::value::{Name, Value};
@@ -24,7 +24,7 @@ pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value>
     let mut fields = Vec::new();
     document.read_members(shape, None, &mut fields)?;
     document.close()?;
-    Ok(Value::Record(fields))
+    Ok(finish(shape, fields))
 }
 
 /// Reads one page of a list: items are direct children of the root, each under the item kind's name.
@@ -154,6 +154,9 @@ impl<'a> Document<'a> {
             let wire = local(&tag);
             if let Some(index) = items.filter(|index| names::same(&wire, index.kind)) {
                 listed.push(self.read_record(index.item)?);
+            } else if let Some((outer, inner)) = inner_field_of(shape, &wire, fields) {
+                let value = self.read_field(inner)?;
+                put_inside(fields, outer, inner, value);
             } else if let Some(field) = field_of(shape, &wire, fields.len()) {
                 let value = self.read_field(field)?;
                 put(fields, Name::Borrowed(field.snake), value);
@@ -173,7 +176,7 @@ impl<'a> Document<'a> {
     fn read_record(&mut self, shape: &'static Shape) -> Result<Value> {
         let mut fields = Vec::with_capacity(shape.fields.len());
         self.read_members(shape, None, &mut fields)?;
-        Ok(Value::Record(fields))
+        Ok(finish(shape, fields))
     }
 
     fn read_field(&mut self, field: &'static Field) -> Result<Value> {

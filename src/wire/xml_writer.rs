@@ -18,7 +18,7 @@ pub fn encode(shape: &Shape, record: &Value) -> String {
 /// Writes a record as one element, as it stands in a list.
 fn write_record(out: &mut String, element: &str, shape: &Shape, record: &Value) {
     wrap(out, element, |out| {
-        for field in shape.fields {
+        for field in shape.fields.iter().filter(|field| field.derived.is_none()) {
             match (field.kind, record.get(field.snake)) {
                 (_, None) => {}
                 (Kind::Record(inner), Some(value)) => write_record(out, field.wire, inner, value),

@@ -4,8 +4,10 @@ mod caller;
 
 mod checks;
 mod client;
+mod devices;
 mod faults;
 mod files;
 mod lists;
+mod maps;
 mod rates;
 mod restart;

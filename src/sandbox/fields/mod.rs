@@ -14,13 +14,19 @@ mod passes;
 mod places;
 mod plane;
 mod planting;
+mod prescription;
 mod shapes;
 mod spraying;
 mod table;
+mod track;
 mod units;
 mod work;
 
 use chrono::{DateTime, Utc};
+
+pub use prescription::Prescription;
+pub use track::{Place, Track};
+pub(super) use track::{TURN, WORK};
 
 use crate::error::{Error, Kind, Result};
 use crate::wire::Value;
@@ -40,6 +46,27 @@ pub struct Account {
     pub computers: Vec<Computer>,
     /// The jobs, newest first by the time they were created. Their ids are in no order.
     pub jobs: Vec<Job>,
+    /// Three field hubs: those of the first two computers, and one that is on no computer.
+    pub hubs: Vec<Hub>,
+    /// The prescription maps that the planting and spraying jobs of the last season used.
+    pub maps: Vec<Prescription>,
+}
+
+/// A field hub.
+#[derive(Clone, Debug)]
+pub struct Hub {
+    /// Its id.
+    pub id: String,
+    /// The name that a user gave it.
+    pub name: &'static str,
+    /// The manufacturer.
+    pub make: &'static str,
+    /// The model.
+    pub model: &'static str,
+    /// The id of the field computer that it is connected to.
+    pub computer: Option<String>,
+    /// Where it drives.
+    pub track: Track,
 }
 
 /// A field computer.
@@ -49,6 +76,12 @@ pub struct Computer {
     pub id: String,
     /// Its detail, by [`FIELD_COMPUTER_DETAIL`](crate::api::field_computers::FIELD_COMPUTER_DETAIL).
     pub detail: Value,
+    /// Whether it is a legacy device, which the service treats apart (specification 4.2, 4.3).
+    pub is_legacy: bool,
+    /// The id of its field hub.
+    pub hub: Option<String>,
+    /// Where it drives: over the fields of its jobs.
+    pub track: Track,
 }
 
 /// A job.
