@@ -36,6 +36,10 @@ pub(super) async fn act(client: &Client, row: &'static Endpoint, arguments: &Arg
         Err(error) if matches!(error.kind(), Kind::InvalidRequest | Kind::Conflict) => {
             (refusal(error.message()), error)
         }
+        // A word that the specification does not list, with a text.
+        Err(error) if error.kind() == Kind::ConversionFailed => {
+            (refusal(error.message()), error.as_kind(Kind::InvalidRequest))
+        }
         Err(error) => return Err(error),
     };
     match refusal {

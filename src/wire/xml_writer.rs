@@ -17,27 +17,30 @@ pub fn encode(shape: &Shape, record: &Value) -> String {
 
 /// Writes a record as one element, as it stands in a list.
 fn write_record(out: &mut String, element: &str, shape: &Shape, record: &Value) {
-    wrap(out, element, |out| {
-        for field in shape.fields.iter().filter(|field| field.derived.is_none()) {
-            match (field.kind, record.get(field.snake)) {
-                (_, None) => {}
-                (Kind::Record(inner), Some(value)) => write_record(out, field.wire, inner, value),
-                (Kind::Records(inner, item), Some(Value::List(records))) => wrap(out, field.wire, |out| {
-                    for record in records {
-                        write_record(out, item, inner, record);
-                    }
-                }),
-                (_, Some(value)) => wrap(out, field.wire, |out| write_scalar(out, value)),
-            }
-        }
-        if let Value::Record(fields) = record {
-            for (name, value) in fields {
-                if let Value::Unknown(tree) = value {
-                    write_tree(out, name, tree);
+    wrap(out, element, |out| write_fields(out, shape, record));
+}
+
+fn write_fields(out: &mut String, shape: &Shape, record: &Value) {
+    for field in shape.fields.iter().filter(|field| field.derived.is_none()) {
+        match (field.kind, record.get(field.snake)) {
+            (_, None) => {}
+            // The XML of a hub is flat where its JSON nests the report (specification 2.4).
+            (Kind::Record(inner), Some(value)) => write_fields(out, inner, value),
+            (Kind::Records(inner, item), Some(Value::List(records))) => wrap(out, field.wire, |out| {
+                for record in records {
+                    write_record(out, item, inner, record);
                 }
+            }),
+            (_, Some(value)) => wrap(out, field.wire, |out| write_scalar(out, value)),
+        }
+    }
+    if let Value::Record(fields) = record {
+        for (name, value) in fields {
+            if let Value::Unknown(tree) = value {
+                write_tree(out, name, tree);
             }
         }
-    });
+    }
 }
 
 fn wrap(out: &mut String, element: &str, inside: impl FnOnce(&mut String)) {

@@ -40,7 +40,7 @@ impl Clock for ServiceTime {
     }
 }
 
-fn client(sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
+pub(crate) fn client(sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
     let keys = sandbox.keys();
     let [api_key, secret, access_key] =
         [&keys.api_key, &keys.shared_secret, &keys.access_key].map(|key| Secret::new(key.as_str()));
@@ -52,11 +52,11 @@ fn client(sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
     Client::with_parts(config, Arc::new(transport), Arc::new(ServiceTime(Arc::clone(sandbox)))).unwrap()
 }
 
-fn row(name: &str) -> &'static Endpoint {
+pub(crate) fn row(name: &str) -> &'static Endpoint {
     api::row(name).unwrap()
 }
 
-fn of(name: &str, given: &[(&str, &str)]) -> Arguments {
+pub(crate) fn of(name: &str, given: &[(&str, &str)]) -> Arguments {
     let given: Vec<_> = given.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     Arguments::new(row(name), &given).unwrap()
 }
@@ -82,7 +82,7 @@ async fn file(client: &Client, id: &str, format: &str) -> Vec<u8> {
     }
 }
 
-fn id_of(record: &Value) -> String {
+pub(crate) fn id_of(record: &Value) -> String {
     record.get("id").and_then(Value::as_text).unwrap().to_owned()
 }
 

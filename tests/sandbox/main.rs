@@ -1,5 +1,8 @@
 //! The service as a client without headland meets it: requests signed by other code, sent over real sockets.
 
+#[path = "../series/mod.rs"]
+mod series;
+
 mod caller;
 
 mod checks;
@@ -9,5 +12,6 @@ mod faults;
 mod files;
 mod lists;
 mod maps;
+mod moving;
 mod rates;
 mod restart;
