@@ -1,5 +1,6 @@
 //! One shape, every form: the job data detail, the worst record of the specification, as JSON and as XML.
 
+#![allow(clippy::format_collect, reason = "a test builds its documents as they read")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
 #[path = "series/mod.rs"]
@@ -155,7 +156,7 @@ fn a_report_is_nested_whether_it_came_flat_or_nested_2_4() {
     let written = encode_json(&FIELD_HUB_DETAIL, &nested).to_string() + &encode_xml(&FIELD_HUB_DETAIL, &nested);
     assert!(!written.contains("RssiBars") && !written.contains("Roaming"), "{written}");
     // A flat record without an id of its own keeps that of the hub.
-    let flat = hub(Content::Json, &index(&format!(r#"{own},{json}"#)));
+    let flat = hub(Content::Json, &index(&format!("{own},{json}")));
     assert_eq!((flat.get("id").unwrap().as_text(), flat.get("report").unwrap().get("id")), (Some("31"), None));
 }
 

@@ -68,7 +68,7 @@ pub static ROWS: &[Endpoint] = &[
         path: "/fieldcomputers/{id}/jobdata",
         parameters: &[
             ID,
-            Parameter::query("min_id", "minid", Takes::Id, None, "Only jobs whose id is at least this number."),
+            Parameter::query("min_id", "minid", Takes::Number, None, "Only jobs whose id is at least this number."),
         ],
         paged: true,
         body: Body::None,

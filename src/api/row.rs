@@ -92,6 +92,8 @@ pub enum Place {
 pub enum Takes {
     /// An identifier: a text, or a whole number written in decimal.
     Id,
+    /// A whole number from 0 up, as a number or in decimal.
+    Number,
     /// A date, an aware datetime, or either as ISO 8601 text.
     Time,
     /// A word of letters, digits and dashes that the service knows.

@@ -92,6 +92,8 @@ fn wrong(row: &'static Endpoint, kind: Kind, message: String) -> Error {
 fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, String> {
     match parameter.takes {
         Takes::Id => check_id(text),
+        Takes::Number if text.parse::<u64>().is_ok() => Ok(text.to_owned()),
+        Takes::Number => Err(format!("is `{text}`, but takes a whole number from 0 up")),
         Takes::Time => match time::read(text) {
             // Strict ISO 8601 with whole seconds: services have been seen to stumble over fractions (field notes).
             Read::Time(time) => Ok(time.format("%Y-%m-%dT%H:%M:%SZ").to_string()),

@@ -129,7 +129,7 @@ mod tests {
         for whole in [
             &["a.shp", "a.shx", "a.dbf"][..],
             &["folder/A.SHP", "folder/a.SHX", "folder/A.dbf", "folder/A.prj", "readme.txt"],
-            &["a.shp", "a.shx", "a.dbf", "__MACOSX/._a.shp", "._b.shp"],
+            &["a.shp", "a.shx", "a.dbf", "__MACOSX/._a.shp", "__MACOSX/b.shp", "._b.shp"],
         ] {
             assert_eq!(refused(whole), None, "{whole:?}");
         }
@@ -156,7 +156,7 @@ mod tests {
         for whole in [
             &["a.shp"][..],
             &["job/job_fmis/jobdata.xml", "job/job.log", "job/other/x"],
-            &["job/a.shp", "__MACOSX/job/._a.shp", "._b/x", "readme.txt"],
+            &["job/a.shp", "__MACOSX/job/._a.shp", "__MACOSX/x", "__macosx/", "._b/x", "readme.txt"],
         ] {
             assert_eq!(refused(whole), None, "{whole:?}");
         }

@@ -19,6 +19,7 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
     let describe = |parameter: &api::Parameter| {
         let takes = match parameter.takes {
             Takes::Id => "id",
+            Takes::Number => "number",
             Takes::Time => "time",
             Takes::Word | Takes::OneOf(_) => "word",
             Takes::File => "file",

@@ -217,7 +217,7 @@ fn is_coroutine(row: &Endpoint, mode: Mode) -> bool {
 pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<[String; 4]>) {
     let own = |parameter: &Parameter| {
         let kind = match (parameter.takes, parameter.default) {
-            (Takes::Id, _) if parameter.place == Place::Query => "str | int | None",
+            (Takes::Number, _) => "str | int | None",
             (Takes::Id, _) => "str | int",
             (Takes::Time, _) => "str | dt.date | dt.datetime | None",
             (Takes::Word | Takes::OneOf(_), _) => "str",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headland.client import Client
+from headland.errors import InvalidRequest
 from headland.sandbox import Sandbox
 
 from .archives import find_archives
@@ -70,7 +71,11 @@ def upload(client: Client, found: list[Archive], say: Callable[[str], None]) -> 
     """Upload each archive as job data; gives the archive's file for each new id."""
     uploaded = {}
     for number, archive in enumerate(found, 1):
-        created = client.job_data.upload(archive.content())
+        try:
+            created = client.job_data.upload(archive.content())
+        except InvalidRequest as error:
+            say(f"[{number}/{len(found)}] not uploaded: {error}")
+            continue
         uploaded[created["id"]] = archive.name
         say(f"[{number}/{len(found)}] uploaded {archive.name}")
     return uploaded
