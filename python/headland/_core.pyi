@@ -107,6 +107,7 @@ class Client:
         access_key: Secret,
         rate_limits: Sequence[tuple[int, float]],
         limiter_state: Path | None,
+        accept: str,
         page_size: int,
         connect: float,
         read: float,

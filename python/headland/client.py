@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, Self
 
 from headland import _core, arguments, settings
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
@@ -57,6 +57,7 @@ class _Setup:
         rate_limits: Pairs of calls and seconds that are never exceeded; empty turns the limiter off.
         limiter_state: Where processes share what is left of the limit: a path, ``"memory"`` for this client alone,
             or ``None`` for a file in the user's state folder.
+        accept: The content type that records are asked for in, ``"json"`` or ``"xml"``; the values are the same.
         page_size: Records for each page of a list, 1 to 1000.
         timeout: How long to wait.
         ca_file: Certificates to trust besides the usual ones, as a PEM file.
@@ -73,6 +74,7 @@ class _Setup:
         access_key: str,
         rate_limits: Sequence[tuple[int, float]] = RATE_LIMITS,
         limiter_state: str | os.PathLike[str] | None = None,
+        accept: Literal["json", "xml"] = "json",
         page_size: int = 1000,
         timeout: Timeout = DEFAULT_TIMEOUT,
         ca_file: str | os.PathLike[str] | None = None,
@@ -89,6 +91,7 @@ class _Setup:
                 access_key=keys[2],
                 rate_limits=arguments.windows(rate_limits),
                 limiter_state=None if limiter_state is None else Path(limiter_state),
+                accept=accept,
                 page_size=arguments.whole_number("page_size", page_size, *PAGE_SIZE),
                 connect=connect,
                 read=read,

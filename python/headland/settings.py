@@ -23,6 +23,7 @@ NAMES = (
     "access_key",
     "rate_limits",
     "limiter_state",
+    "accept",
     "page_size",
     "timeout",
     "ca_file",

@@ -21,7 +21,8 @@ settings.load_profile("series")
 @pytest.fixture(autouse=True)
 def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     """Keep the environment, the profiles and the state folder of whoever runs the tests out of them."""
-    for name in ("BASE_URL", "API_KEY", "SHARED_SECRET", "ACCESS_KEY", "RATE_LIMITS", "LIMITER_STATE", "TIMEOUT"):
+    names = ("BASE_URL", "API_KEY", "SHARED_SECRET", "ACCESS_KEY", "RATE_LIMITS", "LIMITER_STATE", "ACCEPT", "TIMEOUT")
+    for name in names:
         monkeypatch.delenv(f"HEADLAND_{name}", raising=False)
     for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path))

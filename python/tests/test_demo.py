@@ -54,6 +54,9 @@ def test_the_tour_maps_every_field_and_its_totals_are_true(tmp_path: Path) -> No
         assert job["area"] == pytest.approx(row["area"], rel=1e-3)
         assert_others_read_it(parquet(job, tmp_path), row["rows"])
         assert json.loads((tmp_path / job["files"][1]).read_bytes())["type"] == "FeatureCollection"
+        # Asking and fetching at least; asking again where the conversion was not over.
+        assert job["calls"] >= 2
+    assert sum(job["calls"] for job in told["jobs"]) == told["calls"] - 1, "and one call for the list"
     problems = [job["problem"] for job in told["jobs"] if job["problem"]]
     assert len(problems) == 2, "one job without coverage and one that cannot be converted"
     page = Path(told["page"]).read_text(encoding="utf-8")
@@ -79,6 +82,28 @@ def test_the_tour_maps_real_archives(tmp_path: Path) -> None:
     for name, rows in expected.items():
         assert uploaded[name]["rows"] == rows, uploaded[name]
         assert_others_read_it(parquet(uploaded[name], tmp_path), rows)
+
+
+@pytest.mark.timeout(300)
+def test_bad_archives_are_told_and_the_tour_goes_on(tmp_path: Path) -> None:
+    archives, out = tmp_path / "archives", tmp_path / "out"
+    archives.mkdir()
+    (archives / "empty.zip").touch()
+    (archives / "page.zip").write_text("<html>Please sign in.</html>")
+    (archives / "table.dbf").write_bytes(b"\x03")
+    with hl.Sandbox.demo() as service, hl.Client(**service.credentials, limiter_state="memory") as client:
+        several = next(row for row in service.truth if row["job_name"] == "Stone Hill 2024 Harvest")
+        client.job_data.download(several["job_id"], to=archives / "several.zip")
+    command = [sys.executable, "-m", "headland", "demo", "--out", str(out), "--json", "--archives", str(archives)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+    assert done.returncode == 1, "an archive that was given has no map"
+    assert "Traceback" not in done.stderr
+    assert "left out table.dbf" in done.stderr
+    jobs = [job for job in json.loads(done.stdout)["jobs"] if job["source"] is not None]
+    told = {job["name"]: job["problem"] for job in jobs}
+    assert "empty" in told["empty.zip"]
+    assert "not a zip" in told["page"]
+    assert sorted(job["rows"] for job in jobs if job["problem"] is None) == [1, several["rows"]], "a map of each layer"
 
 
 def test_a_folder_that_is_not_there_is_told_before_anything_starts(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::limiter::{DEFAULT_WINDOWS, Window};
 use crate::secret::Secret;
 use crate::signing::{Credentials, SigningKey};
+use crate::wire::Content;
 
 /// The recommended maximum of specification 4.1.
 pub(super) const LARGEST_PAGE: u32 = 1_000;
@@ -28,6 +29,8 @@ pub struct Config {
     pub rate_limits: Vec<Window>,
     /// Where the limiter keeps its count.
     pub limiter_state: LimiterState,
+    /// The content type that records are asked for in; whatever comes is read.
+    pub accept: Content,
     /// Records asked for in a page.
     pub page_size: u32,
     /// How long things may take.
@@ -75,6 +78,7 @@ impl Config {
             access_key,
             rate_limits: DEFAULT_WINDOWS.to_vec(),
             limiter_state: LimiterState::Shared,
+            accept: Content::Json,
             page_size: LARGEST_PAGE,
             timeout: Timeout::default(),
             ca_file: None,

@@ -80,7 +80,8 @@ impl Client {
         let limiter = limiter(place, base.as_str(), config.api_key.expose(), &config.rate_limits, Arc::clone(&clock));
         let limits = limits(&config);
         let skew = Arc::new(Skew::default());
-        let caller = Caller { base, credentials, limiter, clock, transport, skew, notices, limits, jitter };
+        let accept = config.accept;
+        let caller = Caller { base, credentials, limiter, clock, transport, skew, notices, limits, jitter, accept };
         Ok(Self { config: Arc::new(config), caller: Arc::new(caller) })
     }
 

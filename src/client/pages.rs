@@ -12,9 +12,10 @@ use std::collections::HashSet;
 use super::Client;
 use super::arguments::Arguments;
 use super::config::check_page_size;
+use super::record::content_of;
 use crate::api::{Endpoint, Index, Returns};
 use crate::error::{Error, Kind, Result};
-use crate::wire::{Content, Page, Value, decode_index};
+use crate::wire::{Page, Value, decode_index};
 
 /// So many readings of a list that moves are tried.
 const READINGS: u32 = 3;
@@ -217,8 +218,8 @@ impl Pages {
         let caller = self.client.caller();
         let mut attempts = caller.attempts(&call, caller.limits.call);
         let whole = attempts.whole().await?;
-        super::record::must_be_json(&whole)
-            .and_then(|()| decode_index(Content::Json, &whole.body, self.index))
+        content_of(&whole, caller.accept)
+            .and_then(|content| decode_index(content, &whole.body, self.index))
             .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
     }
 

@@ -9,7 +9,7 @@ use http::header::CONTENT_TYPE;
 
 use super::file_check::{Expects, check_xml_end, check_zip, xml_root};
 use super::part_file::PartFile;
-use super::record::what_came;
+use super::record::{is_page, what_came};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Heard;
 use crate::transport::{Attempts, Body, Fault, FaultKind, Got, Judged, Outcome, judge_response};
@@ -116,11 +116,6 @@ async fn head(body: &mut Body) -> std::result::Result<Vec<u8>, Fault> {
         }
     }
     Ok(head)
-}
-
-fn is_page(head: &[u8]) -> bool {
-    let start = String::from_utf8_lossy(head.get(..head.len().min(512)).unwrap_or_default()).to_ascii_lowercase();
-    start.contains("<!doctype html") || start.contains("<html")
 }
 
 /// What came is no file: the service's word, or something that must not be saved.

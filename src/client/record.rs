@@ -17,8 +17,8 @@ pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &
     let caller = client.caller();
     let mut attempts = caller.attempts(&call, caller.limits.call);
     let whole = attempts.whole().await?;
-    must_be_json(&whole)
-        .and_then(|()| decode_detail(Content::Json, &whole.body, shape))
+    content_of(&whole, caller.accept)
+        .and_then(|content| decode_detail(content, &whole.body, shape))
         .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
 }
 
@@ -31,20 +31,33 @@ pub(super) async fn one_of(client: &Client, row: &'static Endpoint, arguments: &
     let caller = client.caller();
     let mut attempts = caller.attempts(&call, caller.limits.call);
     let whole = attempts.whole().await?;
-    must_be_json(&whole)
-        .and_then(|()| decode_index(Content::Json, &whole.body, index))
+    content_of(&whole, caller.accept)
+        .and_then(|content| decode_index(content, &whole.body, index))
         .map(|page| page.items.into_iter().next())
         .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
 }
 
-/// Tells what came instead of JSON, such as the web page of a proxy.
-pub(super) fn must_be_json(whole: &Whole) -> Result<()> {
+/// The content type of what came, whatever was asked for; tells what came where it is neither, such as the web page
+/// of a proxy.
+pub(super) fn content_of(whole: &Whole, asked: Content) -> Result<Content> {
     let text = whole.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&whole.body).trim_ascii_start();
-    if matches!(text.first(), Some(b'{' | b'[')) {
-        return Ok(());
-    }
     let content_type = whole.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    Err(Error::new(Kind::Decode, format!("JSON was asked for, but {} came", what_came(content_type, text))))
+    let is_html = || content_type.is_some_and(|text| text.to_ascii_lowercase().contains("html"));
+    match Content::of(text) {
+        Some(Content::Json) => Ok(Content::Json),
+        Some(Content::Xml) if !is_html() && !is_page(text) => Ok(Content::Xml),
+        _ => {
+            let asked = asked.media_type();
+            let came = what_came(content_type, text);
+            Err(Error::new(Kind::Decode, format!("{asked} was asked for, but {came} came")))
+        }
+    }
+}
+
+/// Whether a body begins like a web page.
+pub(super) fn is_page(body: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(body.get(..body.len().min(512)).unwrap_or_default()).to_ascii_lowercase();
+    start.contains("<!doctype html") || start.contains("<html")
 }
 
 /// Names a body by its type and its first characters.
@@ -53,8 +66,7 @@ pub(super) fn what_came(content_type: Option<&str>, body: &[u8]) -> String {
         return "an empty reply".to_owned();
     }
     let start = String::from_utf8_lossy(body.get(..body.len().min(200)).unwrap_or_default());
-    let lower = start.to_ascii_lowercase();
-    let is_page = lower.contains("<!doctype html") || lower.contains("<html");
+    let is_page = is_page(body);
     let start: String = start.chars().filter(|c| !c.is_control()).take(60).collect();
     let content_type = content_type.unwrap_or("no content type");
     if is_page { format!("a web page ({content_type}): `{start}`") } else { format!("{content_type}: `{start}`") }

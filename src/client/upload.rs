@@ -164,7 +164,7 @@ async fn candidates(
             }
             let is_new = match item.get("create_date") {
                 Some(Value::Time(time)) => Some(*time >= since),
-                _ => created_since(client, list, &text("id"), since).await?,
+                _ => created_since(client, list, &text("id"), since).await,
             };
             if is_new != Some(false) {
                 let created = Created { id: text("id"), uri: text("uri") };
@@ -175,22 +175,18 @@ async fn candidates(
     Ok(found)
 }
 
-/// Whether the detail dates a record after `since`, for lists whose items carry no dates.
-async fn created_since(
-    client: &Client,
-    list: &'static Endpoint,
-    id: &str,
-    since: DateTime<Utc>,
-) -> Result<Option<bool>> {
+/// Whether the detail dates a record after `since`, for lists whose items carry no dates; `None` where it does not tell,
+/// or cannot be read: the candidate is one all the same.
+async fn created_since(client: &Client, list: &'static Endpoint, id: &str, since: DateTime<Utc>) -> Option<bool> {
     let path = format!("{}/{{id}}", list.path);
-    let detail = api::rows()
-        .find(|other| other.method == Method::Get && other.path == path && matches!(other.returns, Returns::Detail(_)));
-    let Some(detail) = detail else { return Ok(None) };
-    let record = client.detail(detail, &Arguments::new(detail, &[("id", id.to_owned())])?).await?;
-    Ok(match record.get("create_date") {
+    let detail = api::rows().find(|other| {
+        other.method == Method::Get && other.path == path && matches!(other.returns, Returns::Detail(_))
+    })?;
+    let arguments = Arguments::new(detail, &[("id", id.to_owned())]).ok()?;
+    match client.detail(detail, &arguments).await.ok()?.get("create_date") {
         Some(Value::Time(time)) => Some(*time >= since),
         _ => None,
-    })
+    }
 }
 
 fn retold(error: &Error, message: String) -> Error {

@@ -13,7 +13,7 @@ use super::delivery::{deliver, target};
 use super::layer::{self, Layer, Reading};
 use super::process::PerProcess;
 use super::secret::Secret;
-use super::settings::{seconds, state, windows};
+use super::settings::{content, seconds, state, windows};
 use super::table::row;
 use super::{bridge, conversion, errors, pages, values};
 use crate::api::Endpoint;
@@ -55,7 +55,7 @@ impl Client {
 #[pymethods]
 impl Client {
     #[new]
-    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, rate_limits, limiter_state, page_size, connect, read, call, ca_file))]
+    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, rate_limits, limiter_state, accept, page_size, connect, read, call, ca_file))]
     #[expect(clippy::too_many_arguments, reason = "the settings of the client, by keyword")]
     fn new(
         py: Python<'_>,
@@ -65,6 +65,7 @@ impl Client {
         access_key: &Bound<'_, Secret>,
         rate_limits: Vec<(u32, f64)>,
         limiter_state: Option<PathBuf>,
+        accept: &str,
         page_size: u32,
         connect: f64,
         read: f64,
@@ -78,6 +79,7 @@ impl Client {
             access_key: access_key.get().text(py, "access_key")?,
             rate_limits: windows(rate_limits)?,
             limiter_state: state(limiter_state),
+            accept: content(accept)?,
             page_size,
             timeout: Timeout {
                 connect: seconds("timeout.connect", connect)?,

@@ -1,4 +1,4 @@
-//! Settings as Python writes them: seconds, windows, where the limiter keeps its state.
+//! Settings as Python writes them: seconds, windows, content types, where the limiter keeps its state.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::client::LimiterState;
 use crate::limiter::Window;
+use crate::wire::Content;
 
 /// A length of time given in seconds.
 pub(super) fn seconds(argument: &str, seconds: f64) -> PyResult<Duration> {
@@ -27,5 +28,14 @@ pub(super) fn state(given: Option<PathBuf>) -> LimiterState {
         None => LimiterState::Shared,
         Some(word) if word.as_os_str() == "memory" => LimiterState::Memory,
         Some(path) => LimiterState::File(path),
+    }
+}
+
+/// The content type that records are asked for in.
+pub(super) fn content(word: &str) -> PyResult<Content> {
+    match word {
+        "json" => Ok(Content::Json),
+        "xml" => Ok(Content::Xml),
+        _ => Err(PyValueError::new_err(format!("`accept` takes 'json' or 'xml', not '{word}'"))),
     }
 }

@@ -4,41 +4,60 @@ use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value as Tree};
 
+use super::accept::Accepted;
+use super::encode_xml;
 use super::reply::Content;
 use super::variants::{Habits, Variant};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::api::{Field, Kind, Shape};
-use crate::wire::encode_json;
-use crate::wire::{Name, Value, names};
+use crate::api::{Field, Index, Kind, Shape};
+use crate::wire::{self, Name, Value, encode_json, names};
 
-/// The bytes of a body and their media type.
-pub(super) fn encode(content: Content, habits: &Habits) -> (Bytes, &'static str) {
-    let tree = match content {
-        Content::Text(text) => return (Bytes::from(text), "text/plain; charset=utf-8"),
-        Content::WebPage(page) => return (Bytes::from_static(page.as_bytes()), "text/html; charset=utf-8"),
-        Content::File { bytes, .. } if habits.has(Variant::VagueContentType) => {
-            return (bytes, "application/octet-stream");
+/// The bytes of a body and their media type. Files and texts are what they are, records are in `accepted`.
+pub(super) fn encode(content: Content, accepted: Accepted, habits: &Habits) -> (Bytes, &'static str) {
+    match content {
+        Content::Text(text) => (Bytes::from(text), "text/plain; charset=utf-8"),
+        Content::WebPage(page) => (Bytes::from_static(page.as_bytes()), "text/html; charset=utf-8"),
+        Content::File { bytes, .. } if habits.has(Variant::VagueContentType) => (bytes, "application/octet-stream"),
+        Content::File { bytes, .. } => (bytes, "application/zip"),
+        Content::Record(shape, record) => {
+            let record = habitual(shape, &record, habits, &mut 0);
+            let text = match accepted.content {
+                wire::Content::Json => record_tree(shape, &record, habits).to_string(),
+                wire::Content::Xml => encode_xml::record(shape, &record, habits),
+            };
+            (Bytes::from(text), accepted.media_type)
         }
-        Content::File { bytes, .. } => return (bytes, "application/zip"),
-        Content::Record(shape, record) => record_tree(shape, &record, habits),
         Content::List { index, envelope, items } => {
-            let mut items: Vec<Tree> = items.iter().map(|item| record_tree(index.item, item, habits)).collect();
-            let mut tree = encode_json(&SERVICE_INDEX, &envelope);
-            let is_bare = items.len() == 1 && habits.has(Variant::BareItem);
-            if let Tree::Object(members) = &mut tree {
-                let items = if is_bare { items.pop().unwrap_or_default() } else { Tree::Array(items) };
-                members.insert(index.kind.to_owned(), items);
-            }
-            tree
+            let items: Vec<Value> = items.iter().map(|item| habitual(index.item, item, habits, &mut 0)).collect();
+            let text = match accepted.content {
+                wire::Content::Json => list_tree(index, &envelope, &items, habits).to_string(),
+                wire::Content::Xml => encode_xml::list(index, &envelope, &items, habits),
+            };
+            (Bytes::from(text), accepted.media_type)
         }
-    };
-    (Bytes::from(tree.to_string()), "application/json")
+    }
+}
+
+fn list_tree(index: &Index, envelope: &Value, items: &[Value], habits: &Habits) -> Tree {
+    let mut items: Vec<Tree> = items.iter().map(|item| record_tree(index.item, item, habits)).collect();
+    let mut tree = encode_json(&SERVICE_INDEX, envelope);
+    let is_bare = items.len() == 1 && habits.has(Variant::BareItem);
+    if let Tree::Object(members) = &mut tree {
+        let items = if is_bare { items.pop().unwrap_or_default() } else { Tree::Array(items) };
+        members.insert(index.kind.to_owned(), items);
+    }
+    tree
 }
 
 fn record_tree(shape: &'static Shape, record: &Value, habits: &Habits) -> Tree {
-    let tree = encode_json(shape, &habitual(shape, record, habits, &mut 0));
-    if std::ptr::eq(shape, &raw const JOB_DATA_DETAIL) { job_tree(tree, habits) } else { tree }
+    let tree = encode_json(shape, record);
+    if is_job(shape) { job_tree(tree, habits) } else { tree }
+}
+
+/// Whether the variants of a job's detail apply.
+pub(super) fn is_job(shape: &'static Shape) -> bool {
+    std::ptr::eq(shape, &raw const JOB_DATA_DETAIL)
 }
 
 /// The record with ids and times as the variants write them.
@@ -75,7 +94,7 @@ fn odd_time(time: DateTime<Utc>, turn: usize) -> String {
 }
 
 /// The fields of a job that stay outside the nested element.
-const COMMON: &[&str] =
+pub(super) const COMMON: &[&str] =
     &["DeviceFileName", "CreateDate", "UpdateDate", "Status", "JobType", "AvailableFiles", "ID", "FieldComputerID"];
 
 fn job_tree(tree: Tree, habits: &Habits) -> Tree {
@@ -87,22 +106,25 @@ fn job_tree(tree: Tree, habits: &Habits) -> Tree {
             *file = file.get("Uri").cloned().unwrap_or_default();
         }
     }
-    if habits.has(Variant::NestedJob) {
-        let element = match job.get("JobType").and_then(Tree::as_str) {
-            Some("Yield") => Some("YieldJob"),
-            Some("AsApplied") => Some("SprayerJob"),
-            Some("Planter") => Some("PlanterJob"),
-            _ => None,
-        };
-        if let Some(element) = element {
-            let (common, own): (Map<_, _>, Map<_, _>) =
-                job.into_iter().partition(|(name, _)| COMMON.contains(&name.as_str()));
-            job = common;
-            job.insert(element.to_owned(), Tree::Object(own));
-        }
+    let job_type = job.get("JobType").and_then(Tree::as_str);
+    if let Some(element) = job_type.and_then(nested_element).filter(|_| habits.has(Variant::NestedJob)) {
+        let (common, own): (Map<_, _>, Map<_, _>) =
+            job.into_iter().partition(|(name, _)| COMMON.contains(&name.as_str()));
+        job = common;
+        job.insert(element.to_owned(), Tree::Object(own));
     }
     let job = Tree::Object(job);
     if habits.has(Variant::DisplayNames) { with_display_names(job) } else { job }
+}
+
+/// The element that holds the fields of that type of job alone.
+pub(super) fn nested_element(job_type: &str) -> Option<&'static str> {
+    match job_type {
+        "Yield" => Some("YieldJob"),
+        "AsApplied" => Some("SprayerJob"),
+        "Planter" => Some("PlanterJob"),
+        _ => None,
+    }
 }
 
 fn with_display_names(tree: Tree) -> Tree {
@@ -116,7 +138,7 @@ fn with_display_names(tree: Tree) -> Tree {
 }
 
 /// `DeviceFileName` becomes `Device File Name`, and `TargetRate` the `Target Rat` of specification 2.6.
-fn display_name(wire: &str) -> String {
+pub(super) fn display_name(wire: &str) -> String {
     if wire == "TargetRate" {
         return "Target Rat".to_owned();
     }
@@ -130,7 +152,7 @@ fn display_name(wire: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Content as Accept, decode_detail};
+    use crate::wire::decode_detail;
 
     fn job() -> Value {
         let time = DateTime::from_timestamp_micros(1_700_000_000_123_000).unwrap();
@@ -156,20 +178,24 @@ mod tests {
     #[test]
     fn a_job_in_every_habit_reads_back_the_same() {
         let wild = Habits::parse(&["wild".to_owned()]).unwrap();
-        let (bytes, _) = encode(Content::Record(&JOB_DATA_DETAIL, job()), &wild);
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
-        for habit in ["Device File Name", "\"Target Rat\"", "\"SprayerJob\":{", "\"ID\":31", "[\"http://h/jobdata"] {
-            assert!(text.contains(habit), "{habit} in {text}");
-        }
-        let read = decode_detail(Accept::Json, &bytes, &JOB_DATA_DETAIL).unwrap();
-        for name in ["device_file_name", "create_date", "update_date", "start_date", "job_name", "products", "id"] {
-            assert_eq!(read.get(name), job().get(name), "{name}");
+        let json = ["Device File Name", "\"Target Rat\"", "\"SprayerJob\":{", "\"ID\":31", "[\"http://h/jobdata"];
+        let xml = ["s:device_File_Name>", "s:target_Rat>", "<s:sprayerJob>", "<s:jobDataDetail", ">http://h/jobdata"];
+        for (accepted, marks) in [(Accepted::JSON, json), (Accepted::XML, xml)] {
+            let (bytes, _) = encode(Content::Record(&JOB_DATA_DETAIL, job()), accepted, &wild);
+            let text = String::from_utf8(bytes.to_vec()).unwrap();
+            for habit in marks {
+                assert!(text.contains(habit), "{habit} in {text}");
+            }
+            let read = decode_detail(accepted.content, &bytes, &JOB_DATA_DETAIL).unwrap();
+            for name in ["device_file_name", "create_date", "update_date", "start_date", "job_name", "products", "id"] {
+                assert_eq!(read.get(name), job().get(name), "{name}");
+            }
         }
     }
 
     #[test]
     fn without_habits_the_names_are_those_of_the_wire() {
-        let (bytes, media_type) = encode(Content::Record(&JOB_DATA_DETAIL, job()), &Habits::default());
+        let (bytes, media_type) = encode(Content::Record(&JOB_DATA_DETAIL, job()), Accepted::JSON, &Habits::default());
         let tree: Tree = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(media_type, "application/json");
         assert_eq!(tree["ID"], "31");

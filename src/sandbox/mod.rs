@@ -1,19 +1,21 @@
 //! The whole service on loopback, with fields of known truth.
 //!
-//! Not imitated: TLS; XML replies (a request that accepts only those gets 406); the formats FMIS and XML of a job and the
+//! Not imitated: TLS; the formats FMIS and XML of a job and the
 //! conversion of a display's own files; expiry of access keys; grain carts and dispatch. Three layers: HTTP (`server`,
-//! `service`, `checks`, `routes`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`,
+//! `service`, `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`,
 //! `field_hubs`, `prescription_maps`, `locations`), storage (`store`, `maps`, `accounts`; `telemetry` computes instead).
 //!
 //! Field computers come online by a timetable: the first of an account in the first ten minutes of every half hour
 //! (UTC), the second in the ten minutes after, the third in the last ten; while online, they poll for maps at the
 //! minutes that five divides. Hubs report at every 30 seconds and computers at every five minutes, around the clock.
 
+mod accept;
 mod accounts;
 mod checks;
 mod clock;
 mod conversions;
 mod encode;
+mod encode_xml;
 mod faults;
 mod field_computers;
 mod field_hubs;

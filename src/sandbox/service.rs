@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use http::request::Parts;
 use http::{HeaderMap, Request as HttpRequest, Response, StatusCode, header};
 
+use super::accept;
 use super::checks::{self, Checked};
 use super::clock::{ServiceClock, after};
 use super::faults::{Fault, Faults};
@@ -18,7 +19,7 @@ use super::query::Query;
 use super::reply::{Answer, Content, Reply};
 use super::routes::Route;
 use super::world::{Call, World};
-use super::write::{Around, accepts_json, write};
+use super::write::{Around, write};
 use super::{Request, field_computers, field_hubs, files, job_data, locations, locked, prescription_maps, upload};
 use crate::api::access_key::ACCESS_KEY;
 use crate::api::{Endpoint, Index, Returns};
@@ -88,6 +89,8 @@ impl Service {
         let around = Around {
             request: &head.headers,
             habits: &self.world.habits,
+            accepted: accept::accepted(&head.headers, &self.world.habits)
+                .unwrap_or_else(|| accept::preferred(&self.world.habits)),
             standing,
             date: (!meets(Fault::NoDate)).then_some(checked_at),
             for_file,
@@ -220,8 +223,8 @@ impl Service {
             }
             Route::Unknown => return Err(unknown(path)),
         };
-        if !is_file && !accepts_json(&head.headers) {
-            let info = "This sandbox answers in application/json alone; send Accept: application/json.";
+        if !is_file && accept::accepted(&head.headers, &self.world.habits).is_none() {
+            let info = "The service answers in application/json, text/xml or application/xml; Accept allows none.";
             return Err(Reply::invalid(StatusCode::NOT_ACCEPTABLE, info));
         }
         Ok((access_key, grant, row, ids))

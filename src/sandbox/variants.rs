@@ -33,6 +33,20 @@ pub enum Variant {
     VagueContentType,
     /// `conflict-200`.
     Conflict200,
+    /// `xml-default`.
+    XmlDefault,
+    /// `xml-prefix`.
+    XmlPrefix,
+    /// `xml-vendor`.
+    XmlVendor,
+    /// `xml-camel`.
+    XmlCamel,
+    /// `xml-plain-prolog`.
+    XmlPlainProlog,
+    /// `xml-no-prolog`.
+    XmlNoProlog,
+    /// `xml-repeated`.
+    XmlRepeated,
 }
 
 /// The name that turns all of them on.
@@ -60,14 +74,22 @@ pub static VARIANTS: &[VariantRow] = &[
     row(Variant::MoreTime202, "more-time-202", "More time needed comes with HTTP 202."),
     row(Variant::NoRetryAfter, "no-retry-after", "More time needed comes without `Retry-After`, as hh:mm:ss alone."),
     row(Variant::DateByUpdated, "date-by-updated", "`date` selects by the time of update, not of creation."),
-    row(Variant::BareItem, "bare-item", "A list that holds one item carries it as a bare object."),
+    row(
+        Variant::BareItem,
+        "bare-item",
+        "A list that holds one item carries it as a bare object, in XML the lists of a record without an element for it.",
+    ),
     row(Variant::NumericIds, "numeric-ids", "Ids that are whole numbers come as numbers."),
     row(
         Variant::OddTimes,
         "odd-times",
         "Times come with milliseconds, seven digits, an offset, no zone or a space for `T`, in turn.",
     ),
-    row(Variant::DisplayNames, "display-names", "A job's detail uses display names: `Device File Name`, `Target Rat`."),
+    row(
+        Variant::DisplayNames,
+        "display-names",
+        "A job's detail uses display names: `Device File Name`, `Target Rat`, in XML with `_` for the space.",
+    ),
     row(
         Variant::NestedJob,
         "nested-job",
@@ -81,6 +103,25 @@ pub static VARIANTS: &[VariantRow] = &[
         "Files, and the replies that come in their place, are `application/octet-stream`.",
     ),
     row(Variant::Conflict200, "conflict-200", "A map that is queued already is refused with HTTP 200 and a message."),
+    row(
+        Variant::XmlDefault,
+        "xml-default",
+        "Replies are in XML where `Accept` is absent or prefers neither content type.",
+    ),
+    row(Variant::XmlPrefix, "xml-prefix", "Elements in XML carry a prefix for their namespace."),
+    row(
+        Variant::XmlVendor,
+        "xml-vendor",
+        "Roots in XML are `SlingshotIndex` and `SlingshotResponse`, of another namespace.",
+    ),
+    row(Variant::XmlCamel, "xml-camel", "Elements in XML begin with a small letter."),
+    row(Variant::XmlPlainProlog, "xml-plain-prolog", "The prolog of XML names no encoding."),
+    row(Variant::XmlNoProlog, "xml-no-prolog", "XML comes without a prolog; this goes before `xml-plain-prolog`."),
+    row(
+        Variant::XmlRepeated,
+        "xml-repeated",
+        "The lists of a record in XML repeat their items without an element around them; this goes before `bare-item`.",
+    ),
 ];
 
 const fn row(variant: Variant, name: &'static str, doc: &'static str) -> VariantRow {

@@ -11,6 +11,7 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Response};
 
+use super::accept::{Accepted, weighted};
 use super::clock::http_date;
 use super::encode::encode;
 use super::limit::Standing;
@@ -25,6 +26,8 @@ const WORTH_COMPRESSING: usize = 1_024;
 pub(super) struct Around<'a> {
     pub(super) request: &'a HeaderMap,
     pub(super) habits: &'a Habits,
+    /// The content type of records.
+    pub(super) accepted: Accepted,
     /// Where the client has a limit.
     pub(super) standing: Option<Standing>,
     /// The time for `Date`, unless it is left out.
@@ -35,29 +38,6 @@ pub(super) struct Around<'a> {
     pub(super) truncated: bool,
 }
 
-/// Whether `Accept` allows JSON, the only encoding for now; absent it allows everything.
-pub(super) fn accepts_json(request: &HeaderMap) -> bool {
-    let mut accepted = request.get_all(header::ACCEPT).iter().peekable();
-    accepted.peek().is_none()
-        || accepted.any(|value| {
-            weighted(value).iter().any(|(range, weight)| {
-                *weight > 0.0 && matches!(range.as_str(), "*/*" | "application/*" | "application/json")
-            })
-        })
-}
-
-/// The items of a header such as `Accept`, in lower case, with their weights.
-fn weighted(value: &HeaderValue) -> Vec<(String, f32)> {
-    let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
-    let item = |item: &str| {
-        let mut parts = item.split(';').map(str::trim);
-        let name = parts.next().unwrap_or_default().to_owned();
-        let weight = parts.find_map(|part| part.strip_prefix("q=")).and_then(|weight| weight.trim().parse().ok());
-        (name, weight.unwrap_or(1.0))
-    };
-    text.split(',').map(item).collect()
-}
-
 /// Writes the response.
 pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
     let Reply { status, headers, content } = reply;
@@ -65,7 +45,8 @@ pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
         Content::File { name, .. } => Some(name.clone()),
         _ => None,
     };
-    let (mut bytes, mut media_type) = encode(content, around.habits);
+    let is_record = matches!(content, Content::Record(..) | Content::List { .. });
+    let (mut bytes, mut media_type) = encode(content, around.accepted, around.habits);
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     let out = response.headers_mut();
@@ -75,11 +56,11 @@ pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
     if let Some(name) = file_name {
         put(out, header::CONTENT_DISPOSITION, &disposition(&name));
     } else {
-        if let Some((name, compressed)) = compress(&bytes, media_type, around.request) {
+        if is_record && let Some((name, compressed)) = compress(&bytes, around.request) {
             put(out, header::CONTENT_ENCODING, name);
             bytes = compressed;
         }
-        if around.for_file && around.habits.has(Variant::VagueContentType) && media_type == "application/json" {
+        if around.for_file && around.habits.has(Variant::VagueContentType) && is_record {
             media_type = "application/octet-stream";
         }
     }
@@ -126,8 +107,8 @@ fn disposition(name: &str) -> String {
 }
 
 /// The compressed body and its encoding's name, where the client asks for one and it pays (specification 4.5).
-fn compress(bytes: &[u8], media_type: &str, request: &HeaderMap) -> Option<(&'static str, Bytes)> {
-    if bytes.len() < WORTH_COMPRESSING || media_type != "application/json" {
+fn compress(bytes: &[u8], request: &HeaderMap) -> Option<(&'static str, Bytes)> {
+    if bytes.len() < WORTH_COMPRESSING {
         return None;
     }
     let asked: Vec<(String, f32)> = request.get_all(header::ACCEPT_ENCODING).iter().flat_map(weighted).collect();
@@ -160,21 +141,6 @@ fn truncated(bytes: &Bytes) -> Body {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn accepting(value: &str) -> HeaderMap {
-        HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_str(value).unwrap())])
-    }
-
-    #[test]
-    fn json_is_given_where_it_is_allowed() {
-        assert!(accepts_json(&HeaderMap::new()));
-        for value in ["application/json", "text/html,application/xhtml+xml,*/*;q=0.8", "text/xml, Application/*"] {
-            assert!(accepts_json(&accepting(value)), "{value}");
-        }
-        for value in ["text/xml", "application/json;q=0", "text/xml, application/json; q=0.0", ""] {
-            assert!(!accepts_json(&accepting(value)), "{value}");
-        }
-    }
 
     #[test]
     fn file_names_reach_the_header_whatever_they_hold() {

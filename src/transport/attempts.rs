@@ -16,8 +16,9 @@ use crate::wire::decode_response;
 /// Longer bodies of an error are not read.
 const ERROR_BODY: usize = 256 * 1024;
 
-/// Longer records and pages are refused: a page of 1000 records has well under a megabyte.
-const RECORD_BODY: usize = 256 * 1024 * 1024;
+/// Longer records and pages are refused, counted as they arrive and after unpacking: a page of 1000 records has two
+/// megabytes at most. Decoded, a body takes up to some twenty times its bytes.
+pub const LARGEST_RECORD: usize = 32 * 1024 * 1024;
 
 /// Longer bodies cannot be a `ServiceResponse`.
 const RESPONSE_BODY: usize = 64 * 1024;
@@ -125,7 +126,7 @@ impl Attempts<'_> {
                 Got::Reply { status, headers, heard, body } => (status, headers, heard, body),
                 Got::MoreTime(judged) => return Err(self.finish(judged.error)),
             };
-            let judged = match body.collect(RECORD_BODY).await {
+            let judged = match body.collect(LARGEST_RECORD).await {
                 Ok(Some(body)) => {
                     let small = Some(&body).filter(|body| body.len() <= RESPONSE_BODY);
                     let response = small.and_then(|body| decode_response(body));
@@ -135,7 +136,10 @@ impl Attempts<'_> {
                     }
                 }
                 Ok(None) => {
-                    let message = format!("the reply is longer than {RECORD_BODY} bytes");
+                    let message = format!(
+                        "the reply is longer than {LARGEST_RECORD} bytes, more than any record or page has; ask for smaller pages if \
+                         it is one"
+                    );
                     return Err(self.finish(Error::new(Kind::Decode, message)));
                 }
                 Err(fault) => judge_fault(&fault, self.caller.base.host()),

@@ -10,13 +10,23 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 
 use super::{BodyStream, Fault, FaultKind};
 
+/// So many packed bytes are unpacked at once: they become at most four megabytes, so that a bomb is seen by whoever
+/// counts the pieces before it fills the memory.
+const PACKED: usize = 4 * 1024;
+
 /// A body that is read piece by piece.
 pub struct Body {
     stream: BodyStream,
     expected: Option<u64>,
     received: u64,
-    unpacking: Unpacking,
+    packed: Option<Box<Packed>>,
     ended: bool,
+}
+
+/// What came of a packed body and is not unpacked yet.
+struct Packed {
+    rest: Bytes,
+    unpacking: Unpacking,
 }
 
 impl std::fmt::Debug for Body {
@@ -37,7 +47,8 @@ impl Body {
             stream,
             expected: text(CONTENT_LENGTH).and_then(|text| text.parse().ok()),
             received: 0,
-            unpacking: Unpacking::of(text(CONTENT_ENCODING).unwrap_or_default()),
+            packed: Unpacking::of(text(CONTENT_ENCODING).unwrap_or_default())
+                .map(|unpacking| Box::new(Packed { rest: Bytes::new(), unpacking })),
             ended: false,
         }
     }
@@ -45,18 +56,30 @@ impl Body {
     /// The next piece, unpacked; `None` at the end, which is only reached when all promised bytes came.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Fault> {
         while !self.ended {
+            if let Some(packed) = &mut self.packed
+                && !packed.rest.is_empty()
+            {
+                let some = packed.rest.split_to(packed.rest.len().min(PACKED));
+                let piece = packed.unpacking.push(&some).map_err(|error| damaged(&error))?;
+                if piece.is_empty() {
+                    continue;
+                }
+                return Ok(Some(piece.into()));
+            }
             let Some(chunk) = self.stream.next().await else {
                 self.ended = true;
                 self.check_length()?;
-                let rest = self.unpacking.finish().map_err(|error| damaged(&error))?;
+                let Some(packed) = &mut self.packed else { return Ok(None) };
+                let rest = packed.unpacking.finish().map_err(|error| damaged(&error))?;
                 return Ok((!rest.is_empty()).then(|| rest.into()));
             };
             let chunk = chunk?;
             let length = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
             self.received = self.received.saturating_add(length);
-            let chunk = self.unpacking.push(chunk).map_err(|error| damaged(&error))?;
-            if !chunk.is_empty() {
-                return Ok(Some(chunk));
+            match &mut self.packed {
+                Some(packed) => packed.rest = chunk,
+                None if chunk.is_empty() => {}
+                None => return Ok(Some(chunk)),
             }
         }
         Ok(None)
@@ -91,7 +114,6 @@ fn damaged(error: &io::Error) -> Fault {
 
 /// How `Content-Encoding` is undone (specification 4.5).
 enum Unpacking {
-    Nothing,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
     /// What is called deflate comes with a zlib header or without; the first byte tells.
     DeflateOfSomeKind,
@@ -100,18 +122,19 @@ enum Unpacking {
 }
 
 impl Unpacking {
-    fn of(encoding: &str) -> Self {
+    fn of(encoding: &str) -> Option<Self> {
         if encoding.eq_ignore_ascii_case("gzip") || encoding.eq_ignore_ascii_case("x-gzip") {
-            Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))
+            Some(Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))))
         } else if encoding.eq_ignore_ascii_case("deflate") {
-            Self::DeflateOfSomeKind
+            Some(Self::DeflateOfSomeKind)
         } else {
-            Self::Nothing
+            None
         }
     }
 
-    fn push(&mut self, chunk: Bytes) -> io::Result<Bytes> {
+    fn push(&mut self, chunk: &[u8]) -> io::Result<Vec<u8>> {
         if let (Self::DeflateOfSomeKind, Some(first)) = (&*self, chunk.first()) {
+            // No packer of plain deflate begins with 8: it would be a stored block with dirt in its padding.
             *self = if first & 0x0F == 8 {
                 Self::Zlib(Box::new(ZlibDecoder::new(Vec::new())))
             } else {
@@ -119,17 +142,17 @@ impl Unpacking {
             };
         }
         match self {
-            Self::Nothing | Self::DeflateOfSomeKind => return Ok(chunk),
-            Self::Gzip(decoder) => decoder.write_all(&chunk)?,
-            Self::Zlib(decoder) => decoder.write_all(&chunk)?,
-            Self::Deflate(decoder) => decoder.write_all(&chunk)?,
+            Self::DeflateOfSomeKind => {}
+            Self::Gzip(decoder) => decoder.write_all(chunk)?,
+            Self::Zlib(decoder) => decoder.write_all(chunk)?,
+            Self::Deflate(decoder) => decoder.write_all(chunk)?,
         }
-        Ok(self.take().into())
+        Ok(self.take())
     }
 
     fn finish(&mut self) -> io::Result<Vec<u8>> {
         match self {
-            Self::Nothing | Self::DeflateOfSomeKind => {}
+            Self::DeflateOfSomeKind => {}
             Self::Gzip(decoder) => decoder.try_finish()?,
             Self::Zlib(decoder) => decoder.try_finish()?,
             Self::Deflate(decoder) => decoder.try_finish()?,
@@ -139,7 +162,7 @@ impl Unpacking {
 
     fn take(&mut self) -> Vec<u8> {
         match self {
-            Self::Nothing | Self::DeflateOfSomeKind => Vec::new(),
+            Self::DeflateOfSomeKind => Vec::new(),
             Self::Gzip(decoder) => std::mem::take(decoder.get_mut()),
             Self::Zlib(decoder) => std::mem::take(decoder.get_mut()),
             Self::Deflate(decoder) => std::mem::take(decoder.get_mut()),

@@ -38,6 +38,8 @@ pub struct Caller {
     pub limits: Limits,
     /// How pauses are varied.
     pub jitter: Jitter,
+    /// The content type that is asked for (specification 4.5).
+    pub accept: Content,
 }
 
 impl std::fmt::Debug for Caller {
@@ -105,7 +107,7 @@ impl Caller {
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
-        headers.insert(ACCEPT, HeaderValue::from_static(Content::Json.media_type()));
+        headers.insert(ACCEPT, HeaderValue::from_static(self.accept.media_type()));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(encodings));
         let body = match &call.content {
             Some((media_type, bytes)) => {

@@ -20,7 +20,7 @@ use http::HeaderMap;
 
 use crate::api::Method;
 
-pub use attempts::{Attempts, Got, Whole};
+pub use attempts::{Attempts, Got, LARGEST_RECORD, Whole};
 pub use base::Base;
 pub use body::Body;
 pub use caller::{Call, Caller, Jitter, Limits};

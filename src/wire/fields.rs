@@ -84,6 +84,11 @@ fn is_named(field: &Field, wire: &str) -> bool {
     names::same(field.wire, wire) || field.also.iter().any(|name| names::same(name, wire))
 }
 
+/// Finds the list whose items have that name: services also repeat the items without an element around them.
+pub(super) fn list_of(shape: &'static Shape, wire: &str) -> Option<&'static Field> {
+    shape.fields.iter().find(|field| matches!(field.kind, Kind::Records(_, element) if names::same(element, wire)))
+}
+
 /// A bare address as an item, where items have one (specification 2.6 calls the available files a list of URLs).
 pub(super) fn bare_uri(shape: &'static Shape, text: &str) -> Option<Value> {
     shape.field("uri").map(|field| Value::Record(vec![(Name::Borrowed(field.snake), Value::Text(text.to_owned()))]))

@@ -1,13 +1,15 @@
 //! JSON into shapes, without a tree in between.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Tree};
 
-use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, put, put_inside, scalar};
+use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put, put_inside, scalar};
 use super::names;
-use super::reply::{Page, ServiceResponse, page_of, response_of};
+use super::place::{Trace, shown};
+use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
@@ -15,13 +17,12 @@ use crate::error::{Error, Kind as ErrorKind, Result};
 
 /// Reads one record.
 pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value> {
-    decode(body, RecordSeed { shape, items: None }, shape.name)
+    detail_of(decode(body, shape, None, shape.name)?, shape)
 }
 
 /// Reads one page of a list: the fields of the envelope and the items under the item kind's name.
 pub(super) fn decode_index(body: &[u8], index: &'static Index) -> Result<Page> {
-    let record = decode(body, RecordSeed { shape: &SERVICE_INDEX, items: Some(index) }, index.kind)?;
-    page_of(record, index)
+    page_of(decode(body, &SERVICE_INDEX, Some(index), index.kind)?, index)
 }
 
 /// Reads a `ServiceResponse`; `None` where the object is something else.
@@ -46,24 +47,27 @@ fn strip_bom(body: &[u8]) -> &[u8] {
     body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)
 }
 
-fn decode(body: &[u8], seed: RecordSeed, what: &str) -> Result<Value> {
+/// Reads a whole body; nothing may follow the object. `serde_json` refuses what is nested more than 128 deep.
+fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &str) -> Result<Value> {
+    let trace = Trace::default();
     let mut reader = serde_json::Deserializer::from_slice(strip_bom(body));
-    let fail = |error: serde_json::Error| {
-        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {what}: {error}"))
-    };
-    let value = seed.deserialize(&mut reader).map_err(fail)?;
-    reader.end().map_err(fail)?;
-    Ok(value)
+    let value = RecordSeed { shape, items, trace: &trace }.deserialize(&mut reader);
+    value.and_then(|value| reader.end().map(|()| value)).map_err(|error| {
+        let why = error.to_string();
+        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {what}: {}", shown(&why)))
+            .with(|facts| facts.field = trace.path(shape.name))
+    })
 }
 
 /// Reads an object as a record of `shape`, and `items` where it is the envelope of a list.
 #[derive(Clone, Copy)]
-struct RecordSeed {
+struct RecordSeed<'a> {
     shape: &'static Shape,
     items: Option<&'static Index>,
+    trace: &'a Trace,
 }
 
-impl<'de> DeserializeSeed<'de> for RecordSeed {
+impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
@@ -71,7 +75,7 @@ impl<'de> DeserializeSeed<'de> for RecordSeed {
     }
 }
 
-impl<'de> Visitor<'de> for RecordSeed {
+impl<'de> Visitor<'de> for RecordSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,28 +89,41 @@ impl<'de> Visitor<'de> for RecordSeed {
     }
 }
 
-impl RecordSeed {
+impl RecordSeed<'_> {
     fn read_members<'de, A: MapAccess<'de>>(
         self,
         map: &mut A,
         fields: &mut Vec<(Name, Value)>,
     ) -> std::result::Result<(), A::Error> {
-        while let Some(wire) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            if let Some(index) = self.items.filter(|index| names::same(&wire, index.kind)) {
-                let items = map.next_value_seed(ListSeed { shape: index.item })?;
-                fields.push((Name::Borrowed(ITEMS), items));
-            } else if let Some((outer, inner)) = inner_field_of(self.shape, &wire, fields) {
-                let value = map.next_value_seed(FieldSeed { field: inner })?;
-                put_inside(fields, outer, inner, value);
-            } else if let Some(field) = field_of(self.shape, &wire, fields.len()) {
-                let value = map.next_value_seed(FieldSeed { field })?;
-                put(fields, Name::Borrowed(field.snake), value);
-            } else if self.shape.hoists.iter().any(|name| names::same(&wire, name)) {
-                map.next_value_seed(HoistSeed { record: self, fields })?;
-            } else {
-                let value = map.next_value::<Tree>()?;
-                put(fields, Name::Owned(names::snake(&wire)), Value::Unknown(Box::new(value)));
-            }
+        while let Some(wire) = map.next_key::<Cow<'de, str>>()? {
+            self.read_member(&wire, map, fields)?;
+        }
+        Ok(())
+    }
+
+    fn read_member<'de, A: MapAccess<'de>>(
+        self,
+        wire: &str,
+        map: &mut A,
+        fields: &mut Vec<(Name, Value)>,
+    ) -> std::result::Result<(), A::Error> {
+        let Self { shape, items, trace } = self;
+        if let Some(index) = items.filter(|index| names::same(wire, index.kind)) {
+            let seed = ListSeed { shape: index.item, element: None, trace };
+            let items = map.next_value_seed(seed).inspect_err(|_| trace.field(index.kind))?;
+            fields.push((Name::Borrowed(ITEMS), items));
+        } else if let Some((outer, inner)) = inner_field_of(shape, wire, fields) {
+            let seed = FieldSeed { field: inner, trace };
+            let value = map.next_value_seed(seed).inspect_err(|_| trace.field(inner.wire))?;
+            put_inside(fields, outer, inner, value);
+        } else if let Some(field) = field_of(shape, wire, fields.len()).or_else(|| list_of(shape, wire)) {
+            let value = map.next_value_seed(FieldSeed { field, trace }).inspect_err(|_| trace.field(field.wire))?;
+            put(fields, Name::Borrowed(field.snake), value);
+        } else if shape.hoists.iter().any(|name| names::same(wire, name)) {
+            map.next_value_seed(HoistSeed { record: self, fields })?;
+        } else {
+            let value = map.next_value::<Tree>().inspect_err(|_| trace.field(wire))?;
+            put(fields, Name::Owned(names::snake(wire)), Value::Unknown(Box::new(value)));
         }
         Ok(())
     }
@@ -114,7 +131,7 @@ impl RecordSeed {
 
 /// Reads an object whose members belong to the record around it.
 struct HoistSeed<'a> {
-    record: RecordSeed,
+    record: RecordSeed<'a>,
     fields: &'a mut Vec<(Name, Value)>,
 }
 
@@ -143,11 +160,14 @@ impl<'de> Visitor<'de> for HoistSeed<'_> {
 }
 
 /// Reads records: an array, one bare object, or nothing; also an object that wraps the array, as XML does.
-struct ListSeed {
+struct ListSeed<'a> {
     shape: &'static Shape,
+    /// The name of an item in XML, which is that of the array in an object that wraps it.
+    element: Option<&'static str>,
+    trace: &'a Trace,
 }
 
-impl<'de> DeserializeSeed<'de> for ListSeed {
+impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
@@ -155,7 +175,7 @@ impl<'de> DeserializeSeed<'de> for ListSeed {
     }
 }
 
-impl<'de> Visitor<'de> for ListSeed {
+impl<'de> Visitor<'de> for ListSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -176,14 +196,31 @@ impl<'de> Visitor<'de> for ListSeed {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+        let Self { shape, element, trace } = self;
+        let Some(first) = map.next_key::<Cow<'de, str>>()? else { return Ok(Value::List(Vec::new())) };
+        let is_wrapper = element.is_some_and(|element| names::same(&first, element));
+        if is_wrapper && field_of(shape, &first, 0).is_none() {
+            let items = map.next_value_seed(ListSeed { shape, element: None, trace })?;
+            return match map.next_key::<Cow<'de, str>>()? {
+                None => Ok(items),
+                Some(other) => Err(A::Error::custom(format!("`{other}` stands beside the list `{first}`"))),
+            };
+        }
         let mut fields = Vec::new();
-        RecordSeed { shape: self.shape, items: None }.read_members(&mut map, &mut fields)?;
-        Ok(Value::List(vec![finish(self.shape, fields)]))
+        let record = RecordSeed { shape, items: None, trace };
+        record
+            .read_member(&first, &mut map, &mut fields)
+            .and_then(|()| record.read_members(&mut map, &mut fields))
+            .inspect_err(|_| trace.item(0))?;
+        Ok(Value::List(vec![finish(shape, fields)]))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
+        let Self { shape, trace, .. } = self;
         let mut items = Vec::with_capacity(seq.size_hint().unwrap_or(0).min(1_000));
-        while let Some(item) = seq.next_element_seed(ItemSeed { shape: self.shape })? {
+        while let Some(item) =
+            seq.next_element_seed(ItemSeed { shape, trace }).inspect_err(|_| trace.item(items.len()))?
+        {
             items.push(item);
         }
         Ok(Value::List(items))
@@ -192,11 +229,12 @@ impl<'de> Visitor<'de> for ListSeed {
 
 /// Reads an item of a list: an object, or a bare address where the shape has one (specification 2.6 calls the
 /// available files a list of URLs, 2.5 a list of objects).
-struct ItemSeed {
+struct ItemSeed<'a> {
     shape: &'static Shape,
+    trace: &'a Trace,
 }
 
-impl<'de> DeserializeSeed<'de> for ItemSeed {
+impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
@@ -204,7 +242,7 @@ impl<'de> DeserializeSeed<'de> for ItemSeed {
     }
 }
 
-impl<'de> Visitor<'de> for ItemSeed {
+impl<'de> Visitor<'de> for ItemSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -212,7 +250,7 @@ impl<'de> Visitor<'de> for ItemSeed {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Value, A::Error> {
-        RecordSeed { shape: self.shape, items: None }.visit_map(map)
+        RecordSeed { shape: self.shape, items: None, trace: self.trace }.visit_map(map)
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
@@ -221,28 +259,31 @@ impl<'de> Visitor<'de> for ItemSeed {
 }
 
 /// Reads the value of one field.
-struct FieldSeed {
+struct FieldSeed<'a> {
     field: &'static Field,
+    trace: &'a Trace,
 }
 
-impl<'de> DeserializeSeed<'de> for FieldSeed {
+impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
         match self.field.kind {
-            Kind::Records(shape, _) => ListSeed { shape }.deserialize(deserializer),
+            Kind::Records(shape, element) => {
+                ListSeed { shape, element: Some(element), trace: self.trace }.deserialize(deserializer)
+            }
             _ => deserializer.deserialize_any(self),
         }
     }
 }
 
-impl FieldSeed {
+impl FieldSeed<'_> {
     fn wrong<E: serde::de::Error>(&self, found: &dyn fmt::Display) -> E {
         E::custom(format!("`{}` should be {}, found {found}", self.field.wire, describe(self.field.kind)))
     }
 }
 
-impl<'de> Visitor<'de> for FieldSeed {
+impl<'de> Visitor<'de> for FieldSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -296,7 +337,7 @@ impl<'de> Visitor<'de> for FieldSeed {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
         if let Kind::Record(shape) = self.field.kind {
-            return RecordSeed { shape, items: None }.visit_map(map);
+            return RecordSeed { shape, items: None, trace: self.trace }.visit_map(map);
         }
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Err(A::Error::custom(format!("`{}` should be {}, found an object", self.field.wire, describe(self.field.kind))))

@@ -1,7 +1,7 @@
 //! The three kinds of reply of specification 2.1, read from either content type.
 
 use super::fields::ITEMS;
-use super::value::Value;
+use super::value::{Name, Value};
 use super::{json, xml};
 use crate::api::{Index, Shape};
 use crate::error::{Error, Kind, Result};
@@ -22,6 +22,16 @@ impl Content {
         match self {
             Self::Json => "application/json",
             Self::Xml => "text/xml",
+        }
+    }
+
+    /// The content type of a body by its first character, whatever was asked for; `None` where it is neither.
+    #[must_use]
+    pub fn of(body: &[u8]) -> Option<Self> {
+        match body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start().first()? {
+            b'{' => Some(Self::Json),
+            b'<' => Some(Self::Xml),
+            _ => None,
         }
     }
 }
@@ -68,29 +78,49 @@ pub fn decode_index(content: Content, body: &[u8], index: &'static Index) -> Res
 /// `None` where the body is something else.
 #[must_use]
 pub fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
-    let first = body.iter().find(|byte| !byte.is_ascii_whitespace() && !matches!(byte, 0xEF | 0xBB | 0xBF))?;
-    match first {
-        b'{' => json::decode_response(body),
-        b'<' => xml::decode_response(body),
-        _ => None,
+    match Content::of(body)? {
+        Content::Json => json::decode_response(body),
+        Content::Xml => xml::decode_response(body),
+    }
+}
+
+/// Refuses a record that has nothing of its shape: it is something else, and every field is unknown only by that.
+pub(super) fn detail_of(record: Value, shape: &Shape) -> Result<Value> {
+    let is_known = |(_, value): &(Name, Value)| !matches!(value, Value::Unknown(_));
+    match &record {
+        Value::Record(fields) if fields.iter().any(is_known) => Ok(record),
+        _ => Err(Error::new(Kind::Decode, format!("the reply is not {}: it has none of its fields", shape.name))),
     }
 }
 
 /// Makes a page of an envelope's fields and items.
 pub(super) fn page_of(record: Value, index: &Index) -> Result<Page> {
-    let mut page = Page { total_count: None, is_next_page: false, items: Vec::new() };
-    let mut is_envelope = false;
     let Value::Record(fields) = record else { return Err(wrong_envelope(index.kind)) };
+    let (mut total_count, mut is_next_page, mut items) = (None, None, None::<Vec<Value>>);
+    let (mut page_index, mut total_pages, mut other) = (None, None, None);
     for (name, value) in fields {
         match (name.as_ref(), value) {
-            ("total_count", Value::Integer(count)) => page.total_count = u64::try_from(count).ok(),
-            ("is_next_page", Value::Boolean(more)) => page.is_next_page = more,
-            (ITEMS, Value::List(items)) => page.items.extend(items),
-            _ => continue,
+            ("total_count", Value::Integer(count)) => total_count = u64::try_from(count).ok(),
+            ("page_index", Value::Integer(page)) => page_index = Some(page),
+            ("total_pages", Value::Integer(pages)) => total_pages = Some(pages),
+            ("is_next_page", Value::Boolean(more)) => is_next_page = Some(more),
+            (ITEMS, Value::List(found)) => items.get_or_insert_default().extend(found),
+            (name, Value::Unknown(tree)) if tree.is_array() || tree.is_object() => other = Some(name.to_owned()),
+            _ => {}
         }
-        is_envelope = true;
     }
-    if is_envelope { Ok(page) } else { Err(wrong_envelope(index.kind)) }
+    if total_count.is_none() && is_next_page.is_none() && items.is_none() {
+        return Err(wrong_envelope(index.kind));
+    }
+    // A list under another name is another list: without this it would look like an empty page.
+    if let (None, Some(other)) = (&items, other) {
+        let message = format!("the reply is not a ServiceIndex of {}: it holds `{other}` instead", index.kind);
+        return Err(Error::new(Kind::Decode, message));
+    }
+    let items = items.unwrap_or_default();
+    let by_number = page_index.zip(total_pages).map(|(page, pages): (i64, i64)| page.saturating_add(1) < pages);
+    let is_next_page = is_next_page.or(by_number).unwrap_or(false);
+    Ok(Page { total_count, is_next_page, items })
 }
 
 fn wrong_envelope(kind: &str) -> Error {

@@ -7,9 +7,10 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map, Value as Tree};
 
-use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, put, put_inside, scalar};
+use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put, put_inside, scalar};
 use super::names;
-use super::reply::{Page, ServiceResponse, page_of, response_of};
+use super::place::{Trace, shown};
+use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
@@ -20,25 +21,29 @@ const DEEPEST: usize = 32;
 
 /// Reads one record. The root's own name is not looked at: services differ (field notes, XML).
 pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value> {
-    let mut document = Document::open(body, shape.name)?;
-    let mut fields = Vec::new();
-    document.read_members(shape, None, &mut fields)?;
-    document.close()?;
-    Ok(finish(shape, fields))
+    detail_of(decode(body, shape, None, shape.name)?, shape)
 }
 
 /// Reads one page of a list: items are direct children of the root, each under the item kind's name.
 pub(super) fn decode_index(body: &[u8], index: &'static Index) -> Result<Page> {
-    let mut document = Document::open(body, index.kind)?;
-    let mut fields = Vec::new();
-    document.read_members(&SERVICE_INDEX, Some(index), &mut fields)?;
-    document.close()?;
-    page_of(Value::Record(fields), index)
+    page_of(decode(body, &SERVICE_INDEX, Some(index), index.kind)?, index)
+}
+
+/// Reads a whole document; nothing may follow its root.
+fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &'static str) -> Result<Value> {
+    let text = text_of(body, what)?;
+    let mut document = Document::open(&text, what)?;
+    let mut fields = Vec::with_capacity(shape.fields.len());
+    match document.read_members(shape, items, &mut fields) {
+        Ok(()) => document.close().map(|()| finish(shape, fields)),
+        Err(error) => Err(error.with(|facts| facts.field = document.trace.path(shape.name))),
+    }
 }
 
 /// Reads a `ServiceResponse`; `None` where the document is something else.
 pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
-    let mut document = Document::open(body, "ServiceResponse").ok()?;
+    let text = text_of(body, "ServiceResponse").ok()?;
+    let mut document = Document::open(&text, "ServiceResponse").ok()?;
     let Tree::Object(members) = document.read_tree().ok()? else { return None };
     document.close().ok()?;
     let text = |wire: &str| {
@@ -50,6 +55,24 @@ pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
     response_of(text, members.len())
 }
 
+/// The document as text: UTF-8, whatever the prolog says (some that say `utf-16` are), else what the prolog says.
+fn text_of<'a>(body: &'a [u8], what: &str) -> Result<Cow<'a, str>> {
+    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
+    let error = match std::str::from_utf8(body) {
+        Ok(text) => return Ok(Cow::Borrowed(text)),
+        Err(error) => error,
+    };
+    let prolog = body.split(|byte| *byte == b'>').next().unwrap_or_default();
+    let prolog = String::from_utf8_lossy(prolog.get(..prolog.len().min(200)).unwrap_or_default());
+    let label = prolog.split_once("encoding").and_then(|(_, rest)| rest.split(['"', '\'']).nth(1));
+    let encoding = label.and_then(|label| encoding_rs::Encoding::for_label(label.as_bytes()));
+    match encoding.and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(body)) {
+        Some(text) => Ok(text),
+        None => Err(Error::new(ErrorKind::Decode, format!("the reply cannot be read as {what}: {error}"))
+            .with(|facts| facts.offset = u64::try_from(error.valid_up_to()).ok())),
+    }
+}
+
 /// A document that is read element by element. It stands behind a start tag whenever it reads the inside.
 struct Document<'a> {
     reader: Reader<&'a [u8]>,
@@ -58,6 +81,7 @@ struct Document<'a> {
     depth: usize,
     /// Whether the element that was entered last is closed already (`<Name/>`).
     is_empty: bool,
+    trace: Trace,
 }
 
 /// What comes next inside an element.
@@ -68,8 +92,9 @@ enum Next<'a> {
 }
 
 impl<'a> Document<'a> {
-    fn open(body: &'a [u8], what: &'static str) -> Result<Self> {
-        let mut document = Self { reader: Reader::from_reader(body), what, depth: 0, is_empty: false };
+    fn open(text: &'a str, what: &'static str) -> Result<Self> {
+        let reader = Reader::from_str(text);
+        let mut document = Self { reader, what, depth: 0, is_empty: false, trace: Trace::default() };
         match document.next()? {
             Next::Child(_) => Ok(document),
             Next::Text(_) | Next::End => Err(document.fail("there is no root element")),
@@ -87,7 +112,7 @@ impl<'a> Document<'a> {
     }
 
     fn fail(&self, why: &str) -> Error {
-        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {}: {why}", self.what))
+        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {}: {}", self.what, shown(why)))
             .with(|facts| facts.offset = Some(self.reader.buffer_position()))
     }
 
@@ -143,32 +168,51 @@ impl<'a> Document<'a> {
         items: Option<&'static Index>,
         fields: &mut Vec<(Name, Value)>,
     ) -> Result<()> {
-        let mut listed = Vec::new();
+        let mut members = Members { shape, items, fields, listed: Vec::new(), lists: Vec::new() };
         loop {
-            let tag = match self.next()? {
-                Next::Child(tag) => tag,
-                Next::Text(text) if text.trim().is_empty() => continue,
+            match self.next()? {
+                Next::Child(tag) => self.read_member(&tag, &mut members)?,
+                Next::Text(text) if text.trim().is_empty() => {}
                 Next::Text(text) => return Err(self.fail(&format!("`{}` holds the text `{text}`", shape.name))),
                 Next::End => break,
-            };
-            let wire = local(&tag);
-            if let Some(index) = items.filter(|index| names::same(&wire, index.kind)) {
-                listed.push(self.read_record(index.item)?);
-            } else if let Some((outer, inner)) = inner_field_of(shape, &wire, fields) {
-                let value = self.read_field(inner)?;
-                put_inside(fields, outer, inner, value);
-            } else if let Some(field) = field_of(shape, &wire, fields.len()) {
-                let value = self.read_field(field)?;
-                put(fields, Name::Borrowed(field.snake), value);
-            } else if shape.hoists.iter().any(|name| names::same(&wire, name)) {
-                self.read_members(shape, items, fields)?;
-            } else {
-                let tree = self.read_tree()?;
-                put(fields, Name::Owned(names::snake(&wire)), Value::Unknown(Box::new(tree)));
             }
         }
+        let Members { fields, listed, .. } = members;
         if items.is_some() && !listed.is_empty() {
             fields.push((Name::Borrowed(ITEMS), Value::List(listed)));
+        }
+        Ok(())
+    }
+
+    fn read_member(&mut self, tag: &BytesStart<'a>, members: &mut Members<'_>) -> Result<()> {
+        let shape = members.shape;
+        let name = tag.local_name();
+        let wire: &str = name.as_ref();
+        if let Some(index) = members.items.filter(|index| names::same(wire, index.kind)) {
+            let record = self.read_record(index.item).inspect_err(|_| {
+                self.trace.item(members.listed.len());
+                self.trace.field(index.kind);
+            })?;
+            members.listed.push(record);
+        } else if let Some((outer, inner)) = inner_field_of(shape, wire, members.fields) {
+            let value = if is_nil(tag) { self.read_nil(inner) } else { self.read_field(inner) };
+            let value = value.inspect_err(|_| self.trace.field(inner.wire))?;
+            put_inside(members.fields, outer, inner, value);
+        } else if let Some(field) = field_of(shape, wire, members.fields.len()) {
+            let value = if is_nil(tag) { self.read_nil(field) } else { self.read_field(field) };
+            let value = value.inspect_err(|_| self.trace.field(field.wire))?;
+            members.put(field, value);
+        } else if let Some((field, Kind::Records(inner, _))) = list_of(shape, wire).map(|field| (field, field.kind)) {
+            let record = self.read_item(inner).inspect_err(|_| {
+                self.trace.item(members.length(field));
+                self.trace.field(field.wire);
+            })?;
+            members.put(field, Value::List(vec![record]));
+        } else if shape.hoists.iter().any(|name| names::same(wire, name)) {
+            self.read_members(shape, members.items, members.fields)?;
+        } else {
+            let tree = self.read_tree().inspect_err(|_| self.trace.field(wire))?;
+            put(members.fields, Name::Owned(names::snake(wire)), Value::Unknown(Box::new(tree)));
         }
         Ok(())
     }
@@ -179,22 +223,30 @@ impl<'a> Document<'a> {
         Ok(finish(shape, fields))
     }
 
+    /// Reads an element that says it holds nothing (`xsi:nil="true"`).
+    fn read_nil(&mut self, field: &'static Field) -> Result<Value> {
+        match (self.read_tree()?, field.kind) {
+            (Tree::Null, Kind::Records(..)) => Ok(Value::List(Vec::new())),
+            (Tree::Null, _) => Ok(Value::Null),
+            _ => Err(self.fail(&format!("`{}` is nil and holds something", field.wire))),
+        }
+    }
+
+    /// An empty element is an empty text where a text is expected, as `""` is in JSON, and null elsewhere.
     fn read_field(&mut self, field: &'static Field) -> Result<Value> {
         match field.kind {
             Kind::Record(shape) => self.read_record(shape),
             Kind::Records(shape, element) => self.read_records(shape, element),
             kind => {
                 let text = self.read_text(field.wire)?;
-                if text.is_empty() {
-                    return Ok(Value::Null);
-                }
                 scalar(kind, &text)
                     .ok_or_else(|| self.fail(&format!("`{}` should be {}, found `{text}`", field.wire, describe(kind))))
             }
         }
     }
 
-    /// Reads `<Products><Product>...</Product></Products>`; an item may be a bare address.
+    /// Reads `<Products><Product>...</Product></Products>`; an item may be a bare address, and a single one may stand
+    /// there without its own element.
     fn read_records(&mut self, shape: &'static Shape, element: &str) -> Result<Value> {
         let mut records = Vec::new();
         loop {
@@ -206,21 +258,38 @@ impl<'a> Document<'a> {
                     None => return Err(self.fail(&format!("`{text}` is not {}", shape.name))),
                 },
                 Next::Child(tag) => {
-                    let wire = local(&tag);
-                    if !names::same(&wire, element) && !names::same(&wire, shape.name) {
+                    let name = tag.local_name();
+                    let wire: &str = name.as_ref();
+                    if names::same(wire, element) || names::same(wire, shape.name) {
+                        let record = self.read_item(shape).inspect_err(|_| self.trace.item(records.len()))?;
+                        records.push(record);
+                    } else if records.is_empty() && field_of(shape, wire, 0).is_some() {
+                        let record = self.read_bare(&tag, shape).inspect_err(|_| self.trace.item(0))?;
+                        return Ok(Value::List(vec![record]));
+                    } else {
                         return Err(self.fail(&format!("`{wire}` stands where `{element}` should")));
                     }
-                    let is_bare = shape.field("uri").is_some() && !self.is_empty;
-                    records.push(if is_bare { self.read_item(shape)? } else { self.read_record(shape)? });
                 }
             }
         }
     }
 
+    /// Reads the rest of an element as one record, whose first field is `tag`.
+    fn read_bare(&mut self, tag: &BytesStart<'a>, shape: &'static Shape) -> Result<Value> {
+        let mut fields = Vec::with_capacity(shape.fields.len());
+        let mut members = Members { shape, items: None, fields: &mut fields, listed: Vec::new(), lists: Vec::new() };
+        self.read_member(tag, &mut members)?;
+        self.read_members(shape, None, &mut fields)?;
+        Ok(finish(shape, fields))
+    }
+
     /// Reads an item that is either a record or a bare address: its first content decides.
     fn read_item(&mut self, shape: &'static Shape) -> Result<Value> {
-        let mut ahead =
-            Self { reader: self.reader.clone(), what: self.what, depth: self.depth, is_empty: self.is_empty };
+        if shape.field("uri").is_none() || self.is_empty {
+            return self.read_record(shape);
+        }
+        let (reader, trace) = (self.reader.clone(), Trace::default());
+        let mut ahead = Self { reader, what: self.what, depth: self.depth, is_empty: false, trace };
         let text = loop {
             match ahead.next()? {
                 Next::Text(text) if text.trim().is_empty() => {}
@@ -242,7 +311,8 @@ impl<'a> Document<'a> {
                 Next::Text(part) => text.push_str(&part),
                 Next::End => return Ok(text),
                 Next::Child(tag) => {
-                    return Err(self.fail(&format!("`{wire}` holds `{}` where a value should be", local(&tag))));
+                    let name = tag.local_name();
+                    return Err(self.fail(&format!("`{wire}` holds `{}` where a value should be", name.as_ref())));
                 }
             }
         }
@@ -256,11 +326,12 @@ impl<'a> Document<'a> {
             match self.next()? {
                 Next::Text(part) => text.push_str(&part),
                 Next::Child(tag) => {
-                    let name = local(&tag);
+                    let name = tag.local_name();
+                    let name: &str = name.as_ref();
                     let value = self.read_tree()?;
-                    match members.get_mut(name.as_ref()) {
+                    match members.get_mut(name) {
                         None => {
-                            members.insert(name.into_owned(), value);
+                            members.insert(name.to_owned(), value);
                         }
                         Some(Tree::Array(values)) => values.push(value),
                         Some(first) => *first = Tree::Array(vec![first.take(), value]),
@@ -274,7 +345,46 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The name of an element without its prefix.
-fn local<'a>(tag: &BytesStart<'a>) -> Cow<'a, str> {
-    Cow::Owned(tag.local_name().as_ref().to_owned())
+/// What was read of an element so far.
+struct Members<'f> {
+    shape: &'static Shape,
+    items: Option<&'static Index>,
+    fields: &'f mut Vec<(Name, Value)>,
+    /// The items of a list, where this is its envelope.
+    listed: Vec<Value>,
+    /// The lists that this element has begun.
+    lists: Vec<&'static str>,
+}
+
+impl Members<'_> {
+    /// Keeps a value; the items of a list may come in several elements.
+    fn put(&mut self, field: &'static Field, value: Value) {
+        let is_begun = self.lists.contains(&field.snake);
+        let known = self.fields.iter_mut().find(|(name, _)| is_begun && name == field.snake);
+        match (known, value) {
+            (Some((_, Value::List(items))), Value::List(more)) => items.extend(more),
+            (_, value) => {
+                if matches!(value, Value::List(_)) && !is_begun {
+                    self.lists.push(field.snake);
+                }
+                put(self.fields, Name::Borrowed(field.snake), value);
+            }
+        }
+    }
+
+    /// How many items a list has so far.
+    fn length(&self, field: &Field) -> usize {
+        match self.fields.iter().find(|(name, _)| name == field.snake) {
+            Some((_, Value::List(items))) => items.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// Whether the element says that it holds nothing. What else is wrong with its attributes does not matter.
+fn is_nil(tag: &BytesStart<'_>) -> bool {
+    tag.attributes_raw().contains("nil")
+        && tag.attributes().with_checks(false).flatten().any(|attribute| {
+            attribute.key.local_name().as_ref() == "nil" && matches!(attribute.value.trim(), "true" | "1")
+        })
 }

@@ -4,6 +4,7 @@
 
 mod actions;
 mod calls;
+mod content;
 mod downloads;
 mod loopback;
 mod paging;

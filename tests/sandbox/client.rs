@@ -15,7 +15,7 @@ use headland::sandbox::fields::{Coverage, account};
 use headland::sandbox::{Options, Sandbox};
 use headland::secret::Secret;
 use headland::transport::{Base, HttpClient};
-use headland::wire::Value;
+use headland::wire::{Content, Value};
 
 use super::caller::{options, start, zip_of};
 
@@ -41,11 +41,16 @@ impl Clock for ServiceTime {
 }
 
 pub(crate) fn client(sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
+    client_that_accepts(Content::Json, sandbox, windows)
+}
+
+pub(crate) fn client_that_accepts(accept: Content, sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
     let keys = sandbox.keys();
     let [api_key, secret, access_key] =
         [&keys.api_key, &keys.shared_secret, &keys.access_key].map(|key| Secret::new(key.as_str()));
     let mut config = Config::new(&sandbox.base_url(), api_key, secret, access_key);
     config.rate_limits = windows.to_vec();
+    config.accept = accept;
     config.limiter_state = LimiterState::Memory;
     let base = Base::parse(&config.base_url).unwrap();
     let transport = HttpClient::new(&base, Duration::from_secs(10), Duration::from_secs(60), None).unwrap();
@@ -61,7 +66,7 @@ pub(crate) fn of(name: &str, given: &[(&str, &str)]) -> Arguments {
     Arguments::new(row(name), &given).unwrap()
 }
 
-async fn list(client: &Client, name: &str) -> Vec<Value> {
+pub(crate) async fn list(client: &Client, name: &str) -> Vec<Value> {
     let mut pages = client.pages(row(name), of(name, &[]), Some(7), None).unwrap();
     let mut records = Vec::new();
     while let Some(page) = pages.next_page().await.unwrap() {
@@ -74,7 +79,7 @@ async fn detail(client: &Client, id: &str) -> Value {
     client.detail(row("job_data.get"), &of("job_data.get", &[("id", id)])).await.unwrap()
 }
 
-async fn file(client: &Client, id: &str, format: &str) -> Vec<u8> {
+pub(crate) async fn file(client: &Client, id: &str, format: &str) -> Vec<u8> {
     let arguments = of("job_data.download", &[("id", id), ("format", format)]);
     match client.download(row("job_data.download"), &arguments, Target::Memory).await.unwrap() {
         Delivered::Bytes(bytes) => bytes,
@@ -87,7 +92,7 @@ pub(crate) fn id_of(record: &Value) -> String {
 }
 
 /// A sprayer's job with coverage: those are small.
-fn small_job() -> String {
+pub(crate) fn small_job() -> String {
     let jobs = account(0).jobs;
     jobs.iter().find(|job| job.coverage == Coverage::Recorded && job.sub_type == "Sprayer").unwrap().id.clone()
 }

@@ -7,9 +7,11 @@ mod caller;
 
 mod checks;
 mod client;
+mod content;
 mod devices;
 mod faults;
 mod files;
+mod held;
 mod lists;
 mod maps;
 mod moving;

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import headland as hl
-from headland import _core
+from headland import _core, settings
 from headland.cli.output import Verbs, add_verb, print_json, print_record, print_table
 
 if TYPE_CHECKING:
@@ -69,11 +69,13 @@ def add_verbs(verbs: Verbs) -> None:
 def _add(verbs: Verbs, name: str, run: Any, help: str) -> argparse.ArgumentParser:
     verb = add_verb(verbs, name, run, help)
     verb.add_argument("--profile", metavar="NAME", help="take the keys from this profile, not the environment")
+    verb.add_argument("--accept", metavar="TYPE", help="ask for records as json (the default) or xml")
     return verb
 
 
 def _client(given: argparse.Namespace) -> hl.Client:
-    return hl.Client.from_env() if given.profile is None else hl.Client.from_profile(given.profile)
+    found = settings.from_env() if given.profile is None else settings.from_profile(given.profile, None)
+    return hl.Client(**found if given.accept is None else {**found, "accept": given.accept})
 
 
 def _ls(given: argparse.Namespace) -> int:
@@ -161,6 +163,8 @@ def _own_options(given: argparse.Namespace) -> list[str]:
             given.json = True
         elif word == "--profile":
             given.profile = next(words, None)
+        elif word == "--accept":
+            given.accept = next(words, None)
         else:
             rest.append(word)
     return rest

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json as json_text
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import headland as hl
 from headland.client import Client
-from headland.errors import InvalidRequest
 from headland.sandbox import Sandbox
 
 from .archives import find_archives
 from .page import write_page
-from .pull import pull
+from .pull import UPLOADED, Pulled, pull
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,17 +45,22 @@ def run(archives: Path | None, out: Path | None, *, json: bool = False, quiet: b
     """
     say = _silent if quiet else _say
     out = Path("demo") if out is None else out
-    found = find_archives(archives) if archives is not None else []
+    found, left_out = find_archives(archives) if archives is not None else ([], [])
+    for name in left_out:
+        say(f"left out {name}: a table without shapes has no place on a map")
     started = time.monotonic()
     with (
         Sandbox.demo(rate_limits=SERVICE_WINDOWS) as service,
         Client(**service.credentials, rate_limits=CLIENT_WINDOWS, limiter_state="memory") as client,
     ):
         say(f"the service runs at {service.base_url}, with windows of seconds in place of minutes")
-        uploaded = upload(client, found, say)
+        uploaded, refused = upload(client, found, say)
         truth = {row["job_id"]: row for row in service.truth}
-        pulled = pull(client, out, uploaded, truth, say)
+        pulled = pull(client, out, uploaded, truth, say) + refused
         calls = len(service.requests)
+        by_path = Counter(request.path.lower() for request in service.requests)
+    for job in pulled:
+        job.calls = by_path[f"/jobdata/{job.id}".lower()]
     page = write_page(out, pulled, calls=calls, seconds=time.monotonic() - started)
     failed = [job for job in pulled if job.problem is not None and not job.is_expected]
     for job in failed:
@@ -67,18 +73,19 @@ def run(archives: Path | None, out: Path | None, *, json: bool = False, quiet: b
     return 1 if failed else 0
 
 
-def upload(client: Client, found: list[Archive], say: Callable[[str], None]) -> dict[str, str]:
-    """Upload each archive as job data; gives the archive's file for each new id."""
-    uploaded = {}
+def upload(client: Client, found: list[Archive], say: Callable[[str], None]) -> tuple[dict[str, str], list[Pulled]]:
+    """Upload each archive as job data; gives the archive of each new id, and the archives that cannot be uploaded."""
+    uploaded: dict[str, str] = {}
+    refused = []
     for number, archive in enumerate(found, 1):
+        told = f"uploaded {archive.name}"
         try:
-            created = client.job_data.upload(archive.content())
-        except InvalidRequest as error:
-            say(f"[{number}/{len(found)}] not uploaded: {error}")
-            continue
-        uploaded[created["id"]] = archive.name
-        say(f"[{number}/{len(found)}] uploaded {archive.name}")
-    return uploaded
+            uploaded[client.job_data.upload(archive.content())["id"]] = archive.name
+        except (hl.HeadlandError, OSError, ValueError) as error:
+            told = f"cannot upload {archive.name}: {error}"
+            refused.append(Pulled("", archive.name, "", UPLOADED, archive.name, problem=told))
+        say(f"[{number}/{len(found)}] {told}")
+    return uploaded, refused
 
 
 def _say(line: str) -> None:

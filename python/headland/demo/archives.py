@@ -37,12 +37,16 @@ class Archive:
         return buffer
 
 
-def find_archives(folder: Path) -> list[Archive]:
-    """Find every zip and every loose `.shp` with its siblings below `folder`, in the order of their paths."""
+def find_archives(folder: Path) -> tuple[list[Archive], list[str]]:
+    """Find every zip and every loose `.shp` with its siblings below `folder`, in the order of their paths.
+
+    The second list names the tables that no shapes belong to.
+    """
     if not folder.is_dir():
         message = f"no folder `{folder}`: give one that holds zipped or loose shapefiles"
         raise NotADirectoryError(message)
     found = []
+    left_out = []
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
         if path.name.startswith("._") or not path.is_file():
@@ -52,7 +56,11 @@ def find_archives(folder: Path) -> list[Archive]:
         elif path.suffix.lower() == ".shp":
             siblings = sorted(file for file in path.parent.glob(f"{_literal(path.stem)}.*") if file.is_file())
             found.append(Archive(name, tuple(siblings)))
-    return found
+        elif path.suffix.lower() == ".dbf" and not any(
+            file.suffix.lower() == ".shp" for file in path.parent.glob(f"{_literal(path.stem)}.*")
+        ):
+            left_out.append(name)
+    return found, left_out
 
 
 def _literal(stem: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from typing import TYPE_CHECKING, Any
 
-from headland.archives import read
+from headland.archives import layers, read
 from headland.errors import ConversionFailed, HeadlandError, NoCoverage
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from headland.layer import Layer
     from headland.records import JobDataItem
 
-__all__ = ["Pulled", "pull"]
+__all__ = ["UPLOADED", "Pulled", "pull"]
+
+UPLOADED = "Uploaded archives"
+"""The heading of what is on no field that the service knows."""
 
 # What a map of a job shows, the first of these that the layer has.
 MAPPED = ("VRYIELDVOL", "APPLDRATE", "POPULATION", "YIELD", "FLOW", "APPLIED", "RATE", "PROTEIN", "TARGET")
@@ -71,11 +74,11 @@ def pull(
     out.mkdir(parents=True, exist_ok=True)
     pulled = []
     for number, (job, handle) in enumerate(asked, 1):
-        if handle is not None:
-            collect(job, handle, out, truth.get(job.id))
-        pulled.append(job)
-        told = job.problem or f"{job.rows:,} rows in {job.seconds:.1f} s"
-        say(f"[{number}/{len(asked)}] {job.name}: {told}")
+        layers = [job] if handle is None else collect(job, handle, out, truth.get(job.id))
+        pulled += layers
+        for layer in layers:
+            told = layer.problem or f"{layer.rows:,} rows in {layer.seconds:.1f} s"
+            say(f"[{number}/{len(asked)}] {layer.name}: {told}")
     return pulled
 
 
@@ -86,8 +89,8 @@ def ask(
     job_id, name = str(job["id"]), str(job["name"])
     known = truth.get(job_id)
     source = uploaded.get(job_id)
-    place = str(known["field"]) if known is not None else ("Uploaded archives" if source else "Other jobs")
-    pulled = Pulled(job_id, name.removesuffix(".jdp.zip"), job["sub_type"] or "", place, source, calls=1)
+    place = str(known["field"]) if known is not None else (UPLOADED if source else "Other jobs")
+    pulled = Pulled(job_id, name.removesuffix(".jdp.zip"), job["sub_type"] or "", place, source)
     try:
         return pulled, client.job_data.request(job_id, format="SHP")
     except HeadlandError as error:
@@ -95,22 +98,31 @@ def ask(
         return pulled, None
 
 
-def collect(pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, Any] | None) -> None:
-    """Wait for a job, read it, and leave its files."""
+def collect(pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, Any] | None) -> list[Pulled]:
+    """Wait for a job, read it, and leave its files; an archive of several layers gives a map of each."""
     started = time.monotonic()
+    made = [pulled]
     try:
         archive = handle.result()
-        layer = read(archive, layer=None if known is None else known["layer"])
-        keep(pulled, layer, out, known)
+        names = layers(archive) if known is None else [known["layer"]]
+        if len(names) > 1:
+            made = [replace(pulled, name=f"{pulled.name}, {name}", files=[]) for name in names]
+        for one, name in zip(made, names, strict=True):
+            keep(one, read(archive, layer=name), out, known)
     except HeadlandError as error:
-        note(pulled, error)
-    pulled.seconds = time.monotonic() - started
+        for one in made:
+            if one.picture is None:
+                note(one, error)
+    for one in made:
+        one.seconds = (time.monotonic() - started) / len(made)
+    return made
 
 
 def note(pulled: Pulled, error: HeadlandError) -> None:
     """Remember why a job has no map."""
     pulled.problem = str(error)
-    pulled.is_expected = isinstance(error, NoCoverage | ConversionFailed)
+    # Two of the generated jobs have nothing to map; whoever gives an archive wants to hear that it has not.
+    pulled.is_expected = pulled.source is None and isinstance(error, NoCoverage | ConversionFailed)
 
 
 def keep(pulled: Pulled, layer: Layer, out: Path, known: Mapping[str, Any] | None) -> None:
@@ -136,11 +148,11 @@ def title(pulled: Pulled) -> str:
 
 
 def mapped_column(layer: Layer) -> str | None:
-    """Choose what the map shows; None leaves the choice to the picture."""
-    names = {name.upper(): name for name in layer.columns}
+    """Choose what the map shows, and nothing that is the same everywhere; None leaves the choice to the picture."""
+    names = {name.upper(): name for name in layer.columns if name in layer.units}
     for word in MAPPED:
         for upper, name in names.items():
-            if word in upper:
+            if word in upper and len(set(layer.values(name)) - {None}) > 1:
                 return name
     return None
 

@@ -1,0 +1,129 @@
+//! `Accept` (specification 4.5): which content type a client wants its records in.
+
+use http::HeaderMap;
+use http::header::{self, HeaderValue};
+
+use super::variants::{Habits, Variant};
+use crate::wire::Content;
+
+/// The content type of a reply's records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Accepted {
+    pub(super) content: Content,
+    /// The value of `Content-Type`.
+    pub(super) media_type: &'static str,
+}
+
+impl Accepted {
+    pub(super) const JSON: Self = Self { content: Content::Json, media_type: "application/json" };
+    pub(super) const XML: Self = Self { content: Content::Xml, media_type: "text/xml; charset=utf-8" };
+    /// For clients that name this type of XML and not the other.
+    const APPLICATION_XML: Self = Self { content: Content::Xml, media_type: "application/xml; charset=utf-8" };
+}
+
+/// What is given where `Accept` does not tell: not shown in the specification. JSON, unless the variant says XML.
+pub(super) fn preferred(habits: &Habits) -> Accepted {
+    if habits.has(Variant::XmlDefault) { Accepted::XML } else { Accepted::JSON }
+}
+
+/// What `Accept` asks for: the type of the highest weight, and of several that which is named first. `None` where it
+/// allows none, such as `text/html` alone.
+///
+/// Browsers name `application/xml` before `*/*` and so get XML.
+pub(super) fn accepted(request: &HeaderMap, habits: &Habits) -> Option<Accepted> {
+    let ranges: Vec<(String, f32)> = request.get_all(header::ACCEPT).iter().flat_map(weighted).collect();
+    let preferred = preferred(habits);
+    if ranges.is_empty() {
+        return Some(preferred);
+    }
+    let mut best: Option<(Accepted, f32, usize)> = None;
+    let offers = [Accepted::JSON, Accepted::XML, Accepted::APPLICATION_XML];
+    // The preferred one is first, so that it stays where nothing tells them apart.
+    for offer in [preferred].into_iter().chain(offers) {
+        let Some((weight, place)) = weight_of(offer.media_type, &ranges) else { continue };
+        if best.is_none_or(|(_, most, first)| weight > most || (weight >= most && place < first)) {
+            best = Some((offer, weight, place));
+        }
+    }
+    best.map(|(offer, ..)| offer)
+}
+
+/// The weight of a media type and the place of the range that gives it, which is the most specific one (RFC 9110,
+/// 12.5.1); `None` where it is not accepted.
+fn weight_of(media_type: &str, ranges: &[(String, f32)]) -> Option<(f32, usize)> {
+    let name = media_type.split(';').next().unwrap_or_default();
+    let family = name.split('/').next().unwrap_or_default();
+    let specificity = |range: &str| match range {
+        _ if range == name => Some(2),
+        "*/*" => Some(0),
+        _ => range.strip_suffix("/*").filter(|own| *own == family).map(|_| 1),
+    };
+    let matching = ranges
+        .iter()
+        .enumerate()
+        .filter_map(|(place, (range, weight))| specificity(range).map(|specificity| (specificity, *weight, place)));
+    // Of equally specific ones the first.
+    let (_, weight, place) = matching.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    (weight > 0.0).then_some((weight, place))
+}
+
+/// The items of a header such as `Accept`, in lower case, with their weights.
+pub(super) fn weighted(value: &HeaderValue) -> Vec<(String, f32)> {
+    let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+    let item = |item: &str| {
+        let mut parts = item.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default().to_owned();
+        let weight = parts.find_map(|part| part.strip_prefix("q=")).and_then(|weight| weight.trim().parse().ok());
+        (name, weight.filter(|weight: &f32| weight.is_finite()).unwrap_or(1.0))
+    };
+    text.split(',').map(item).filter(|(name, _)| !name.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[&str], variants: &[&str]) -> Option<&'static str> {
+        let headers = values.iter().map(|value| (header::ACCEPT, HeaderValue::from_str(value).unwrap())).collect();
+        let variants: Vec<String> = variants.iter().map(|&name| name.to_owned()).collect();
+        accepted(&headers, &Habits::parse(&variants).unwrap())
+            .map(|accepted| accepted.media_type.split(';').next().unwrap())
+    }
+
+    #[test]
+    fn the_highest_weight_wins_and_then_the_first_named() {
+        let json = Some("application/json");
+        for (values, expected) in [
+            (&[][..], json),
+            (&[""], json),
+            (&["*/*"], json),
+            (&["application/json"], json),
+            (&["Text/XML"], Some("text/xml")),
+            (&["text/xml; charset=utf-8"], Some("text/xml")),
+            (&["application/xml"], Some("application/xml")),
+            (&["application/*"], json),
+            (&["text/*"], Some("text/xml")),
+            (&["text/xml, application/json"], Some("text/xml")),
+            (&["application/json, text/xml"], json),
+            (&["text/xml", "application/json;q=0.9"], Some("text/xml")),
+            (&["text/xml;q=0.2, application/json;q=0.9"], json),
+            (&["application/json;q=0, */*;q=0.1"], Some("text/xml")),
+            (&["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"], Some("application/xml")),
+            (&["text/html, image/gif, *; q=.2, */*; q=.2"], json),
+            (&["text/html"], None),
+            (&["application/json;q=0"], None),
+            (&["text/xml;q=0.0, application/json; q=0"], None),
+            (&["application/xhtml+xml"], None),
+        ] {
+            assert_eq!(of(values, &[]), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn the_variant_changes_what_is_given_where_nothing_is_named() {
+        for value in [&[][..], &["*/*"]] {
+            assert_eq!(of(value, &["xml-default"]), Some("text/xml"));
+        }
+        assert_eq!(of(&["application/json"], &["xml-default"]), Some("application/json"));
+    }
+}
