@@ -1,11 +1,13 @@
 //! One shape, every form: the job data detail, the worst record of the specification, as JSON and as XML.
 
+#![allow(clippy::format_collect, reason = "a test builds its documents as they read")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
 #[path = "series/mod.rs"]
 mod series;
 
 use chrono::{DateTime, Utc};
+use headland::api::field_hubs::{FIELD_HUB_DETAIL, FIELD_HUB_REPORT};
 use headland::api::job_data::{JOB_DATA_DETAIL, PRODUCT};
 use headland::api::{Kind, Returns, Shape, row};
 use headland::error::Kind as ErrorKind;
@@ -49,6 +51,26 @@ proptest! {
     }
 
     #[test]
+    fn a_hub_with_its_report_survives_both_content_types_2_4(id in "[0-9]{1,9}", report in record(&FIELD_HUB_REPORT)) {
+        let Value::Record(fields) = report else { unreachable!() };
+        let sent = |(name, _): &(Name, Value)| FIELD_HUB_REPORT.field(name).is_some_and(|field| field.derived.is_none());
+        let fields: Vec<_> = fields.into_iter().filter(sent).collect();
+        prop_assume!(!fields.is_empty());
+        let text = |text: &str| Value::Text(text.to_owned());
+        let detail = Value::Record(vec![
+            (Name::Borrowed("id"), text(&id)),
+            (Name::Borrowed("name"), text("North")),
+            (Name::Borrowed("report"), Value::Record(fields)),
+        ]);
+        let json = encode_json(&FIELD_HUB_DETAIL, &detail).to_string();
+        let from_json = decode_detail(Content::Json, json.as_bytes(), &FIELD_HUB_DETAIL).unwrap();
+        let xml = encode_xml(&FIELD_HUB_DETAIL, &detail);
+        prop_assert!(!xml.contains("Report>"), "the XML is flat: {xml}");
+        prop_assert_eq!(&decode_detail(Content::Xml, xml.as_bytes(), &FIELD_HUB_DETAIL).unwrap(), &from_json);
+        prop_assert_eq!(encode_json(&FIELD_HUB_DETAIL, &from_json).to_string(), json);
+    }
+
+    #[test]
     fn no_bytes_make_the_decoders_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[<>&;/a-zA-Z\"{}:,\\[\\] ]{0,120}") {
         let Returns::Index(index) = row("job_data.list").unwrap().returns else { unreachable!() };
         for body in [&bytes[..], text.as_bytes()] {
@@ -59,6 +81,83 @@ proptest! {
             let _ = decode_response(body);
         }
     }
+}
+
+/// The fields of a report in the order of specification 2.3 and 2.4, as (name, text, whether JSON quotes it).
+const REPORT: &[(&str, &str, bool)] = &[
+    ("DeviceId", "9", true),
+    ("SubType", "Field Hub", true),
+    ("Lat", "45.25", false),
+    ("Lon", "-98.5", false),
+    ("Alt", "392", false),
+    ("Speed", "9", false),
+    ("Direction", "270", false),
+    ("Valid", "true", false),
+    ("GPSDateTime", "2026-09-01T12:00:00Z", true),
+    ("Active", "true", false),
+    ("GPSSat", "11", false),
+    ("Event", "17", true),
+    ("GPSFix", "1", false),
+    ("RSSI", "-90.5", false),
+    ("DigitalInput1", "0", false),
+    ("AnalogInput4", "7.25", false),
+    ("Odometer", "4294967295", false),
+    ("Roam", "00", true),
+];
+
+fn hub(content: Content, body: &str) -> Value {
+    let Returns::OneOf(index) = row("field_hubs.get").unwrap().returns else { unreachable!() };
+    decode_index(content, body.as_bytes(), index).unwrap().items.remove(0)
+}
+
+#[test]
+fn a_report_is_nested_whether_it_came_flat_or_nested_2_4() {
+    let json: Vec<String> = REPORT
+        .iter()
+        .map(
+            |(name, text, quoted)| {
+                if *quoted { format!(r#""{name}":"{text}""#) } else { format!(r#""{name}":{text}"#) }
+            },
+        )
+        .collect();
+    let xml: String = REPORT.iter().map(|(name, text, _)| format!("<{name}>{text}</{name}>")).collect();
+    let own = r#""ID":"31","Name":"North","Model":"FH 2","FieldComputer":"7""#;
+    let own_xml = "<ID>31</ID><Name>North</Name><Model>FH 2</Model><FieldComputer>7</FieldComputer>";
+    let json = json.join(",");
+    let index = |inside: &str| format!(r#"{{"TotalCount":1,"FieldHubDetail":[{{{inside}}}]}}"#);
+    let document =
+        |inside: &str| format!("<XIndex><TotalCount>1</TotalCount><FieldHubDetail>{inside}</FieldHubDetail></XIndex>");
+    let nested = hub(Content::Json, &index(&format!(r#"{own},"Report":{{"ID":5,{json}}}"#)));
+    for other in [
+        hub(Content::Json, &index(&format!(r#"{own},"ID":5,{json}"#))),
+        hub(Content::Xml, &document(&format!("{own_xml}<ID>5</ID>{xml}"))),
+        hub(Content::Xml, &document(&format!("{own_xml}<Report><ID>5</ID>{xml}</Report>"))),
+    ] {
+        assert_eq!(other, nested);
+    }
+    assert_eq!(nested.get("id").unwrap().as_text(), Some("31"));
+    let report = nested.get("report").unwrap();
+    assert_eq!(report.get("id").unwrap().as_text(), Some("5"));
+    assert_eq!(report.get("gps_fix"), Some(&Value::Boolean(true)), "0 and 1 are truth values, too");
+    assert_eq!(report.get("rssi"), Some(&Value::Decimal(-90.5)));
+    let Value::Record(fields) = report else { panic!("no record: {report:?}") };
+    let last: Vec<(&str, &Value)> =
+        fields.iter().rev().take(3).rev().map(|(name, value)| (name.as_ref(), value)).collect();
+    assert_eq!(
+        last,
+        [
+            ("rssi_bars", &Value::Integer(3)),
+            ("event_meaning", &Value::Text("Ignition power off".to_owned())),
+            ("roaming", &Value::Boolean(false)),
+        ],
+        "derived values come after the raw ones"
+    );
+    // What is derived is not written back.
+    let written = encode_json(&FIELD_HUB_DETAIL, &nested).to_string() + &encode_xml(&FIELD_HUB_DETAIL, &nested);
+    assert!(!written.contains("RssiBars") && !written.contains("Roaming"), "{written}");
+    // A flat record without an id of its own keeps that of the hub.
+    let flat = hub(Content::Json, &index(&format!("{own},{json}")));
+    assert_eq!((flat.get("id").unwrap().as_text(), flat.get("report").unwrap().get("id")), (Some("31"), None));
 }
 
 fn detail(content: Content, body: &str) -> Value {

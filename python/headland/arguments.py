@@ -24,6 +24,7 @@ MANY = sys.maxsize
 
 _TAKES = {
     "id": "a str or an int",
+    "number": "an int or a str",
     "time": "a str, a date or an aware datetime",
     "word": "a str",
     "file": "a file",
@@ -49,7 +50,7 @@ def _parameters(call: str) -> dict[str, tuple[str, bool]]:
 def _text(name: str, takes: str, value: object) -> str:
     if isinstance(value, str):
         return value
-    if takes == "id" and isinstance(value, int) and not isinstance(value, bool):
+    if takes in ("id", "number") and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if takes == "time" and isinstance(value, dt.datetime):
         return _utc(name, value)

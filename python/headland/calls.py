@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from headland import arguments, errors
@@ -72,9 +73,16 @@ class Calls(OpenClient):
     """Calls that wait."""
 
     def detail(self, call: str, given: Mapping[str, object]) -> Any:
-        """Give one record."""
+        """Give one record, or None where the service has an empty list in its place."""
         try:
             return self.core.detail(call, arguments.texts(call, given))
+        finally:
+            self.tell()
+
+    def act(self, call: str, given: Mapping[str, object]) -> None:
+        """Ask for something to be done that gives nothing back."""
+        try:
+            self.core.act(call, arguments.texts(call, given))
         finally:
             self.tell()
 
@@ -95,11 +103,12 @@ class Calls(OpenClient):
                 self.tell()
             return delivery.finish(delivered)
 
-    def upload(self, call: str, file: Upload) -> Created:
+    def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
         """Send a file and give the id and the address of the new record."""
+        texts = arguments.texts(call, given)
         name, content = content_of(call, file)
         try:
-            return self.core.upload(call, name, content)
+            return self.core.upload(call, texts, name, content)
         finally:
             self.tell()
 
@@ -140,9 +149,16 @@ class AsyncCalls(OpenClient):
     """The same calls as coroutines."""
 
     async def detail(self, call: str, given: Mapping[str, object]) -> Any:
-        """Give one record."""
+        """Give one record, or None where the service has an empty list in its place."""
         try:
             return await self.core.detail_async(call, arguments.texts(call, given))
+        finally:
+            self.tell()
+
+    async def act(self, call: str, given: Mapping[str, object]) -> None:
+        """Ask for something to be done that gives nothing back."""
+        try:
+            await self.core.act_async(call, arguments.texts(call, given))
         finally:
             self.tell()
 
@@ -165,12 +181,13 @@ class AsyncCalls(OpenClient):
                 self.tell()
             return delivery.finish(delivered)
 
-    async def upload(self, call: str, file: Upload) -> Created:
+    async def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
         """Send a file and give the id and the address of the new record."""
+        texts = arguments.texts(call, given)
         # Reading may take long, and meanwhile the event loop serves others.
         name, content = await asyncio.to_thread(content_of, call, file)
         try:
-            return await self.core.upload_async(call, name, content)
+            return await self.core.upload_async(call, texts, name, content)
         finally:
             self.tell()
 

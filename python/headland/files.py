@@ -18,7 +18,11 @@ Upload = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 Target = str | os.PathLike[str] | BinaryIO
 """Where a download goes: a folder, a path or a binary file object."""
 
-NAMES_OF_BYTES = {"job_data.upload": "upload.jdp.zip", "grain_carts.upload": "upload.grc"}
+NAMES_OF_BYTES = {
+    "job_data.upload": "upload.jdp.zip",
+    "prescription_maps.upload": "upload.rdp.zip",
+    "grain_carts.upload": "upload.grc",
+}
 """The file name of an upload that has none, by its call."""
 
 

@@ -114,6 +114,10 @@ class Sandbox:
     >>> with headland.Sandbox.demo() as service:
     ...     client = headland.Client(**service.credentials)
 
+    Hubs report every 30 seconds and field computers every five minutes of its clock. Field computers come online by a
+    timetable, the first in the first ten minutes of every half hour (UTC), the second in the next ten, the third in the
+    last ten; online, they fetch the prescription maps that are queued for them at the minutes that five divides.
+
     Args:
         data: A folder that keeps the service's state; without it the state lives in memory.
         port: The port; 0 takes a free one.

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import textwrap
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,17 @@ def examples() -> list[tuple[str, str]]:
     return found
 
 
+def shapefile(name: str = "example.zip") -> io.BytesIO:
+    """Give the files of a shapefile, zipped, as the rules for a prescription ask."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for extension in ("shp", "shx", "dbf"):
+            archive.writestr(f"example.{extension}", b"x")
+    content.name = name
+    content.seek(0)
+    return content
+
+
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """Give what the examples speak of."""
@@ -51,14 +63,18 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         cart_id = service.cart_truth[0]["id"]
         cart = io.BytesIO(client.grain_carts.download(cart_id))
         cart.name = "example.grc"
+        map_id = client.prescription_maps.upload(shapefile())["id"]
         yield {
             "service": service,
             "client": client,
             "computer_id": next(iter(client.field_computers.list()))["id"],
+            "hub_id": next(iter(client.field_hubs.list()))["id"],
             "job_id": job_id,
+            "map_id": map_id,
             "archive": archive,
             "cart_id": cart_id,
             "cart": cart,
+            "shapefile": shapefile(),
             "folder": tmp_path_factory.mktemp("examples"),
         }
 
@@ -68,6 +84,10 @@ def test_every_docstring_example_runs(method: str, source: str, given: dict[str,
     names = dict(given, folder=tmp_path)
     names["archive"].seek(0)
     names["cart"].seek(0)
+    names["shapefile"].seek(0)
+    if method.endswith("PrescriptionMaps.send"):
+        # Each client sends a map of its own: one that is queued already would be a conflict.
+        names["map_id"] = given["client"].prescription_maps.upload(shapefile(f"{method}.zip"))["id"]
     if not method.startswith("Async"):
         exec(source, names)
         return

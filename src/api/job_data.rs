@@ -1,5 +1,6 @@
 //! Job data: rows of table 4.2 and the shapes of 2.1 and 2.6.
 
+use super::prescription_maps::PRESCRIPTION_MAPS;
 use super::row::{Body, Endpoint, Index, Method, Parameter, Place, Returns, Takes};
 use super::shape::{Field, Shape};
 
@@ -91,6 +92,19 @@ pub static ROWS: &[Endpoint] = &[
         doc: "Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses.",
         section: "4.2, 4.4",
         example: "layer = client.job_data.read(job_id)",
+    },
+    Endpoint {
+        full_name: "job_data.prescription_maps",
+        method: Method::Get,
+        path: "/jobdata/{id}/prescriptionmaps",
+        parameters: &[ID],
+        paged: true,
+        body: Body::None,
+        returns: Returns::Index(&PRESCRIPTION_MAPS),
+        repeatable: true,
+        doc: "Lists the prescription maps that were used to generate the job.",
+        section: "4.2, 2.1",
+        example: "names = [used[\"name\"] for used in client.job_data.prescription_maps(job_id)]",
     },
     Endpoint {
         full_name: "job_data.upload",

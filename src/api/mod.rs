@@ -6,14 +6,18 @@
 
 pub mod access_key;
 pub mod envelope;
+pub mod events;
 pub mod field_computers;
+pub mod field_hubs;
 pub mod grain_carts;
 pub mod job_data;
+pub mod locations;
+pub mod prescription_maps;
 pub mod row;
 pub mod shape;
 
 pub use row::{Body, Endpoint, Index, Method, Parameter, Place, Returns};
-pub use shape::{Field, Kind, Shape};
+pub use shape::{Derived, Field, Kind, Shape};
 
 /// The groups in the order of the specification's table 4.2, as attributes of the client. The access key stands
 /// alone: its row has an empty group.
@@ -25,9 +29,19 @@ pub static GROUPS: &[Group] = &[
         rows: field_computers::ROWS,
     },
     Group {
+        name: "prescription_maps",
+        doc: "Prescription maps: files of target rates that are sent to field computers.",
+        rows: prescription_maps::ROWS,
+    },
+    Group {
         name: "job_data",
         doc: "Job data: the yield, as-applied and planting files that field computers produce.",
         rows: job_data::ROWS,
+    },
+    Group {
+        name: "field_hubs",
+        doc: "Field hubs: the modems that report where machines are and how their inputs stand.",
+        rows: field_hubs::ROWS,
     },
     Group {
         name: "grain_carts",

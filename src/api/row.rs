@@ -27,8 +27,9 @@ pub struct Endpoint {
     pub doc: &'static str,
     /// The sections of the specification.
     pub section: &'static str,
-    /// A runnable example: one statement that assigns, in terms of `client`, `computer_id`, `job_id`, `cart_id`, `folder`,
-    /// `archive` (a zip of job data as a file object) and `cart` (a GRC file likewise). The asynchronous example is derived from it.
+    /// A runnable example: one statement, in terms of `client`, `computer_id`, `hub_id`, `job_id`, `map_id`, `cart_id`,
+    /// `folder`, `archive` (a zip of job data as a file object), `shapefile` (a zip of a prescription) and `cart` (a GRC
+    /// file) likewise. The asynchronous example is derived from it.
     pub example: &'static str,
 }
 
@@ -91,8 +92,12 @@ pub enum Place {
 pub enum Takes {
     /// An identifier: a text, or a whole number written in decimal.
     Id,
+    /// A whole number from 0 up, as a number or in decimal.
+    Number,
     /// A date, an aware datetime, or either as ISO 8601 text.
     Time,
+    /// A word of letters, digits and dashes that the service knows.
+    Word,
     /// One of these words, in any letter case.
     OneOf(&'static [&'static str]),
     /// A file: a path, bytes or a binary file object.
@@ -125,6 +130,10 @@ pub enum Returns {
     Conversion,
     /// A file that may take time, read into a `Layer`.
     Layer,
+    /// Nothing but the word that it is done.
+    Nothing,
+    /// Nothing ever: the specification lists the address as not implemented, so the client has no method for it.
+    NotImplemented,
 }
 
 /// A list: its item kind and whether the order is promised.
@@ -175,6 +184,12 @@ impl Endpoint {
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.full_name.rsplit_once('.').map_or(self.full_name, |(_, name)| name)
+    }
+
+    /// Whether the service does anything there, so that the client has a method for it.
+    #[must_use]
+    pub fn is_implemented(&self) -> bool {
+        !matches!(self.returns, Returns::NotImplemented)
     }
 
     /// The parameter of that Python name.

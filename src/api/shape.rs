@@ -14,7 +14,7 @@ pub struct Shape {
     /// The fields in the order of the specification.
     pub fields: &'static [Field],
     /// Objects whose members are read as this record's own: services nest the fields of a job in `YieldJob`,
-    /// `SprayerJob` or `PlanterJob`, and the XML of a hub is flat where its JSON nests (field notes, Values).
+    /// `SprayerJob` or `PlanterJob` (field notes, Values).
     pub hoists: &'static [&'static str],
 }
 
@@ -33,6 +33,28 @@ pub struct Field {
     pub unit: Option<&'static str>,
     /// What it means.
     pub doc: &'static str,
+    /// How it follows from other fields; the service does not send it. Such fields come after those that it sends.
+    pub derived: Option<Derived>,
+}
+
+/// What a derived field says, and of which field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derived {
+    /// The bars of a signal strength in dBm (specification 2.4).
+    Bars {
+        /// The Python name of the field with the strength.
+        of: &'static str,
+    },
+    /// What triggered a report, in words (specification 6).
+    EventMeaning {
+        /// The Python name of the field with the code.
+        of: &'static str,
+    },
+    /// Whether a hub is roaming (specification 2.4).
+    Roaming {
+        /// The Python name of the field with the code.
+        of: &'static str,
+    },
 }
 
 /// The type of a field.
@@ -66,7 +88,7 @@ impl Shape {
 
 impl Field {
     const fn new(wire: &'static str, snake: &'static str, kind: Kind, doc: &'static str) -> Self {
-        Self { wire, snake, also: &[], kind, unit: None, doc }
+        Self { wire, snake, also: &[], kind, unit: None, doc, derived: None }
     }
 
     /// An identifier.
@@ -105,6 +127,13 @@ impl Field {
         Self::new(wire, snake, Kind::Time, doc)
     }
 
+    /// A record inside the record. Members that come beside it instead of inside it are read into it: the XML of a hub
+    /// is flat where its JSON nests (specification 2.4).
+    #[must_use]
+    pub const fn record(wire: &'static str, snake: &'static str, shape: &'static Shape, doc: &'static str) -> Self {
+        Self::new(wire, snake, Kind::Record(shape), doc)
+    }
+
     /// Records inside the record; `element` is the name of each in XML.
     #[must_use]
     pub const fn records(
@@ -115,6 +144,13 @@ impl Field {
         doc: &'static str,
     ) -> Self {
         Self::new(wire, snake, Kind::Records(shape, element), doc)
+    }
+
+    /// The same field, which is not sent but follows from another one.
+    #[must_use]
+    pub const fn derived(mut self, derived: Derived) -> Self {
+        self.derived = Some(derived);
+        self
     }
 
     /// The same field, also known under `names`.

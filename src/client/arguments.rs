@@ -53,6 +53,12 @@ impl Arguments {
         self.values.iter().find(|(parameter, _)| parameter.name == name).map(|(_, text)| text.as_str())
     }
 
+    /// The texts that go into the multipart body beside the file, by their names on the wire.
+    pub(super) fn parts(&self) -> Vec<(&'static str, &str)> {
+        let is_part = |(parameter, _): &&(&'static Parameter, String)| parameter.place == Place::Part;
+        self.values.iter().filter(is_part).map(|(parameter, text)| (parameter.wire, text.as_str())).collect()
+    }
+
     /// The call that these values make, with more in the query.
     pub(super) fn call(
         &self,
@@ -86,6 +92,8 @@ fn wrong(row: &'static Endpoint, kind: Kind, message: String) -> Error {
 fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, String> {
     match parameter.takes {
         Takes::Id => check_id(text),
+        Takes::Number if text.parse::<u64>().is_ok() => Ok(text.to_owned()),
+        Takes::Number => Err(format!("is `{text}`, but takes a whole number from 0 up")),
         Takes::Time => match time::read(text) {
             // Strict ISO 8601 with whole seconds: services have been seen to stumble over fractions (field notes).
             Read::Time(time) => Ok(time.format("%Y-%m-%dT%H:%M:%SZ").to_string()),
@@ -93,6 +101,10 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
                 "is not a time: `{text}`; write it as ISO 8601, such as 2026-09-01 or 2026-09-01T12:00:00Z"
             )),
         },
+        Takes::Word if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => {
+            Ok(text.to_owned())
+        }
+        Takes::Word => Err(format!("is `{text}`, but takes a word of letters, digits and dashes")),
         Takes::OneOf(words) => words
             .iter()
             .find(|word| word.eq_ignore_ascii_case(text))

@@ -1,5 +1,6 @@
 //! What users do with the service: calls, pages, downloads, uploads, conversions.
 
+mod act;
 mod arguments;
 mod config;
 mod conversion;
@@ -12,6 +13,7 @@ mod pages;
 mod receive;
 mod record;
 mod upload;
+pub mod upload_rules;
 mod uploads;
 
 use std::sync::Arc;
@@ -85,7 +87,7 @@ impl Client {
         Ok(Self { config: Arc::new(config), caller: Arc::new(caller), uploads: Arc::default() })
     }
 
-    /// Reads a record.
+    /// Reads a record; null where the service has an empty list in its place.
     pub async fn detail(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
         record::detail(self, row, arguments).await
     }
@@ -106,9 +108,24 @@ impl Client {
         download::download(self, row, arguments, target).await
     }
 
+    /// Asks for something to be done that gives nothing back, such as queuing a map for a field computer.
+    pub async fn act(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
+        act::act(self, row, arguments).await
+    }
+
     /// Uploads a file. It is sent once: when its reply is lost, the list is asked what became of it.
     pub async fn upload(&self, row: &'static Endpoint, file: UploadFile) -> Result<Created> {
-        upload::upload(self, row, file).await
+        self.upload_with(row, &Arguments::new(row, &[])?, file).await
+    }
+
+    /// The same, with what goes into the form beside the file.
+    pub async fn upload_with(
+        &self,
+        row: &'static Endpoint,
+        arguments: &Arguments,
+        file: UploadFile,
+    ) -> Result<Created> {
+        upload::upload(self, row, arguments, file).await
     }
 
     /// A handle for a file that the service may have to make first. No call is made yet.

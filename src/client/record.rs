@@ -1,4 +1,4 @@
-//! One record: a detail call.
+//! One record: a detail call, or an index with one.
 
 use http::header::CONTENT_TYPE;
 

@@ -1,7 +1,8 @@
-//! Uploads: sent once, and looked up in the list when the reply is lost.
+//! Uploads: checked against the rules, sent once, and looked up in the list when the reply is lost.
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use http::HeaderMap;
 use http::header::LOCATION;
 
@@ -9,7 +10,9 @@ use super::Client;
 use super::arguments::{Arguments, decode};
 use super::multipart::{UploadFile, form, sent_name};
 use super::pages::Pages;
-use crate::api::{self, Endpoint, Method, Place, Returns};
+use super::upload_rules;
+use crate::api::row::Takes;
+use crate::api::{self, Endpoint, Method, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::Call;
 use crate::wire::Value;
@@ -34,8 +37,13 @@ pub struct Created {
 }
 
 /// Sends a file and gives the new record.
-pub(super) async fn upload(client: &Client, row: &'static Endpoint, file: UploadFile) -> Result<Created> {
-    let Some(part) = row.parameters.iter().find(|parameter| parameter.place == Place::Part) else {
+pub(super) async fn upload(
+    client: &Client,
+    row: &'static Endpoint,
+    arguments: &Arguments,
+    file: UploadFile,
+) -> Result<Created> {
+    let Some(part) = row.parameters.iter().find(|parameter| parameter.takes == Takes::File) else {
         return Err(Error::new(Kind::Type, format!("{} takes no file", row.full_name)));
     };
     let wrong = |why: &str| {
@@ -45,7 +53,9 @@ pub(super) async fn upload(client: &Client, row: &'static Endpoint, file: Upload
         return Err(wrong("is empty"));
     }
     let name = sent_name(&file.name).ok_or_else(|| wrong("needs a name"))?;
-    let call = Arguments::new(row, &[])?.call(row, &[], Some(form(part.wire, &name, &file.content)))?;
+    upload_rules::check(row, arguments.get("file_type"), &name, &file.content)
+        .map_err(|rule| Error::new(Kind::InvalidRequest, rule).with(|facts| facts.endpoint = Some(row.full_name)))?;
+    let call = arguments.call(row, &[], Some(form(part.wire, &name, &file.content, &arguments.parts())))?;
     client.uploads.begin(row, &name);
     let outcome = send(client, row, &name, &call).await;
     match &outcome {
@@ -173,17 +183,33 @@ async fn candidates(
     let mut found = Vec::new();
     for item in items {
         let text = |field: &str| item.get(field).and_then(Value::as_text).unwrap_or_default().to_owned();
+        if !text("name").eq_ignore_ascii_case(name) || client.uploads.made(row, &text("id")) {
+            continue;
+        }
         let created = match item.get("create_date") {
             Some(Value::Time(time)) => Some(*time),
-            _ => None,
+            _ => created_at(client, list, &text("id")).await,
         };
-        let is_old = created.is_some_and(|time| time < since) || client.uploads.made(row, &text("id"));
-        if text("name").eq_ignore_ascii_case(name) && !is_old {
+        if created.is_none_or(|time| time >= since) {
             let is_new = created.is_some() && theirs.is_some();
             found.push(Candidate { created: Created { id: text("id"), uri: text("uri") }, is_new });
         }
     }
     Ok(found)
+}
+
+/// When a record was made by its detail, for lists whose items carry no dates; `None` where it does not tell, or cannot
+/// be read: the candidate is one all the same.
+async fn created_at(client: &Client, list: &'static Endpoint, id: &str) -> Option<DateTime<Utc>> {
+    let path = format!("{}/{{id}}", list.path);
+    let detail = api::rows().find(|other| {
+        other.method == Method::Get && other.path == path && matches!(other.returns, Returns::Detail(_))
+    })?;
+    let arguments = Arguments::new(detail, &[("id", id.to_owned())]).ok()?;
+    match client.detail(detail, &arguments).await.ok()?.get("create_date") {
+        Some(Value::Time(time)) => Some(*time),
+        _ => None,
+    }
 }
 
 fn retold(error: &Error, message: String) -> Error {

@@ -119,6 +119,17 @@ impl Client {
         bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
 
+    /// Does something that gives nothing back.
+    fn act(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<()> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        bridge::wait(py, core.act(row, &arguments))
+    }
+
+    fn act_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        bridge::start(py, async move { core.act(row, &arguments).await }, |py, ()| Ok(py.None()))
+    }
+
     #[pyo3(signature = (name, arguments, page_size, page))]
     fn pages(
         &self,
@@ -166,13 +177,13 @@ impl Client {
         &self,
         py: Python<'py>,
         name: &str,
+        arguments: Given,
         file_name: String,
         content: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (core, row) =
-            self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
-        let created = bridge::wait(py, core.upload(row, file))?;
+        let created = bridge::wait(py, core.upload_with(row, &arguments, file))?;
         record(py, &created)
     }
 
@@ -180,13 +191,13 @@ impl Client {
         &self,
         py: Python<'py>,
         name: &str,
+        arguments: Given,
         file_name: String,
         content: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (core, row) =
-            self.core().and_then(|core| Ok((core, row(name)?))).map_err(|error| errors::raise(py, &error))?;
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
-        let call = async move { core.upload(row, file).await };
+        let call = async move { core.upload_with(row, &arguments, file).await };
         bridge::start(py, call, |py, created| record(py, &created).map(|record| record.into_any().unbind()))
     }
 

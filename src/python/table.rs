@@ -19,8 +19,9 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
     let describe = |parameter: &api::Parameter| {
         let takes = match parameter.takes {
             Takes::Id => "id",
+            Takes::Number => "number",
             Takes::Time => "time",
-            Takes::OneOf(_) => "word",
+            Takes::Word | Takes::OneOf(_) => "word",
             Takes::File => "file",
         };
         (parameter.name, takes, parameter.default.is_none() && parameter.place != Place::Query)
@@ -28,8 +29,8 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
     Ok(row.parameters.iter().filter(|parameter| !parameter.is_constant()).map(describe).collect())
 }
 
-/// The full name of every row of the table.
+/// The full name of every row of the table that the client has a method for.
 #[pyfunction]
 pub(super) fn rows() -> Vec<&'static str> {
-    api::rows().map(|row| row.full_name).collect()
+    api::rows().filter(|row| row.is_implemented()).map(|row| row.full_name).collect()
 }

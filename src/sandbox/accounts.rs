@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use bytes::Bytes;
 
-use super::fields::{self, Account, Computer, Coverage, GrainCart, Job, Truth};
+use super::fields::{self, Account, Computer, Coverage, GrainCart, Hub, Job, Prescription, Truth};
 use super::keys::CUSTOMERS;
 use super::locked;
 use super::store::StoredJob;
@@ -38,6 +38,21 @@ impl Accounts {
     /// The field computers of a customer.
     pub(super) fn computers(&self, customer: u32) -> &[Computer] {
         self.account(customer).map_or(&[], |account| &account.computers)
+    }
+
+    /// The field hubs of a customer.
+    pub(super) fn hubs(&self, customer: u32) -> &[Hub] {
+        self.account(customer).map_or(&[], |account| &account.hubs)
+    }
+
+    /// The generated prescription maps of a customer.
+    pub(super) fn maps(&self, customer: u32) -> &[Prescription] {
+        self.account(customer).map_or(&[], |account| &account.maps)
+    }
+
+    /// The field computer of that id.
+    pub(super) fn computer(&self, customer: u32, id: &str) -> Option<&Computer> {
+        self.computers(customer).iter().find(|computer| computer.id.eq_ignore_ascii_case(id))
     }
 
     /// The generated jobs of a customer, as the store keeps them.
@@ -90,7 +105,8 @@ impl Accounts {
         self.jobs(customer).iter().filter(|job| job.coverage == Coverage::Recorded).map(Job::truth).collect()
     }
 
-    fn jobs(&self, customer: u32) -> &[Job] {
+    /// The generated jobs of a customer, newest first.
+    pub(super) fn jobs(&self, customer: u32) -> &[Job] {
         self.account(customer).map_or(&[], |account| &account.jobs)
     }
 

@@ -2,35 +2,71 @@
 
 use http::StatusCode;
 
+use super::fields::{Computer, Job};
 use super::reply::{Answer, Content, Reply};
 use super::world::{Call, World};
+use super::{job_data, telemetry};
 use crate::api::Index;
 use crate::api::field_computers::FIELD_COMPUTER_DETAIL;
 use crate::wire::{Name, Value};
 
 /// `GET /fieldcomputers`.
 pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let asked = call.query.page().map_err(Reply::bad_request)?;
     let computers = world.accounts.computers(call.customer);
-    let total = u64::try_from(computers.len()).unwrap_or(u64::MAX);
-    let place = asked.place(total);
-    let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let items = computers.iter().skip(whole(place.skip)).take(whole(place.count)).map(|computer| {
+    let items = computers.iter().map(|computer| {
         Value::Record(vec![
             (Name::Borrowed("id"), Value::Text(computer.id.clone())),
             (Name::Borrowed("name"), computer.detail.get("name").cloned().unwrap_or(Value::Null)),
             (Name::Borrowed("uri"), Value::Text(world.uri("FieldComputers", &computer.id))),
         ])
     });
-    let size = world.page_size(asked.size, place.count);
-    Ok(Reply::list(index, total, asked.page, &place, size, items.collect()))
+    Reply::page_of(world, call, index, items.collect())
 }
 
 /// `GET /fieldcomputers/{id}`.
+///
+/// The specification says that some legacy device types are not supported, not how; 400 with a sentence is its general
+/// form of a refusal (7).
 pub(super) fn get(world: &World, call: &Call) -> Answer {
-    let computers = world.accounts.computers(call.customer);
-    let Some(computer) = computers.iter().find(|computer| computer.id.eq_ignore_ascii_case(&call.id)) else {
-        return Err(Reply::no_record("field computer", &call.id));
+    let computer = find(world, call)?;
+    if computer.is_legacy {
+        let device = computer.detail.get("device_type").and_then(Value::as_text).unwrap_or_default();
+        return Err(Reply::bad_request(format!("Field computers of the type {device} are not supported.")));
+    }
+    let mut detail = computer.detail.clone();
+    if let Value::Record(fields) = &mut detail {
+        for (_, value) in fields.iter_mut().filter(|(name, _)| name == "last_report_date") {
+            *value = Value::Time(telemetry::last_report_of_computer(call.now));
+        }
+    }
+    Ok(Reply::new(StatusCode::OK, Content::Record(&FIELD_COMPUTER_DETAIL, detail)))
+}
+
+/// `GET /fieldcomputers/{id}/jobdata`. `minid` is a number: jobs from that id up.
+pub(super) fn job_data(world: &World, call: &Call, index: &'static Index) -> Answer {
+    let computer = find(world, call)?;
+    let least = match call.query.get("minid").map(str::trim) {
+        None => 0,
+        Some(text) => text
+            .parse::<u64>()
+            .map_err(|_| Reply::bad_request(format!("minid must be a whole number from 0 up, found `{text}`.")))?,
     };
-    Ok(Reply::new(StatusCode::OK, Content::Record(&FIELD_COMPUTER_DETAIL, computer.detail.clone())))
+    let is_meant = |job: &&Job| {
+        job.detail.get("field_computer_id").and_then(Value::as_text) == Some(&computer.id)
+            && job.id.parse::<u64>().is_ok_and(|id| id >= least)
+    };
+    let items = world.accounts.jobs(call.customer).iter().filter(is_meant).map(|job| {
+        Value::Record(vec![
+            (Name::Borrowed("id"), Value::Text(job.id.clone())),
+            (Name::Borrowed("name"), Value::Text(job.name.clone())),
+            (Name::Borrowed("uri"), Value::Text(world.uri(job_data::COLLECTION, &job.id))),
+            (Name::Borrowed("sub_type"), Value::Text(job.sub_type.clone())),
+        ])
+    });
+    Reply::page_of(world, call, index, items.collect())
+}
+
+/// The computer of the call's customer with the call's id.
+pub(super) fn find<'a>(world: &'a World, call: &Call) -> Result<&'a Computer, Reply> {
+    world.accounts.computer(call.customer, &call.id).ok_or_else(|| Reply::no_record("field computer", &call.id))
 }

@@ -8,12 +8,13 @@ use super::reply::{Answer, Content, Reply};
 use super::store::{NewUpload, Selection, StoredJob};
 use super::variants::Variant;
 use super::world::{Call, World};
-use crate::api::Index;
 use crate::api::job_data::JOB_DATA_DETAIL;
+use crate::api::{Endpoint, Index};
+use crate::client::upload_rules;
 use crate::wire::{Name, Value};
 
 /// The path as production writes it.
-const COLLECTION: &str = "JobData";
+pub(super) const COLLECTION: &str = "JobData";
 
 /// `GET /jobdata`.
 pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
@@ -83,7 +84,8 @@ fn uploaded(job: &StoredJob) -> Vec<(Name, Value)> {
 }
 
 /// `POST /jobdata`. The address of the new record is in `Location` and is the body, as text.
-pub(super) fn upload(world: &World, call: &Call, upload: &NewUpload) -> Answer {
+pub(super) fn upload(world: &World, call: &Call, row: &Endpoint, upload: &NewUpload) -> Answer {
+    upload_rules::check(row, None, &upload.name, &upload.content).map_err(Reply::bad_request)?;
     let id = world.store.add_upload(call.customer, upload, call.now)?;
     Ok(created(world, COLLECTION, &id))
 }

@@ -1,8 +1,13 @@
 //! The whole service on loopback, with fields of known truth.
 //!
 //! Not imitated: TLS; the formats FMIS and XML of a job and the conversion of a display's own files; expiry of access keys;
-//! maps, hubs and dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`), meaning
-//! (`job_data`, `files`, `conversions`, `field_computers`, `grain_carts`), storage (`store`, `store_carts`, `accounts`).
+//! dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`,
+//! `conversions`, `field_computers`, `field_hubs`, `prescription_maps`, `locations`, `grain_carts`), storage (`store`,
+//! `maps`, `store_carts`, `accounts`; `telemetry` computes instead).
+//!
+//! Field computers come online by a timetable: the first of an account in the first ten minutes of every half hour
+//! (UTC), the second in the ten minutes after, the third in the last ten; while online, they poll for maps at the
+//! minutes that five divides. Hubs report at every 30 seconds and computers at every five minutes, around the clock.
 
 mod accept;
 mod accounts;
@@ -13,13 +18,17 @@ mod encode;
 mod encode_xml;
 mod faults;
 mod field_computers;
+mod field_hubs;
 pub mod fields;
 mod files;
 mod grain_carts;
 mod job_data;
 mod keys;
 mod limit;
+mod locations;
+mod maps;
 mod paging;
+mod prescription_maps;
 mod query;
 mod reply;
 mod routes;
@@ -27,6 +36,7 @@ mod server;
 mod service;
 mod store;
 mod store_carts;
+mod telemetry;
 mod upload;
 mod variants;
 mod world;
@@ -136,19 +146,25 @@ impl Sandbox {
         let ring = keys::KeyRing::new(seed)?;
         let accounts = Arc::new(accounts::Accounts::new(seed));
         let store = store::Store::open(data.as_deref(), seed)?;
-        for customer in 0..keys::CUSTOMERS {
-            store
-                .add_generated(customer, accounts.stored_jobs(customer))
-                .and_then(|()| store.add_generated_carts(customer, accounts.stored_carts(customer)))
-                .map_err(|error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}")))?;
-        }
+        let clock = clock::ServiceClock::new(moved_clock);
+        let fill = || {
+            for customer in 0..keys::CUSTOMERS {
+                store.add_generated(customer, accounts.stored_jobs(customer))?;
+                store.add_generated_maps(customer, accounts.maps(customer))?;
+                store.add_generated_carts(customer, accounts.stored_carts(customer))?;
+            }
+            store.first_start(clock.now())
+        };
+        let began = fill()
+            .map(telemetry::beginning)
+            .map_err(|error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}")))?;
         let (listener, port) = server::bind(port)?;
         let base = format!("http://127.0.0.1:{port}");
         let converter = conversions::Converter::new(Arc::clone(&accounts));
-        let world = world::World { store, accounts, converter, habits, conversion_time, base };
+        let world = world::World { store, accounts, converter, habits, conversion_time, base, began };
         let service = Arc::new(service::Service {
             ring,
-            clock: clock::ServiceClock::new(moved_clock),
+            clock,
             faults: faults::Faults::default(),
             limit: Mutex::new(limit::RateLimit::new(&rate_limits, sliding)),
             log: Mutex::default(),

@@ -20,9 +20,11 @@ use super::reply::{Answer, Content, Reply};
 use super::routes::Route;
 use super::world::{Call, World};
 use super::write::{Around, write};
-use super::{Request, field_computers, files, grain_carts, job_data, locked, upload};
+use super::{
+    Request, field_computers, field_hubs, files, grain_carts, job_data, locations, locked, prescription_maps, upload,
+};
 use crate::api::access_key::ACCESS_KEY;
-use crate::api::{Endpoint, Returns};
+use crate::api::{Endpoint, Index, Returns};
 
 /// Requests that the log holds at most; the oldest go first.
 const LOG_LENGTH: usize = 100_000;
@@ -152,14 +154,16 @@ impl Service {
         query: Query,
         checked_at: DateTime<Utc>,
     ) -> Answer {
-        let (access_key, grant, row, id) = match self.admit(head, route, checked_at) {
+        let (access_key, grant, row, ids) = match self.admit(head, route, checked_at) {
             Ok(admitted) => admitted,
             Err(reply) => {
                 upload::drain(body).await;
                 return Err(reply);
             }
         };
-        let call = Call { customer: grant.customer, id, query, now: self.clock.now() };
+        let mut ids = ids.into_iter();
+        let (id, other_id) = (ids.next().unwrap_or_default(), ids.next().unwrap_or_default());
+        let call = Call { customer: grant.customer, id, other_id, query, now: self.clock.now() };
         let world = Arc::clone(&self.world);
         match (row.full_name, row.returns) {
             (SUMMARY, _) => {
@@ -173,11 +177,12 @@ impl Service {
             ("job_data.download" | "job_data.request" | "job_data.read", _) => {
                 apart(move || files::get(&world, &call)).await
             }
-            ("job_data.upload", _) => {
+            ("job_data.upload" | "prescription_maps.upload", _) => {
                 let arrived = upload::read(HttpRequest::from_parts(head.clone(), body)).await?;
                 // Later than every request that came while the upload was on its way.
                 let call = Call { now: self.clock.now(), ..call };
-                apart(move || job_data::upload(&world, &call, &arrived)).await
+                let take = if row.group() == "job_data" { job_data::upload } else { prescription_maps::upload };
+                apart(move || take(&world, &call, row, &arrived)).await
             }
             ("grain_carts.list", Returns::Index(index)) => grain_carts::list(&world, &call, index),
             ("grain_carts.get", Returns::OneOf(index)) => grain_carts::get(&world, &call, index),
@@ -185,6 +190,13 @@ impl Service {
             ("grain_carts.upload", _) => {
                 let arrived = upload::read(HttpRequest::from_parts(head.clone(), body)).await?;
                 grain_carts::upload(&world, &call, &arrived)
+            }
+            (_, Returns::Index(index) | Returns::OneOf(index)) => lists(row, &world, &call, index),
+            ("prescription_maps.get", _) => prescription_maps::get(&world, &call),
+            ("prescription_maps.download", _) => apart(move || prescription_maps::file(&world, &call)).await,
+            ("prescription_maps.send", _) => prescription_maps::send(&world, &call),
+            (_, Returns::NotImplemented) => {
+                Err(Reply::invalid(StatusCode::NOT_IMPLEMENTED, format!("{} is not implemented.", row.path)))
             }
             (name, _) => {
                 let info = format!("This sandbox does not imitate {name} yet.");
@@ -199,7 +211,7 @@ impl Service {
         head: &Parts,
         route: Route,
         now: DateTime<Utc>,
-    ) -> Result<(String, Grant, &'static Endpoint, String), Reply> {
+    ) -> Result<(String, Grant, &'static Endpoint, Vec<String>), Reply> {
         let path = head.uri.path();
         let checked = Checked { method: head.method.as_str(), path, headers: &head.headers, port: self.port };
         let (access_key, grant) = checks::check(&checked, &self.ring, now).map_err(Reply::unauthorized)?;
@@ -207,9 +219,9 @@ impl Service {
             return Err(Reply::unauthorized("access key check failed: the customer revoked this access key"));
         }
         let is_file = route.is_file();
-        let (row, id) = match route {
+        let (row, ids) = match route {
             Route::Found { rows, ids } => match rows.first() {
-                Some(row) => (*row, ids.into_iter().next().unwrap_or_default()),
+                Some(row) => (*row, ids),
                 None => return Err(unknown(path)),
             },
             Route::WrongMethod(allowed) => {
@@ -224,7 +236,30 @@ impl Service {
             let info = "The service answers in application/json, text/xml or application/xml; Accept allows none.";
             return Err(Reply::invalid(StatusCode::NOT_ACCEPTABLE, info));
         }
-        Ok((access_key, grant, row, id))
+        Ok((access_key, grant, row, ids))
+    }
+}
+
+/// The lists of devices, maps and locations.
+fn lists(row: &Endpoint, world: &World, call: &Call, index: &'static Index) -> Answer {
+    match row.full_name {
+        "field_computers.prescription_maps" => prescription_maps::of_computer(world, call, index),
+        "field_computers.job_data" => field_computers::job_data(world, call, index),
+        "field_computers.current_locations" => locations::of_all_computers(world, call, index),
+        "field_computers.current_location" => locations::newest_of_computer(world, call, index),
+        "field_computers.locations" => locations::of_computer(world, call, index),
+        "field_hubs.list" => field_hubs::list(world, call, index),
+        "field_hubs.get" => field_hubs::get(world, call, index),
+        "field_hubs.reports" => field_hubs::reports(world, call, index),
+        "field_hubs.current_locations" => locations::of_all_hubs(world, call, index),
+        "field_hubs.current_location" => locations::newest_of_hub(world, call, index),
+        "field_hubs.locations" => locations::of_hub(world, call, index),
+        "prescription_maps.list" => prescription_maps::list(world, call, index),
+        "job_data.prescription_maps" => prescription_maps::of_job(world, call, index),
+        name => {
+            let info = format!("This sandbox does not imitate {name} yet.");
+            Err(Reply::invalid(StatusCode::NOT_IMPLEMENTED, info))
+        }
     }
 }
 

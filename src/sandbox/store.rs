@@ -13,6 +13,7 @@ use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::locked;
+use super::maps::MAPS;
 use crate::error::{Error, Kind, Result};
 
 const SCHEMA: &str = "
@@ -46,6 +47,8 @@ pub(super) struct NewUpload {
     pub(super) name: String,
     /// Why it cannot be converted, if so.
     pub(super) refusal: Option<String>,
+    /// What the entry `FileType` says, which prescription maps have.
+    pub(super) file_type: Option<String>,
     pub(super) content: Bytes,
 }
 
@@ -73,7 +76,7 @@ pub(super) struct Selection {
 #[derive(Debug)]
 pub(super) struct Store(pub(super) Mutex<Connection>);
 
-/// What the database gave.
+/// What comes of a query.
 pub(super) type Outcome<T> = rusqlite::Result<T>;
 
 impl Store {
@@ -82,6 +85,7 @@ impl Store {
         let Some(folder) = folder else {
             let connection = Connection::open_in_memory().and_then(|connection| {
                 connection.execute_batch(SCHEMA)?;
+                connection.execute_batch(MAPS)?;
                 Ok(connection)
             });
             return connection.map(|connection| Self(Mutex::new(connection))).map_err(|error| {
@@ -121,6 +125,16 @@ impl Store {
             }
         }
         transaction.commit()
+    }
+
+    /// When this state was first served; `now` where that is the first time.
+    pub(super) fn first_start(&self, now: DateTime<Utc>) -> Outcome<DateTime<Utc>> {
+        let connection = locked(&self.0);
+        let now = now.timestamp_micros().to_string();
+        connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('first start', ?)", [now])?;
+        connection.query_row("SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'first start'", [], |row| {
+            Ok(time(row.get(0)?))
+        })
     }
 
     /// Keeps an upload under a new id and gives that id. Ids are not in order of time (field notes, Values).
@@ -230,6 +244,7 @@ fn open_file(path: &Path, seed: u64) -> Outcome<(Connection, String)> {
     // With a write-ahead log a killed process loses nothing that it committed.
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
     connection.execute_batch(SCHEMA)?;
+    connection.execute_batch(MAPS)?;
     connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('seed', ?)", [seed.to_string()])?;
     let of_seed = connection.query_row("SELECT value FROM setting WHERE name = 'seed'", [], |row| row.get(0))?;
     Ok((connection, of_seed))
@@ -245,6 +260,7 @@ fn stored_job(row: &Row<'_>) -> Outcome<StoredJob> {
     })
 }
 
-fn time(micros: i64) -> DateTime<Utc> {
+/// A time as it is kept.
+pub(super) fn time(micros: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_micros(micros).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }

@@ -14,7 +14,10 @@ use super::store::NewUpload;
 /// The largest body that is taken, 512 MiB. It is held in memory while it arrives.
 pub(super) const LARGEST_BODY: usize = 512 * 1024 * 1024;
 
-/// Reads the part `FileName` with its file name; other parts are passed over.
+/// A file type is a word; of a longer text the start is read.
+const LONGEST_TYPE: usize = 64;
+
+/// Reads the part `FileName` with its file name, and `FileType`; other parts are passed over.
 pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Reply> {
     if declared(request.headers()).is_some_and(|length| length > LARGEST_BODY) {
         return Err(too_large());
@@ -23,15 +26,19 @@ pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Reply>
     let mut parts = Multipart::from_request(request, &()).await.map_err(|rejection| {
         Reply::bad_request(format!("The body must be multipart/form-data: {}.", rejection.body_text()))
     })?;
-    let mut found = None;
+    let (mut found, mut file_type) = (None, None);
     while let Some(mut part) = parts.next_field().await.map_err(|error| broken(&error))? {
         let is_file = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileName"));
+        let is_type = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileType"));
         let name = part.file_name().map(base_of).unwrap_or_default();
         let mut content = BytesMut::new();
         while let Some(chunk) = part.chunk().await.map_err(|error| broken(&error))? {
-            if is_file {
+            if is_file || (is_type && content.len() < LONGEST_TYPE) {
                 content.extend_from_slice(&chunk);
             }
+        }
+        if is_type {
+            file_type = Some(String::from_utf8_lossy(&content).trim().to_owned());
         }
         if is_file {
             found = Some((name, content.freeze()));
@@ -49,7 +56,7 @@ pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Reply>
         return Err(Reply::bad_request(format!("The file `{name}` is empty.")));
     }
     let refusal = files::refusal(&content);
-    Ok(NewUpload { name, refusal, content })
+    Ok(NewUpload { name, refusal, file_type, content })
 }
 
 /// The name without the folders that some clients send.

@@ -31,6 +31,8 @@ pub enum Variant {
     CreatedInBody,
     /// `vague-content-type`.
     VagueContentType,
+    /// `conflict-200`.
+    Conflict200,
     /// `xml-default`.
     XmlDefault,
     /// `xml-prefix`.
@@ -106,6 +108,7 @@ pub static VARIANTS: &[VariantRow] = &[
         "vague-content-type",
         "Files, and the replies that come in their place, are `application/octet-stream`.",
     ),
+    row(Variant::Conflict200, "conflict-200", "A map that is queued already is refused with HTTP 200 and a message."),
     row(
         Variant::XmlDefault,
         "xml-default",

@@ -24,6 +24,8 @@ pub(super) struct World {
     pub(super) conversion_time: Duration,
     /// The service's own address, without a slash at the end.
     pub(super) base: String,
+    /// When the logs of locations begin.
+    pub(super) began: DateTime<Utc>,
 }
 
 /// A request that passed the checks, as the endpoints see it.
@@ -32,6 +34,8 @@ pub(super) struct Call {
     pub(super) customer: u32,
     /// The value of the path's parameter; empty where it has none.
     pub(super) id: String,
+    /// The value of the path's second parameter; empty where it has none.
+    pub(super) other_id: String,
     pub(super) query: Query,
     pub(super) now: DateTime<Utc>,
 }

@@ -69,6 +69,7 @@ pub struct Attempts<'a> {
     failures: u32,
     few: u32,
     corrected: bool,
+    unsure: bool,
 }
 
 impl Caller {
@@ -86,6 +87,7 @@ impl Caller {
             failures: 0,
             few: 0,
             corrected: false,
+            unsure: false,
         }
     }
 }
@@ -167,6 +169,10 @@ impl Attempts<'_> {
             return Err(self.finish(judged.error.as_kind(Kind::UploadOutcomeUnknown)));
         }
         self.failures = self.failures.saturating_add(1);
+        self.unsure |= matches!(
+            judged.outcome,
+            Outcome::Lost | Outcome::Cut | Outcome::Busy | Outcome::Broken | Outcome::MoreTime
+        );
         self.corrected |= judged.outcome == Outcome::Skewed;
         if decision == Decision::RepeatFew {
             self.few = self.few.saturating_add(1);
@@ -299,6 +305,12 @@ impl Attempts<'_> {
     #[must_use]
     pub fn sent_at(&self) -> Duration {
         self.sent_at
+    }
+
+    /// Whether an attempt may have been carried out though no reply said so.
+    #[must_use]
+    pub const fn may_have_arrived(&self) -> bool {
+        self.unsure
     }
 
     /// What is left of the time that the call may take.

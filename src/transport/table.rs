@@ -20,7 +20,12 @@ impl Class {
         match row.returns {
             _ if !row.repeatable => Self::Once,
             Returns::File | Returns::Conversion | Returns::Layer => Self::File,
-            Returns::Detail(_) | Returns::OneOf(_) | Returns::Index(_) | Returns::Created => Self::Record,
+            Returns::Detail(_)
+            | Returns::Index(_)
+            | Returns::OneOf(_)
+            | Returns::Created
+            | Returns::Nothing
+            | Returns::NotImplemented => Self::Record,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Fields of a record as any content type finds them: by name, once, from text.
 
+use super::derived::derive;
 use super::names;
 use super::time::{self, Read};
 use super::value::{Name, Value};
@@ -19,14 +20,64 @@ pub(super) fn put(fields: &mut Vec<(Name, Value)>, name: Name, value: Value) {
 
 /// Finds a field by its name on the wire; fields mostly come in the order of the shape, so that place is tried first.
 pub(super) fn field_of(shape: &'static Shape, wire: &str, position: usize) -> Option<&'static Field> {
-    if let Some(field) = shape.fields.get(position).filter(|field| field.wire == wire) {
+    if let Some(field) = shape.fields.get(position).filter(|field| field.wire == wire && field.derived.is_none()) {
         return Some(field);
     }
-    shape
-        .fields
-        .iter()
-        .find(|field| field.wire == wire)
-        .or_else(|| shape.fields.iter().find(|field| is_named(field, wire)))
+    let sent = || shape.fields.iter().filter(|field| field.derived.is_none());
+    sent().find(|field| field.wire == wire).or_else(|| sent().find(|field| is_named(field, wire)))
+}
+
+/// A field of a record inside the record that came beside it instead of inside it: the XML of a hub is flat where its
+/// JSON nests (specification 2.4). A name that both have is first the outer record's own.
+pub(super) fn inner_field_of(
+    shape: &'static Shape,
+    wire: &str,
+    fields: &[(Name, Value)],
+) -> Option<(&'static Field, &'static Field)> {
+    let is_known = |field: &Field| fields.iter().any(|(name, _)| name == field.snake);
+    if field_of(shape, wire, fields.len()).is_some_and(|own| !is_known(own)) {
+        return None;
+    }
+    shape.fields.iter().find_map(|outer| match outer.kind {
+        Kind::Record(inner) => Some((outer, field_of(inner, wire, usize::MAX)?)),
+        _ => None,
+    })
+}
+
+/// Puts a field into the record inside the record, which is made where there is none yet.
+pub(super) fn put_inside(fields: &mut Vec<(Name, Value)>, outer: &'static Field, inner: &'static Field, value: Value) {
+    match fields.iter_mut().find(|(name, _)| name == outer.snake) {
+        Some((_, Value::Record(inside))) => put(inside, Name::Borrowed(inner.snake), value),
+        Some((_, other)) => *other = Value::Record(vec![(Name::Borrowed(inner.snake), value)]),
+        None => {
+            let inside = Value::Record(vec![(Name::Borrowed(inner.snake), value)]);
+            fields.push((Name::Borrowed(outer.snake), inside));
+        }
+    }
+}
+
+/// The record of these fields, with those that follow from others at its end.
+pub(super) fn finish(shape: &'static Shape, mut fields: Vec<(Name, Value)>) -> Value {
+    for field in shape.fields {
+        match (field.kind, field.derived) {
+            (_, Some(derived)) => {
+                if let Some(value) = derive(derived, &fields) {
+                    fields.push((Name::Borrowed(field.snake), value));
+                }
+            }
+            // What was put inside piece by piece is complete only now.
+            (Kind::Record(inner), None) if inner.fields.iter().any(|field| field.derived.is_some()) => {
+                if let Some((_, value)) = fields.iter_mut().find(|(name, _)| name == field.snake)
+                    && let Value::Record(inside) = value
+                    && !inside.iter().any(|(name, _)| inner.field(name).is_some_and(|field| field.derived.is_some()))
+                {
+                    *value = finish(inner, std::mem::take(inside));
+                }
+            }
+            _ => {}
+        }
+    }
+    Value::Record(fields)
 }
 
 fn is_named(field: &Field, wire: &str) -> bool {

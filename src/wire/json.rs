@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Tree};
 
-use super::fields::{ITEMS, bare_uri, describe, field_of, list_of, put, scalar};
+use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put, put_inside, scalar};
 use super::names;
 use super::place::{Trace, shown};
 use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
@@ -85,7 +85,7 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
         let mut fields = Vec::with_capacity(self.shape.fields.len());
         self.read_members(&mut map, &mut fields)?;
-        Ok(Value::Record(fields))
+        Ok(finish(self.shape, fields))
     }
 }
 
@@ -112,6 +112,10 @@ impl RecordSeed<'_> {
             let seed = ListSeed { shape: index.item, element: None, trace };
             let items = map.next_value_seed(seed).inspect_err(|_| trace.field(index.kind))?;
             fields.push((Name::Borrowed(ITEMS), items));
+        } else if let Some((outer, inner)) = inner_field_of(shape, wire, fields) {
+            let seed = FieldSeed { field: inner, trace };
+            let value = map.next_value_seed(seed).inspect_err(|_| trace.field(inner.wire))?;
+            put_inside(fields, outer, inner, value);
         } else if let Some(field) = field_of(shape, wire, fields.len()).or_else(|| list_of(shape, wire)) {
             let value = map.next_value_seed(FieldSeed { field, trace }).inspect_err(|_| trace.field(field.wire))?;
             put(fields, Name::Borrowed(field.snake), value);
@@ -208,7 +212,7 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
             .read_member(&first, &mut map, &mut fields)
             .and_then(|()| record.read_members(&mut map, &mut fields))
             .inspect_err(|_| trace.item(0))?;
-        Ok(Value::List(vec![Value::Record(fields)]))
+        Ok(Value::List(vec![finish(shape, fields)]))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {

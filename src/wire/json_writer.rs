@@ -11,7 +11,7 @@ use crate::api::{Field, Kind, Shape};
 #[must_use]
 pub fn encode(shape: &Shape, record: &Value) -> Tree {
     let mut object = Map::new();
-    for field in shape.fields {
+    for field in shape.fields.iter().filter(|field| field.derived.is_none()) {
         if let Some(value) = record.get(field.snake) {
             object.insert(field.wire.to_owned(), encode_field(field, value));
         }

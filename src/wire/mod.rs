@@ -1,5 +1,6 @@
 //! The border between bytes and records: what services send becomes [`Value`]s by shape, and back.
 
+mod derived;
 mod fields;
 mod json;
 mod json_writer;

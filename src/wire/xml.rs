@@ -7,7 +7,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map, Value as Tree};
 
-use super::fields::{ITEMS, bare_uri, describe, field_of, list_of, put, scalar};
+use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put, put_inside, scalar};
 use super::names;
 use super::place::{Trace, shown};
 use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
@@ -35,7 +35,7 @@ fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, wha
     let mut document = Document::open(&text, what)?;
     let mut fields = Vec::with_capacity(shape.fields.len());
     match document.read_members(shape, items, &mut fields) {
-        Ok(()) => document.close().map(|()| Value::Record(fields)),
+        Ok(()) => document.close().map(|()| finish(shape, fields)),
         Err(error) => Err(error.with(|facts| facts.field = document.trace.path(shape.name))),
     }
 }
@@ -187,6 +187,10 @@ impl<'a> Document<'a> {
                 self.trace.field(index.kind);
             })?;
             members.listed.push(record);
+        } else if let Some((outer, inner)) = inner_field_of(shape, wire, members.fields) {
+            let value = if is_nil(tag) { self.read_nil(inner) } else { self.read_field(inner) };
+            let value = value.inspect_err(|_| self.trace.field(inner.wire))?;
+            put_inside(members.fields, outer, inner, value);
         } else if let Some(field) = field_of(shape, wire, members.fields.len()) {
             let value = if is_nil(tag) { self.read_nil(field) } else { self.read_field(field) };
             let value = value.inspect_err(|_| self.trace.field(field.wire))?;
@@ -209,7 +213,7 @@ impl<'a> Document<'a> {
     fn read_record(&mut self, shape: &'static Shape) -> Result<Value> {
         let mut fields = Vec::with_capacity(shape.fields.len());
         self.read_members(shape, None, &mut fields)?;
-        Ok(Value::Record(fields))
+        Ok(finish(shape, fields))
     }
 
     /// Reads an element that says it holds nothing (`xsi:nil="true"`).
@@ -271,7 +275,7 @@ impl<'a> Document<'a> {
         let mut members = Members { shape, items: None, fields: &mut fields, listed: Vec::new(), lists: Vec::new() };
         self.read_member(tag, &mut members)?;
         self.read_rest(&mut members)?;
-        Ok(Value::Record(fields))
+        Ok(finish(shape, fields))
     }
 
     /// Reads the children that are left in the element.

@@ -46,12 +46,13 @@ impl Element {
     #[must_use]
     pub fn of(name: &str, shape: &Shape, record: &Value) -> Self {
         let mut children = Vec::with_capacity(shape.fields.len());
-        for field in shape.fields {
+        for field in shape.fields.iter().filter(|field| field.derived.is_none()) {
             let wire = field.wire;
             match (field.kind, record.get(field.snake)) {
                 (_, None) => {}
+                // The XML of a hub is flat where its JSON nests the report (specification 2.4).
                 (Kind::Record(inner), Some(value @ Value::Record(_))) => {
-                    children.push(Self::of(wire, inner, value));
+                    children.extend(Self::of(wire, inner, value).children);
                 }
                 (Kind::Records(inner, item), Some(Value::List(records))) => {
                     let records = records.iter().map(|record| Self::of(item, inner, record)).collect();

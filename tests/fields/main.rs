@@ -167,9 +167,21 @@ fn ids(account: &Account) -> BTreeSet<String> {
             assert!(ids.insert(hub.clone()));
         }
     }
+    let on_computers = account.hubs.iter().filter(|hub| hub.computer.is_some());
+    assert!(on_computers.clone().count() == 2 && on_computers.clone().all(|hub| ids.contains(&hub.id)));
+    for hub in account.hubs.iter().filter(|hub| hub.computer.is_none()) {
+        assert!(ids.insert(hub.id.clone()));
+    }
+    let maps = account.maps.iter().map(|map| &map.id);
+    for id in maps.chain(account.carts.iter().map(|cart| &cart.id)) {
+        assert!(ids.insert(id.clone()), "{id}");
+    }
+    let others = ids.clone();
     for job in &account.jobs {
         for product in list(&job.detail, "products") {
-            ids.insert(product.get("id").and_then(Value::as_text).unwrap().to_owned());
+            let id = product.get("id").and_then(Value::as_text).unwrap();
+            assert!(!others.contains(id), "a product has the id {id} of something else");
+            ids.insert(id.to_owned());
         }
     }
     ids
@@ -269,7 +281,7 @@ fn the_bytes_of_a_seed_never_change() {
 #[test]
 fn accounts_of_different_seeds_share_no_id() {
     let mut all = BTreeSet::new();
-    for seed in [0, 1, 2, 41, 8_191, 8_192, u64::MAX] {
+    for seed in [0, 1, 2, 41, 147, 160, 569, 8_191, 8_192, u64::MAX] {
         let ids = ids(&account(seed));
         assert!(ids.is_disjoint(&all), "seed {seed}");
         all.extend(ids);

@@ -7,6 +7,7 @@
     reason = "a generator reads best as the text that it writes"
 )]
 
+mod docs;
 mod methods;
 mod records;
 mod text;

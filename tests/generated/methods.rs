@@ -3,12 +3,13 @@
 use headland::api::row::{Parameter, Place, Takes};
 use headland::api::{Endpoint, GROUPS, Group, Returns};
 
-use crate::records::{file_of, import, shapes_by_group};
-use crate::text::{MARK, entry, pascal, summary, wrap};
+use crate::docs::docstring;
+use crate::records::{file_of, import, import_within, shapes_by_group};
+use crate::text::{MARK, pascal};
 
 /// Which of the two clients a method is written for.
 #[derive(Clone, Copy, PartialEq)]
-enum Mode {
+pub(crate) enum Mode {
     Sync,
     Async,
 }
@@ -95,7 +96,7 @@ fn one(group: &Group, mode: Mode) -> String {
              \"\"\"Bind the group to its client's calls.\"\"\"\n        self._calls = calls\n"
         ));
     }
-    for row in group.rows {
+    for row in group.rows.iter().filter(|row| row.is_implemented()) {
         body.push_str(&method(row, mode));
     }
     let summary = match mode {
@@ -164,7 +165,11 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
     ];
     for (module, names) in own {
         let wanted: Vec<&str> = names.into_iter().filter(|name| uses(name)).collect();
-        for line in import(&format!("headland.{module}"), &wanted).replace("from .headland", "from headland").lines() {
+        // The indent and the package in place of the dot take three characters more.
+        for line in import_within(118, &format!("headland.{module}"), &wanted)
+            .replace("from .headland", "from headland")
+            .lines()
+        {
             out.push_str(&format!("    {line}\n"));
         }
     }
@@ -198,6 +203,7 @@ fn returns(row: &Endpoint, mode: Mode) -> String {
         Returns::Created => "Created".to_owned(),
         Returns::Conversion => mode.name("Conversion"),
         Returns::Layer => "Layer".to_owned(),
+        Returns::Nothing | Returns::NotImplemented => "None".to_owned(),
     }
 }
 
@@ -208,12 +214,13 @@ fn is_coroutine(row: &Endpoint, mode: Mode) -> bool {
 
 /// Parameters as `(name, type, default, documentation)`: first those that are required, then, behind the star, the
 /// others.
-fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<[String; 4]>) {
+pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<[String; 4]>) {
     let own = |parameter: &Parameter| {
         let kind = match (parameter.takes, parameter.default) {
+            (Takes::Number, _) => "str | int | None",
             (Takes::Id, _) => "str | int",
             (Takes::Time, _) => "str | dt.date | dt.datetime | None",
-            (Takes::OneOf(_), _) => "str",
+            (Takes::Word | Takes::OneOf(_), _) => "str",
             (Takes::File, _) => "Upload",
         };
         let default = parameter.default.map_or("None".to_owned(), |word| format!("\"{word}\""));
@@ -221,8 +228,9 @@ fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<[String; 4]
     };
     let (required, mut optional): (Vec<_>, Vec<_>) = {
         let asked = || row.parameters.iter().filter(|parameter| !parameter.is_constant());
-        let required = asked().filter(|parameter| parameter.place != Place::Query).map(own).collect();
-        let optional = asked().filter(|parameter| parameter.place == Place::Query).map(own).collect();
+        let may_be_left_out = |parameter: &&Parameter| parameter.place == Place::Query || parameter.default.is_some();
+        let required = asked().filter(|parameter| !may_be_left_out(parameter)).map(own).collect();
+        let optional = asked().filter(may_be_left_out).map(own).collect();
         (required, optional)
     };
     let mut add = |name: &str, kind: &str, default: &str, doc: &str| {
@@ -272,104 +280,11 @@ fn signature(row: &Endpoint, mode: Mode, target: &str, returns: &str) -> String 
     format!("    {prefix} {}(\n{parts}    ) -> {returns}:\n", row.name())
 }
 
-fn docstring(row: &Endpoint, mode: Mode) -> String {
-    const INDENT: &str = "        ";
-    let (first, rest) = summary(row.doc);
-    let mut out = format!("{INDENT}\"\"\"{first}.\n\n");
-    if !rest.is_empty() {
-        out.push_str(&wrap(rest, INDENT));
-        out.push('\n');
-    }
-    let path = format!("`{} {}`, specification {}.", row.method.as_str(), row.path, row.section);
-    out.push_str(&wrap(&path, INDENT));
-    let (required, optional) = arguments(row, "str | os.PathLike[str] | BinaryIO | None = None");
-    if !(required.is_empty() && optional.is_empty()) {
-        out.push_str(&format!("\n{INDENT}Args:\n"));
-        for [name, _, _, doc] in required.iter().chain(&optional) {
-            out.push_str(&entry(name, doc, &format!("{INDENT}    ")));
-        }
-    }
-    out.push_str(&format!("\n{INDENT}Returns:\n{}", wrap(&returned(row, mode), &format!("{INDENT}    "))));
-    out.push_str(&format!("\n{INDENT}Raises:\n"));
-    for (class, when) in raises(row) {
-        out.push_str(&entry(class, when, &format!("{INDENT}    ")));
-    }
-    out.push_str(&format!("\n{INDENT}Examples:\n{INDENT}    >>> {}\n\n{INDENT}\"\"\"\n", example(row, mode)));
-    out
-}
-
-/// The example of a row as the asynchronous client's users write it.
-fn example(row: &Endpoint, mode: Mode) -> String {
-    match (mode, row.returns) {
-        (Mode::Sync, _) => row.example.to_owned(),
-        (Mode::Async, Returns::Index(_)) => row.example.replace(" for ", " async for "),
-        (Mode::Async, Returns::Detail(_)) if row.example.contains(")[") => {
-            row.example.replace("client.", "(await client.").replace(")[", "))[")
-        }
-        (Mode::Async, _) => row.example.replace("client.", "await client."),
-    }
-}
-
-fn returned(row: &Endpoint, mode: Mode) -> String {
-    match row.returns {
-        Returns::Detail(shape) => {
-            format!("{} as a dict, see `records.{}`.", shape.doc.trim_end_matches('.'), shape.name)
-        }
-        Returns::OneOf(index) => {
-            let what = index.item.doc.trim_end_matches('.');
-            format!("{what} as a dict, see `records.{}`; None where the service has none.", index.item.name)
-        }
-        Returns::Index(index) => format!(
-            "A lazy list of dicts, see `records.{}`; pages are read as it is {}iterated, each record once.",
-            index.item.name,
-            if mode == Mode::Async { "asynchronously " } else { "" }
-        ),
-        Returns::File => "The bytes of the file, the path it was written to, or the file object it was written \
-                          into."
-            .to_owned(),
-        Returns::Created => "`id` and `uri` of the new record.".to_owned(),
-        Returns::Conversion => {
-            "A handle with `ready()`, `wait()` and `result()`; its `id` can be stored and picked up \
-                                by another process."
-                .to_owned()
-        }
-        Returns::Layer => {
-            "The layer: an Arrow table with geometry, coordinate system, units and diagnostics.".to_owned()
-        }
-    }
-}
-
-fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
-    let mut out = vec![
-        ("AuthenticationError", "The service refused the credentials, the signature or the time stamp."),
-        ("TransportError", "The connection failed."),
-    ];
-    if row.path.contains('{') {
-        out.push(("NotFound", "There is no such record for this access key."));
-    }
-    if row.section.contains("4.4") {
-        out.push(("NoCoverage", "The job recorded no coverage."));
-        out.push(("ConversionFailed", "The service could not convert the job."));
-        out.push(("NotReady", "The service needs more time than the deadline leaves."));
-    }
-    match row.returns {
-        Returns::Layer => out.push(("ArchiveError", "The archive cannot be read.")),
-        Returns::Created => {
-            out.push((
-                "UploadOutcomeUnknown",
-                "The reply was lost, and the list does not tell whether the upload arrived.",
-            ));
-        }
-        _ => {}
-    }
-    out
-}
-
 fn body(row: &Endpoint, mode: Mode) -> String {
     let given: Vec<String> = row
         .parameters
         .iter()
-        .filter(|parameter| parameter.place != Place::Part && !parameter.is_constant())
+        .filter(|parameter| parameter.takes != Takes::File && !parameter.is_constant())
         .map(|parameter| format!("\"{}\": {}", parameter.name, parameter.name))
         .collect();
     let given = format!("{{{}}}", given.join(", "));
@@ -382,7 +297,11 @@ fn body(row: &Endpoint, mode: Mode) -> String {
         }
         Returns::Index(_) => format!("pages(\"{name}\", {given}, page_size=page_size, page=page)"),
         Returns::File => format!("download(\"{name}\", {given}, to=to, overwrite=overwrite)"),
-        Returns::Created => format!("upload(\"{name}\", file)"),
+        Returns::Nothing | Returns::NotImplemented => {
+            return format!("        {wait}self._calls.act(\"{name}\", {given})\n");
+        }
+        Returns::Created if given == "{}" => format!("upload(\"{name}\", file)"),
+        Returns::Created => format!("upload(\"{name}\", file, {given})"),
         Returns::Conversion => format!("conversion(\"{name}\", {given})"),
         Returns::Layer => {
             let reading: String =

@@ -17,7 +17,12 @@ pub(crate) fn shapes_by_group() -> Vec<(&'static str, Vec<&'static Shape>)> {
                 match row.returns {
                     Returns::Detail(shape) => visit(shape, &mut found, &mut seen),
                     Returns::Index(index) | Returns::OneOf(index) => visit(index.item, &mut found, &mut seen),
-                    Returns::File | Returns::Created | Returns::Conversion | Returns::Layer => {}
+                    Returns::File
+                    | Returns::Created
+                    | Returns::Conversion
+                    | Returns::Layer
+                    | Returns::Nothing
+                    | Returns::NotImplemented => {}
                 }
             }
             (file_of(group.name), found)
@@ -87,12 +92,17 @@ fn everything(groups: &[(&str, Vec<&Shape>)]) -> String {
 
 /// An import from a sibling, on one line where that fits.
 pub(crate) fn import(file: &str, names: &[&str]) -> String {
+    import_within(121, file, names)
+}
+
+/// The same where `width` characters are left, with the end of the line.
+pub(crate) fn import_within(width: usize, file: &str, names: &[&str]) -> String {
     let mut names = names.to_vec();
     names.sort_unstable();
     let line = format!("from .{file} import {}\n", names.join(", "));
     if names.is_empty() {
         String::new()
-    } else if line.len() <= 121 {
+    } else if line.len() <= width {
         line
     } else {
         format!("from .{file} import (\n{})\n", names.iter().map(|name| format!("    {name},\n")).collect::<String>())

@@ -40,7 +40,7 @@ impl Clock for ServiceTime {
     }
 }
 
-fn client(sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
+pub(crate) fn client(sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
     client_that_accepts(Content::Json, sandbox, windows)
 }
 

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use flate2::read::{GzDecoder, ZlibDecoder};
 use headland::api::{self, Endpoint, Returns};
 use headland::client::{Client, Delivered, Target, UploadFile};
-use headland::sandbox::fields::{CartTruth, account};
+use headland::sandbox::fields::account;
 use headland::sandbox::{Options, Sandbox, VARIANTS};
 use headland::wire::{Content, Value};
 
 use super::caller::{get, options, start, upload, zip_of};
 use super::client::{client_that_accepts, file, id_of, list, of, small_job};
+use super::held;
 
 const BOTH: [Content; 2] = [Content::Json, Content::Xml];
 
@@ -157,6 +158,18 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
     let name = row.full_name;
     let bytes = |bytes: Vec<u8>| vec![Value::Text(format!("{} bytes", bytes.len())), Value::Text(format!("{bytes:?}"))];
     match row.returns {
+        Returns::Index(_) if !matches!(name, "job_data.list" | "field_computers.list" | "grain_carts.list") => {
+            held::page(client, row).await
+        }
+        Returns::OneOf(_) if name != "grain_carts.get" => held::one(client, row).await,
+        Returns::File if name == "prescription_maps.download" => bytes(held::download(client, row).await),
+        Returns::Created | Returns::Nothing if row.group() == "prescription_maps" => {
+            held::upload_and_send(client, sandbox).await;
+            Vec::new()
+        }
+        Returns::Nothing => panic!("say what {name} does"),
+        // The client has no method for it.
+        Returns::NotImplemented => Vec::new(),
         Returns::Index(_) => {
             let records = list(client, name).await;
             let account = account(0);
@@ -196,15 +209,13 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
                 }
                 "job_data.get" => account.jobs.iter().map(|job| (job.id.clone(), job.detail.clone())).collect(),
                 "field_computers.get" => {
-                    account.computers.iter().map(|computer| (computer.id.clone(), computer.detail.clone())).collect()
+                    let mut computers = account.computers;
+                    // The service gives no detail of a legacy device.
+                    computers.retain(|computer| !computer.is_legacy);
+                    computers.into_iter().map(|computer| (computer.id, computer.detail)).collect()
                 }
-                "grain_carts.get" => {
-                    let record = |cart: &CartTruth| {
-                        let text = |text: &String| Value::Text(text.clone());
-                        Value::Record(vec![("id".into(), text(&cart.id)), ("name".into(), text(&cart.name))])
-                    };
-                    sandbox.cart_truth().iter().map(|cart| (cart.id.clone(), record(cart))).collect()
-                }
+                "grain_carts.get" => held::carts(sandbox),
+                "prescription_maps.get" => held::maps(),
                 name => panic!("say what the service holds of {name}"),
             };
             let mut records = Vec::new();
@@ -217,19 +228,10 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
             records
         }
         Returns::File | Returns::Layer if row.group() == "grain_carts" => {
-            let id = sandbox.cart_truth().remove(0).id;
-            match client.download(row, &of(name, &[("id", &id)]), Target::Memory).await.unwrap() {
-                Delivered::Bytes(found) => bytes(found),
-                Delivered::File(path) => panic!("asked for bytes, got {}", path.display()),
-            }
+            bytes(held::download_cart(client, row, sandbox).await)
         }
         Returns::Created if row.group() == "grain_carts" => {
-            let content = b"GrcVersion,1.6,\r\n".to_vec();
-            let file = UploadFile { name: "new.grc".to_owned(), content: content.into() };
-            let created = client.upload(row, file).await.unwrap();
-            let get = super::client::row("grain_carts.get");
-            let detail = client.detail(get, &of("grain_carts.get", &[("id", &created.id)])).await.unwrap();
-            assert_eq!(detail.get("name"), Some(&Value::Text("new.grc".to_owned())));
+            held::upload_cart(client, row).await;
             Vec::new()
         }
         Returns::File => bytes(file(client, &small_job(), "BIN").await),
@@ -263,11 +265,11 @@ async fn every_row_gives_what_the_service_holds_in_both_content_types() {
     }
 }
 
-/// The records without addresses, whose form is a variant, and with fields in the order of their names.
+/// The records without addresses, whose form is a variant, and without what the clock decides, and with fields in the order of their names.
 fn settled(value: &Value) -> Value {
     match value {
         Value::Record(fields) => {
-            let is_address = |name: &str| matches!(name, "uri" | "available_files");
+            let is_address = |name: &str| matches!(name, "uri" | "available_files" | "last_report_date");
             let mut fields: Vec<_> = fields
                 .iter()
                 .filter(|(name, _)| !is_address(name))
@@ -290,6 +292,7 @@ async fn variants_change_no_value_in_either() {
     let client = client_that_accepts(Content::Json, &plain, &[]);
     let rows: Vec<_> = api::rows()
         .filter(|row| matches!(row.returns, Returns::Index(_) | Returns::Detail(_) | Returns::OneOf(_)))
+        .filter(|row| !held::is_of_its_time(row))
         .collect();
     let mut expected = Vec::new();
     for row in &rows {

@@ -1,13 +1,20 @@
 //! The service as a client without headland meets it: requests signed by other code, sent over real sockets.
 
+#[path = "../series/mod.rs"]
+mod series;
+
 mod caller;
 
 mod carts;
 mod checks;
 mod client;
 mod content;
+mod devices;
 mod faults;
 mod files;
+mod held;
 mod lists;
+mod maps;
+mod moving;
 mod rates;
 mod restart;

@@ -1,6 +1,8 @@
 //! Reading the specification's own text: its tables as rows, its sections as text.
 
-use headland::api::{Kind, Shape, access_key, envelope, field_computers, job_data};
+use headland::api::{
+    Kind, Shape, access_key, envelope, field_computers, field_hubs, job_data, locations, prescription_maps,
+};
 
 /// The text of the specification: at `HEADLAND_SPEC`, else beside the checkout.
 pub(crate) fn text() -> Option<String> {
@@ -14,6 +16,10 @@ pub(crate) const TABLES: &[(&Shape, &str, &str)] = &[
     (&envelope::SERVICE_INDEX, "2.1", "#### ServiceIndex"),
     (&envelope::SERVICE_RESPONSE, "2.1", "#### ServiceResponse"),
     (&field_computers::FIELD_COMPUTER_DETAIL, "2.2", ""),
+    (&locations::DEVICE_LOCATION, "2.3", ""),
+    (&field_hubs::FIELD_HUB_DETAIL, "2.4", ""),
+    (&field_hubs::FIELD_HUB_REPORT, "2.4", "#### Field hub report fields"),
+    (&prescription_maps::PRESCRIPTION_MAP_DETAIL, "2.5", ""),
     (&job_data::JOB_DATA_ITEM, "2.1", "Summary item fields:"),
     (&job_data::JOB_DATA_DETAIL, "2.6", "Common fields:"),
     (&job_data::PRODUCT, "2.6", "Sprayer product list, each product:"),
@@ -25,6 +31,10 @@ pub(crate) const NAMED: &[(&Shape, &str)] = &[
     (&envelope::SERVICE_INDEX, "2.1"),
     (&field_computers::FIELD_COMPUTER_ITEM, "2.1"),
     (&field_computers::FIELD_COMPUTER_DETAIL, "2.2"),
+    (&field_hubs::FIELD_HUB_ITEM, "2.1"),
+    (&prescription_maps::PRESCRIPTION_MAP_ITEM, "2.1"),
+    (&prescription_maps::PRESCRIPTION_MAP_DETAIL, "2.5"),
+    (&locations::DEVICE_LOCATION, "2.3"),
     (&job_data::JOB_DATA_ITEM, "2.1"),
     (&job_data::JOB_DATA_DETAIL, "2.6"),
     (&job_data::PRODUCT, "2.6"),
@@ -77,9 +87,17 @@ pub(crate) fn fields(text: &str, number: &str, heading: &str) -> Vec<(String, St
         .flat_map(|cells| {
             let kind = cells[1].clone();
             let names = cells[0].split(',').map(|name| name.split('(').next().unwrap_or_default().trim().to_owned());
-            names.map(|name| (name, kind.clone())).collect::<Vec<_>>()
+            names.flat_map(|name| numbered(&name)).map(|name| (name, kind.clone())).collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// `DigitalInput1..DigitalInput4` as four names.
+fn numbered(name: &str) -> Vec<String> {
+    let Some((first, last)) = name.split_once("..") else { return vec![name.to_owned()] };
+    let (stem, from) = first.split_at(first.len() - 1);
+    let number = |text: &str| text.parse::<u8>().expect("a number at the end");
+    (number(from)..=number(&last[last.len() - 1..])).map(|number| format!("{stem}{number}")).collect()
 }
 
 /// The text under a heading such as `### 2.6 Job data detail`, up to the next heading of that rank or above.

@@ -1,4 +1,4 @@
-"""Verbs that call the service: ``ls``, ``get``, ``upload``, ``budget``, ``call``."""
+"""Verbs that call the service: ``ls``, ``get``, ``upload``, ``send``, ``budget``, ``call``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,21 @@ if TYPE_CHECKING:
 
 LISTS = {
     "fieldcomputers": "field_computers",
+    "prescriptionmaps": "prescription_maps",
     "jobdata": "job_data",
+    "fieldhubs": "field_hubs",
     "graincart": "grain_carts",
     "grain_carts": "grain_carts",
 }
 """The words for what can be listed, the service's and the group's own, and the group of each."""
 
+FILES = {"jobdata": "SHP", "prescriptionmaps": "bin"}
+"""What has files of several formats, and the one that is fetched where none is named."""
+
 COLUMNS = {
     "field_computers": ("id", "name"),
+    "prescription_maps": ("id", "name", "sub_type"),
+    "field_hubs": ("id", "name"),
     "job_data": ("id", "name", "sub_type", "create_date", "update_date"),
     "grain_carts": ("id", "name"),
 }
@@ -32,7 +39,7 @@ COLUMNS = {
 
 def add_verbs(verbs: Verbs) -> None:
     """Add the verbs."""
-    ls = _add(verbs, "ls", _ls, "List job data, field computers or grain cart files.")
+    ls = _add(verbs, "ls", _ls, "List job data, prescription maps, field computers, field hubs or grain cart files.")
     ls.add_argument("what", choices=LISTS)
     ls.add_argument("--date", help="only job data between this time and now")
     ls.add_argument("--limit", type=count, metavar="N", help="only the first N")
@@ -41,12 +48,19 @@ def add_verbs(verbs: Verbs) -> None:
     get.add_argument("what", choices=LISTS)
     get.add_argument("id")
     get.add_argument("--to", type=Path, metavar="FILE", help="a folder or a file for the download")
-    get.add_argument("--format", default="SHP", help="BIN, SHP, FMIS or XML, of a job")
+    get.add_argument(
+        "--format", help="BIN, SHP (default), FMIS or XML of jobdata; bin (default) or shp of prescriptionmaps"
+    )
     get.add_argument("--overwrite", action="store_true", help="replace a file that is there")
 
-    upload = _add(verbs, "upload", _upload, "Upload a file of job data or of a grain cart.")
-    upload.add_argument("what", choices=("jobdata", "graincart", "grain_carts"))
+    upload = _add(verbs, "upload", _upload, "Upload a file of job data or of a grain cart, or a prescription map.")
+    upload.add_argument("what", choices=(*FILES, "graincart", "grain_carts"))
     upload.add_argument("file", type=Path)
+    upload.add_argument("--file-type", choices=("RX", "AGX"), help="of a prescription map: RX (default) or AGX")
+
+    send = _add(verbs, "send", _send, "Queue a prescription map for a field computer.")
+    send.add_argument("map", metavar="MAP", help="id of the prescription map")
+    send.add_argument("computer", metavar="COMPUTER", help="id of the field computer")
 
     _add(verbs, "budget", _budget, "Tell what is left of the rate limit.")
 
@@ -85,8 +99,11 @@ def _get(given: argparse.Namespace) -> int:
     with _client(given) as client:
         if given.to is None:
             _show_record(getattr(client, LISTS[given.what]).get(given.id), given)
-        elif given.what == "jobdata":
-            path = client.job_data.download(given.id, format=given.format, to=given.to, overwrite=given.overwrite)
+        elif given.what in FILES:
+            group = getattr(client, LISTS[given.what])
+            path = group.download(
+                given.id, format=given.format or FILES[given.what], to=given.to, overwrite=given.overwrite
+            )
             _show(path, as_json=given.json)
         elif LISTS[given.what] == "grain_carts":
             _show(client.grain_carts.download(given.id, to=given.to, overwrite=given.overwrite), as_json=given.json)
@@ -96,8 +113,17 @@ def _get(given: argparse.Namespace) -> int:
 
 
 def _upload(given: argparse.Namespace) -> int:
+    options = {} if given.file_type is None else {"file_type": given.file_type}
+    if options and given.what != "prescriptionmaps":
+        raise ValueError("`--file-type` goes with prescriptionmaps alone")
     with _client(given) as client:
-        _show(getattr(client, LISTS[given.what]).upload(given.file), as_json=given.json)
+        _show(getattr(client, LISTS[given.what]).upload(given.file, **options), as_json=given.json)
+    return 0
+
+
+def _send(given: argparse.Namespace) -> int:
+    with _client(given) as client:
+        client.prescription_maps.send(given.map, given.computer)
     return 0
 
 
@@ -125,7 +151,7 @@ def _call(given: argparse.Namespace) -> int:
             _show({"id": outcome.id, "ready": outcome.ready()}, as_json=given.json)
         elif isinstance(outcome, hl.Layer):
             print_json(outcome.__geo_interface__)
-        else:
+        elif outcome is not None:
             _show(outcome, as_json=given.json)
     return 0
 

@@ -6,8 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from .field_computers import FieldComputers
+from .field_hubs import FieldHubs
 from .grain_carts import GrainCarts
 from .job_data import JobData
+from .prescription_maps import PrescriptionMaps
 
 if TYPE_CHECKING:
     from headland.calls import Calls
@@ -21,7 +23,9 @@ class ClientRows:
         """Make the groups of calls."""
         self._calls = calls
         self.field_computers = FieldComputers(calls)
+        self.prescription_maps = PrescriptionMaps(calls)
         self.job_data = JobData(calls)
+        self.field_hubs = FieldHubs(calls)
         self.grain_carts = GrainCarts(calls)
 
     def access_key(self) -> AccessKeyDetail:

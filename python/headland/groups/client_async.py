@@ -6,8 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from .field_computers_async import AsyncFieldComputers
+from .field_hubs_async import AsyncFieldHubs
 from .grain_carts_async import AsyncGrainCarts
 from .job_data_async import AsyncJobData
+from .prescription_maps_async import AsyncPrescriptionMaps
 
 if TYPE_CHECKING:
     from headland.calls import AsyncCalls
@@ -21,7 +23,9 @@ class AsyncClientRows:
         """Make the groups of calls."""
         self._calls = calls
         self.field_computers = AsyncFieldComputers(calls)
+        self.prescription_maps = AsyncPrescriptionMaps(calls)
         self.job_data = AsyncJobData(calls)
+        self.field_hubs = AsyncFieldHubs(calls)
         self.grain_carts = AsyncGrainCarts(calls)
 
     async def access_key(self) -> AccessKeyDetail:

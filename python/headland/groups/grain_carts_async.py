@@ -188,6 +188,8 @@ class AsyncGrainCarts:
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
             TransportError: The connection failed.
+            InvalidRequest: The file breaks a rule of the service; the rules known here are checked before it is
+                sent.
             UploadOutcomeUnknown: The reply was lost, and the list does not tell whether the upload arrived.
 
         Examples:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headland.conversion import AsyncConversion
     from headland.layer import Layer
     from headland.pages import AsyncPages
-    from headland.records import Created, JobDataDetail, JobDataItem
+    from headland.records import Created, JobDataDetail, JobDataItem, PrescriptionMapItem
 
 
 class AsyncJobData:
@@ -225,6 +225,37 @@ class AsyncJobData:
             to_crs=to_crs,
         )
 
+    def prescription_maps(
+        self,
+        id: str | int,
+        *,
+        page_size: int | None = None,
+        page: int | None = None,
+    ) -> AsyncPages[PrescriptionMapItem]:
+        """Lists the prescription maps that were used to generate the job.
+
+        `GET /jobdata/{id}/prescriptionmaps`, specification 4.2, 2.1.
+
+        Args:
+            id: Id of the job, from the list.
+            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
+            page: Zero-based page: that page alone; all pages if None.
+
+        Returns:
+            A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is asynchronously
+            iterated, each record once.
+
+        Raises:
+            AuthenticationError: The service refused the credentials, the signature or the time stamp.
+            TransportError: The connection failed.
+            NotFound: There is no such record for this access key.
+
+        Examples:
+            >>> names = [used["name"] async for used in client.job_data.prescription_maps(job_id)]
+
+        """
+        return self._calls.pages("job_data.prescription_maps", {"id": id}, page_size=page_size, page=page)
+
     async def upload(self, file: Upload) -> Created:
         """Uploads a zip of job data and gives the id and the address of the new record.
 
@@ -240,6 +271,8 @@ class AsyncJobData:
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
             TransportError: The connection failed.
+            InvalidRequest: The file breaks a rule of the service; the rules known here are checked before it is
+                sent.
             UploadOutcomeUnknown: The reply was lost, and the list does not tell whether the upload arrived.
 
         Examples:

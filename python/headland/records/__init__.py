@@ -8,21 +8,29 @@ names. Times are aware datetimes in UTC, ids are strings, and what has no value 
 from typing import TypedDict
 
 from .client import AccessKeyDetail
-from .field_computers import FieldComputerDetail, FieldComputerItem
+from .field_computers import DeviceLocation, FieldComputerDetail, FieldComputerItem, JobDataItem, PrescriptionMapItem
+from .field_hubs import FieldHubDetail, FieldHubItem, FieldHubReport
 from .grain_carts import GrainCart
-from .job_data import AppliedProduct, AvailableFile, Ingredient, JobDataDetail, JobDataItem, Product
+from .job_data import AppliedProduct, Ingredient, JobDataDetail, Product
+from .prescription_maps import AvailableFile, PrescriptionMapDetail
 
 __all__ = [
     "AccessKeyDetail",
     "AppliedProduct",
     "AvailableFile",
     "Created",
+    "DeviceLocation",
     "FieldComputerDetail",
     "FieldComputerItem",
+    "FieldHubDetail",
+    "FieldHubItem",
+    "FieldHubReport",
     "GrainCart",
     "Ingredient",
     "JobDataDetail",
     "JobDataItem",
+    "PrescriptionMapDetail",
+    "PrescriptionMapItem",
     "Product",
 ]
 

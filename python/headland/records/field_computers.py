@@ -55,3 +55,76 @@ class FieldComputerDetail(TypedDict, total=False):
     last_report_date: dt.datetime | None
     third_party_dispatch_capable: bool | None
     software_version: str | None
+
+
+class PrescriptionMapItem(TypedDict, total=False):
+    """A prescription map in a list.
+
+    Specification 2.1.
+
+    Attributes:
+        id: Id of the prescription map.
+        name: Name given by a user, or the file name.
+        uri: Absolute address of the detail.
+        sub_type: `Prescription Map`.
+
+    """
+
+    id: str
+    name: str | None
+    uri: str | None
+    sub_type: str | None
+
+
+class JobDataItem(TypedDict, total=False):
+    """A job in a list.
+
+    Specification 2.1.
+
+    Attributes:
+        id: Id of the job. Ids are not in the order of the list.
+        name: Name given by a user, or the file name.
+        uri: Absolute address of the detail.
+        sub_type: `Planter`, `Sprayer`, `Yield`, `Planter/Sprayer` or `As Applied`.
+        create_date: When the file was uploaded.
+        update_date: Latest update by the service to the file.
+
+    """
+
+    id: str
+    name: str | None
+    uri: str | None
+    sub_type: str | None
+    create_date: dt.datetime | None
+    update_date: dt.datetime | None
+
+
+class DeviceLocation(TypedDict, total=False):
+    """Where a device was; units are those that the specification states for a hub's report (2.4).
+
+    Specification 2.3.
+
+    Attributes:
+        id: Id of the record.
+        device_id: Id of the device whose record it is.
+        sub_type: `Field Hub` or `Field Computer`: whose record it is.
+        lat: Latitude, -90 to 90. Unit: degrees.
+        lon: Longitude, -180 to 180. Unit: degrees.
+        alt: Altitude relative to sea level. Unit: m.
+        speed: Speed, 0 to 255. Unit: km/h.
+        direction: Course, 0 to 360. Unit: degrees.
+        valid: Whether the position is valid.
+        gps_date_time: Time stamp of the GPS; None where there was no fix.
+
+    """
+
+    id: str
+    device_id: str | None
+    sub_type: str | None
+    lat: float | None
+    lon: float | None
+    alt: int | None
+    speed: int | None
+    direction: int | None
+    valid: bool | None
+    gps_date_time: dt.datetime | None

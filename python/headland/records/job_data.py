@@ -8,45 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     import datetime as dt
 
-
-class JobDataItem(TypedDict, total=False):
-    """A job in a list.
-
-    Specification 2.1.
-
-    Attributes:
-        id: Id of the job. Ids are not in the order of the list.
-        name: Name given by a user, or the file name.
-        uri: Absolute address of the detail.
-        sub_type: `Planter`, `Sprayer`, `Yield`, `Planter/Sprayer` or `As Applied`.
-        create_date: When the file was uploaded.
-        update_date: Latest update by the service to the file.
-
-    """
-
-    id: str
-    name: str | None
-    uri: str | None
-    sub_type: str | None
-    create_date: dt.datetime | None
-    update_date: dt.datetime | None
-
-
-class AvailableFile(TypedDict, total=False):
-    """A file that can be downloaded.
-
-    Specification 2.5, 2.6.
-
-    Attributes:
-        file_name: File name.
-        uri: Address of the detail with a `format` parameter.
-        file_type: Format, for example `bin`.
-
-    """
-
-    file_name: str | None
-    uri: str | None
-    file_type: str | None
+    from .prescription_maps import AvailableFile
 
 
 class Ingredient(TypedDict, total=False):

@@ -14,7 +14,8 @@ use super::places::{FIELDS, Field, fields};
 use super::plane::System;
 use super::units::{AMERICAN, METRIC};
 use super::work::{Crop, Kind, Work};
-use super::{Account, Computer, Coverage, Job};
+use super::{Account, Computer, Coverage, Hub, Job, Prescription, Track};
+use crate::wire::Value;
 
 /// The seasons.
 const SEASONS: [i32; 3] = [2024, 2025, 2026];
@@ -30,6 +31,13 @@ const IDS: u128 = 128;
 
 /// The first id among those of a seed that no job has: field computers, field hubs and products follow.
 const AFTER_JOBS: u128 = 64;
+
+/// The first id of a hub and of a map, counted from there.
+const HUBS: u128 = 8;
+const MAPS: u128 = 32;
+
+/// The device type that the service treats as a legacy one.
+const LEGACY: &str = "ENVIZIO PRO";
 
 static CROPS: [Crop; 4] = [
     Crop {
@@ -110,14 +118,20 @@ pub(super) fn account(seed: u64) -> Account {
     let mut slots: Vec<u128> = (0..AFTER_JOBS).collect();
     rng.shuffle(&mut slots);
     let reported = start(&mut rng, SEASONS[2], Kind::Harvest, FIELDS).and_utc();
-    let computers: Vec<Computer> = (AFTER_JOBS..)
+    let mut computers: Vec<Computer> = (AFTER_JOBS..)
         .zip(&DISPLAYS)
         .map(|(slot, display)| {
             let number = id(seed, slot);
             // A field computer's id need not be a number.
             let id = if display.has_hub { number } else { format!("{}-{number}", display.device_type) };
-            let hub = display.has_hub.then(|| self::id(seed, slot + 8));
-            Computer { detail: details::computer(display, &id, hub, reported), id }
+            let hub = display.has_hub.then(|| self::id(seed, slot + HUBS));
+            Computer {
+                detail: details::computer(display, &id, hub.clone(), reported),
+                is_legacy: display.device_type == LEGACY,
+                track: Track::new(Vec::new()),
+                hub,
+                id,
+            }
         })
         .collect();
     let mut jobs = Vec::new();
@@ -127,8 +141,35 @@ pub(super) fn account(seed: u64) -> Account {
         }
     }
     jobs.sort_by(|a: &Job, b: &Job| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
+    for computer in &mut computers {
+        let is_own = |job: &&Job| job.detail.get("field_computer_id").and_then(Value::as_text) == Some(&computer.id);
+        let own: Vec<&str> = jobs.iter().filter(is_own).map(|job| job.field.as_str()).collect();
+        computer.track = Track::new(fields.iter().filter(|field| own.contains(&field.name)).cloned().collect());
+    }
     let carts = carts(seed, &jobs);
-    Account { computers, jobs, carts }
+    let hubs = hubs(seed, &computers, &fields);
+    let maps = (AFTER_JOBS + MAPS..IDS).zip(prescribed(&jobs)).map(|(slot, job)| Prescription::of(job, id(seed, slot)));
+    Account { maps: maps.collect(), computers, jobs, carts, hubs }
+}
+
+/// The hubs of the computers that have one, and one that is on a truck.
+fn hubs(seed: u64, computers: &[Computer], fields: &[Arc<Field>]) -> Vec<Hub> {
+    let hub = |id, name, computer, track| Hub { id, name, make: "Field Hub Works", model: "FH 2", computer, track };
+    let mut hubs: Vec<Hub> = ["Combine hub", "Sprayer hub"]
+        .into_iter()
+        .zip(computers)
+        .filter_map(|(name, computer)| {
+            Some(hub(computer.hub.clone()?, name, Some(computer.id.clone()), computer.track.clone()))
+        })
+        .collect();
+    hubs.push(hub(id(seed, AFTER_JOBS + HUBS + 2), "Truck hub", None, Track::new(fields.to_vec())));
+    hubs
+}
+
+/// The jobs whose rates came from a prescription map.
+fn prescribed(jobs: &[Job]) -> impl Iterator<Item = &Job> {
+    jobs.iter()
+        .filter(|job| job.season == SEASONS[2] && job.work.kind != Kind::Harvest && job.coverage == Coverage::Recorded)
 }
 
 /// The id of a slot of a seed. Slots of different seeds never meet; small seeds get short ids.

@@ -16,6 +16,9 @@ use crate::wire::Value;
 /// Kilograms of a pound.
 const POUND: f64 = 0.453_592_37;
 
+/// The ids of grain cart files begin here, beyond the short ids of everything else, uploads among them.
+const FIRST_ID: u64 = 10_000_000_000;
+
 /// Ids of grain cart files that each seed owns, far more than it has.
 const IDS: u64 = 1_000;
 
@@ -123,7 +126,7 @@ pub(super) fn carts(seed: u64, jobs: &[Job]) -> Vec<GrainCart> {
         }
     }
     uploads.sort_by_key(|(time, turn, _, cart)| (*time, cart.number, *turn));
-    let first = (seed % SEEDS).saturating_mul(IDS);
+    let first = FIRST_ID.saturating_add((seed % SEEDS).saturating_mul(IDS));
     let record = |((_, turn, loads, cart), slot): ((_, usize, usize, Arc<Cart>), u64)| GrainCart {
         id: first.saturating_add(slot).to_string(),
         name: cart.name.clone(),

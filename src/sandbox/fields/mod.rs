@@ -15,22 +15,28 @@ mod passes;
 mod places;
 mod plane;
 mod planting;
+mod prescription;
 mod shapes;
 mod spraying;
 mod table;
+mod track;
 mod units;
 mod work;
 
 use chrono::{DateTime, Utc};
 
 pub use carts::{CartManner, CartTruth, GrainCart};
+pub use prescription::Prescription;
+pub use track::{Place, Track};
+pub(super) use track::{TURN, WORK};
 
 use crate::error::{Error, Kind, Result};
 use crate::wire::Value;
 
 /// The account of a seed. It knows every total; archives are made when they are asked for.
 ///
-/// Accounts of different seeds share no id of a job, a field computer, a field hub, a grain cart file or a product.
+/// Accounts of different seeds share no id of a job, a field computer, a field hub, a prescription map, a grain cart file
+/// or a product; nor do two things of one account.
 #[must_use]
 pub fn account(seed: u64) -> Account {
     account::account(seed)
@@ -45,6 +51,27 @@ pub struct Account {
     pub jobs: Vec<Job>,
     /// Grain cart files of its harvests, in the order of their ids: each file several times, as it grew.
     pub carts: Vec<GrainCart>,
+    /// Three field hubs: those of the first two computers, and one that is on no computer.
+    pub hubs: Vec<Hub>,
+    /// The prescription maps that the planting and spraying jobs of the last season used.
+    pub maps: Vec<Prescription>,
+}
+
+/// A field hub.
+#[derive(Clone, Debug)]
+pub struct Hub {
+    /// Its id.
+    pub id: String,
+    /// The name that a user gave it.
+    pub name: &'static str,
+    /// The manufacturer.
+    pub make: &'static str,
+    /// The model.
+    pub model: &'static str,
+    /// The id of the field computer that it is connected to.
+    pub computer: Option<String>,
+    /// Where it drives.
+    pub track: Track,
 }
 
 /// A field computer.
@@ -54,6 +81,12 @@ pub struct Computer {
     pub id: String,
     /// Its detail, by [`FIELD_COMPUTER_DETAIL`](crate::api::field_computers::FIELD_COMPUTER_DETAIL).
     pub detail: Value,
+    /// Whether it is a legacy device, which the service treats apart (specification 4.2, 4.3).
+    pub is_legacy: bool,
+    /// The id of its field hub.
+    pub hub: Option<String>,
+    /// Where it drives: over the fields of its jobs.
+    pub track: Track,
 }
 
 /// A job.

@@ -112,7 +112,7 @@ pub(super) fn display_zip(work: &Work, device: &str) -> Result<Vec<u8>> {
     zipped(&[member("manifest.txt", manifest.into_bytes()), member("job.log", log)], work.start)
 }
 
-fn zipped(members: &[Member], time: NaiveDateTime) -> Result<Vec<u8>> {
+pub(super) fn zipped(members: &[Member], time: NaiveDateTime) -> Result<Vec<u8>> {
     let failed = |cause: &dyn std::fmt::Display| {
         Error::new(Kind::Archive, format!("the archive of the generated job cannot be written: {cause}"))
     };

@@ -27,11 +27,13 @@ pub(super) struct Field {
     pub(super) lowest: f64,
 }
 
+/// The side of the squares that zones are drawn in, in metres.
+pub(super) const SIDE: f64 = 45.0;
+
 impl Field {
     /// The value of the management zone of a place: the first where the soil is poor, the last where it is rich.
     /// Zones are drawn in squares, as prescriptions are.
     pub(super) fn zone(&self, place: Point, values: [f64; 3]) -> f64 {
-        const SIDE: f64 = 45.0;
         let middle = |metres: f64| ((metres / SIDE).floor() + 0.5) * SIDE;
         let soil = self.soil.at(Point::new(middle(place.east), middle(place.north)));
         let [poor, usual, rich] = values;

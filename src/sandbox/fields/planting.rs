@@ -4,6 +4,7 @@ use super::Total;
 use super::chance::{noise, stream};
 use super::exact::{real, scaled, unscaled, whole};
 use super::passes::{LENGTH_DECIMALS, Marks};
+use super::plane::Point;
 use super::table::{Cells, Table};
 use super::work::{Record, Work};
 
@@ -13,17 +14,21 @@ const ZONES: [f64; 3] = [0.88, 1.0, 1.08];
 /// Measures the population at every mark.
 pub(super) fn record(work: &Work, marks: Marks) -> Record {
     let mut rng = stream(work.seed, &[3]);
-    let seeds = work.crop.seeds / 10_000.0 * work.units.area.1;
     let (target, measured) = marks
         .list
         .iter()
         .map(|mark| {
-            // Prescriptions are written in hundreds of seeds.
-            let target = whole(seeds * work.field.zone(mark.place, ZONES) / 100.0) * 100;
+            let target = target(work, mark.place);
             (target, whole(real(target) * (0.985 + 0.012 * noise(&mut rng))))
         })
         .unzip();
     Record { marks, target, measured }
+}
+
+/// The population that is asked for at a place; prescriptions are written in hundreds of seeds.
+pub(super) fn target(work: &Work, place: Point) -> i64 {
+    let seeds = work.crop.seeds / 10_000.0 * work.units.area.1;
+    whole(seeds * work.field.zone(place, ZONES) / 100.0) * 100
 }
 
 /// The planted seeds: population times area.

@@ -4,11 +4,12 @@ use super::Total;
 use super::chance::{between, noise, stream};
 use super::exact::{real, scaled, unscaled, whole};
 use super::passes::{LENGTH_DECIMALS, Marks};
+use super::plane::Point;
 use super::table::{Cells, Table};
 use super::work::{Record, Work};
 
 /// Decimals of rates.
-const RATE: u8 = 2;
+pub(super) const RATE: u8 = 2;
 
 /// The target of each zone of a field, over the usual rate.
 const ZONES: [f64; 3] = [0.8, 1.0, 1.15];
@@ -16,20 +17,25 @@ const ZONES: [f64; 3] = [0.8, 1.0, 1.15];
 /// Measures the rate at every mark.
 pub(super) fn record(work: &Work, marks: Marks) -> Record {
     let mut rng = stream(work.seed, &[3]);
-    // Litres or kilograms a hectare.
-    let usual = if work.dry { 180.0 } else { 140.0 };
-    let rate = usual / in_one(work) * work.units.area.1 / 10_000.0;
     let (target, measured) = marks
         .list
         .iter()
         .map(|mark| {
-            let target = scaled(rate * work.field.zone(mark.place, ZONES), 1) * 10;
+            let target = target(work, mark.place);
             // The controller needs a moment to find the rate after a turn.
             let lag = if mark.from_end == 0 { 0.93 } else { 1.0 };
             (target, whole(real(target) * lag * (1.0 + 0.02 * noise(&mut rng))))
         })
         .unzip();
     Record { marks, target, measured }
+}
+
+/// The rate that is asked for at a place, in hundredths.
+pub(super) fn target(work: &Work, place: Point) -> i64 {
+    // Litres or kilograms a hectare.
+    let usual = if work.dry { 180.0 } else { 140.0 };
+    let rate = usual / in_one(work) * work.units.area.1 / 10_000.0;
+    scaled(rate * work.field.zone(place, ZONES), 1) * 10
 }
 
 /// Litres or kilograms in one of the display's units.

@@ -1,0 +1,31 @@
+//! Locations of devices: the record of specification 2.3, which the lists of field computers and of field hubs share.
+
+use super::row::Index;
+use super::shape::{Field, Shape};
+
+/// The locations of one device. The specification promises the order of a hub's list alone; a computer's list only
+/// grows, so that it can be read by the same rule.
+pub static LOCATIONS: Index = Index { kind: "DeviceLocation", item: &DEVICE_LOCATION, newest_first: true };
+
+/// The most recent location of several devices, or of one.
+pub static CURRENT_LOCATIONS: Index = Index { kind: "DeviceLocation", item: &DEVICE_LOCATION, newest_first: false };
+
+/// Where a device was.
+pub static DEVICE_LOCATION: Shape = Shape {
+    name: "DeviceLocation",
+    doc: "Where a device was; units are those that the specification states for a hub's report (2.4).",
+    section: "2.3",
+    fields: &[
+        Field::id("ID", "id", "Id of the record."),
+        Field::id("DeviceId", "device_id", "Id of the device whose record it is."),
+        Field::text("SubType", "sub_type", "`Field Hub` or `Field Computer`: whose record it is."),
+        Field::decimal("Lat", "lat", "degrees", "Latitude, -90 to 90."),
+        Field::decimal("Lon", "lon", "degrees", "Longitude, -180 to 180."),
+        Field::integer("Alt", "alt", "m", "Altitude relative to sea level."),
+        Field::integer("Speed", "speed", "km/h", "Speed, 0 to 255."),
+        Field::integer("Direction", "direction", "degrees", "Course, 0 to 360."),
+        Field::boolean("Valid", "valid", "Whether the position is valid."),
+        Field::time("GPSDateTime", "gps_date_time", "Time stamp of the GPS; None where there was no fix."),
+    ],
+    hoists: &[],
+};

@@ -1,0 +1,167 @@
+//! The rules for uploads (specification 4.3), checked before a byte travels and told in plain words.
+
+use std::collections::BTreeSet;
+use std::io::Cursor;
+
+use zip::ZipArchive;
+
+use crate::api::Endpoint;
+
+/// The three files that make a shapefile.
+const SET: [&str; 3] = ["shp", "shx", "dbf"];
+
+/// What an `AGX` file must be called.
+const AGX_ENDING: &str = ".rdp.zip";
+
+/// Checks a file against the rules of the row that uploads it; the text says which rule it breaks.
+pub fn check(row: &Endpoint, file_type: Option<&str>, name: &str, content: &[u8]) -> Result<(), String> {
+    match (row.full_name, file_type) {
+        ("prescription_maps.upload", Some("AGX")) => agx(name),
+        ("prescription_maps.upload", _) => rx(name, content),
+        ("job_data.upload", _) => job_data(name, content),
+        _ => Ok(()),
+    }
+}
+
+/// RX: a zip with a single shapefile.
+fn rx(name: &str, content: &[u8]) -> Result<(), String> {
+    const RULE: &str = "an RX upload is a zip that holds one shapefile (.shp, .shx and .dbf)";
+    let members = members(content).ok_or_else(|| format!("{RULE}, and `{name}` is not a zip that can be read"))?;
+    let with = |extension: &str| -> Vec<&str> {
+        members
+            .iter()
+            .filter_map(|member| split(member).filter(|(_, found)| found == extension))
+            .map(|(stem, _)| stem)
+            .collect()
+    };
+    let layers = with("shp");
+    let stem = match layers.as_slice() {
+        [stem] => *stem,
+        [] => return Err(format!("{RULE}, and `{name}` holds no .shp file")),
+        several => {
+            return Err(format!(
+                "{RULE}, and `{name}` holds {}: {}; upload each in a zip of its own",
+                several.len(),
+                several.join(", ")
+            ));
+        }
+    };
+    for extension in SET {
+        if !with(extension).iter().any(|found| found.eq_ignore_ascii_case(stem)) {
+            return Err(format!("{RULE}, and `{name}` holds no `{stem}.{extension}` beside `{stem}.shp`"));
+        }
+    }
+    Ok(())
+}
+
+/// AGX: simple or complex, told by its ending alone.
+fn agx(name: &str) -> Result<(), String> {
+    let start = name.len().saturating_sub(AGX_ENDING.len());
+    let ends_well = start > 0 && name.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(AGX_ENDING));
+    if ends_well {
+        Ok(())
+    } else {
+        Err(format!("the name of an AGX upload ends in {AGX_ENDING}, and this one is `{name}`"))
+    }
+}
+
+/// Job data: a zip without several directories.
+///
+/// Counted are those side by side at the top: a display's own zip is one folder with folders inside (field notes, Job
+/// data archives). What is no zip is left to the service, which says of what it cannot convert why.
+fn job_data(name: &str, content: &[u8]) -> Result<(), String> {
+    let members = members(content).unwrap_or_default();
+    let directories: BTreeSet<&str> =
+        members.iter().filter_map(|member| member.split_once('/')).map(|(directory, _)| directory).collect();
+    if directories.len() < 2 {
+        return Ok(());
+    }
+    let directories: Vec<&str> = directories.into_iter().collect();
+    Err(format!(
+        "job data is uploaded as a zip without several directories, and `{name}` holds {}: {}; upload each job in a zip \
+         of its own",
+        directories.len(),
+        directories.join(", ")
+    ))
+}
+
+/// The members of a zip without what Macintosh computers add; `None` where it is not a zip that can be read.
+fn members(content: &[u8]) -> Option<Vec<String>> {
+    let archive = ZipArchive::new(Cursor::new(content)).ok()?;
+    let is_own =
+        |name: &str| !name.split('/').any(|part| part.eq_ignore_ascii_case("__MACOSX") || part.starts_with("._"));
+    let plain = |name: &str| name.replace('\\', "/").trim_start_matches("./").trim_start_matches('/').to_owned();
+    Some(archive.file_names().map(plain).filter(|name| is_own(name)).collect())
+}
+
+/// A name without its extension, and the extension in lower case.
+fn split(name: &str) -> Option<(&str, String)> {
+    name.rsplit_once('.').map(|(stem, extension)| (stem, extension.to_ascii_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::api;
+
+    fn zip_of(members: &[&str]) -> Vec<u8> {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for member in members {
+            if let Some(folder) = member.strip_suffix('/') {
+                zip.add_directory(folder, zip::write::SimpleFileOptions::default()).unwrap();
+            } else {
+                zip.start_file(*member, zip::write::SimpleFileOptions::default()).unwrap();
+                zip.write_all(b"x").unwrap();
+            }
+        }
+        zip.finish().unwrap().into_inner()
+    }
+
+    fn broken(row: &str, file_type: Option<&str>, name: &str, content: &[u8]) -> Option<String> {
+        check(api::row(row).unwrap(), file_type, name, content).err()
+    }
+
+    #[test]
+    fn an_rx_zip_holds_one_whole_shapefile() {
+        let refused = |members: &[&str]| broken("prescription_maps.upload", Some("RX"), "rx.zip", &zip_of(members));
+        for whole in [
+            &["a.shp", "a.shx", "a.dbf"][..],
+            &["folder/A.SHP", "folder/a.SHX", "folder/A.dbf", "folder/A.prj", "readme.txt"],
+            &["a.shp", "a.shx", "a.dbf", "__MACOSX/._a.shp", "__MACOSX/b.shp", "._b.shp"],
+        ] {
+            assert_eq!(refused(whole), None, "{whole:?}");
+        }
+        let several = refused(&["a.shp", "a.shx", "a.dbf", "b.shp", "b.shx", "b.dbf"]).unwrap();
+        assert!(several.contains("holds 2: a, b"), "{several}");
+        assert!(refused(&["a.shp", "a.dbf"]).unwrap().contains("no `a.shx`"));
+        assert!(refused(&["a.shp", "a.shx", "b.dbf"]).unwrap().contains("no `a.dbf`"));
+        assert!(refused(&["a.txt"]).unwrap().contains("no .shp"));
+        assert!(broken("prescription_maps.upload", None, "rx.zip", b"PK").unwrap().contains("not a zip"));
+    }
+
+    #[test]
+    fn an_agx_file_is_told_by_its_ending() {
+        for (name, is_well) in
+            [("a.rdp.zip", true), ("A.RDP.ZIP", true), ("a.zip", false), (".rdp.zip", false), ("é", false)]
+        {
+            assert_eq!(broken("prescription_maps.upload", Some("AGX"), name, b"any").is_none(), is_well, "{name}");
+        }
+    }
+
+    #[test]
+    fn job_data_lie_in_one_directory_at_most() {
+        let refused = |members: &[&str]| broken("job_data.upload", None, "a.jdp.zip", &zip_of(members));
+        for whole in [
+            &["a.shp"][..],
+            &["job/job_fmis/jobdata.xml", "job/job.log", "job/other/x"],
+            &["job/a.shp", "__MACOSX/job/._a.shp", "__MACOSX/x", "__macosx/", "._b/x", "readme.txt"],
+        ] {
+            assert_eq!(refused(whole), None, "{whole:?}");
+        }
+        assert!(refused(&["one/a.shp", "two/b.shp"]).unwrap().contains("holds 2: one, two"));
+        assert!(refused(&["one/", "two/"]).unwrap().contains("holds 2"));
+        assert_eq!(broken("job_data.upload", None, "a.jdp.zip", b"no zip"), None, "the service says why");
+    }
+}

@@ -1,0 +1,50 @@
+//! What the endpoints of field hubs answer, locations apart.
+
+use super::fields::Hub;
+use super::locations::{find_hub, newest, of_hub_at};
+use super::reply::{Answer, Reply};
+use super::telemetry::Device;
+use super::world::{Call, World};
+use crate::api::Index;
+use crate::wire::{Name, Value};
+
+/// `GET /fieldhubs`.
+pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
+    let items = world.accounts.hubs(call.customer).iter().map(|hub| {
+        Value::Record(vec![
+            (Name::Borrowed("id"), Value::Text(hub.id.clone())),
+            (Name::Borrowed("name"), Value::Text(hub.name.to_owned())),
+            (Name::Borrowed("uri"), Value::Text(world.uri("FieldHubs", &hub.id))),
+        ])
+    });
+    Reply::page_of(world, call, index, items.collect())
+}
+
+/// `GET /fieldhubs/{id}`: an index with one item.
+pub(super) fn get(world: &World, call: &Call, index: &'static Index) -> Answer {
+    let (device, hub) = find_hub(world, call)?;
+    Reply::page_of(world, call, index, vec![detail(world, call, device, hub, true)])
+}
+
+/// `GET /fieldhubs/all`.
+pub(super) fn reports(world: &World, call: &Call, index: &'static Index) -> Answer {
+    let hubs = world.accounts.hubs(call.customer).iter().enumerate();
+    let items = hubs.map(|(place, hub)| detail(world, call, of_hub_at(call, place, hub), hub, false));
+    Reply::page_of(world, call, index, items.collect())
+}
+
+/// A hub with its latest report. The manufacturer is present in the detail call alone; a hub that is on no computer has
+/// no `FieldComputer` (specification 2.4).
+fn detail(world: &World, call: &Call, device: Device<'_>, hub: &Hub, is_detail: bool) -> Value {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let mut fields = vec![(Name::Borrowed("id"), text(&hub.id)), (Name::Borrowed("name"), text(hub.name))];
+    if is_detail {
+        fields.push((Name::Borrowed("make"), text(hub.make)));
+    }
+    fields.push((Name::Borrowed("model"), text(hub.model)));
+    if let Some(computer) = &hub.computer {
+        fields.push((Name::Borrowed("field_computer"), text(computer)));
+    }
+    fields.extend(newest(world, call, device).latest_report().map(|report| (Name::Borrowed("report"), report)));
+    Value::Record(fields)
+}

@@ -1,0 +1,188 @@
+//! What the service remembers of prescription maps: the maps themselves, and where each was sent.
+//!
+//! A sending knows from its beginning when the computer will poll, so that queued and delivered are a matter of the
+//! clock alone.
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use rusqlite::{OptionalExtension as _, Row, params};
+
+use super::fields::Prescription;
+use super::locked;
+use super::store::{NewUpload, Outcome, Store, time};
+
+/// The tables.
+pub(super) const MAPS: &str = "
+CREATE TABLE IF NOT EXISTS map (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE COLLATE NOCASE, customer INTEGER NOT NULL, name TEXT NOT NULL,
+    file_type TEXT, created INTEGER NOT NULL, content BLOB) STRICT;
+CREATE TABLE IF NOT EXISTS sending (
+    number INTEGER PRIMARY KEY, customer INTEGER NOT NULL, map TEXT NOT NULL COLLATE NOCASE,
+    name TEXT NOT NULL COLLATE NOCASE, computer TEXT NOT NULL COLLATE NOCASE, delivered INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS sending_computer ON sending (customer, computer);
+";
+
+/// What is kept of a map.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct StoredMap {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) created: DateTime<Utc>,
+}
+
+/// What came of a sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// The map is queued.
+    Queued,
+    /// The same map is queued for that computer already.
+    SameMap,
+    /// Another file of that name is.
+    SameName,
+}
+
+/// A map on its way to a computer of a customer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sending<'a> {
+    pub(super) customer: u32,
+    pub(super) map: &'a StoredMap,
+    pub(super) computer: &'a str,
+    /// When the computer polls next.
+    pub(super) delivered: DateTime<Utc>,
+}
+
+impl Store {
+    /// Makes sure that the generated maps of a customer are in the list, and sent.
+    pub(super) fn add_generated_maps(&self, customer: u32, maps: &[Prescription]) -> Outcome<()> {
+        let mut connection = locked(&self.0);
+        let transaction = connection.transaction()?;
+        for map in maps {
+            let created = map.created.timestamp_micros();
+            let new = transaction.execute(
+                "INSERT OR IGNORE INTO map (id, customer, name, created) VALUES (?, ?, ?, ?)",
+                params![map.id, customer, map.name, created],
+            )?;
+            if new > 0 {
+                transaction.execute(
+                    "INSERT INTO sending (customer, map, name, computer, delivered) VALUES (?, ?, ?, ?, ?)",
+                    params![customer, map.id, map.name, map.computer, created],
+                )?;
+            }
+        }
+        transaction.commit()
+    }
+
+    /// Keeps an uploaded map under a new id and gives that id.
+    pub(super) fn add_map(&self, customer: u32, upload: &NewUpload, now: DateTime<Utc>) -> Outcome<String> {
+        let mut connection = locked(&self.0);
+        let transaction = connection.transaction()?;
+        let count: i64 = transaction.query_row("SELECT count(*) FROM map", [], |row| row.get(0))?;
+        let mut random = fastrand::Rng::with_seed(count.unsigned_abs());
+        let id = loop {
+            let id = random.u32(2_000_000..1_000_000_000).to_string();
+            let taken: bool =
+                transaction.query_row("SELECT EXISTS (SELECT 1 FROM map WHERE id = ?)", [&id], |row| row.get(0))?;
+            if !taken {
+                break id;
+            }
+        };
+        transaction.execute(
+            "INSERT INTO map (id, customer, name, file_type, created, content) VALUES (?, ?, ?, ?, ?, ?)",
+            params![id, customer, upload.name, upload.file_type, now.timestamp_micros(), &upload.content[..]],
+        )?;
+        transaction.commit()?;
+        Ok(id)
+    }
+
+    /// The maps of a customer, newest first.
+    pub(super) fn maps(&self, customer: u32) -> Outcome<Vec<StoredMap>> {
+        let connection = locked(&self.0);
+        let mut query = connection.prepare_cached(
+            "SELECT id, name, created FROM map WHERE customer = ? ORDER BY created DESC, number DESC",
+        )?;
+        query.query_map([customer], stored_map)?.collect()
+    }
+
+    /// One map of a customer.
+    pub(super) fn map(&self, customer: u32, id: &str) -> Outcome<Option<StoredMap>> {
+        locked(&self.0)
+            .query_row(
+                "SELECT id, name, created FROM map WHERE customer = ? AND id = ?",
+                params![customer, id],
+                stored_map,
+            )
+            .optional()
+    }
+
+    /// The type and the bytes of an uploaded map; `None` for a generated one.
+    pub(super) fn map_content(&self, id: &str) -> Outcome<Option<(String, Bytes)>> {
+        let content = |row: &Row<'_>| {
+            let (kind, content): (Option<String>, Option<Vec<u8>>) = (row.get(0)?, row.get(1)?);
+            Ok(content.map(|content| (kind.unwrap_or_default(), Bytes::from(content))))
+        };
+        let found = locked(&self.0).query_row("SELECT file_type, content FROM map WHERE id = ?", [id], content);
+        Ok(found.optional()?.flatten())
+    }
+
+    /// Queues a map for a computer, unless that map or another of its name is queued for it (specification 4.3).
+    pub(super) fn send(&self, sending: &Sending<'_>, now: DateTime<Utc>) -> Outcome<Sent> {
+        let Sending { customer, map, computer, delivered } = sending;
+        let mut connection = locked(&self.0);
+        let transaction = connection.transaction()?;
+        let queued = |column: &str, value: &str| {
+            transaction.query_row(
+                &format!(
+                    "SELECT EXISTS (SELECT 1 FROM sending WHERE customer = ? AND computer = ? AND delivered > ? \
+                     AND {column} = ?)"
+                ),
+                params![customer, computer, now.timestamp_micros(), value],
+                |row| row.get::<_, bool>(0),
+            )
+        };
+        if queued("map", &map.id)? {
+            return Ok(Sent::SameMap);
+        }
+        if queued("name", &map.name)? {
+            return Ok(Sent::SameName);
+        }
+        transaction.execute(
+            "INSERT INTO sending (customer, map, name, computer, delivered) VALUES (?, ?, ?, ?, ?)",
+            params![customer, map.id, map.name, computer, delivered.timestamp_micros()],
+        )?;
+        transaction.commit()?;
+        Ok(Sent::Queued)
+    }
+
+    /// The maps that wait for a computer, or those that it has, each once, the last sent first. On a legacy device a
+    /// file overwrites the one of its name (specification 4.3).
+    pub(super) fn sent(
+        &self,
+        customer: u32,
+        computer: &str,
+        is_legacy: bool,
+        is_queued: bool,
+        now: DateTime<Utc>,
+    ) -> Outcome<Vec<StoredMap>> {
+        let connection = locked(&self.0);
+        let (same, state) = (if is_legacy { "name" } else { "map" }, if is_queued { ">" } else { "<=" });
+        let mut query = connection.prepare_cached(&format!(
+            "SELECT map.id, map.name, map.created FROM sending JOIN map ON map.id = sending.map \
+             WHERE sending.number IN (SELECT max(number) FROM sending WHERE customer = ? AND computer = ? \
+             AND delivered {state} ? GROUP BY {same}) ORDER BY sending.number DESC"
+        ))?;
+        query.query_map(params![customer, computer, now.timestamp_micros()], stored_map)?.collect()
+    }
+
+    /// When a map reached a computer last.
+    pub(super) fn delivered(&self, customer: u32, map: &str, now: DateTime<Utc>) -> Outcome<Option<DateTime<Utc>>> {
+        locked(&self.0).query_row(
+            "SELECT max(delivered) FROM sending WHERE customer = ? AND map = ? AND delivered <= ?",
+            params![customer, map, now.timestamp_micros()],
+            |row| Ok(row.get::<_, Option<i64>>(0)?.map(time)),
+        )
+    }
+}
+
+fn stored_map(row: &Row<'_>) -> Outcome<StoredMap> {
+    Ok(StoredMap { id: row.get(0)?, name: row.get(1)?, created: time(row.get(2)?) })
+}

@@ -1,0 +1,179 @@
+//! What the endpoints of prescription maps answer (specification 2.5, 3, 4.3).
+
+use bytes::Bytes;
+use chrono::{DateTime, SecondsFormat, Utc};
+use http::{StatusCode, header};
+
+use super::field_computers;
+use super::files::base_name;
+use super::maps::{Sending, Sent, StoredMap};
+use super::reply::{Answer, Content, Reply};
+use super::store::NewUpload;
+use super::telemetry::next_poll;
+use super::variants::Variant;
+use super::world::{Call, World};
+use crate::api::field_computers::STATES;
+use crate::api::prescription_maps::{FILE_TYPES, PRESCRIPTION_MAP_DETAIL};
+use crate::api::{Endpoint, Index};
+use crate::client::upload_rules;
+use crate::wire::{Name, Value};
+
+/// The path as production writes it.
+const COLLECTION: &str = "PrescriptionMaps";
+
+/// `GET /prescriptionmaps`, newest first: the order is not shown.
+pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
+    items(world, call, index, world.store.maps(call.customer)?)
+}
+
+/// `GET /fieldcomputers/{id}/prescriptionmaps`.
+pub(super) fn of_computer(world: &World, call: &Call, index: &'static Index) -> Answer {
+    let computer = field_computers::find(world, call)?;
+    let asked = call.query.get("state").unwrap_or("validated");
+    let Some(state) = STATES.iter().find(|state| state.eq_ignore_ascii_case(asked)) else {
+        return Err(Reply::bad_request(format!("state must be one of {}, found `{asked}`.", STATES.join(", "))));
+    };
+    let sent = world.store.sent(call.customer, &computer.id, computer.is_legacy, *state == "queued", call.now)?;
+    items(world, call, index, sent)
+}
+
+/// `GET /jobdata/{id}/prescriptionmaps`.
+pub(super) fn of_job(world: &World, call: &Call, index: &'static Index) -> Answer {
+    let job = super::job_data::find(world, call)?;
+    let used = world.accounts.maps(call.customer).iter().filter(|map| map.job == job.id);
+    let used = used.map(|map| StoredMap { id: map.id.clone(), name: map.name.clone(), created: map.created });
+    items(world, call, index, used.collect())
+}
+
+fn items(world: &World, call: &Call, index: &'static Index, maps: Vec<StoredMap>) -> Answer {
+    let items = maps.into_iter().map(|map| {
+        Value::Record(vec![
+            (Name::Borrowed("uri"), Value::Text(world.uri(COLLECTION, &map.id))),
+            (Name::Borrowed("id"), Value::Text(map.id)),
+            (Name::Borrowed("name"), Value::Text(map.name)),
+            (Name::Borrowed("sub_type"), Value::Text("Prescription Map".to_owned())),
+        ])
+    });
+    Reply::page_of(world, call, index, items.collect())
+}
+
+/// `GET /prescriptionmaps/{id}`.
+///
+/// `Status` is null until a computer has the map: the one value that the specification shows is that of a delivered map.
+pub(super) fn get(world: &World, call: &Call) -> Answer {
+    let map = find(world, call)?;
+    let delivered = world.store.delivered(call.customer, &map.id, call.now)?;
+    let uri = world.uri(COLLECTION, &map.id);
+    let files = formats(world, call, &map)?.into_iter().map(|format| {
+        Value::Record(vec![
+            (Name::Borrowed("file_name"), Value::Text(file_name(&map, format))),
+            (Name::Borrowed("uri"), Value::Text(format!("{uri}?format={format}"))),
+            (Name::Borrowed("file_type"), Value::Text(format.to_owned())),
+        ])
+    });
+    let fields = vec![
+        (Name::Borrowed("device_file_name"), Value::Text(map.name.clone())),
+        (Name::Borrowed("create_date"), in_milliseconds(map.created)),
+        (Name::Borrowed("update_date"), in_milliseconds(delivered.map_or(map.created, |at| at.max(map.created)))),
+        (Name::Borrowed("status"), delivered.map_or(Value::Null, |_| Value::Text("SENT_TO_DEVICE".to_owned()))),
+        (Name::Borrowed("job_type"), Value::Text("PrescriptionMap".to_owned())),
+        (Name::Borrowed("available_files"), Value::List(files.collect())),
+    ];
+    Ok(Reply::new(StatusCode::OK, Content::Record(&PRESCRIPTION_MAP_DETAIL, Value::Record(fields))))
+}
+
+/// The formats that a map can be downloaded in: `bin`, which of an upload is the file itself, and `shp`.
+fn formats(world: &World, call: &Call, map: &StoredMap) -> Result<Vec<&'static str>, Reply> {
+    let is_generated = world.accounts.maps(call.customer).iter().any(|known| known.id == map.id);
+    let is_agx = !is_generated && world.store.map_content(&map.id)?.is_some_and(|(kind, _)| kind == "AGX");
+    Ok(if is_agx { vec!["bin"] } else { vec!["bin", "shp"] })
+}
+
+fn file_name(map: &StoredMap, format: &str) -> String {
+    format!("{}_{format}.zip", base_name(&map.name))
+}
+
+/// `GET /prescriptionmaps/{id}?format=`.
+pub(super) fn file(world: &World, call: &Call) -> Answer {
+    let map = find(world, call)?;
+    let asked = call.query.get("format").unwrap_or_default();
+    let is = |word: &str| asked.eq_ignore_ascii_case(word);
+    let formats = formats(world, call, &map)?;
+    let Some(format) = formats.iter().find(|format| is(format)) else {
+        let info = if is("AGX") {
+            "The AgX format is not supported.".to_owned()
+        } else if is("RAD") {
+            "The RAD format cannot be downloaded.".to_owned()
+        } else {
+            format!("format must be one of {}, found `{asked}`.", formats.join(", "))
+        };
+        return Err(Reply::bad_request(info));
+    };
+    let generated = world.accounts.maps(call.customer).iter().find(|known| known.id == map.id);
+    let failed = |error: crate::error::Error| {
+        Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, format!("The sandbox could not make the map: {error}"))
+    };
+    let bytes = match generated {
+        Some(generated) if *format == "shp" => Bytes::from(generated.shapefile_zip().map_err(failed)?),
+        Some(generated) => Bytes::from(generated.display_zip().map_err(failed)?),
+        None => world.store.map_content(&map.id)?.map(|(_, content)| content).unwrap_or_default(),
+    };
+    Ok(Reply::new(StatusCode::OK, Content::File { name: file_name(&map, format), bytes }))
+}
+
+/// `POST /prescriptionmaps`. The address of the new record is in `Location` and is the body, as text.
+pub(super) fn upload(world: &World, call: &Call, row: &Endpoint, upload: &NewUpload) -> Answer {
+    let asked = upload.file_type.as_deref().unwrap_or_default();
+    let Some(kind) = FILE_TYPES.iter().find(|kind| kind.eq_ignore_ascii_case(asked)) else {
+        return Err(Reply::bad_request(format!("The entry FileType must be RX or AGX, found `{asked}`.")));
+    };
+    upload_rules::check(row, Some(kind), &upload.name, &upload.content).map_err(Reply::bad_request)?;
+    let map = NewUpload {
+        name: upload.name.clone(),
+        refusal: None,
+        file_type: Some((*kind).to_owned()),
+        content: upload.content.clone(),
+    };
+    let id = world.store.add_map(call.customer, &map, call.now)?;
+    let uri = world.uri(COLLECTION, &id);
+    let reply = Reply::text(StatusCode::CREATED, uri.clone());
+    Ok(if world.habits.has(Variant::CreatedInBody) { reply } else { reply.with(header::LOCATION, uri) })
+}
+
+/// `PUT /prescriptionmaps/{rxID}/fieldcomputers/{fcID}`.
+///
+/// The status codes of the conflicts are not shown: they are 409 with `INVALID_REQUEST` and a sentence, as a failed send
+/// is known to look (field notes, Replies), or 200 under the variant `conflict-200`.
+pub(super) fn send(world: &World, call: &Call) -> Answer {
+    let map = find(world, call)?;
+    let computers = world.accounts.computers(call.customer);
+    let found = computers.iter().enumerate().find(|(_, computer)| computer.id.eq_ignore_ascii_case(&call.other_id));
+    let (place, computer) = found.ok_or_else(|| Reply::no_record("field computer", &call.other_id))?;
+    let delivered = next_poll(place, call.now);
+    let sending = Sending { customer: call.customer, map: &map, computer: &computer.id, delivered };
+    let info = match world.store.send(&sending, call.now)? {
+        Sent::Queued => {
+            let info = format!("`{}` is queued for the field computer.", map.name);
+            return Ok(Reply::text(StatusCode::OK, info));
+        }
+        Sent::SameMap => format!(
+            "Prescription map `{}` is already queued for this field computer. Please wait until it is delivered.",
+            map.id
+        ),
+        Sent::SameName => {
+            format!("A file with the same name, `{}`, is already queued for this field computer.", map.name)
+        }
+    };
+    let status = if world.habits.has(Variant::Conflict200) { StatusCode::OK } else { StatusCode::CONFLICT };
+    Err(Reply::invalid(status, info))
+}
+
+/// The map of the call's customer with the call's id.
+fn find(world: &World, call: &Call) -> Result<StoredMap, Reply> {
+    world.store.map(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("prescription map", &call.id))
+}
+
+/// Times of maps have milliseconds (specification 2.5).
+fn in_milliseconds(time: DateTime<Utc>) -> Value {
+    Value::Text(time.to_rfc3339_opts(SecondsFormat::Millis, true))
+}

@@ -1,0 +1,320 @@
+//! What hubs and field computers report, computed from the clock: no record is stored, and each is the same whenever it is
+//! asked for.
+//!
+//! A hub works in turns of two hours: the ignition goes on and, after a while, off; its inputs switch one after the other;
+//! now and then the antenna loses its satellites; in some turns it roams. All nine events of specification 6 occur in
+//! every turn.
+
+use chrono::{DateTime, Datelike as _, NaiveDate, SecondsFormat, TimeDelta, Utc};
+
+use super::fields::{Place, TURN, Track, WORK};
+use super::paging::Place as PageOf;
+use crate::wire::{Name, Value};
+
+/// Seconds between two reports (specification 8).
+const HUB: i64 = 30;
+const COMPUTER: i64 = 300;
+
+/// Seconds of a half hour in which one of three computers is online.
+const ONLINE: i64 = 600;
+const COMPUTERS: i64 = 3;
+
+/// Days of records that a new service has already.
+const HISTORY: i64 = 2;
+
+/// Devices of all customers, at most: ids of records are told apart by it.
+const DEVICES: i64 = 64;
+
+/// What a position shows that has no fix (specification 2.3).
+const ZERO_DATE: &str = "0000-00-00T00:00:00Z";
+
+/// A device whose reports are listed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Device<'a> {
+    pub(super) id: &'a str,
+    pub(super) is_hub: bool,
+    /// A number below [`DEVICES`] that no other device has.
+    pub(super) number: i64,
+    pub(super) track: &'a Track,
+}
+
+/// Where the logs of a service begin that was first started then.
+pub(super) fn beginning(first_start: DateTime<Utc>) -> DateTime<Utc> {
+    first_start.checked_sub_signed(TimeDelta::days(HISTORY)).unwrap_or(first_start)
+}
+
+/// When the field computers registered their location last.
+pub(super) fn last_report_of_computer(now: DateTime<Utc>) -> DateTime<Utc> {
+    time_of(now.timestamp().div_euclid(COMPUTER).saturating_mul(COMPUTER))
+}
+
+/// When the computer of that number in its account polls for maps next, strictly after a time.
+pub(super) fn next_poll(computer: usize, after: DateTime<Utc>) -> DateTime<Utc> {
+    let number = i64::try_from(computer).unwrap_or(0).rem_euclid(COMPUTERS);
+    let mut poll = after.timestamp().div_euclid(COMPUTER).saturating_mul(COMPUTER);
+    loop {
+        poll = poll.saturating_add(COMPUTER);
+        if poll.div_euclid(ONLINE).rem_euclid(COMPUTERS) == number || poll == i64::MAX {
+            return time_of(poll);
+        }
+    }
+}
+
+/// The first moment after the calendar month of a time, UTC.
+fn end_of_month(time: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let (year, month) =
+        if time.month() == 12 { (time.year().checked_add(1)?, 1) } else { (time.year(), time.month() + 1) };
+    Some(NaiveDate::from_ymd_opt(year, month, 1)?.and_time(chrono::NaiveTime::MIN).and_utc())
+}
+
+/// The reports of a device within some time, newest first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reports<'a> {
+    device: Device<'a>,
+    newest: i64,
+    count: i64,
+}
+
+impl<'a> Reports<'a> {
+    /// All reports until now; with `date` those from that time to the end of its calendar month (specification 4.2).
+    pub(super) fn new(
+        device: Device<'a>,
+        began: DateTime<Utc>,
+        now: DateTime<Utc>,
+        date: Option<DateTime<Utc>>,
+    ) -> Self {
+        let period = if device.is_hub { HUB } else { COMPUTER };
+        let micros = |time: DateTime<Utc>| time.timestamp_micros();
+        let step = period.saturating_mul(1_000_000);
+        let first = micros(date.map_or(began, |date| date.max(began)));
+        // A month ends before the first moment of the next.
+        let last =
+            date.and_then(end_of_month).map_or(micros(now), |end| micros(now).min(micros(end).saturating_sub(1)));
+        let oldest = first.saturating_add(step).saturating_sub(1).div_euclid(step);
+        let newest = last.div_euclid(step);
+        Self {
+            device,
+            newest: newest.saturating_mul(period),
+            count: newest.saturating_sub(oldest).saturating_add(1).max(0),
+        }
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        u64::try_from(self.count).unwrap_or(0)
+    }
+
+    /// The locations of a page.
+    pub(super) fn locations(&self, page: &PageOf) -> Vec<Value> {
+        let period = if self.device.is_hub { HUB } else { COMPUTER };
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let (skip, end) = (number(page.skip), number(page.skip.saturating_add(page.count)));
+        (skip..end).map(|back| self.device.location(self.newest.saturating_sub(back.saturating_mul(period)))).collect()
+    }
+
+    /// The location of the newest report.
+    pub(super) fn latest_location(&self) -> Option<Value> {
+        (self.count > 0).then(|| self.device.location(self.newest))
+    }
+
+    /// The newest report of a hub.
+    pub(super) fn latest_report(&self) -> Option<Value> {
+        (self.count > 0).then(|| self.device.report(self.newest))
+    }
+}
+
+/// How a hub stands at a report.
+struct State {
+    place: Place,
+    /// Reports since the turn began.
+    step: i64,
+    turn: i64,
+    ignition: bool,
+    has_fix: bool,
+}
+
+impl Device<'_> {
+    /// The devices do not work in step.
+    fn state(&self, at: i64) -> State {
+        let shifted = at.saturating_add(self.number.saturating_mul(1_770));
+        let inside = shifted.rem_euclid(TURN);
+        let step = inside.div_euclid(HUB);
+        State {
+            place: self.track.at(shifted),
+            step,
+            turn: shifted.div_euclid(TURN),
+            ignition: inside < WORK,
+            has_fix: !(90..94).contains(&step) && !(210..214).contains(&step),
+        }
+    }
+
+    /// The id of a record: unique among all devices and rising with time.
+    fn record_id(&self, at: i64) -> String {
+        at.div_euclid(HUB).saturating_mul(DEVICES).saturating_add(self.number).to_string()
+    }
+
+    fn location(&self, at: i64) -> Value {
+        let state = self.state(at);
+        Value::Record(self.position(at, &state))
+    }
+
+    fn position(&self, at: i64, state: &State) -> Vec<(Name, Value)> {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let place = state.place;
+        record([
+            ("id", Value::Text(self.record_id(at))),
+            ("device_id", text(self.id)),
+            ("sub_type", text(if self.is_hub { "Field Hub" } else { "Field Computer" })),
+            ("lat", Value::Decimal(degrees(place.lat))),
+            ("lon", Value::Decimal(degrees(place.lon))),
+            ("alt", Value::Integer(place.alt)),
+            ("speed", Value::Integer(if state.has_fix { place.speed } else { 0 })),
+            ("direction", Value::Integer(place.direction)),
+            ("valid", Value::Boolean(state.has_fix)),
+            ("gps_date_time", if state.has_fix { Value::Text(seconds(at)) } else { text(ZERO_DATE) }),
+        ])
+    }
+
+    fn report(&self, at: i64) -> Value {
+        let state = self.state(at);
+        let text = |text: &str| Value::Text(text.to_owned());
+        let input = |number| Value::Boolean(is_on(number, state.step));
+        let small = u32::try_from(state.step).unwrap_or(0);
+        let mut fields = self.position(at, &state);
+        fields.extend(record([
+            ("active", Value::Boolean(true)),
+            ("gps_sat", Value::Integer(if state.has_fix { 7 + state.step % 6 } else { 2 })),
+            ("event", text(event(state.step))),
+            ("gps_fix", Value::Boolean(state.has_fix)),
+            ("rssi", Value::Decimal(-85.0 - f64::from(small.wrapping_mul(7) % 37) / 2.0)),
+            ("ignition", Value::Boolean(state.ignition)),
+            ("digital_input_1", input(1)),
+            ("digital_input_2", input(2)),
+            ("digital_input_3", input(3)),
+            ("digital_input_4", input(4)),
+            ("analog_input_1", Value::Decimal(f64::from(small % 60) / 4.0)),
+            ("analog_input_2", Value::Decimal(if state.ignition { 5.0 } else { 0.0 })),
+            ("analog_input_3", Value::Decimal(0.0)),
+            ("analog_input_4", Value::Decimal(0.0)),
+            ("battery_voltage", Value::Decimal(if state.ignition { 13.8 } else { 12.4 })),
+            ("digital_output_1", Value::Boolean(state.ignition)),
+            ("digital_output_2", Value::Boolean(false)),
+            ("digital_output_3", Value::Boolean(false)),
+            // The range allows null (specification 2.4).
+            ("server_date_time", if state.step == 100 { Value::Null } else { Value::Text(seconds(at)) }),
+            ("odometer", Value::Integer(Track::driven(at).rem_euclid(1 << 32))),
+            ("service", text(if state.turn.rem_euclid(4) == 3 { "" } else { "LTE" })),
+            ("carrier", text("Prairie Wireless")),
+            (
+                "roam",
+                text(
+                    ["00", "00", "302720", ""]
+                        .get(usize::try_from(state.turn.rem_euclid(4)).unwrap_or(0))
+                        .copied()
+                        .unwrap_or_default(),
+                ),
+            ),
+        ]));
+        Value::Record(fields)
+    }
+}
+
+/// Whether a digital input is on: each for a while, one after the other.
+fn is_on(input: i64, step: i64) -> bool {
+    let begin = input.saturating_mul(20);
+    (begin..begin.saturating_add(100)).contains(&step)
+}
+
+/// What triggered the report of a step of the turn.
+fn event(step: i64) -> &'static str {
+    match step {
+        0 => "16",
+        200 => "17",
+        20 | 120 => "1",
+        40 | 140 => "2",
+        60 | 160 => "3",
+        80 | 180 => "4",
+        10 | 190 => "5",
+        _ if step % 8 == 5 => "31",
+        _ => "30",
+    }
+}
+
+/// A hub writes six decimals.
+fn degrees(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+fn time_of(seconds: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MAX_UTC)
+}
+
+/// `YYYY-MM-DDTHH:mm:ssZ`, the only form of specification 2.3 and 2.4.
+fn seconds(at: i64) -> String {
+    time_of(at).to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+fn record<const N: usize>(fields: [(&'static str, Value); N]) -> Vec<(Name, Value)> {
+    fields.into_iter().map(|(name, value)| (Name::Borrowed(name), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::api::events::EVENTS;
+
+    fn at(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn all_nine_events_of_section_6_occur_and_agree_with_the_inputs() {
+        let seen: BTreeSet<&str> = (0..TURN / HUB).map(event).collect();
+        assert_eq!(seen, EVENTS.iter().map(|(code, _)| *code).collect());
+        for step in 1..TURN / HUB {
+            for input in 1..=4 {
+                let changes = is_on(input, step) != is_on(input, step - 1);
+                assert_eq!(changes, event(step) == input.to_string(), "input {input} at {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn computers_poll_only_while_they_are_online_by_the_timetable() {
+        for (computer, after, expected) in [
+            (0, "2026-09-01T12:00:00Z", "2026-09-01T12:05:00Z"),
+            (0, "2026-09-01T12:04:59.9Z", "2026-09-01T12:05:00Z"),
+            (0, "2026-09-01T12:05:00Z", "2026-09-01T12:30:00Z"),
+            (1, "2026-09-01T12:00:00Z", "2026-09-01T12:10:00Z"),
+            (2, "2026-09-01T12:29:00Z", "2026-09-01T12:50:00Z"),
+        ] {
+            assert_eq!(next_poll(computer, at(after)), at(expected), "{computer} after {after}");
+        }
+    }
+
+    #[test]
+    fn a_month_ends_before_the_first_moment_of_the_next_in_utc() {
+        let track = crate::sandbox::fields::account(0).hubs.remove(0).track;
+        let device = Device { id: "1", is_hub: true, number: 3, track: &track };
+        let (began, now) = (at("2026-08-01T00:00:00Z"), at("2027-02-01T00:00:00Z"));
+        let count = |date: &str| Reports::new(device, began, now, Some(at(date))).count();
+        assert_eq!(count("2026-08-31T23:59:00Z"), 2, "23:59:00 and 23:59:30, not midnight");
+        assert_eq!(count("2026-08-31T23:59:30.000001Z"), 0);
+        assert_eq!(count("2026-12-31T23:59:30Z"), 1, "December too");
+        assert_eq!(count("2026-09-01T00:00:00Z"), 30 * 2_880);
+        assert_eq!(count("2027-02-01T00:00:00Z"), 1, "now itself");
+        assert_eq!(count("2027-03-01T00:00:00Z"), 0);
+    }
+
+    #[test]
+    fn ids_are_unique_and_rise_with_time() {
+        let track = crate::sandbox::fields::account(0).hubs.remove(0).track;
+        let device = |number| Device { id: "1", is_hub: true, number, track: &track };
+        let ids: Vec<i64> = (0..50)
+            .flat_map(|tick| [0, 1, 63].map(|number| device(number).record_id(1_790_000_010 + tick * HUB)))
+            .map(|id| id.parse().unwrap())
+            .collect();
+        assert!(ids.is_sorted() && ids.iter().collect::<BTreeSet<_>>().len() == 150);
+    }
+}

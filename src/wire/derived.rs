@@ -1,0 +1,79 @@
+//! Documented values beside the raw ones: bars of a signal strength, meanings of events, roaming.
+
+use super::value::{Name, Value};
+use crate::api::Derived;
+use crate::api::events::{BARS, EVENTS, NOT_ROAMING};
+
+/// The value that follows from the others; `None` where the field that it follows from did not come.
+pub(super) fn derive(derived: Derived, fields: &[(Name, Value)]) -> Option<Value> {
+    let value = |of: &str| fields.iter().find(|(name, _)| name == of).map(|(_, value)| value);
+    Some(match derived {
+        Derived::Bars { of } => match value(of)? {
+            Value::Decimal(strength) => Value::Integer(bars(*strength)),
+            _ => Value::Null,
+        },
+        Derived::EventMeaning { of } => match value(of)? {
+            Value::Text(code) => meaning(code).map_or(Value::Null, |text| Value::Text(text.to_owned())),
+            _ => Value::Null,
+        },
+        Derived::Roaming { of } => match value(of)? {
+            Value::Text(code) if !code.trim().is_empty() => Value::Boolean(code.trim() != NOT_ROAMING),
+            _ => Value::Null,
+        },
+    })
+}
+
+fn bars(strength: f64) -> i64 {
+    BARS.iter().find(|(least, _)| strength >= *least).map_or(0, |(_, bars)| *bars)
+}
+
+fn meaning(code: &str) -> Option<&'static str> {
+    EVENTS.iter().find(|(known, _)| *known == code.trim()).map(|(_, meaning)| *meaning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(derived: Derived, value: Value) -> Option<Value> {
+        derive(derived, &[(Name::Borrowed("raw"), value)])
+    }
+
+    #[test]
+    fn bars_change_exactly_at_the_bounds_of_section_2_4() {
+        for (strength, expected) in [
+            (-50.0, 5),
+            (-85.0, 5),
+            (-85.1, 4),
+            (-90.0, 4),
+            (-90.01, 3),
+            (-95.0, 3),
+            (-95.5, 2),
+            (-100.0, 2),
+            (-100.5, 1),
+            (-103.0, 1),
+            (-103.1, 0),
+            (-128.0, 0),
+        ] {
+            assert_eq!(bars(strength), expected, "{strength}");
+        }
+        assert_eq!(of(Derived::Bars { of: "raw" }, Value::Null), Some(Value::Null));
+        assert_eq!(of(Derived::Bars { of: "missing" }, Value::Decimal(-90.0)), None);
+    }
+
+    #[test]
+    fn events_of_section_6_have_their_meaning_and_others_none() {
+        assert_eq!(EVENTS.len(), 9);
+        let text = |code: &str| of(Derived::EventMeaning { of: "raw" }, Value::Text(code.to_owned()));
+        assert_eq!(text("17"), Some(Value::Text("Ignition power off".to_owned())));
+        assert_eq!(text("99"), Some(Value::Null));
+    }
+
+    #[test]
+    fn roaming_has_three_answers() {
+        let roaming = |code: &str| of(Derived::Roaming { of: "raw" }, Value::Text(code.to_owned()));
+        assert_eq!(roaming(""), Some(Value::Null));
+        assert_eq!(roaming("00"), Some(Value::Boolean(false)));
+        assert_eq!(roaming("310410"), Some(Value::Boolean(true)));
+    }
+}

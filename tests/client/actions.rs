@@ -1,0 +1,148 @@
+//! Calls that give one record or nothing: the word of a service that does not show its codes, replies that are lost.
+
+use bytes::Bytes;
+use headland::api::Method;
+use headland::client::{Client, UploadFile};
+use headland::error::{Error, Kind};
+use headland::transport::FaultKind;
+use headland::wire::Value;
+
+use crate::parts::*;
+
+const SAME_MAP: &str = "The prescription map is already queued for this field computer. Please wait.";
+const SAME_NAME: &str = "A file with the same name is already queued for this field computer.";
+
+async fn send(client: &Client) -> Result<(), Error> {
+    let given = arguments("prescription_maps.send", &[("rx_id", "11"), ("field_computer_id", "CR 12")]);
+    client.act(row("prescription_maps.send"), &given).await
+}
+
+fn word(text: &str) -> String {
+    format!(r#"{{"status":"INVALID_REQUEST","errorInfo":"{text}","result":"nil"}}"#)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_map_is_sent_by_put_and_gives_nothing_4_2() {
+    for body in ["", "OK", "\"queued\"", r#"{"status":"SUCCESS","errorInfo":""}"#, "The map is queued."] {
+        let script = Script::new(move |_, _| Ok(ok(body)));
+        send(&client(&script)).await.unwrap();
+        let request = script.request(0);
+        assert_eq!(
+            (request.method, request.url.as_str()),
+            (Method::Put, "https://api.example.com/V1/prescriptionmaps/11/fieldcomputers/CR%2012")
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn both_conflicts_are_told_whatever_the_code_section_7() {
+    for text in [SAME_MAP, SAME_NAME] {
+        for (status, body) in [
+            (409, word(text)),
+            (400, word(text)),
+            (200, word(text)),
+            (200, text.to_owned()),
+            (200, format!("\"{text}\"")),
+            (409, String::new()),
+            (
+                400,
+                format!(
+                    "<XResponse><status>INVALID_REQUEST</status><errorInfo>{text}</errorInfo><result/></XResponse>"
+                ),
+            ),
+        ] {
+            let sent = body.clone();
+            let script = Script::new(move |_, _| Ok(canned(status, sent.clone())));
+            let error = send(&client(&script)).await.unwrap_err();
+            assert_eq!((error.kind(), script.count()), (Kind::Conflict, 1), "{status} {body}");
+            assert_eq!(error.facts().status, Some(status));
+            assert!(body.is_empty() || error.message().contains(text), "{error}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_refusals_stay_what_they_are() {
+    for (status, body, kind) in [
+        (404, word("There is no field computer `9`."), Kind::NotFound),
+        (400, word("The field computer is not yours."), Kind::InvalidRequest),
+        (403, word("The access key does not permit it."), Kind::PermissionDenied),
+        (405, word("Not allowed."), Kind::MethodNotAllowed),
+    ] {
+        let script = Script::new(move |_, _| Ok(canned(status, body.clone())));
+        assert_eq!(send(&client(&script)).await.unwrap_err().kind(), kind, "{status}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn already_queued_after_a_lost_reply_is_success_and_another_name_is_not() {
+    for lost in [FaultKind::Timeout, FaultKind::Reset, FaultKind::Cut] {
+        for (text, is_done) in [(SAME_MAP, true), (SAME_NAME, false)] {
+            let script =
+                Script::new(move |number, _| if number == 0 { Err(fault(lost)) } else { Ok(canned(409, word(text))) });
+            let outcome = send(&client(&script)).await;
+            assert_eq!((outcome.is_ok(), script.count()), (is_done, 2), "{lost:?}: {outcome:?}");
+        }
+    }
+    // A service in trouble may have queued the map; one that refused or was not reached has not.
+    for (first, is_done) in [(503, true), (500, true), (429, false)] {
+        let script =
+            Script::new(move |number, _| Ok(if number == 0 { canned(first, "") } else { canned(200, word(SAME_MAP)) }));
+        assert_eq!(send(&client(&script)).await.is_ok(), is_done, "after {first}");
+    }
+    let script =
+        Script::new(
+            |number, _| {
+                if number == 0 { Err(fault(FaultKind::Connect)) } else { Ok(canned(409, word(SAME_MAP))) }
+            },
+        );
+    assert_eq!(send(&client(&script)).await.unwrap_err().kind(), Kind::Conflict, "nothing was sent the first time");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_record_of_an_index_or_nothing() {
+    let item = r#"{"ID":7,"DeviceId":"9","SubType":"Field Hub","Lat":45.5,"GPSDateTime":"0000-00-00T00:00:00Z"}"#;
+    for (body, is_there) in [
+        (format!(r#"{{"TotalCount":1,"IsNextPage":false,"DeviceLocation":[{item}]}}"#), true),
+        (format!(r#"{{"TotalCount":1,"IsNextPage":false,"DeviceLocation":{item}}}"#), true),
+        (r#"{"TotalCount":0,"IsNextPage":false,"DeviceLocation":[]}"#.to_owned(), false),
+        (r#"{"TotalCount":0,"IsNextPage":false}"#.to_owned(), false),
+    ] {
+        let sent = body.clone();
+        let script = Script::new(move |_, _| Ok(ok(sent.clone())));
+        let row = row("field_hubs.current_location");
+        let found =
+            client(&script).detail(row, &arguments("field_hubs.current_location", &[("id", "9")])).await.unwrap();
+        assert_eq!(found != Value::Null, is_there, "{body}");
+        if is_there {
+            let place = found;
+            assert_eq!(place.get("lat"), Some(&Value::Decimal(45.5)));
+            assert_eq!(place.get("gps_date_time"), Some(&Value::Null), "a zero date is no time (2.3)");
+        }
+    }
+    let script = Script::new(|_, _| Ok(ok(word("no"))));
+    let row = row("field_hubs.get");
+    let error = client(&script).detail(row, &arguments("field_hubs.get", &[("id", "9")])).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::InvalidRequest);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_file_type_goes_with_the_file_and_rules_come_first_4_3() {
+    let script = Script::new(|_, _| Ok(canned(201, "").with("location", "/V1/prescriptionmaps/5")));
+    let client = client(&script);
+    let upload = async |file_type: &str, name: &str| {
+        let given = arguments("prescription_maps.upload", &[("file_type", file_type)]);
+        let file = UploadFile { name: name.to_owned(), content: Bytes::from_static(b"content") };
+        client.upload_with(row("prescription_maps.upload"), &given, file).await
+    };
+    assert_eq!(upload("agx", "map.rdp.zip").await.unwrap().id, "5");
+    let body = String::from_utf8(script.request(0).body.unwrap().to_vec()).unwrap();
+    assert!(body.contains("Content-Disposition: form-data; name=\"FileType\"\r\n\r\nAGX\r\n--"), "{body}");
+    assert!(body.contains("name=\"FileName\"; filename=\"map.rdp.zip\""), "{body}");
+    for (file_type, name) in [("AGX", "map.zip"), ("RX", "map.zip")] {
+        let error = upload(file_type, name).await.unwrap_err();
+        assert_eq!((error.kind(), error.facts().status), (Kind::InvalidRequest, None), "{error}");
+        assert_eq!(error.facts().endpoint, Some("prescription_maps.upload"));
+    }
+    assert_eq!(script.count(), 1, "nothing was sent");
+}

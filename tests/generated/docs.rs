@@ -1,0 +1,114 @@
+//! The docstrings of the methods: what a row says, what comes back, what can go wrong, an example.
+
+use headland::api::{Endpoint, Returns};
+
+use crate::methods::{Mode, arguments};
+use crate::text::{entry, summary, wrap};
+
+/// The documentation of a method.
+pub(crate) fn docstring(row: &Endpoint, mode: Mode) -> String {
+    const INDENT: &str = "        ";
+    let (first, rest) = summary(row.doc);
+    let mut out = format!("{INDENT}\"\"\"{first}.\n\n");
+    if !rest.is_empty() {
+        out.push_str(&wrap(rest, INDENT));
+        out.push('\n');
+    }
+    let path = format!("`{} {}`, specification {}.", row.method.as_str(), row.path, row.section);
+    out.push_str(&wrap(&path, INDENT));
+    let (required, optional) = arguments(row, "str | os.PathLike[str] | BinaryIO | None = None");
+    if !(required.is_empty() && optional.is_empty()) {
+        out.push_str(&format!("\n{INDENT}Args:\n"));
+        for [name, _, _, doc] in required.iter().chain(&optional) {
+            out.push_str(&entry(name, doc, &format!("{INDENT}    ")));
+        }
+    }
+    out.push_str(&format!("\n{INDENT}Returns:\n{}", wrap(&returned(row, mode), &format!("{INDENT}    "))));
+    out.push_str(&format!("\n{INDENT}Raises:\n"));
+    for (class, when) in raises(row) {
+        out.push_str(&entry(class, when, &format!("{INDENT}    ")));
+    }
+    out.push_str(&format!("\n{INDENT}Examples:\n{INDENT}    >>> {}\n\n{INDENT}\"\"\"\n", example(row, mode)));
+    out
+}
+
+/// The example of a row as the asynchronous client's users write it.
+fn example(row: &Endpoint, mode: Mode) -> String {
+    match (mode, row.returns) {
+        (Mode::Sync, _) => row.example.to_owned(),
+        (Mode::Async, Returns::Index(_)) => row.example.replace(" for ", " async for "),
+        (Mode::Async, Returns::Detail(_)) if row.example.contains(")[") => {
+            row.example.replace("client.", "(await client.").replace(")[", "))[")
+        }
+        (Mode::Async, _) => row.example.replace("client.", "await client."),
+    }
+}
+
+fn returned(row: &Endpoint, mode: Mode) -> String {
+    match row.returns {
+        Returns::Detail(shape) => {
+            format!("{} as a dict, see `records.{}`.", shape.doc.trim_end_matches('.'), shape.name)
+        }
+        Returns::Index(index) => format!(
+            "A lazy list of dicts, see `records.{}`; pages are read as it is {}iterated, each record once.",
+            index.item.name,
+            if mode == Mode::Async { "asynchronously " } else { "" }
+        ),
+        Returns::File => "The bytes of the file, the path it was written to, or the file object it was written \
+                          into."
+            .to_owned(),
+        Returns::Created => "`id` and `uri` of the new record.".to_owned(),
+        Returns::Conversion => {
+            "A handle with `ready()`, `wait()` and `result()`; its `id` can be stored and picked up \
+                                by another process."
+                .to_owned()
+        }
+        Returns::Layer => {
+            "The layer: an Arrow table with geometry, coordinate system, units and diagnostics.".to_owned()
+        }
+        Returns::OneOf(index) => format!(
+            "{} as a dict, see `records.{}`; None where the service has none.",
+            index.item.doc.split(". ").next().unwrap_or_default().trim_end_matches('.'),
+            index.item.name
+        ),
+        Returns::Nothing | Returns::NotImplemented => "None.".to_owned(),
+    }
+}
+
+fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
+    let mut out = vec![
+        ("AuthenticationError", "The service refused the credentials, the signature or the time stamp."),
+        ("TransportError", "The connection failed."),
+    ];
+    if row.path.contains('{') {
+        out.push(("NotFound", "There is no such record for this access key."));
+    }
+    let is_converted = row.section.contains("4.4");
+    let has_formats = row.parameter("format").is_some_and(|format| !format.is_constant());
+    if is_converted {
+        out.push(("NoCoverage", "The job recorded no coverage."));
+        out.push(("ConversionFailed", "The service could not convert the job."));
+        out.push(("NotReady", "The service needs more time than the deadline leaves."));
+    }
+    match row.returns {
+        Returns::Layer => out.push(("ArchiveError", "The archive cannot be read.")),
+        Returns::File if has_formats && !is_converted => {
+            out.push(("InvalidRequest", "The service has no such format."));
+        }
+        Returns::Nothing => {
+            out.push(("Conflict", "The same map, or another file of its name, is queued for that computer already."));
+        }
+        Returns::Created => {
+            out.push((
+                "InvalidRequest",
+                "The file breaks a rule of the service; the rules known here are checked before it is sent.",
+            ));
+            out.push((
+                "UploadOutcomeUnknown",
+                "The reply was lost, and the list does not tell whether the upload arrived.",
+            ));
+        }
+        _ => {}
+    }
+    out
+}
