@@ -22,15 +22,15 @@ class Limits(NamedTuple):
     """How much an archive may hold; what is larger is refused before memory is given to it."""
 
     members: int = _core.LIMITS[0]
-    """Members of an archive, or files of a folder."""
+    """Members of an archive, or files of a folder: 65,536."""
     bytes: int = _core.LIMITS[1]
-    """Bytes of one member when it is unpacked."""
+    """Bytes of one member when it is unpacked: 2 GiB."""
     ratio: int = _core.LIMITS[2]
-    """How many times its packed size a member above 16 MiB may unpack to."""
+    """How many times its packed size a member above 64 MiB may unpack to: 100."""
     nesting: int = _core.LIMITS[3]
-    """How deep archives inside archives are followed."""
+    """How deep archives inside archives are followed: 1."""
     name: int = _core.LIMITS[4]
-    """Bytes of a member's name."""
+    """Bytes of a member's name: 4,096."""
 
 
 def read(

@@ -232,3 +232,7 @@ def test_a_file_that_cannot_be_written(layer: hl.Layer, tmp_path: Path) -> None:
         for error in (hl.HeadlandError, OSError):
             with pytest.raises(error, match="nowhere"):
                 write(tmp_path / "nowhere" / "job.out")
+
+
+def test_the_limits_are_those_that_their_documentation_states() -> None:
+    assert hl.Limits() == (65_536, 2 << 30, 100, 1, 4_096)

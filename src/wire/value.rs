@@ -49,15 +49,6 @@ impl Value {
         }
     }
 
-    /// The whole number, where this is one.
-    #[must_use]
-    pub fn as_integer(&self) -> Option<i64> {
-        match self {
-            Self::Integer(number) => Some(*number),
-            _ => None,
-        }
-    }
-
     /// The truth value, where this is one.
     #[must_use]
     pub fn as_boolean(&self) -> Option<bool> {
