@@ -8,8 +8,10 @@
 
 from headland._core import __version__
 from headland.archives import Limits, layers, read
+from headland.checkup import Checkup, Finding
 from headland.client import AsyncClient, Budget, Client
 from headland.conversion import AsyncConversion, Conversion
+from headland.doctor import doctor
 from headland.errors import (
     ArchiveError,
     AuthenticationError,
@@ -43,6 +45,7 @@ __all__ = [
     "AsyncPages",
     "AuthenticationError",
     "Budget",
+    "Checkup",
     "Client",
     "ConfigurationError",
     "Conflict",
@@ -50,6 +53,7 @@ __all__ = [
     "ConversionFailed",
     "DecodeError",
     "Diagnostic",
+    "Finding",
     "HeadlandError",
     "HeadlandWarning",
     "InvalidRequest",
@@ -68,6 +72,7 @@ __all__ = [
     "TransportError",
     "UploadOutcomeUnknown",
     "__version__",
+    "doctor",
     "layers",
     "newest",
     "read",

@@ -44,6 +44,17 @@ class _Budget(TypedDict):
     windows: list[tuple[int, float, int]]
 
 @type_check_only
+class _Examined(TypedDict):
+    value: Any
+    error: Exception | None
+    fault: str | None
+    skew: int | None
+    is_about_time: bool
+    is_corrected: bool
+    limit: int | None
+    remaining: int | None
+
+@type_check_only
 class _Created(TypedDict):
     id: str
     uri: str
@@ -145,6 +156,9 @@ class Client:
     def layer_async(
         self, name: str, arguments: dict[str, str], timeout: float | None, reading: _Reading
     ) -> Future[Layer]: ...
+    def address(self) -> tuple[str, str]: ...
+    def limiter_trouble(self) -> str | None: ...
+    def examine(self, name: str, prefix: str | None, signed_host: str | None) -> _Examined: ...
     def budget(self) -> _Budget: ...
     def budget_async(self) -> Future[_Budget]: ...
 

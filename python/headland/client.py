@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, Self
 
-from headland import _core, arguments, settings
+from headland import _core, arguments, doctor, settings
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from headland.checkup import Checkup
     from headland.conversion import AsyncConversion, Conversion
 
 DEFAULT_TIMEOUT = Timeout()
@@ -150,6 +152,17 @@ class Client(_Setup, ClientRows):
         """Tell what is left of the rate limit, and when."""
         return _budget(self._calls.core.budget())
 
+    def doctor(self) -> Checkup:
+        """Find out why calls fail: at most three calls, each step with what was seen and what to do next.
+
+        Returns:
+            The findings; nothing is raised for what is found. Where no client can be made, there is `headland.doctor`.
+
+        >>> print(client.doctor())
+
+        """
+        return doctor.examine(self._calls.core)
+
     def close(self) -> None:
         """Let go of the connections; calls afterwards raise ``RuntimeError``."""
         self._calls.close()
@@ -183,6 +196,17 @@ class AsyncClient(_Setup, AsyncClientRows):
     async def budget(self) -> Budget:
         """Tell what is left of the rate limit, and when."""
         return _budget(await self._calls.core.budget_async())
+
+    async def doctor(self) -> Checkup:
+        """Find out why calls fail: at most three calls, each step with what was seen and what to do next.
+
+        Returns:
+            The findings; nothing is raised for what is found. Where no client can be made, there is `headland.doctor`.
+
+        >>> print(await client.doctor())
+
+        """
+        return await asyncio.to_thread(doctor.examine, self._calls.core)
 
     async def close(self) -> None:
         """Let go of the connections; calls afterwards raise ``RuntimeError``."""

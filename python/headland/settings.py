@@ -65,7 +65,12 @@ def from_env() -> dict[str, Any]:
             found[name] = _core.Secret(os.environ[variable]) if name in SECRETS else os.environ[variable]
     missing = [PREFIX + name.upper() for name in REQUIRED if name not in found]
     if missing:
-        raise ConfigurationError(f"set {', '.join(missing)} in the environment, or use `Client.from_profile()`")
+        known = {PREFIX + name.upper() for name in NAMES}
+        others = sorted(variable for variable in os.environ if variable.startswith(PREFIX) and variable not in known)
+        unknown = f" (no setting: {', '.join(others)})" if others else ""
+        raise ConfigurationError(
+            f"set {', '.join(missing)} in the environment{unknown}, or use `Client.from_profile()`"
+        )
     return _typed(found, lambda name: PREFIX + name.upper())
 
 
@@ -122,7 +127,10 @@ def _from_keyring(service: object, name: str, file: Path) -> _core.Secret:
         raise ConfigurationError(
             f"the profile [{name}] of `{file}` keeps its secret in the keyring: `pip install headland[keyring]`"
         ) from None
-    secret = _core.Secret(keyring.get_password(str(service), name))
+    try:
+        secret = _core.Secret(keyring.get_password(str(service), name))
+    except Exception as cause:  # noqa: BLE001 - every keyring has errors of its own
+        raise ConfigurationError(f"the keyring cannot be asked for the profile [{name}]: {cause}") from None
     if secret.is_none():
         raise ConfigurationError(
             f"the keyring has no secret for the profile [{name}]: run `keyring set {service} {name}`"

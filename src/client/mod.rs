@@ -5,6 +5,7 @@ mod arguments;
 mod config;
 mod conversion;
 mod destination;
+mod doctor;
 mod download;
 mod file_check;
 mod file_name;
@@ -23,13 +24,14 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::Result;
 use crate::limiter::{Budget, Limiter, Place, Window, default_file};
 use crate::secret::hint;
-use crate::transport::{Base, Caller, HttpClient, Jitter, Limits, Notices, Skew, Transport};
+use crate::transport::{Base, Caller, HttpClient, Jitter, Limits, Notices, Probe, Skew, Transport};
 use crate::wire::Value;
 
 pub use arguments::Arguments;
 pub use config::{Config, LimiterState, Timeout};
 pub use conversion::Conversion;
 pub use destination::{Delivered, Target};
+pub use doctor::Variation;
 pub use multipart::UploadFile;
 pub use pages::Pages;
 pub use upload::Created;
@@ -136,6 +138,23 @@ impl Client {
     /// The conversion that another process named by [`Conversion::id`].
     pub fn resume(&self, id: &str) -> Result<Conversion> {
         Conversion::resume(self.clone(), id)
+    }
+
+    /// Makes a call that takes no arguments once, and tells all that its reply says; for finding out why calls fail.
+    pub async fn examine(&self, row: &'static Endpoint, variation: Variation<'_>) -> Result<Probe<Value>> {
+        doctor::examine(self, row, variation).await
+    }
+
+    /// The base address, and the host as it is sent and signed.
+    #[must_use]
+    pub fn address(&self) -> (&str, &str) {
+        (self.caller.base.as_str(), self.caller.base.host())
+    }
+
+    /// Why the budget of calls is not shared with other processes although it should be.
+    #[must_use]
+    pub fn limiter_trouble(&self) -> Option<String> {
+        self.caller.limiter.trouble()
     }
 
     /// What is left of the rate limit.

@@ -39,7 +39,14 @@ struct Gate {
     keep: AtomicI64,
     owner: String,
     pid: u32,
-    warning: Mutex<Option<String>>,
+    warning: Mutex<Warning>,
+}
+
+/// Why the budget is not shared although it should be, and whether the user was told.
+#[derive(Debug, Default)]
+struct Warning {
+    text: Option<String>,
+    is_told: bool,
 }
 
 /// No slot is free before the deadline.
@@ -163,7 +170,14 @@ impl Limiter {
     /// Why the budget is not shared with other processes although it should be; told once.
     #[must_use]
     pub fn take_warning(&self) -> Option<String> {
-        lock(&self.gate.warning).take()
+        let mut warning = lock(&self.gate.warning);
+        if std::mem::replace(&mut warning.is_told, true) { None } else { warning.text.clone() }
+    }
+
+    /// The same, told as often as it is asked for.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        lock(&self.gate.warning).text.clone()
     }
 
     fn now(&self) -> Micros {
@@ -182,7 +196,7 @@ impl Limiter {
             },
         );
         if let Some(reason) = failure {
-            *lock(&gate.warning) = Some(not_shared(&reason));
+            *lock(&gate.warning) = Warning { text: Some(not_shared(&reason)), is_told: false };
         }
         result
     }
@@ -208,7 +222,7 @@ impl Gate {
             keep: AtomicI64::new(0),
             owner: owner::this(),
             pid: std::process::id(),
-            warning: Mutex::new(warning),
+            warning: Mutex::new(Warning { text: warning, is_told: false }),
         }
     }
 }

@@ -19,9 +19,11 @@ use super::{bridge, conversion, errors, pages, values};
 use crate::api::Endpoint;
 use crate::archive::Source;
 use crate::client as core;
-use crate::client::{Arguments, Config, Created, Delivered, Target, Timeout, UploadFile};
+use crate::client::{Arguments, Config, Created, Delivered, Target, Timeout, UploadFile, Variation};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Budget;
+use crate::transport::{FaultKind, Probe};
+use crate::wire::Value;
 
 /// Arguments of a call by their Python names.
 type Given = HashMap<String, String>;
@@ -252,6 +254,32 @@ impl Client {
         bridge::start(py, call, layer::unbound)
     }
 
+    /// The base address, and the host as it is sent and signed.
+    fn address(&self, py: Python<'_>) -> PyResult<(String, String)> {
+        let core = self.core().map_err(|error| errors::raise(py, &error))?;
+        let (base, host) = core.address();
+        Ok((base.to_owned(), host.to_owned()))
+    }
+
+    /// Why the budget of calls is not shared with other processes although it should be.
+    fn limiter_trouble(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.core().map(|core| core.limiter_trouble()).map_err(|error| errors::raise(py, &error))
+    }
+
+    /// Makes a call that takes no arguments once, and tells all that its reply says.
+    #[pyo3(signature = (name, prefix, signed_host))]
+    fn examine<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        prefix: Option<&str>,
+        signed_host: Option<&str>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (core, row, _) = self.prepare(name, Given::new()).map_err(|error| errors::raise(py, &error))?;
+        let examined = bridge::wait(py, core.examine(row, Variation { prefix, signed_host }))?;
+        examined_facts(py, examined)
+    }
+
     /// What is left of the rate limit, as the facts of `headland.Budget`.
     fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let budget = bridge::aside(py, || self.core().and_then(|core| core.budget()))?
@@ -296,6 +324,23 @@ fn record<'py>(py: Python<'py>, created: &Created) -> PyResult<Bound<'py, PyDict
     record.set_item("id", &created.id)?;
     record.set_item("uri", &created.uri)?;
     Ok(record)
+}
+
+fn examined_facts(py: Python<'_>, examined: Probe<Value>) -> PyResult<Bound<'_, PyDict>> {
+    let facts = PyDict::new(py);
+    let (value, error) = match examined.outcome {
+        Ok(value) => (Some(values::to_python(py, &value)?), None),
+        Err(error) => (None, Some(errors::raise(py, &error).into_value(py))),
+    };
+    facts.set_item("value", value)?;
+    facts.set_item("error", error)?;
+    facts.set_item("fault", examined.fault.map(FaultKind::name))?;
+    facts.set_item("skew", examined.skew)?;
+    facts.set_item("is_about_time", examined.is_about_time)?;
+    facts.set_item("is_corrected", examined.is_corrected)?;
+    facts.set_item("limit", examined.heard.limit)?;
+    facts.set_item("remaining", examined.heard.remaining)?;
+    Ok(facts)
 }
 
 fn budget_facts<'py>(py: Python<'py>, budget: &Budget) -> PyResult<Bound<'py, PyDict>> {

@@ -14,7 +14,7 @@ use crate::limiter::{Heard, Slot};
 use crate::wire::decode_response;
 
 /// Longer bodies of an error are not read.
-const ERROR_BODY: usize = 256 * 1024;
+pub(super) const ERROR_BODY: usize = 256 * 1024;
 
 /// Longer records and pages are refused, counted as they arrive and after unpacking: a page of 1000 records has two
 /// megabytes at most. Decoded, a body takes up to some twenty times its bytes.

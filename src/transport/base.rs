@@ -68,6 +68,19 @@ impl Base {
         Address { path: url.path().to_owned(), url: url.into() }
     }
 
+    /// The same host with another path in front of the service's own, or signed under another name.
+    #[must_use]
+    pub fn varied(&self, prefix: Option<&str>, signed_host: Option<&str>) -> Self {
+        let mut other = self.clone();
+        if let Some(prefix) = prefix {
+            other.url.set_path(prefix.trim_end_matches('/'));
+        }
+        if let Some(host) = signed_host {
+            host.clone_into(&mut other.host);
+        }
+        other
+    }
+
     /// An address that the service gave, which may be relative to the base.
     #[must_use]
     pub fn absolute(&self, uri: &str) -> String {

@@ -122,7 +122,8 @@ impl Caller {
     }
 
     /// A text of the service without our keys, should it repeat them.
-    pub(super) fn without_keys(&self, text: &str) -> String {
+    #[must_use]
+    pub fn without_keys(&self, text: &str) -> String {
         [&self.credentials.api_key, &self.credentials.access_key].iter().fold(text.to_owned(), |text, key| {
             let key = key.expose();
             if key.is_empty() { text } else { text.replace(key, &hint(key)) }

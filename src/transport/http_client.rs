@@ -120,7 +120,13 @@ fn silent(patience: Duration) -> Fault {
 
 fn fault(error: &reqwest::Error) -> Fault {
     let kind = if error.is_connect() {
-        if mentions_tls(error) { FaultKind::Tls } else { FaultKind::Connect }
+        if mentions_tls(error) {
+            FaultKind::Tls
+        } else if mentions_name(error) {
+            FaultKind::Name
+        } else {
+            FaultKind::Connect
+        }
     } else if error.is_timeout() {
         FaultKind::Timeout
     } else {
@@ -136,6 +142,12 @@ fn mentions_tls(error: &(dyn std::error::Error + 'static)) -> bool {
     // An I/O error shows what it wraps through `get_ref`, not through `source`.
     let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     wrapped.is_some_and(|inner| mentions_tls(inner)) || error.source().is_some_and(mentions_tls)
+}
+
+/// Whether the look-up of a name failed, or it is no name at all. The layers below have no types for it that can be
+/// named, but these words.
+fn mentions_name(error: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(error.to_string().as_str(), "dns error" | "invalid dns name") || error.source().is_some_and(mentions_name)
 }
 
 /// The last cause says the most; the first line of reqwest only repeats the address.

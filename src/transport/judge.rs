@@ -39,6 +39,7 @@ pub(super) struct Seen<'a> {
 pub(super) fn judge_fault(fault: &Fault, host: &str) -> Judged {
     let message = &fault.message;
     let (outcome, message) = match fault.kind {
+        FaultKind::Name => (Outcome::NotSent, format!("nobody knows the name {host}: {message}")),
         FaultKind::Connect => (Outcome::NotSent, format!("cannot connect to {host}: {message}")),
         FaultKind::Tls => (
             Outcome::Untrusted,

@@ -7,6 +7,7 @@ mod caller;
 mod http_client;
 mod judge;
 mod notices;
+mod probe;
 mod skew;
 mod table;
 
@@ -27,6 +28,7 @@ pub use caller::{Call, Caller, Jitter, Limits};
 pub use http_client::HttpClient;
 pub use judge::{Judged, judge_response};
 pub use notices::Notices;
+pub use probe::Probe;
 pub use skew::Skew;
 pub use table::Outcome;
 
@@ -65,7 +67,9 @@ impl fmt::Debug for Reply {
 /// Where an exchange failed; it decides what may be done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// No connection: name, port, route. Nothing was sent.
+    /// Nobody knows the name of the host. Nothing was sent.
+    Name,
+    /// No connection: port, route, proxy. Nothing was sent.
     Connect,
     /// The TLS handshake failed, as with an untrusted certificate. Nothing was sent.
     Tls,
@@ -75,6 +79,21 @@ pub enum FaultKind {
     Reset,
     /// The body of the reply ended early.
     Cut,
+}
+
+impl FaultKind {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Connect => "connect",
+            Self::Tls => "tls",
+            Self::Timeout => "timeout",
+            Self::Reset => "reset",
+            Self::Cut => "cut",
+        }
+    }
 }
 
 /// A failed exchange.

@@ -77,12 +77,9 @@ impl Skew {
         about_time: bool,
         notices: &Notices,
     ) -> Lesson {
-        let Some(date) = date(headers) else {
+        let Some(measured) = measure(headers, now) else {
             return if about_time { Lesson::NoDate } else { Lesson::NotTheClock };
         };
-        // `Date` has whole seconds, cut: on average it is half a second behind.
-        let difference = date.signed_duration_since(now).num_milliseconds().saturating_add(500);
-        let measured = difference.saturating_add(500).div_euclid(1_000);
         let error = measured.saturating_sub(used).saturating_abs();
         if error < if about_time { NOISE } else { SUSPICIOUS } {
             return Lesson::NotTheClock;
@@ -98,6 +95,13 @@ impl Skew {
         }
         Lesson::Corrected(measured)
     }
+}
+
+/// The service's clock minus ours in whole seconds; `None` without a `Date`.
+pub(super) fn measure(headers: &HeaderMap, now: DateTime<Utc>) -> Option<i64> {
+    // `Date` has whole seconds, cut: on average it is half a second behind.
+    let difference = date(headers)?.signed_duration_since(now).num_milliseconds().saturating_add(500);
+    Some(difference.saturating_add(500).div_euclid(1_000))
 }
 
 fn date(headers: &HeaderMap) -> Option<DateTime<Utc>> {

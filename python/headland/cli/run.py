@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import headland as hl
-from headland.cli import archive, calls, service
+from headland.cli import archive, calls, doctor, service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,6 +102,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"headland {hl.__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for room in (archive, calls, service):
+    for room in (archive, calls, doctor, service):
         room.add_verbs(verbs)
     return parser

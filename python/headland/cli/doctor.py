@@ -1,0 +1,33 @@
+"""The verb ``doctor``: why calls fail, and what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import headland as hl
+from headland.cli.output import Verbs, add_verb, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_verbs(verbs: Verbs) -> None:
+    """Add the verb."""
+    verb = add_verb(verbs, "doctor", _doctor, "Find out why calls fail, step by step, with what to do next.")
+    verb.add_argument("--profile", metavar="NAME", help="take the keys from this profile, not the environment")
+
+
+def _doctor(given: argparse.Namespace) -> int:
+    checkup = hl.doctor(given.profile, tell=_print_json if given.json else _print)
+    if checkup.error is not None:
+        # Whatever prevents calls ends this verb as it would end theirs.
+        raise checkup.error
+    return 0
+
+
+def _print(finding: hl.Finding) -> None:
+    print(finding, flush=True)
+
+
+def _print_json(finding: hl.Finding) -> None:
+    print_json(finding._asdict())

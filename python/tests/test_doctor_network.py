@@ -1,0 +1,190 @@
+"""The doctor on what lies between a client and its service: names, ports, TLS, proxies, pages of strangers."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from standins import certificate, closed_port, pass_on, silent, tls_in_front, web
+from visits import assert_fails, examine, finding
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from http.server import BaseHTTPRequestHandler
+    from pathlib import Path
+
+UNKNOWN = f"{'x' * 64}.invalid"
+"""A name that is too long to be one: it is refused on this machine, and no name server is asked."""
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Give a certificate of this machine's own, and its key."""
+    return certificate(tmp_path_factory.mktemp("own"))
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+def test_a_name_that_nobody_knows(service: hl.Sandbox) -> None:
+    checkup = examine(service.credentials, base_url=f"https://{UNKNOWN}")
+    assert_fails(checkup, "name", "nobody knows the name", f"spelling of `{UNKNOWN}` in base_url", hl.TransportError)
+
+
+def test_nothing_listens(service: hl.Sandbox) -> None:
+    port = closed_port()
+    checkup = examine(service.credentials, base_url=f"http://127.0.0.1:{port}")
+    assert_fails(checkup, "connection", "refused", f"nothing listens on port {port}", hl.TransportError)
+    assert finding(checkup, "name").ok
+
+
+@pytest.fixture
+def blocked() -> Iterator[str]:
+    """Give a port whose queue of connections is full: no more are answered, as behind a firewall that drops them."""
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(3):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(server.getsockname())
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_port_that_is_blocked(service: hl.Sandbox, blocked: str) -> None:
+    checkup = examine(service.credentials, base_url=f"http://{blocked}")
+    assert_fails(checkup, "connection", "cannot connect", "blocks port", hl.TransportError)
+
+
+def test_a_port_that_never_answers(service: hl.Sandbox) -> None:
+    with silent() as host:
+        checkup = examine(service.credentials, base_url=f"http://{host}", timeout=(0.2, 0.2, 0.2))
+    assert_fails(checkup, "service", "nothing came for 0.4 s", "does not answer like the service", hl.TransportError)
+
+
+@pytest.mark.parametrize(
+    ("kind", "seen", "next_step", "error"),
+    [
+        ("reset", "broke before a reply came", "does not answer like the service", hl.TransportError),
+        ("truncated", "is incomplete", "does not answer like the service", hl.TransportError),
+        ("redirect", "redirects to `127.0.0.1`", "check base_url", hl.TransportError),
+        ("unavailable", "Resources exhausted", "try again in some minutes", hl.ServiceUnavailable),
+        ("more-time", "more time", "try again in some minutes", hl.NotReady),
+    ],
+)
+def test_a_service_in_trouble(
+    service: hl.Sandbox, kind: str, seen: str, next_step: str, error: type[Exception]
+) -> None:
+    service.faults.add(endpoint="*", kind=kind)
+    assert_fails(examine(service.credentials), "service", seen, next_step, error)
+
+
+@pytest.mark.parametrize(("status", "error"), [(200, hl.DecodeError), (403, hl.PermissionDenied)])
+def test_a_web_page_in_place_of_the_service(service: hl.Sandbox, status: int, error: type[Exception]) -> None:
+    page = f"<!DOCTYPE html><html>{service.credentials['api_key']}, please sign in</html>".encode()
+    with web(lambda _: (status, {"Content-Type": "text/html"}, page)) as host:
+        checkup = examine(service.credentials, base_url=f"http://{host}")
+    assert_fails(checkup, "service", "text/html", "the sign-in page of a network", error)
+
+
+# TLS, specification 5.5.
+def test_a_certificate_that_nobody_vouches_for(service: hl.Sandbox, own: tuple[Path, Path]) -> None:
+    with tls_in_front(service.base_url.removeprefix("http://"), *own) as host:
+        checkup = examine(service.credentials, base_url=f"https://{host}")
+        assert_fails(checkup, "TLS", "UnknownIssuer", "set ca_file (HEADLAND_CA_FILE)", hl.TransportError)
+        assert finding(checkup, "connection").ok
+
+
+def test_calls_over_tls_go_through_with_ca_file(service: hl.Sandbox, own: tuple[Path, Path]) -> None:
+    with tls_in_front(service.base_url.removeprefix("http://"), *own) as host:
+        keys: dict[str, Any] = {**service.credentials, "base_url": f"https://{host}", "ca_file": own[0]}
+        with hl.Client(**keys, rate_limits=()) as client:
+            assert client.access_key()["access_key"] == service.credentials["access_key"]
+        checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=own[0], timeout=(5, 5, 5))
+    assert checkup.ok
+    assert finding(checkup, "TLS").seen == "the certificate is trusted"
+
+
+def test_a_certificate_for_another_name(service: hl.Sandbox, tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path, "DNS:fields.example")
+    with tls_in_front(service.base_url.removeprefix("http://"), cert, key) as host:
+        checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=cert)
+    assert_fails(checkup, "TLS", "could not prove", "the certificate is for another name", hl.TransportError)
+
+
+def test_a_certificate_of_an_authority_in_place_of_a_server(service: hl.Sandbox, tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path, is_authority=True)
+    with tls_in_front(service.base_url.removeprefix("http://"), cert, key) as host:
+        checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=cert)
+    assert_fails(checkup, "TLS", "CaUsedAsEndEntity", "CA:FALSE", hl.TransportError)
+
+
+def test_a_port_that_does_not_speak_tls(service: hl.Sandbox) -> None:
+    base_url = service.base_url.replace("http://", "https://")
+    checkup = examine(service.credentials, base_url=base_url)
+    assert_fails(checkup, "TLS", "could not prove", "does not speak TLS", hl.TransportError)
+
+
+# Proxies: `https` to another host goes through the one that the environment names, and nothing leaves this machine.
+@pytest.mark.parametrize("status", [403, 407, 502])
+def test_a_proxy_that_lets_nothing_through(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    with web(lambda _: (status, {"Content-Type": "text/html"}, b"<html>ask the administrator</html>")) as host:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://joe:hunter2@{host}")
+        checkup = examine(service.credentials, base_url="https://fields.invalid")
+    next_step = f"calls go through the proxy `{host}` because HTTPS_PROXY is set"
+    assert_fails(checkup, "connection", "cannot connect", next_step, hl.TransportError)
+    assert "NO_PROXY=fields.invalid" in (checkup.findings[-1].next_step or "")
+    assert "hunter2" not in str(checkup)
+
+
+def test_a_proxy_that_is_not_there(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{closed_port()}")
+    checkup = examine(service.credentials, base_url="https://fields.invalid")
+    assert_fails(checkup, "connection", "refused", "because HTTPS_PROXY is set", hl.TransportError)
+
+
+def test_a_proxy_whose_name_nobody_knows(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", f"http://{UNKNOWN}:3128")
+    checkup = examine(service.credentials, base_url="https://fields.invalid")
+    next_step = f"check the spelling of the proxy `{UNKNOWN}:3128` in HTTPS_PROXY"
+    assert_fails(checkup, "name", "nobody knows the name", next_step, hl.TransportError)
+
+
+@contextlib.contextmanager
+def tunnel(to: str) -> Iterator[str]:
+    """Run a proxy that leads every call to one server."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.end_headers()
+        host, port = to.split(":")
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port))) as inside:
+            pass_on(request.connection, inside)
+
+    with web(answer) as host:
+        yield host
+
+
+def test_a_proxy_that_opens_tls(service: hl.Sandbox, own: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    with tls_in_front(service.base_url.removeprefix("http://"), *own) as far, tunnel(far) as host:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://{host}")
+        checkup = examine(service.credentials, base_url="https://fields.invalid", timeout=(5, 5, 5))
+    assert finding(checkup, "connection").seen == f"port 443 takes connections, through the proxy `{host}`"
+    assert_fails(checkup, "TLS", "could not prove", "a proxy that opens TLS", hl.TransportError)
+
+
+def test_a_page_of_a_proxy(service: hl.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cert, key = certificate(tmp_path, "DNS:fields.invalid")
+    page: Any = (200, {"Content-Type": "text/html"}, b"<html>blocked by policy</html>")
+    with web(lambda _: page) as far, tls_in_front(far, cert, key) as inside, tunnel(inside) as host:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://{host}")
+        checkup = examine(service.credentials, base_url="https://fields.invalid", ca_file=cert, timeout=(5, 5, 5))
+    next_step = f"HTTPS_PROXY sends calls through `{host}`: set NO_PROXY=fields.invalid"
+    assert_fails(checkup, "service", "web page", next_step, hl.DecodeError)

@@ -1,0 +1,53 @@
+//! One harmless call, made once, told with all that its reply says: what `headland doctor` looks at.
+
+use std::time::Duration;
+
+use super::record::content_of;
+use super::{Arguments, Client};
+use crate::api::{Endpoint, Returns};
+use crate::error::{Error, Kind, Result};
+use crate::transport::{Call, Caller, Probe, Whole};
+use crate::wire::{Value, decode_detail, decode_index};
+
+/// A wait for the limiter that is longer is told instead of waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A way of signing or addressing that differs from the configured one, to see whether it is the right one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Variation<'a> {
+    /// The path in front of the service's own, in place of that of the base address.
+    pub prefix: Option<&'a str>,
+    /// The host that is signed, in place of the one that is sent.
+    pub signed_host: Option<&'a str>,
+}
+
+/// Makes the call once. An error means that nothing was sent.
+pub(super) async fn examine(client: &Client, row: &'static Endpoint, variation: Variation<'_>) -> Result<Probe<Value>> {
+    let paging: &[(&'static str, String)] =
+        if row.paged { &[("pageSize", "1".to_owned()), ("page", "0".to_owned())] } else { &[] };
+    let call = Arguments::new(row, &[])?.call(row, paging, None)?;
+    let caller = client.caller();
+    let caller = Caller { base: caller.base.varied(variation.prefix, variation.signed_host), ..caller.clone() };
+    let probe = caller.probe(&call, PATIENCE).await?;
+    Ok(probe.and_then(|whole| {
+        decode(&call, &whole, &caller).map_err(|error| {
+            // What came may be anything, and is quoted.
+            Error::new(error.kind(), caller.without_keys(error.message())).with(|facts| {
+                facts.endpoint = Some(row.full_name);
+                facts.status = Some(whole.status);
+            })
+        })
+    }))
+}
+
+fn decode(call: &Call, whole: &Whole, caller: &Caller) -> Result<Value> {
+    let content = content_of(whole, caller.accept)?;
+    match call.row.returns {
+        Returns::Detail(shape) => decode_detail(content, &whole.body, shape),
+        Returns::Index(index) => {
+            let count = decode_index(content, &whole.body, index)?.total_count;
+            Ok(count.and_then(|count| i64::try_from(count).ok()).map_or(Value::Null, Value::Integer))
+        }
+        _ => Err(Error::new(Kind::Type, format!("{} gives neither a record nor a list", call.row.full_name))),
+    }
+}

@@ -1,0 +1,113 @@
+//! One request, sent once and never repeated, with all that its reply tells: for finding out why calls fail.
+
+use std::time::Duration;
+
+use super::attempts::{ERROR_BODY, LARGEST_RECORD};
+use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply};
+use super::skew::{Lesson, measure};
+use super::table::Class;
+use super::{Body, Call, Caller, FaultKind, Reply, Whole, judge_response};
+use crate::error::{Error, Kind, Result};
+use crate::limiter::Heard;
+use crate::wire::decode_response;
+
+/// What a request brought.
+#[derive(Debug)]
+pub struct Probe<T> {
+    /// The reply, or the error that a call would have ended with, had nothing been tried again.
+    pub outcome: Result<T>,
+    /// Where the exchange failed, if it did.
+    pub fault: Option<FaultKind>,
+    /// The service's clock minus ours in whole seconds, by `Date`.
+    pub skew: Option<i64>,
+    /// Whether the service refused the time of the request, in so many words.
+    pub is_about_time: bool,
+    /// Whether this reply taught the client to sign with another time from now on.
+    pub is_corrected: bool,
+    /// What the headers say about the limit.
+    pub heard: Heard,
+}
+
+impl<T> Probe<T> {
+    /// The same with what `read` makes of the reply.
+    pub fn and_then<U>(self, read: impl FnOnce(T) -> Result<U>) -> Probe<U> {
+        let Self { outcome, fault, skew, is_about_time, is_corrected, heard } = self;
+        Probe { outcome: outcome.and_then(read), fault, skew, is_about_time, is_corrected, heard }
+    }
+}
+
+impl Caller {
+    /// Sends `call` once, as every call is sent: granted, signed, judged, and its `Date` learnt from. An error means
+    /// that the limiter has no room within `patience` and nothing was sent.
+    pub async fn probe(&self, call: &Call, patience: Duration) -> Result<Probe<Whole>> {
+        let lease = self.limits.connect.saturating_add(self.limits.read).saturating_mul(2);
+        let mut slot = self.limiter.grant(lease, patience).await.map_err(|refusal| {
+            let wait = refusal.ready_in;
+            let message = format!("the rate limit allows the next call in {:.1} s", wait.as_secs_f64());
+            Error::new(Kind::RateLimited, message).with(|facts| facts.retry_after = Some(wait))
+        })?;
+        let correction = self.skew.seconds();
+        let request = self.sign(call, Class::of(call.row), correction)?;
+        if let Some(slot) = &mut slot {
+            slot.sent();
+        }
+        let sent = self.transport.send(request).await;
+        let now = self.clock.now();
+        let mut heard = Heard::default();
+        if let Ok(reply) = &sent {
+            heard = Heard::read(&reply.headers, now);
+            heard.block = heard.retry_after.or(heard.reset).filter(|_| reply.status == 429);
+        }
+        if let Some(slot) = slot {
+            slot.settle(&heard);
+        }
+        let mut probe = match sent {
+            Ok(reply) => {
+                let skew = measure(&reply.headers, now);
+                let (headers, status) = (reply.headers.clone(), reply.status);
+                let (outcome, fault) = self.read(call, reply, &heard).await;
+                let said = outcome.as_ref().err().and_then(|error| error.facts().check.as_deref());
+                let is_about_time = said.is_some_and(is_about_time);
+                let lesson =
+                    (status == 401).then(|| self.skew.learn(&headers, now, correction, is_about_time, &self.notices));
+                let is_corrected = matches!(lesson, Some(Lesson::Corrected(_)));
+                Probe { outcome, fault, skew, is_about_time, is_corrected, heard }
+            }
+            Err(fault) => Probe {
+                outcome: Err(judge_fault(&fault, self.base.host()).error),
+                fault: Some(fault.kind),
+                skew: None,
+                is_about_time: false,
+                is_corrected: false,
+                heard,
+            },
+        };
+        probe.outcome = probe.outcome.map_err(|error| {
+            error.with(|facts| {
+                facts.endpoint = Some(call.row.full_name);
+                facts.method = Some(call.row.method.as_str());
+                facts.attempts = Some(1);
+            })
+        });
+        Ok(probe)
+    }
+
+    async fn read(&self, call: &Call, reply: Reply, heard: &Heard) -> (Result<Whole>, Option<FaultKind>) {
+        let Reply { status, headers, body } = reply;
+        let body = Body::new(&headers, body);
+        if !(200..300).contains(&status) {
+            let body = body.collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
+            let body = self.without_keys(&String::from_utf8_lossy(&body));
+            let seen = Seen { path: &call.path, status, headers: &headers, heard, body: body.as_bytes() };
+            return (Err(judge_reply(&seen).error), None);
+        }
+        match body.collect(LARGEST_RECORD).await {
+            Ok(Some(body)) => match decode_response(&body).and_then(|response| judge_response(&response, heard)) {
+                None => (Ok(Whole { status, headers, body }), None),
+                Some(Judged { error, .. }) => (Err(error.with(|facts| facts.status = Some(status))), None),
+            },
+            Ok(None) => (Err(Error::new(Kind::Decode, "the reply is longer than any record or page is")), None),
+            Err(fault) => (Err(judge_fault(&fault, self.base.host()).error), Some(fault.kind)),
+        }
+    }
+}
