@@ -40,6 +40,9 @@ def doctor(
 ) -> Checkup:
     """Find out why calls fail, from the settings on; works where no client can be made of them.
 
+    The checks are those of the service (specification 5.2 to 5.5, 7, 8), one after the other, until one fails. At most
+    three calls are made, and no secret is shown: of keys, the last four characters at most.
+
     Args:
         profile: The profile to look at, as in `Client.from_profile`; without it, the environment.
         path: Another file of profiles.
@@ -58,14 +61,15 @@ def doctor(
     source = "from the environment" if from_env else f"from the profile [{profile or 'default'}]"
     try:
         found = settings.from_env() if from_env else settings.from_profile(profile or "default", path)
-        with Client(**found) as client:
-            return _examine(visit, client._calls.core, source)  # noqa: SLF001 - the doctor is one of us
+        client = Client(**found)
     except (errors.HeadlandError, OSError, TypeError, ValueError) as error:
         step, next_step = words.about_settings(error)
         if step != "settings":
             visit.ok("settings", source)
         visit.note(Finding(step, ok=False, seen=str(error), next_step=next_step))
         return visit.end(error)
+    with client:
+        return _examine(visit, client._calls.core, source)  # noqa: SLF001 - the doctor is one of us
 
 
 def examine(core: _core.Client) -> Checkup:
@@ -281,7 +285,9 @@ class _Steps:
         """Ask for the shortest list of jobs."""
         seen = self.call(LIST)
         error, count = seen["error"], seen["value"]
-        if isinstance(error, errors.PermissionDenied | errors.MethodNotAllowed | errors.AuthenticationError):
+        if isinstance(
+            error, errors.AuthenticationError | errors.PermissionDenied | errors.MethodNotAllowed | errors.NotFound
+        ):
             self.visit.fail("list call", error, words.SET_CLOCK if seen["is_about_time"] else words.DELEGATE)
         self.service(seen)
         self.visit.ok("list call", f"{LIST} works" + ("" if count is None else f": {count} jobs"))
@@ -289,7 +295,8 @@ class _Steps:
 
     def limiter(self, before: _core._Budget, seen: _core._Examined) -> None:
         """What is left of the limit, and who else uses it."""
-        now, trouble = self.core.budget(), self.core.limiter_trouble()
+        now, warnings = self.core.budget(), self.core.take_warnings()
+        trouble = self.core.limiter_trouble() or next((text for text in warnings if "limiter_state" in text), None)
         if now["remaining"] is None:
             self.visit.ok("limiter", "turned off (rate_limits is empty)")
             return
@@ -298,7 +305,7 @@ class _Steps:
         if trouble is not None:
             self.visit.ok("limiter", f"{used}; {trouble}", words.WRITABLE)
         elif others > 0:
-            self.visit.ok("limiter", f"{used}; {others} of them are not from this machine", words.SHARE)
+            self.visit.ok("limiter", f"{used}; {others} of them were made by others with this API key", words.SHARE)
         else:
             self.visit.ok("limiter", used)
 

@@ -91,7 +91,7 @@ def test_a_401_that_names_no_check(ill: hl.Sandbox) -> None:
     assert_fails(checkup, "signature", "Unauthorized", "does not say which check failed", hl.AuthenticationError)
 
 
-@pytest.mark.parametrize("status", [401, 403, 405])
+@pytest.mark.parametrize("status", [401, 403, 404, 405])
 def test_an_access_key_that_may_not_list_jobs(ill: hl.Sandbox, status: int) -> None:
     def answer(request: BaseHTTPRequestHandler) -> Answer:
         return record(request.path) if request.path.endswith("/accesskey") else (status, {}, b"not permitted")
@@ -192,7 +192,7 @@ def test_a_limit_that_others_use_up() -> None:
             for _ in range(3):
                 other.access_key()
         limiter = finding(examine(service.credentials, **limits), "limiter")
-        assert "3 of them are not from this machine" in limiter.seen
+        assert "3 of them were made by others" in limiter.seen
         assert "give each machine" in (limiter.next_step or "")
         with hl.Client(**service.credentials, rate_limits=()) as other:
             other.access_key()
@@ -214,6 +214,14 @@ def test_a_limit_that_this_machine_uses_up(ill: hl.Sandbox, tmp_path: Path) -> N
 
 def test_a_limiter_that_is_turned_off(ill: hl.Sandbox) -> None:
     assert "turned off" in finding(examine(ill.credentials, rate_limits=()), "limiter").seen
+
+
+def test_a_machine_without_a_folder_for_the_budget(ill: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name)
+    limiter = finding(examine(ill.credentials, limiter_state=None), "limiter")
+    assert "no folder for state" in limiter.seen
+    assert "set limiter_state" in (limiter.next_step or "")
 
 
 def test_a_file_of_the_budget_that_cannot_be_written(ill: hl.Sandbox, tmp_path: Path) -> None:

@@ -57,6 +57,14 @@ def test_settings_that_make_no_client(
         assert not (kept := os.environ[f"HEADLAND_{secret.upper()}"]) or kept not in shown
 
 
+def test_keys_in_the_wrong_places_are_not_shown(ill: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = ill.credentials
+    in_environment(monkeypatch, **{**keys, "base_url": keys["shared_secret"], "shared_secret": keys["base_url"]})
+    checkup = hl.doctor()
+    assert_fails(checkup, "address", "(not shown)", "the address that the operator gave", hl.ConfigurationError)
+    assert keys["shared_secret"] not in f"{checkup} {checkup!r} {checkup._repr_html_()} {checkup.error}"
+
+
 def test_a_variable_with_a_wrong_name_is_told(ill: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     in_environment(monkeypatch, **ill.credentials)
     monkeypatch.delenv("HEADLAND_API_KEY")
@@ -146,6 +154,15 @@ def test_the_verb_ends_as_a_call_would(
             assert ("error" in json.loads(written.err)) if code else written.err == ""
     for secret in ("api_key", "shared_secret", "access_key"):
         assert keys[secret] not in shown
+
+
+def test_each_line_is_printed_as_its_step_ends(ill: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_environment(monkeypatch, **ill.credentials)
+    before = len(ill.requests)
+    seen: list[tuple[str, int]] = []
+    checkup = hl.doctor(tell=lambda finding: seen.append((finding.name, len(ill.requests) - before)))
+    assert [name for name, _ in seen] == [finding.name for finding in checkup.findings]
+    assert dict(seen) | {"settings": 0, "address": 0, "access key": 1, "list call": 2} == dict(seen)
 
 
 def test_the_verb_takes_a_profile(ill: hl.Sandbox, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

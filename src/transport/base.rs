@@ -117,9 +117,13 @@ fn is_loopback(name: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The address for a message: nothing between `//` and `@`, where a password would be, and not after `?`.
+/// The address for a message: nothing between `//` and `@`, where a password would be, and not after `?`. A text
+/// without a dot or a colon is no address that somebody wrote wrongly, but may be a key in the wrong place.
 fn shown(text: &str) -> String {
     let text = text.trim().split(['?', '#']).next().unwrap_or_default();
+    if !text.contains(['.', ':']) {
+        return if text.is_empty() { String::new() } else { "(not shown)".to_owned() };
+    }
     match (text.find("//"), text.rfind('@')) {
         (Some(start), Some(end)) if start < end => {
             let front = text.get(..start).unwrap_or_default();
@@ -173,7 +177,9 @@ mod tests {
 
     #[test]
     fn what_is_no_base_address_is_told_without_a_password() {
-        for text in ["", "example.com", "ftp://x.org", "https://", "https://x.org/?a=1", "https://joe:hunter2@x.org"] {
+        for text in
+            ["", "example.com", "ftp://x.org", "https://", "https://x.org/?a=1", "https://joe:hunter2@x.org", "hunter2"]
+        {
             let error = Base::parse(text).unwrap_err();
             assert_eq!(error.kind(), Kind::Configuration, "{text}");
             assert!(!error.to_string().contains("hunter2"), "{error}");
