@@ -8,6 +8,7 @@ import datetime as dt
 import hashlib
 import hmac
 import json
+import select
 import socket
 import ssl
 import subprocess
@@ -115,6 +116,7 @@ def tls_in_front(of: str, cert: Path, key: Path) -> Iterator[str]:
     """End TLS with that certificate, and pass on what comes to the host and port of a plain service."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)
+    stop = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -126,27 +128,28 @@ def tls_in_front(of: str, cert: Path, key: Path) -> Iterator[str]:
                 with contextlib.suppress(OSError), context.wrap_socket(plain, server_side=True) as outside:
                     host, port = of.split(":")
                     with socket.create_connection((host, int(port))) as inside:
-                        pass_on(outside, inside)
+                        pass_on(outside, inside, stop)
 
         thread = threading.Thread(target=serve)
         thread.start()
         try:
             yield f"127.0.0.1:{server.getsockname()[1]}"
         finally:
+            stop.set()
             with contextlib.suppress(OSError):
                 server.shutdown(socket.SHUT_RDWR)
             thread.join()
 
 
-def pass_on(outside: socket.socket, inside: socket.socket) -> None:
-    """Pass on a request and its reply, until the client ends the connection or is idle for a while."""
-    outside.settimeout(0.5)
-    inside.settimeout(0.2)
-    while asked := outside.recv(65_536):
-        inside.sendall(asked)
-        with contextlib.suppress(TimeoutError):
-            while told := inside.recv(65_536):
-                outside.sendall(told)
+def pass_on(outside: socket.socket, inside: socket.socket, stop: threading.Event) -> None:
+    """Pass on what comes from either side, until one of them ends or `stop` is set."""
+    other = {outside: inside, inside: outside}
+    while not stop.is_set():
+        for source in select.select(list(other), [], [], 0.02)[0]:
+            told = source.recv(65_536)
+            if not told:
+                return
+            other[source].sendall(told)
 
 
 def ago(**span: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -102,6 +103,12 @@ def test_an_access_key_that_may_not_list_jobs(ill: hl.Sandbox, status: int) -> N
 
 
 # The clock, specification 5.2: requests live for 120 seconds.
+def seconds_behind(clock: hl.Finding) -> int:
+    measured = re.search(r"(\d+) s behind the service's", clock.seen)
+    assert measured, clock.seen
+    return int(measured[1])
+
+
 @pytest.mark.parametrize(
     ("seconds", "calls", "is_noted"), [(20, 2, False), (90, 2, True), (120, None, True), (240, 3, True)]
 )
@@ -112,14 +119,15 @@ def test_a_clock_that_is_off_is_measured(seconds: int, calls: int | None, *, is_
     clock = finding(checkup, "clock")
     assert checkup.ok
     assert calls in (checkup.calls, None)
-    assert any(f"{measured} s behind the service's" in clock.seen for measured in (seconds - 1, seconds, seconds + 1))
+    assert abs(seconds_behind(clock) - seconds) <= 3
     assert ("set this machine's clock right" in (clock.next_step or "")) == is_noted
 
 
 def test_an_hour_is_corrected_for_this_client(ill: hl.Sandbox) -> None:
     ill.faults.add(endpoint="*", kind="skew", times=3)
     clock = finding(examine(ill.credentials), "clock")
-    assert "3600 s behind the service's; corrected for this client" in clock.seen
+    assert abs(seconds_behind(clock) - 3600) <= 3
+    assert clock.seen.endswith("; corrected for this client")
     assert "network time" in (clock.next_step or "")
 
 
@@ -208,7 +216,7 @@ def test_a_limit_that_this_machine_uses_up(ill: hl.Sandbox, tmp_path: Path) -> N
         other.access_key()
         other.access_key()
     checkup = examine(ill.credentials, **state)
-    assert_fails(checkup, "limiter", "allows the next call in", "wait 60 s: programs on this machine", hl.RateLimited)
+    assert_fails(checkup, "limiter", "allows the next call in", "s: programs on this machine", hl.RateLimited)
     assert checkup.calls == 0
 
 

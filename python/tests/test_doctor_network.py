@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -59,7 +60,7 @@ def blocked() -> Iterator[str]:
 
 
 def test_a_port_that_is_blocked(service: hl.Sandbox, blocked: str) -> None:
-    checkup = examine(service.credentials, base_url=f"http://{blocked}")
+    checkup = examine(service.credentials, base_url=f"http://{blocked}", timeout=(0.3, 5, 5))
     assert_fails(checkup, "connection", "cannot connect", "blocks port", hl.TransportError)
 
 
@@ -107,7 +108,7 @@ def test_calls_over_tls_go_through_with_ca_file(service: hl.Sandbox, own: tuple[
         keys: dict[str, Any] = {**service.credentials, "base_url": f"https://{host}", "ca_file": own[0]}
         with hl.Client(**keys, rate_limits=()) as client:
             assert client.access_key()["access_key"] == service.credentials["access_key"]
-        checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=own[0], timeout=(5, 5, 5))
+        checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=own[0])
     assert checkup.ok
     assert finding(checkup, "TLS").seen == "the certificate is trusted"
 
@@ -160,22 +161,26 @@ def test_a_proxy_whose_name_nobody_knows(service: hl.Sandbox, monkeypatch: pytes
 @contextlib.contextmanager
 def tunnel(to: str) -> Iterator[str]:
     """Run a proxy that leads every call to one server."""
+    stop = threading.Event()
 
     def answer(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)
         request.end_headers()
         host, port = to.split(":")
         with contextlib.suppress(OSError), socket.create_connection((host, int(port))) as inside:
-            pass_on(request.connection, inside)
+            pass_on(request.connection, inside, stop)
 
     with web(answer) as host:
-        yield host
+        try:
+            yield host
+        finally:
+            stop.set()
 
 
 def test_a_proxy_that_opens_tls(service: hl.Sandbox, own: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     with tls_in_front(service.base_url.removeprefix("http://"), *own) as far, tunnel(far) as host:
         monkeypatch.setenv("HTTPS_PROXY", f"http://{host}")
-        checkup = examine(service.credentials, base_url="https://fields.invalid", timeout=(5, 5, 5))
+        checkup = examine(service.credentials, base_url="https://fields.invalid")
     assert finding(checkup, "connection").seen == f"port 443 takes connections, through the proxy `{host}`"
     assert_fails(checkup, "TLS", "could not prove", "a proxy that opens TLS", hl.TransportError)
 
@@ -185,6 +190,6 @@ def test_a_page_of_a_proxy(service: hl.Sandbox, tmp_path: Path, monkeypatch: pyt
     page: Any = (200, {"Content-Type": "text/html"}, b"<html>blocked by policy</html>")
     with web(lambda _: page) as far, tls_in_front(far, cert, key) as inside, tunnel(inside) as host:
         monkeypatch.setenv("HTTPS_PROXY", f"http://{host}")
-        checkup = examine(service.credentials, base_url="https://fields.invalid", ca_file=cert, timeout=(5, 5, 5))
+        checkup = examine(service.credentials, base_url="https://fields.invalid", ca_file=cert)
     next_step = f"HTTPS_PROXY sends calls through `{host}`: set NO_PROXY=fields.invalid"
     assert_fails(checkup, "service", "web page", next_step, hl.DecodeError)

@@ -26,7 +26,7 @@ def ill(service: hl.Sandbox) -> Iterator[hl.Sandbox]:
 
 
 def in_environment(monkeypatch: pytest.MonkeyPatch, **names: object) -> None:
-    for name, value in {"limiter_state": "memory", "timeout": "0.5,0.5,0.5", **names}.items():
+    for name, value in {"limiter_state": "memory", "timeout": "5,5,2", **names}.items():
         monkeypatch.setenv(f"HEADLAND_{name.upper()}", str(value))
 
 
