@@ -3,7 +3,7 @@
 use chrono::{DateTime, SubsecRound as _, Utc};
 use http::{StatusCode, header};
 
-use super::files::{self, Outcome};
+use super::files;
 use super::reply::{Answer, Content, Reply};
 use super::store::{NewUpload, Selection, StoredJob};
 use super::variants::Variant;
@@ -52,8 +52,7 @@ pub(super) fn get(world: &World, call: &Call) -> Answer {
         _ => uploaded(&job),
     };
     let status = outcome.as_ref().map_or(Value::Null, |outcome| Value::Text(outcome.status().to_owned()));
-    let has_shapes = !matches!(outcome, Some(Outcome::NoCoverage | Outcome::Failed { .. }));
-    let formats = if has_shapes { &["BIN", "SHP"][..] } else { &["BIN"][..] };
+    let formats = files::formats(world, call, &job, outcome.as_ref())?;
     let available = formats.iter().map(|format| {
         Value::Record(vec![
             (Name::Borrowed("file_name"), Value::Text(files::file_name(&job, format, generated.is_none()))),

@@ -1,7 +1,6 @@
 //! The whole service on loopback, with fields of known truth.
 //!
-//! Not imitated: TLS; the formats FMIS and XML of a job and the conversion of a display's own files; expiry of access keys;
-//! dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`,
+//! Not imitated: TLS; the conversion of a display's own files that were uploaded; dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`,
 //! `conversions`, `field_computers`, `field_hubs`, `prescription_maps`, `locations`, `grain_carts`), storage (`store`,
 //! `maps`, `store_carts`, `accounts`; `telemetry` computes instead).
 //!

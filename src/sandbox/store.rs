@@ -227,12 +227,14 @@ impl Store {
         })
     }
 
-    /// When a conversion is ready; `None` where it was never asked for.
-    pub(super) fn conversion(&self, job: &str, format: &str) -> Outcome<Option<DateTime<Utc>>> {
+    /// The format of the conversion of a job that was over last; `None` where none is.
+    pub(super) fn last_conversion(&self, job: &str, now: DateTime<Utc>) -> Outcome<Option<String>> {
         locked(&self.0)
-            .query_row("SELECT ready FROM conversion WHERE job = ? AND format = ?", [job, format], |row| {
-                Ok(time(row.get(0)?))
-            })
+            .query_row(
+                "SELECT format FROM conversion WHERE job = ? AND ready <= ? ORDER BY ready DESC, format DESC LIMIT 1",
+                params![job, now.timestamp_micros()],
+                |row| row.get(0),
+            )
             .optional()
     }
 }

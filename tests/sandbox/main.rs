@@ -9,6 +9,7 @@ mod carts;
 mod checks;
 mod client;
 mod content;
+mod conversions;
 mod devices;
 mod faults;
 mod files;
