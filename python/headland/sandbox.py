@@ -195,6 +195,21 @@ class Sandbox:
         return self._core.keys()["revoked_access_key"]
 
     @property
+    def partial_access_key(self) -> str:
+        """An access key of the same customer that gives one field computer, its hub, its jobs, their maps and grain carts."""
+        return self._core.keys()["partial_access_key"]
+
+    @property
+    def read_only_access_key(self) -> str:
+        """An access key of the same customer that gives everything and may not write."""
+        return self._core.keys()["read_only_access_key"]
+
+    @property
+    def expired_access_key(self) -> str:
+        """An access key of the same customer that has expired."""
+        return self._core.keys()["expired_access_key"]
+
+    @property
     def requests(self) -> list[Request]:
         """The requests that arrived so far."""
         return [Request(**request) for request in self._core.requests()]

@@ -20,7 +20,12 @@ pub(super) const COLLECTION: &str = "JobData";
 pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
     let asked = call.query.page().map_err(Reply::bad_request)?;
     let since = call.query.date().map_err(Reply::bad_request)?;
-    let selection = Selection { customer: call.customer, since, by_updated: world.habits.has(Variant::DateByUpdated) };
+    let selection = Selection {
+        customer: call.customer,
+        hidden: world.hidden_jobs(call),
+        since,
+        by_updated: world.habits.has(Variant::DateByUpdated),
+    };
     let (total, place, jobs) = world.store.jobs(selection, |total| {
         let place = asked.place(total);
         (place, place.skip, place.count)
@@ -98,5 +103,6 @@ pub(super) fn created(world: &World, collection: &str, id: &str) -> Reply {
 
 /// The job of the call's customer with the call's id.
 pub(super) fn find(world: &World, call: &Call) -> Result<StoredJob, Reply> {
-    world.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("job", &call.id))
+    let job = world.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("job", &call.id))?;
+    if world.gives_job(call, &job.id) { Ok(job) } else { Err(world.not_permitted()) }
 }

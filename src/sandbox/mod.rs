@@ -13,6 +13,7 @@ mod accounts;
 mod checks;
 mod clock;
 mod conversions;
+mod delegation;
 mod encode;
 mod encode_xml;
 mod faults;
@@ -105,6 +106,12 @@ pub struct Keys {
     pub other_access_key: String,
     /// An access key that its customer revoked.
     pub revoked_access_key: String,
+    /// An access key of the same customer that gives one field computer and what belongs to it.
+    pub partial_access_key: String,
+    /// An access key of the same customer that gives everything and may not write.
+    pub read_only_access_key: String,
+    /// An access key of the same customer that has expired.
+    pub expired_access_key: String,
 }
 
 /// A request that arrived.

@@ -46,7 +46,7 @@ pub(super) fn of_job(world: &World, call: &Call, index: &'static Index) -> Answe
 }
 
 fn items(world: &World, call: &Call, index: &'static Index, maps: Vec<StoredMap>) -> Answer {
-    let items = maps.into_iter().map(|map| {
+    let items = maps.into_iter().filter(|map| world.gives_map(call, &map.id)).map(|map| {
         Value::Record(vec![
             (Name::Borrowed("uri"), Value::Text(world.uri(COLLECTION, &map.id))),
             (Name::Borrowed("id"), Value::Text(map.id)),
@@ -149,6 +149,9 @@ pub(super) fn send(world: &World, call: &Call) -> Answer {
     let computers = world.accounts.computers(call.customer);
     let found = computers.iter().enumerate().find(|(_, computer)| computer.id.eq_ignore_ascii_case(&call.other_id));
     let (place, computer) = found.ok_or_else(|| Reply::no_record("field computer", &call.other_id))?;
+    if !world.gives_computer(call, computer) {
+        return Err(world.not_permitted());
+    }
     let delivered = next_poll(place, call.now);
     let sending = Sending { customer: call.customer, map: &map, computer: &computer.id, delivered };
     let info = match world.store.send(&sending, call.now)? {
@@ -170,7 +173,9 @@ pub(super) fn send(world: &World, call: &Call) -> Answer {
 
 /// The map of the call's customer with the call's id.
 fn find(world: &World, call: &Call) -> Result<StoredMap, Reply> {
-    world.store.map(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("prescription map", &call.id))
+    let map = world.store.map(call.customer, &call.id)?;
+    let map = map.ok_or_else(|| Reply::no_record("prescription map", &call.id))?;
+    if world.gives_map(call, &map.id) { Ok(map) } else { Err(world.not_permitted()) }
 }
 
 /// Times of maps have milliseconds (specification 2.5).

@@ -64,9 +64,11 @@ pub(super) enum Origin {
 }
 
 /// Which jobs a list holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Selection {
     pub(super) customer: u32,
+    /// The ids that are left out, as a JSON array.
+    pub(super) hidden: String,
     pub(super) since: Option<DateTime<Utc>>,
     /// Whether `since` is compared with the time of update.
     pub(super) by_updated: bool,
@@ -179,19 +181,19 @@ impl Store {
         let transaction = connection.transaction()?;
         let column = if selection.by_updated { "updated" } else { "created" };
         let since = selection.since.map_or(i64::MIN, |time| time.timestamp_micros());
+        let selected = format!("customer = ? AND {column} >= ? AND id NOT IN (SELECT value FROM json_each(?))");
         let total: i64 = transaction.query_row(
-            &format!("SELECT count(*) FROM job WHERE customer = ? AND {column} >= ?"),
-            params![selection.customer, since],
+            &format!("SELECT count(*) FROM job WHERE {selected}"),
+            params![selection.customer, since, selection.hidden],
             |row| row.get(0),
         )?;
         let (placed, skip, count) = place(total.unsigned_abs());
         let mut page = transaction.prepare_cached(&format!(
-            "SELECT id, name, sub_type, created, updated FROM job WHERE customer = ? AND {column} >= ? \
-             ORDER BY created DESC, number DESC LIMIT ? OFFSET ?"
+            "SELECT id, name, sub_type, created, updated FROM job WHERE {selected} ORDER BY created DESC, number DESC LIMIT ? OFFSET ?"
         ))?;
         let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
-        let jobs =
-            page.query_map(params![selection.customer, since, count, skip], stored_job)?.collect::<Outcome<_>>()?;
+        let given = params![selection.customer, since, selection.hidden, count, skip];
+        let jobs = page.query_map(given, stored_job)?.collect::<Outcome<_>>()?;
         Ok((total.unsigned_abs(), placed, jobs))
     }
 

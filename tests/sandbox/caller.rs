@@ -37,7 +37,7 @@ pub(crate) fn limited(windows: &[(u32, u64)], sliding: bool) -> Sandbox {
 pub(crate) struct Call<'a> {
     sandbox: &'a Sandbox,
     method: String,
-    target: String,
+    pub(crate) target: String,
     pub(crate) access_key: String,
     pub(crate) api_key: String,
     pub(crate) secret: String,

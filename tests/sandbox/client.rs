@@ -45,9 +45,18 @@ pub(crate) fn client(sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
 }
 
 pub(crate) fn client_that_accepts(accept: Content, sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
+    client_of(accept, &sandbox.keys().access_key, sandbox, windows)
+}
+
+/// A client without a limit, by another access key.
+pub(crate) fn client_with_key(access_key: &str, sandbox: &Arc<Sandbox>) -> Client {
+    client_of(Content::Json, access_key, sandbox, &[])
+}
+
+fn client_of(accept: Content, access_key: &str, sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
     let keys = sandbox.keys();
     let [api_key, secret, access_key] =
-        [&keys.api_key, &keys.shared_secret, &keys.access_key].map(|key| Secret::new(key.as_str()));
+        [&keys.api_key, &keys.shared_secret, access_key].map(|key: &str| Secret::new(key));
     let mut config = Config::new(&sandbox.base_url(), api_key, secret, access_key);
     config.rate_limits = windows.to_vec();
     config.accept = accept;

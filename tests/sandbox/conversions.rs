@@ -1,7 +1,7 @@
 //! Every format of every generated job comes from the same truth, and every status of a conversion shows (specification
 //! 3, 4.4).
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests expect by unwrapping")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests expect by unwrapping")]
 
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read as _};

@@ -10,6 +10,7 @@ mod checks;
 mod client;
 mod content;
 mod conversions;
+mod delegation;
 mod devices;
 mod faults;
 mod files;

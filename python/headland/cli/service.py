@@ -32,6 +32,9 @@ def add_verbs(verbs: Verbs) -> None:
     )
     verb.add_argument("--window", choices=("fixed", "sliding"), default="fixed", help="kind of window")
     verb.add_argument("--conversion-time", type=float, default=sandbox.CONVERSION_TIME, metavar="SECONDS")
+    verb.add_argument(
+        "--clock", choices=("real", "moved"), default="real", help="`moved` stands still, for tests of what time does"
+    )
     verb.add_argument("--variants", action="append", metavar="NAME", help="habits of real services; `wild` is all")
 
 
@@ -48,6 +51,7 @@ def _serve(given: argparse.Namespace) -> int:
         window=given.window,
         conversion_time=given.conversion_time,
         variants=variants,
+        clock=given.clock,
     ) as running:
         _announce(running, as_json=given.json)
         while not stop.wait(LOOK):
@@ -71,6 +75,9 @@ def _announce(running: hl.Sandbox, *, as_json: bool) -> None:
         **running.credentials,
         "other_access_key": running.other_access_key,
         "revoked_access_key": running.revoked_access_key,
+        "partial_access_key": running.partial_access_key,
+        "read_only_access_key": running.read_only_access_key,
+        "expired_access_key": running.expired_access_key,
     }
     if as_json:
         print_json(keys)
