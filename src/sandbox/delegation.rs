@@ -81,5 +81,5 @@ impl World {
 }
 
 fn array<'a>(ids: impl Iterator<Item = &'a str>) -> String {
-    serde_json::Value::from_iter(ids).to_string()
+    ids.collect::<serde_json::Value>().to_string()
 }

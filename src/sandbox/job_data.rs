@@ -26,7 +26,7 @@ pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer 
         since,
         by_updated: world.habits.has(Variant::DateByUpdated),
     };
-    let (total, place, jobs) = world.store.jobs(selection, |total| {
+    let (total, place, jobs) = world.store.jobs(&selection, |total| {
         let place = asked.place(total);
         (place, place.skip, place.count)
     })?;

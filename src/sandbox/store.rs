@@ -174,7 +174,7 @@ impl Store {
     /// `place` turns the total into `(skip, count)`; both queries see the same state.
     pub(super) fn jobs<P>(
         &self,
-        selection: Selection,
+        selection: &Selection,
         place: impl FnOnce(u64) -> (P, u64, u64),
     ) -> Outcome<(u64, P, Vec<StoredJob>)> {
         let mut connection = locked(&self.0);

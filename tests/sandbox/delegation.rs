@@ -208,7 +208,8 @@ fn an_expired_key_shows_its_own_summary_and_nothing_else_2_7() {
     assert!(writes(&sandbox, &keys.expired_access_key).iter().all(|reply| reply.status == 401));
     // Every key expires in the end, by the service's clock.
     let end = "2050-01-01T00:00:00Z".parse::<chrono::DateTime<chrono::Utc>>().unwrap();
-    sandbox.advance((end - sandbox.now()).to_std().unwrap() - Duration::from_secs(1));
+    let left = end - sandbox.now() - chrono::TimeDelta::seconds(1);
+    sandbox.advance(left.to_std().unwrap());
     assert_eq!(get(&sandbox, "/jobdata").send().status, 200);
     sandbox.advance(Duration::from_secs(2));
     assert_eq!(get(&sandbox, "/jobdata").send().status, 401);
