@@ -88,7 +88,18 @@ class CartTruth(TypedDict):
 
 
 class Faults:
-    """Faults that the service shows on demand."""
+    """Faults that the service shows on demand (sections 7 and 8 of the interface).
+
+    Replies in place of the right one: ``unauthorized`` (401), ``forbidden`` (403), ``bad-request`` (400), ``not-found``
+    (404), ``method-not-allowed`` (405), ``too-many-requests`` (429), ``unavailable`` (503 with its plain text),
+    ``server-error`` (500), ``more-time`` (202 with ``Retry-After``), ``redirect`` (302); where a file was asked for
+    ``not-ready`` (200 and the wait), ``no-coverage`` and ``web-page``; where a map was sent ``already-queued`` and
+    ``same-name``. Those with a code are also known by it, such as ``"503"``.
+
+    Trouble on the way: ``reset`` (nothing is carried out, no reply), ``lost-reply`` (carried out, no reply),
+    ``truncated`` (the reply breaks off half-way). Together with any of these: ``slow`` (a second of silence first),
+    ``no-date`` (no ``Date``), ``skew`` (the service's clock is an hour ahead).
+    """
 
     __slots__ = ("_core",)
 

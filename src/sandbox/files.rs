@@ -123,15 +123,7 @@ fn converted(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answe
     }
     match outcome(world, call, job, format)? {
         Outcome::File => file(world, call, job, format),
-        Outcome::NoCoverage => {
-            let text = |text: &str| Value::Text(text.to_owned());
-            let no_coverage = Value::Record(vec![
-                (Name::Borrowed("status"), text("NO_COVERAGE")),
-                (Name::Borrowed("error_info"), text("No coverage available.")),
-                (Name::Borrowed("result"), text("nil")),
-            ]);
-            Ok(Reply::new(StatusCode::OK, Content::Record(&SERVICE_RESPONSE, no_coverage)))
-        }
+        Outcome::NoCoverage => Ok(no_coverage()),
         Outcome::Failed { failure, why } => Ok(Reply::word(StatusCode::OK, failure.status(), why)),
     }
 }
@@ -145,7 +137,19 @@ fn made(format: &str) -> Made {
     }
 }
 
-fn more_time(world: &World, seconds: u64) -> Reply {
+/// The job has no coverage.
+pub(super) fn no_coverage() -> Reply {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let fields = Value::Record(vec![
+        (Name::Borrowed("status"), text("NO_COVERAGE")),
+        (Name::Borrowed("error_info"), text("No coverage available.")),
+        (Name::Borrowed("result"), text("nil")),
+    ]);
+    Reply::new(StatusCode::OK, Content::Record(&SERVICE_RESPONSE, fields))
+}
+
+/// The file is not ready yet.
+pub(super) fn more_time(world: &World, seconds: u64) -> Reply {
     let is_202 = world.habits.has(Variant::MoreTime202);
     let mut reply = Reply::more_time(if is_202 { StatusCode::ACCEPTED } else { StatusCode::OK }, seconds);
     if world.habits.has(Variant::NoRetryAfter) {

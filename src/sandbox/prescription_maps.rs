@@ -21,6 +21,11 @@ use crate::wire::{Name, Value};
 /// The path as production writes it.
 const COLLECTION: &str = "PrescriptionMaps";
 
+/// What is in the way of a map that is sent (specification 4.3).
+pub(super) const QUEUED: &str =
+    "This prescription map is already queued for this field computer. Please wait until it is delivered.";
+pub(super) const SAME_NAME: &str = "A file with the same name is already queued for this field computer.";
+
 /// `GET /prescriptionmaps`, newest first: the order is not shown.
 pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
     items(world, call, index, world.store.maps(call.customer)?)
@@ -159,16 +164,16 @@ pub(super) fn send(world: &World, call: &Call) -> Answer {
             let info = format!("`{}` is queued for the field computer.", map.name);
             return Ok(Reply::text(StatusCode::OK, info));
         }
-        Sent::SameMap => format!(
-            "Prescription map `{}` is already queued for this field computer. Please wait until it is delivered.",
-            map.id
-        ),
-        Sent::SameName => {
-            format!("A file with the same name, `{}`, is already queued for this field computer.", map.name)
-        }
+        Sent::SameMap => QUEUED,
+        Sent::SameName => SAME_NAME,
     };
+    Err(conflict(world, info))
+}
+
+/// A map that is not queued because something is in the way.
+pub(super) fn conflict(world: &World, info: &str) -> Reply {
     let status = if world.habits.has(Variant::Conflict200) { StatusCode::OK } else { StatusCode::CONFLICT };
-    Err(Reply::invalid(status, info))
+    Reply::invalid(status, info)
 }
 
 /// The map of the call's customer with the call's id.

@@ -129,12 +129,22 @@ impl Service {
             Fault::Forbidden => {
                 Some(Reply::invalid(StatusCode::FORBIDDEN, "The access key does not permit these data."))
             }
+            Fault::BadRequest => Some(Reply::bad_request("Something in the request is wrong.")),
+            Fault::NotFound => Some(Reply::invalid(StatusCode::NOT_FOUND, "There is nothing at this address.")),
+            Fault::MethodNotAllowed => {
+                let reply = Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, "This address does not take the method.");
+                Some(reply.with(header::ALLOW, ""))
+            }
             Fault::TooManyRequests => Some(exceeded(1)),
             Fault::Unavailable => Some(Reply::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again.")),
             Fault::ServerError => {
                 Some(Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, "The service failed unexpectedly."))
             }
             Fault::MoreTime => Some(Reply::more_time(StatusCode::ACCEPTED, 1)),
+            Fault::NotReady => Some(files::more_time(&self.world, 1)),
+            Fault::NoCoverage => Some(files::no_coverage()),
+            Fault::AlreadyQueued => Some(prescription_maps::conflict(&self.world, prescription_maps::QUEUED)),
+            Fault::SameName => Some(prescription_maps::conflict(&self.world, prescription_maps::SAME_NAME)),
             Fault::Redirect => Some(
                 Reply::text(StatusCode::FOUND, "Moved.")
                     .with(header::LOCATION, format!("{}/redirected", self.world.base)),

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use headland::client::Target;
 use headland::error::Kind;
-use headland::sandbox::fields::{Coverage, FAILURES, Failure, Truth, account};
+use headland::sandbox::fields::{Coverage, FAILURES, Failure, Truth};
 use headland::sandbox::{Options, Sandbox};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use super::caller::{get, options, start, upload, zip_of};
+use super::caller::{generated, get, options, start, upload, zip_of};
 use super::client::{client, file, of, row};
 
 /// The numbers of a record with the names of their columns; a blank is left out.
@@ -161,7 +161,7 @@ async fn the_xml_of_every_job_adds_up_to_its_truth_4_4() {
 #[test]
 fn every_format_is_a_conversion_of_its_own_and_is_offered_by_name_4_4() {
     let sandbox = start(options());
-    let job = account(0).jobs.into_iter().find(|job| job.coverage == Coverage::Recorded).unwrap();
+    let job = generated().jobs.iter().find(|job| job.coverage == Coverage::Recorded).unwrap();
     let detail = get(&sandbox, &format!("/jobdata/{}", job.id)).send().json();
     let files = detail["AvailableFiles"].as_array().unwrap().clone();
     assert_eq!(
@@ -186,8 +186,7 @@ fn every_format_is_a_conversion_of_its_own_and_is_offered_by_name_4_4() {
 
 /// The id of the generated job that fails so.
 fn job_that_fails(failure: Failure) -> String {
-    let jobs = account(0).jobs;
-    jobs.into_iter().find(|job| job.coverage == Coverage::Unconvertible(failure)).unwrap().id
+    generated().jobs.iter().find(|job| job.coverage == Coverage::Unconvertible(failure)).unwrap().id.clone()
 }
 
 fn status_of(sandbox: &Sandbox, id: &str) -> serde_json::Value {
@@ -219,11 +218,11 @@ async fn all_seven_statuses_show_with_their_reasons_and_the_client_tells_them_se
         assert_eq!(original.body.starts_with(b"PK"), originals == 1, "{failure:?}");
         seen.insert(failure.status().to_owned());
     }
-    let fine = account(0).jobs.into_iter().find(|job| job.coverage == Coverage::Recorded).unwrap().id;
+    let fine = generated().jobs.iter().find(|job| job.coverage == Coverage::Recorded).unwrap().id.clone();
     file(&client, &fine, "SHP").await;
     assert_eq!(status_of(&sandbox, &fine), "CONVERSION_STATUS_SUCCESS");
     assert_eq!(seen.len(), 7);
-    let bare = account(0).jobs.into_iter().find(|job| job.coverage == Coverage::None).unwrap().id;
+    let bare = generated().jobs.iter().find(|job| job.coverage == Coverage::None).unwrap().id.clone();
     for format in ["SHP", "FMIS", "XML"] {
         let given = of("job_data.download", &[("id", &bare), ("format", format)]);
         let error = client.download(row("job_data.download"), &given, Target::Memory).await.unwrap_err();

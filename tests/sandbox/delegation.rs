@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use headland::client::{Target, UploadFile};
 use headland::error::Kind;
-use headland::sandbox::fields::{Account, account};
+use headland::sandbox::fields::Account;
 use headland::sandbox::{Options, Sandbox};
 use headland::wire::Value;
 use serde_json::json;
 
-use super::caller::{Reply, call, get, ids, options, start, upload, zip_of};
+use super::caller::{Reply, call, generated, get, ids, options, start, upload, zip_of};
 use super::client::{client_with_key, of, row};
 use super::maps::{ONE, zip_with};
 
@@ -72,7 +72,7 @@ fn a_key_of_a_part_of_an_account_sees_one_field_computer_and_what_belongs_to_it_
         ids.sort();
         ids
     };
-    for (path, kind, own, others) in parts(&account(0)) {
+    for (path, kind, own, others) in parts(generated()) {
         assert!(!others.is_empty(), "{path} has something that is hidden");
         assert_eq!(sorted(listed(&sandbox, &partial, path, kind)), sorted(own.clone()), "{path}");
         assert_eq!(listed(&sandbox, &whole, path, kind).len(), own.len() + others.len(), "{path}");
@@ -101,7 +101,7 @@ fn every_path_of_what_a_key_does_not_give_is_refused_with_either_code_7() {
     for (variants, status) in [(Vec::new(), 403), (vec!["no-permission-401".to_owned()], 401)] {
         let sandbox = start(Options { variants, ..options() });
         let partial = sandbox.keys().partial_access_key.clone();
-        let account = account(0);
+        let account = generated();
         let first = account.computers[0].id.clone();
         let [legacy, hub] = [&account.computers[1].id, &account.hubs[1].id];
         let hidden = |path: &str, kind: &str| {
@@ -156,7 +156,7 @@ fn an_upload_belongs_to_the_whole_account_and_to_every_key_of_it() {
 
 /// Every call that writes, by the key.
 fn writes(sandbox: &Sandbox, key: &str) -> Vec<Reply> {
-    let account = account(0);
+    let account = generated();
     let (map, computer) = (&account.maps[0].id, &account.computers[0].id);
     let post = |path: &str| {
         upload(sandbox, "a.jdp.zip", &zip_of("a.shp", b"x")).with(|call| path.clone_into(&mut call.target))
@@ -176,7 +176,7 @@ fn a_key_that_may_not_write_reads_everything_and_is_refused_with_403_or_405_5_3(
     ] {
         let sandbox = start(Options { variants, ..options() });
         let keys = sandbox.keys().clone();
-        for (path, kind, ..) in parts(&account(0)) {
+        for (path, kind, ..) in parts(generated()) {
             let all = listed(&sandbox, &keys.access_key, path, kind);
             assert_eq!(listed(&sandbox, &keys.read_only_access_key, path, kind), all, "{path}");
         }
@@ -185,7 +185,7 @@ fn a_key_that_may_not_write_reads_everything_and_is_refused_with_403_or_405_5_3(
             assert!(reply.info().contains("may read and not write"), "{}", reply.info());
         }
         let before = listed(&sandbox, &keys.access_key, "/jobdata", "JobData").len();
-        assert_eq!(before, account(0).jobs.len(), "nothing was written");
+        assert_eq!(before, generated().jobs.len(), "nothing was written");
     }
 }
 
@@ -219,7 +219,7 @@ fn an_expired_key_shows_its_own_summary_and_nothing_else_2_7() {
 async fn the_client_tells_what_a_key_does_not_permit_from_what_is_not_there() {
     let sandbox = Arc::new(start(options()));
     let keys = sandbox.keys().clone();
-    let account = account(0);
+    let account = generated();
     let kind_of = async |key: &str, id: &str| {
         let given = of("field_hubs.get", &[("id", id)]);
         client_with_key(key, &sandbox).detail(row("field_hubs.get"), &given).await.map_err(|error| error.kind())

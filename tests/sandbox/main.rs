@@ -8,6 +8,7 @@ mod caller;
 mod carts;
 mod checks;
 mod client;
+mod conditions;
 mod content;
 mod conversions;
 mod delegation;
