@@ -207,7 +207,7 @@ class Sandbox:
 
     @property
     def partial_access_key(self) -> str:
-        """An access key of the same customer that gives one field computer, its hub, its jobs, their maps and grain carts."""
+        """An access key of the same customer that gives one field computer and what belongs to it."""
         return self._core.keys()["partial_access_key"]
 
     @property

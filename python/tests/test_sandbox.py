@@ -22,7 +22,9 @@ def test_access_keys_that_give_less_than_everything() -> None:
     with hl.Sandbox.demo() as service:
 
         def client(access_key: str) -> hl.Client:
-            return hl.Client(**{**service.credentials, "access_key": access_key}, rate_limits=())
+            credentials = service.credentials
+            credentials["access_key"] = access_key
+            return hl.Client(**credentials, rate_limits=())
 
         with client(service.partial_access_key) as partial:
             computers = list(partial.field_computers.list())
