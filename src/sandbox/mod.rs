@@ -1,7 +1,7 @@
 //! The whole service on loopback, with fields of known truth.
 //!
 //! Not imitated: TLS; the conversion of a display's own files that were uploaded; dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`,
-//! `conversions`, `field_computers`, `field_hubs`, `prescription_maps`, `locations`, `grain_carts`), storage (`store`,
+//! `conversions`, `field_computers`, `field_hubs`, `prescription_maps`, `locations`, `grain_carts`, `delegation`), storage (`store`,
 //! `maps`, `store_carts`, `accounts`; `telemetry` computes instead).
 //!
 //! Field computers come online by a timetable: the first of an account in the first ten minutes of every half hour
