@@ -207,17 +207,21 @@ class Sandbox:
 
     @property
     def partial_access_key(self) -> str:
-        """An access key of the same customer that gives one field computer and what belongs to it."""
+        """An access key of the same customer that gives one field computer and what belongs to it.
+
+        That is its hub, the jobs that it made, the maps that those used and the grain carts of its harvests. Uploads
+        belong to no field computer: every key of the customer gives them. The rest is refused as ``PermissionDenied``.
+        """
         return self._core.keys()["partial_access_key"]
 
     @property
     def read_only_access_key(self) -> str:
-        """An access key of the same customer that gives everything and may not write."""
+        """An access key of the same customer that gives everything and may neither upload nor send."""
         return self._core.keys()["read_only_access_key"]
 
     @property
     def expired_access_key(self) -> str:
-        """An access key of the same customer that has expired."""
+        """An access key of the same customer that has expired: only its own summary is answered."""
         return self._core.keys()["expired_access_key"]
 
     @property

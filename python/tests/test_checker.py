@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from checker import RULES, results
-from checker_service import Service
+from checker_service import TAKES, Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,6 +87,21 @@ def test_it_runs_alone_and_prints_a_line_for_each_rule() -> None:
     assert [line.split()[0] for line in lines] == ["ok"] * (len(RULES) - 1) + ["BROKEN"], "only the limit is missing"
     assert summary == f"{len(RULES) - 1} of {len(RULES)} rules hold"
     assert done.returncode == 1
+
+
+def test_its_paths_are_those_of_table_4_2() -> None:
+    beside = HERE.parents[2] / "shared" / "spec" / "service.md"
+    specification = Path(os.environ.get("HEADLAND_SPEC", beside))
+    if not specification.is_file():
+        pytest.skip("no specification at HEADLAND_SPEC or ../shared/spec/service.md")
+    section = specification.read_text(encoding="utf-8").split("### 4.2")[1].split("### 4.3")[0]
+    stated = {
+        (method, re.sub(r"{\w+}", "{}", path)) for method, path in re.findall(r"\n\| ([A-Z]+) \| (/\S+) ", section)
+    }
+    # This row says that it is not implemented, and has a rule of its own.
+    stated.remove(("GET", "/fieldcomputers/all/locations"))
+    known = {(method, re.sub(r"{\w+}", "{}", path)) for path, methods in TAKES.items() for method in methods}
+    assert known == stated
 
 
 def test_without_its_words_it_says_how_it_is_used() -> None:
