@@ -88,7 +88,18 @@ class CartTruth(TypedDict):
 
 
 class Faults:
-    """Faults that the service shows on demand."""
+    """Faults that the service shows on demand (sections 7 and 8 of the interface).
+
+    Replies in place of the right one: ``unauthorized`` (401), ``forbidden`` (403), ``bad-request`` (400), ``not-found``
+    (404), ``method-not-allowed`` (405), ``too-many-requests`` (429), ``unavailable`` (503 with its plain text),
+    ``server-error`` (500), ``more-time`` (202 with ``Retry-After``), ``redirect`` (302); where a file was asked for
+    ``not-ready`` (200 and the wait), ``no-coverage`` and ``web-page``; where a map was sent ``already-queued`` and
+    ``same-name``. Those with a code are also known by it, such as ``"503"``.
+
+    Trouble on the way: ``reset`` (nothing is carried out, no reply), ``lost-reply`` (carried out, no reply),
+    ``truncated`` (the reply breaks off half-way). Together with any of these: ``slow`` (a second of silence first),
+    ``no-date`` (no ``Date``), ``skew`` (the service's clock is an hour ahead).
+    """
 
     __slots__ = ("_core",)
 
@@ -193,6 +204,25 @@ class Sandbox:
     def revoked_access_key(self) -> str:
         """An access key that its customer revoked."""
         return self._core.keys()["revoked_access_key"]
+
+    @property
+    def partial_access_key(self) -> str:
+        """An access key of the same customer that gives one field computer and what belongs to it.
+
+        That is its hub, the jobs that it made, the maps that those used and the grain carts of its harvests. Uploads
+        belong to no field computer: every key of the customer gives them. The rest is refused as ``PermissionDenied``.
+        """
+        return self._core.keys()["partial_access_key"]
+
+    @property
+    def read_only_access_key(self) -> str:
+        """An access key of the same customer that gives everything and may neither upload nor send."""
+        return self._core.keys()["read_only_access_key"]
+
+    @property
+    def expired_access_key(self) -> str:
+        """An access key of the same customer that has expired: only its own summary is answered."""
+        return self._core.keys()["expired_access_key"]
 
     @property
     def requests(self) -> list[Request]:

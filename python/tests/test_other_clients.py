@@ -77,6 +77,9 @@ def test_the_line_has_exactly_the_keys(announced: dict[str, str]) -> None:
         "access_key",
         "other_access_key",
         "revoked_access_key",
+        "partial_access_key",
+        "read_only_access_key",
+        "expired_access_key",
     }
 
 

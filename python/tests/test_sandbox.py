@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import warnings
 from typing import Any
@@ -15,6 +16,33 @@ def test_credentials_are_the_arguments_of_a_client() -> None:
     with hl.Sandbox.demo() as service:
         assert set(service.credentials) == {"base_url", "api_key", "shared_secret", "access_key"}
         assert service.credentials["base_url"] == service.base_url
+
+
+def test_access_keys_that_give_less_than_everything() -> None:
+    with hl.Sandbox.demo() as service:
+
+        def client(access_key: str) -> hl.Client:
+            credentials = service.credentials
+            credentials["access_key"] = access_key
+            return hl.Client(**credentials, rate_limits=())
+
+        with client(service.partial_access_key) as partial:
+            computers = list(partial.field_computers.list())
+            jobs = {job["id"] for job in partial.job_data.list()}
+        assert len(computers) == 1
+        hidden = next(job["job_id"] for job in service.truth if job["job_id"] not in jobs)
+        with client(service.partial_access_key) as partial, pytest.raises(hl.PermissionDenied, match="does not permit"):
+            partial.job_data.get(hidden)
+        with client(service.read_only_access_key) as reader:
+            assert len(list(reader.job_data.list())) > len(jobs)
+            with pytest.raises(hl.PermissionDenied, match="read and not write"):
+                reader.prescription_maps.send(next(iter(reader.prescription_maps.list()))["id"], computers[0]["id"])
+        with client(service.expired_access_key) as expired:
+            summary = expired.access_key()
+            assert summary["is_active"]
+            assert summary["expiration_date_time"] == dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
+            with pytest.raises(hl.AuthenticationError, match="expired on 2025-01-01"):
+                expired.job_data.list().first()
 
 
 def test_one_seed_makes_one_account() -> None:
@@ -58,9 +86,14 @@ def test_a_closed_sandbox_says_so() -> None:
         service.advance(1)
 
 
-def test_wrong_faults_are_told(service: hl.Sandbox) -> None:
-    with pytest.raises(ValueError, match="nonsense"):
+def test_wrong_faults_are_told_and_the_documentation_has_every_right_one(service: hl.Sandbox) -> None:
+    with pytest.raises(ValueError, match="nonsense") as told:
         service.faults.add(endpoint="job_data.list", kind="nonsense")
+    known = str(told.value).split("use one of ")[1].split(", ")
+    documentation = hl.sandbox.Faults.__doc__
+    assert documentation is not None
+    assert len(known) > 20
+    assert [kind for kind in known if f"``{kind}``" not in documentation] == []
     with pytest.raises(ValueError, match=r"job_data\.lists"):
         service.faults.add(endpoint="job_data.lists", kind="503")
 

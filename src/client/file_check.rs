@@ -80,8 +80,9 @@ pub(super) fn check_xml_end(root: &str, tail: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(tail);
     let text = text.trim_end();
     let closed = text.rsplit_once("</").is_some_and(|(_, end)| end.trim_end_matches('>').trim_end() == root);
+    let is_empty = text.rsplit_once('<').is_some_and(|(_, last)| last.starts_with(root) && last.ends_with("/>"));
     // The root may close itself, or a comment may follow its end tag.
-    let is_whole = text.ends_with('>') && (closed || text.ends_with("/>") || text.contains(&format!("</{root}")));
+    let is_whole = text.ends_with('>') && (closed || is_empty || text.contains(&format!("</{root}")));
     if is_whole { Ok(()) } else { Err(format!("the XML is cut: it does not end with </{root}>")) }
 }
 
@@ -114,10 +115,10 @@ mod tests {
 
     #[test]
     fn a_cut_document_is_told_from_a_whole_one() {
-        for whole in ["<a><b/></a>", "<a><b/></a >\n<!-- end -->\n", "<a/>"] {
+        for whole in ["<a><b/></a>", "<a x='1'/>", "<a><b/></a >\n<!-- end -->\n", "<a/>"] {
             assert!(check_xml_end("a", whole.as_bytes()).is_ok(), "{whole}");
         }
-        for cut in ["<a><b>", "<a><b></b>", "<a><b></b></", "<a>text"] {
+        for cut in ["<a><b>", "<a><b/>", "<a><b></b>", "<a><b></b></", "<a>text"] {
             assert!(check_xml_end("a", cut.as_bytes()).is_err(), "{cut}");
         }
     }

@@ -67,6 +67,9 @@ impl Sandbox {
         known.set_item("access_key", &self.keys.access_key)?;
         known.set_item("other_access_key", &self.keys.other_access_key)?;
         known.set_item("revoked_access_key", &self.keys.revoked_access_key)?;
+        known.set_item("partial_access_key", &self.keys.partial_access_key)?;
+        known.set_item("read_only_access_key", &self.keys.read_only_access_key)?;
+        known.set_item("expired_access_key", &self.keys.expired_access_key)?;
         Ok(known)
     }
 

@@ -12,13 +12,17 @@ use super::store::StoredJob;
 use super::store_carts::StoredCart;
 use crate::error::Result;
 
-/// The two formats that exist of a generated job.
+/// The formats that exist of a generated job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Made {
     /// The display's own zip.
     Display,
     /// The zip of shape files.
     Shapefile,
+    /// The zip for farm management systems.
+    Fmis,
+    /// The XML of the parsed records.
+    Parsed,
 }
 
 /// The accounts, in the order of the customers.
@@ -95,6 +99,8 @@ impl Accounts {
         let archive = Bytes::from(match made {
             Made::Display => job.display_zip()?,
             Made::Shapefile => job.shapefile_zip()?,
+            Made::Fmis => job.fmis_zip()?,
+            Made::Parsed => job.parsed_xml()?,
         });
         locked(&self.archives).insert(key, archive.clone());
         Ok(archive)

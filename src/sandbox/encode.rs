@@ -20,6 +20,9 @@ pub(super) fn encode(content: Content, accepted: Accepted, habits: &Habits) -> (
         Content::WebPage(page) => (Bytes::from_static(page.as_bytes()), "text/html; charset=utf-8"),
         Content::File { bytes, .. } if habits.has(Variant::VagueContentType) => (bytes, "application/octet-stream"),
         Content::File { name, bytes } if name.to_ascii_lowercase().ends_with(".grc") => (bytes, "text/csv"),
+        Content::File { name, bytes } if name.to_ascii_lowercase().ends_with(".xml") => {
+            (bytes, Accepted::XML.media_type)
+        }
         Content::File { bytes, .. } => (bytes, "application/zip"),
         Content::Record(shape, record) => {
             let record = habitual(shape, &record, habits, &mut 0);

@@ -13,6 +13,12 @@ pub enum Fault {
     Unauthorized,
     /// `forbidden`.
     Forbidden,
+    /// `bad-request`.
+    BadRequest,
+    /// `not-found`.
+    NotFound,
+    /// `method-not-allowed`.
+    MethodNotAllowed,
     /// `too-many-requests`.
     TooManyRequests,
     /// `unavailable`.
@@ -21,6 +27,14 @@ pub enum Fault {
     ServerError,
     /// `more-time`.
     MoreTime,
+    /// `not-ready`.
+    NotReady,
+    /// `no-coverage`.
+    NoCoverage,
+    /// `already-queued`.
+    AlreadyQueued,
+    /// `same-name`.
+    SameName,
     /// `redirect`.
     Redirect,
     /// `lost-reply`.
@@ -56,6 +70,9 @@ pub struct FaultRow {
 pub static FAULTS: &[FaultRow] = &[
     row(Fault::Unauthorized, "unauthorized", "401", "401 that names the signature check, whatever was signed."),
     row(Fault::Forbidden, "forbidden", "403", "403: the access key does not permit the data."),
+    row(Fault::BadRequest, "bad-request", "400", "400 INVALID_REQUEST with a sentence."),
+    row(Fault::NotFound, "not-found", "404", "404, as for an address that does not exist."),
+    row(Fault::MethodNotAllowed, "method-not-allowed", "405", "405 with an empty `Allow`."),
     row(
         Fault::TooManyRequests,
         "too-many-requests",
@@ -63,8 +80,32 @@ pub static FAULTS: &[FaultRow] = &[
         "429 with `Retry-After: 1`, though the budget is not used up.",
     ),
     row(Fault::Unavailable, "unavailable", "503", "503 with the plain text `Resources exhausted. Try again.`."),
-    row(Fault::ServerError, "server-error", "500", "500 with a ServiceResponse."),
+    row(
+        Fault::ServerError,
+        "server-error",
+        "500",
+        "500 with a ServiceResponse, as earlier releases answered for an address that does not exist.",
+    ),
     row(Fault::MoreTime, "more-time", "202", "202 MORE_TIME_NEEDED with `Retry-After: 1`."),
+    row(
+        Fault::NotReady,
+        "not-ready",
+        "",
+        "Where a file was asked for: 200 MORE_TIME_NEEDED with the wait as hh:mm:ss, one second.",
+    ),
+    row(Fault::NoCoverage, "no-coverage", "", "Where a file was asked for: 200 NO_COVERAGE."),
+    row(
+        Fault::AlreadyQueued,
+        "already-queued",
+        "",
+        "Where a map was sent: 409 with a message that asks to wait, and nothing is queued.",
+    ),
+    row(
+        Fault::SameName,
+        "same-name",
+        "",
+        "Where a map was sent: 409 with a message that names the conflict of names, and nothing is queued.",
+    ),
     row(Fault::Redirect, "redirect", "302", "302 to `/redirected` of the same service."),
     row(Fault::LostReply, "lost-reply", "", "The request is carried out, then the connection closes without a reply."),
     row(Fault::Reset, "reset", "", "The connection closes before anything is carried out."),
@@ -87,6 +128,15 @@ impl Fault {
     /// request meets the one that was ordered first.
     fn is_modifier(self) -> bool {
         matches!(self, Self::Slow | Self::NoDate | Self::Skew)
+    }
+
+    /// Whether such a request can meet it; otherwise it waits for one that can.
+    fn can_meet(self, endpoints: &[&str], for_file: bool) -> bool {
+        match self {
+            Self::WebPage | Self::NotReady | Self::NoCoverage => for_file,
+            Self::AlreadyQueued | Self::SameName => endpoints.contains(&"prescription_maps.send"),
+            _ => true,
+        }
     }
 }
 
@@ -133,7 +183,7 @@ impl Faults {
             let fault = order.fault;
             let is_meant = order.endpoint == EVERY_ENDPOINT || endpoints.contains(&order.endpoint.as_str());
             let is_taken = met.iter().any(|other| *other == fault || !(other.is_modifier() || fault.is_modifier()));
-            if is_meant && !is_taken && (for_file || fault != Fault::WebPage) {
+            if is_meant && !is_taken && fault.can_meet(endpoints, for_file) {
                 order.times = order.times.saturating_sub(1);
                 met.push(fault);
             }

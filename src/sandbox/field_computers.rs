@@ -13,7 +13,7 @@ use crate::wire::{Name, Value};
 /// `GET /fieldcomputers`.
 pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
     let computers = world.accounts.computers(call.customer);
-    let items = computers.iter().map(|computer| {
+    let items = computers.iter().filter(|computer| world.gives_computer(call, computer)).map(|computer| {
         Value::Record(vec![
             (Name::Borrowed("id"), Value::Text(computer.id.clone())),
             (Name::Borrowed("name"), computer.detail.get("name").cloned().unwrap_or(Value::Null)),
@@ -68,5 +68,7 @@ pub(super) fn job_data(world: &World, call: &Call, index: &'static Index) -> Ans
 
 /// The computer of the call's customer with the call's id.
 pub(super) fn find<'a>(world: &'a World, call: &Call) -> Result<&'a Computer, Reply> {
-    world.accounts.computer(call.customer, &call.id).ok_or_else(|| Reply::no_record("field computer", &call.id))
+    let found = world.accounts.computer(call.customer, &call.id);
+    let computer = found.ok_or_else(|| Reply::no_record("field computer", &call.id))?;
+    if world.gives_computer(call, computer) { Ok(computer) } else { Err(world.not_permitted()) }
 }

@@ -10,7 +10,8 @@ use crate::wire::{Name, Value};
 
 /// `GET /fieldhubs`.
 pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let items = world.accounts.hubs(call.customer).iter().map(|hub| {
+    let hubs = world.accounts.hubs(call.customer).iter().filter(|hub| world.gives_hub(call, hub));
+    let items = hubs.map(|hub| {
         Value::Record(vec![
             (Name::Borrowed("id"), Value::Text(hub.id.clone())),
             (Name::Borrowed("name"), Value::Text(hub.name.to_owned())),
@@ -29,7 +30,9 @@ pub(super) fn get(world: &World, call: &Call, index: &'static Index) -> Answer {
 /// `GET /fieldhubs/all`.
 pub(super) fn reports(world: &World, call: &Call, index: &'static Index) -> Answer {
     let hubs = world.accounts.hubs(call.customer).iter().enumerate();
-    let items = hubs.map(|(place, hub)| detail(world, call, of_hub_at(call, place, hub), hub, false));
+    let items = hubs
+        .filter(|(_, hub)| world.gives_hub(call, hub))
+        .map(|(place, hub)| detail(world, call, of_hub_at(call, place, hub), hub, false));
     Reply::page_of(world, call, index, items.collect())
 }
 

@@ -1,7 +1,7 @@
-//! Files of a job and the conversions that make them (specification 4.4).
+//! Files of a job and the conversions that make them (specification 3, 4.4).
 //!
 //! A conversion starts when its file is first asked for and is over after a set time of the service's clock; what came
-//! of it, no coverage and failure included, is told only then. FMIS and XML are not imitated yet.
+//! of it, no coverage and failure included, is told only then. Each format has a conversion of its own.
 
 use std::io::Cursor;
 
@@ -10,7 +10,7 @@ use http::{StatusCode, header};
 
 use super::accounts::Made;
 use super::clock::{after, seconds_until};
-use super::fields::{Coverage, Job};
+use super::fields::{Coverage, Failure, Job};
 use super::job_data;
 use super::reply::{Answer, Content, Reply};
 use super::store::{Origin, StoredJob};
@@ -20,8 +20,11 @@ use crate::api::envelope::SERVICE_RESPONSE;
 use crate::api::job_data::FORMATS;
 use crate::wire::{Name, Value};
 
-/// The format whose conversion a job's `Status` tells of.
-const CONVERTED: &str = "SHP";
+/// The format that is no conversion.
+const ORIGINAL: &str = "BIN";
+
+/// The format that an upload can be converted to.
+const SHAPES: &str = "SHP";
 
 /// What came of a conversion.
 #[derive(Debug)]
@@ -31,7 +34,7 @@ pub(super) enum Outcome {
     /// The job recorded no coverage.
     NoCoverage,
     /// No file, for this reason.
-    Failed { status: &'static str, why: String },
+    Failed { failure: Failure, why: String },
 }
 
 impl Outcome {
@@ -39,38 +42,53 @@ impl Outcome {
     pub(super) fn status(&self) -> &'static str {
         match self {
             Self::File | Self::NoCoverage => "CONVERSION_STATUS_SUCCESS",
-            Self::Failed { status, .. } => status,
+            Self::Failed { failure, .. } => failure.status(),
         }
     }
 }
 
-/// What came of the conversion of a job; `None` where nobody asked for it or it is under way. Asking this starts none.
+/// What came of the conversion of a job that was over last; `None` where there is none. Asking this starts none.
 pub(super) fn outcome_so_far(world: &World, call: &Call, job: &StoredJob) -> Result<Option<Outcome>, Reply> {
-    match world.store.conversion(&job.id, CONVERTED)? {
-        Some(ready) if ready <= call.now => outcome(world, call, job).map(Some),
-        _ => Ok(None),
+    match world.store.last_conversion(&job.id, call.now)? {
+        Some(format) => outcome(world, call, job, &format).map(Some),
+        None => Ok(None),
     }
 }
 
-fn outcome(world: &World, call: &Call, job: &StoredJob) -> Result<Outcome, Reply> {
+/// The formats that a file can be had in, as far as the service knows by now.
+pub(super) fn formats(
+    world: &World,
+    call: &Call,
+    job: &StoredJob,
+    so_far: Option<&Outcome>,
+) -> Result<&'static [&'static str], Reply> {
+    if world.accounts.job(call.customer, &job.id).is_some() {
+        return Ok(match so_far {
+            None | Some(Outcome::File) => FORMATS,
+            Some(Outcome::Failed { failure: Failure::FileNotFound, .. }) => &[],
+            Some(Outcome::NoCoverage | Outcome::Failed { .. }) => &[ORIGINAL],
+        });
+    }
+    let is_refused = so_far.is_some() && matches!(world.store.origin(&job.id)?, Origin::Refused(_));
+    Ok(if is_refused { &[ORIGINAL] } else { &[ORIGINAL, SHAPES] })
+}
+
+fn outcome(world: &World, call: &Call, job: &StoredJob, format: &str) -> Result<Outcome, Reply> {
     match world.store.origin(&job.id)? {
         Origin::Generated => {}
-        Origin::Convertible => return Ok(Outcome::File),
-        Origin::Refused(why) => {
-            return Ok(Outcome::Failed { status: "CONVERSION_STATUS_INVALID_JOB_DATA_FILE", why });
+        Origin::Convertible if format == SHAPES => return Ok(Outcome::File),
+        Origin::Convertible => {
+            let why = format!("The conversion utility makes no {format} file of an upload.");
+            return Ok(Outcome::Failed { failure: Failure::Convert, why });
         }
+        Origin::Refused(why) => return Ok(Outcome::Failed { failure: Failure::InvalidFile, why }),
     }
+    let failed = |failure: Failure| Outcome::Failed { failure, why: failure.why().to_owned() };
     Ok(match world.accounts.job(call.customer, &job.id).map(|job| job.coverage) {
         Some(Coverage::Recorded) => Outcome::File,
         Some(Coverage::None) => Outcome::NoCoverage,
-        Some(Coverage::Unconvertible) => Outcome::Failed {
-            status: "CONVERSION_STATUS_FAILED_CONVERT",
-            why: "The conversion utility could not read the passes that the job recorded.".to_owned(),
-        },
-        None => Outcome::Failed {
-            status: "CONVERSION_STATUS_FILE_NOT_FOUND",
-            why: "The source file of the job cannot be accessed.".to_owned(),
-        },
+        Some(Coverage::Unconvertible(failure)) => failed(failure),
+        None => failed(Failure::FileNotFound),
     })
 }
 
@@ -79,39 +97,59 @@ pub(super) fn get(world: &World, call: &Call) -> Answer {
     let job = job_data::find(world, call)?;
     let asked = call.query.get("format").unwrap_or_default();
     match FORMATS.iter().copied().find(|format| format.eq_ignore_ascii_case(asked)) {
-        Some("BIN") => file(world, call, &job, "BIN"),
-        Some(CONVERTED) => converted(world, call, &job),
-        Some(other) => Err(Reply::bad_request(format!(
-            "This sandbox does not imitate the format {other} yet; ask for BIN or SHP."
-        ))),
+        Some(ORIGINAL) => original(world, call, &job),
+        Some(format) => converted(world, call, &job, format),
         None => Err(Reply::bad_request(format!("format must be one of {}, found `{asked}`.", FORMATS.join(", ")))),
     }
 }
 
-fn converted(world: &World, call: &Call, job: &StoredJob) -> Answer {
-    let ready = world.store.start_conversion(&job.id, CONVERTED, after(call.now, world.conversion_time))?;
+/// The original, unless the service cannot reach it either.
+fn original(world: &World, call: &Call, job: &StoredJob) -> Answer {
+    const LOST: Coverage = Coverage::Unconvertible(Failure::FileNotFound);
+    if world.accounts.job(call.customer, &job.id).is_some_and(|generated| generated.coverage == LOST) {
+        let failure = Failure::FileNotFound;
+        return Ok(Reply::word(StatusCode::OK, failure.status(), failure.why()));
+    }
+    file(world, call, job, ORIGINAL)
+}
+
+fn converted(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answer {
+    let ready = world.store.start_conversion(&job.id, format, after(call.now, world.conversion_time))?;
     if ready > call.now {
         if let Some(generated) = world.accounts.job(call.customer, &job.id) {
-            world.converter.start(generated);
+            world.converter.start(generated, made(format));
         }
         return Ok(more_time(world, seconds_until(call.now, ready)));
     }
-    match outcome(world, call, job)? {
-        Outcome::File => file(world, call, job, CONVERTED),
-        Outcome::NoCoverage => {
-            let text = |text: &str| Value::Text(text.to_owned());
-            let no_coverage = Value::Record(vec![
-                (Name::Borrowed("status"), text("NO_COVERAGE")),
-                (Name::Borrowed("error_info"), text("No coverage available.")),
-                (Name::Borrowed("result"), text("nil")),
-            ]);
-            Ok(Reply::new(StatusCode::OK, Content::Record(&SERVICE_RESPONSE, no_coverage)))
-        }
-        Outcome::Failed { status, why } => Ok(Reply::word(StatusCode::OK, status, why)),
+    match outcome(world, call, job, format)? {
+        Outcome::File => file(world, call, job, format),
+        Outcome::NoCoverage => Ok(no_coverage()),
+        Outcome::Failed { failure, why } => Ok(Reply::word(StatusCode::OK, failure.status(), why)),
     }
 }
 
-fn more_time(world: &World, seconds: u64) -> Reply {
+fn made(format: &str) -> Made {
+    match format {
+        "FMIS" => Made::Fmis,
+        "XML" => Made::Parsed,
+        SHAPES => Made::Shapefile,
+        _ => Made::Display,
+    }
+}
+
+/// The job has no coverage.
+pub(super) fn no_coverage() -> Reply {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let fields = Value::Record(vec![
+        (Name::Borrowed("status"), text("NO_COVERAGE")),
+        (Name::Borrowed("error_info"), text("No coverage available.")),
+        (Name::Borrowed("result"), text("nil")),
+    ]);
+    Reply::new(StatusCode::OK, Content::Record(&SERVICE_RESPONSE, fields))
+}
+
+/// The file is not ready yet.
+pub(super) fn more_time(world: &World, seconds: u64) -> Reply {
     let is_202 = world.habits.has(Variant::MoreTime202);
     let mut reply = Reply::more_time(if is_202 { StatusCode::ACCEPTED } else { StatusCode::OK }, seconds);
     if world.habits.has(Variant::NoRetryAfter) {
@@ -121,10 +159,9 @@ fn more_time(world: &World, seconds: u64) -> Reply {
 }
 
 fn file(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answer {
-    let made = if format == CONVERTED { Made::Shapefile } else { Made::Display };
     let generated = world.accounts.job(call.customer, &job.id);
     let bytes = match generated {
-        Some(generated) => archive(world, generated, made)?,
+        Some(generated) => archive(world, generated, made(format))?,
         None => Bytes::from(world.store.upload(&job.id)?.unwrap_or_default()),
     };
     Ok(Reply::new(StatusCode::OK, Content::File { name: file_name(job, format, generated.is_none()), bytes }))
@@ -141,8 +178,10 @@ fn archive(world: &World, job: &Job, made: Made) -> Result<Bytes, Reply> {
 /// The name that a file is offered under: an upload's original keeps its own.
 pub(super) fn file_name(job: &StoredJob, format: &str, is_upload: bool) -> String {
     match format {
-        "BIN" if is_upload => job.name.clone(),
-        "BIN" => format!("{}.jdp.zip", job.name),
+        ORIGINAL if is_upload => job.name.clone(),
+        ORIGINAL => format!("{}.jdp.zip", job.name),
+        "FMIS" => format!("{}_fmis.zip", base_name(&job.name)),
+        "XML" => format!("{}.xml", base_name(&job.name)),
         _ => format!("{}.zip", base_name(&job.name)),
     }
 }
@@ -168,7 +207,7 @@ pub(super) fn refusal(content: &[u8]) -> Option<String> {
         |name: &str| name.get(name.len().saturating_sub(4)..).is_some_and(|end| end.eq_ignore_ascii_case(".shp"));
     let holds_shapes = archive.file_names().any(is_shape);
     (!holds_shapes)
-        .then(|| "The archive holds no shape file, and this sandbox converts no display's own files.".to_owned())
+        .then(|| "The archive holds no shape file, and the display's own files cannot be converted here.".to_owned())
 }
 
 #[cfg(test)]

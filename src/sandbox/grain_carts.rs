@@ -20,7 +20,7 @@ const COLLECTION: &str = "GrainCart";
 /// `GET /graincart`.
 pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
     let asked = call.query.page().map_err(Reply::bad_request)?;
-    let (total, place, carts) = world.store.carts(call.customer, |total| {
+    let (total, place, carts) = world.store.carts(call.customer, &world.hidden_carts(call), |total| {
         let place = asked.place(total);
         (place, place.skip, place.count)
     })?;
@@ -61,7 +61,9 @@ pub(super) fn upload(world: &World, call: &Call, upload: &NewUpload) -> Answer {
 }
 
 fn find(world: &World, call: &Call) -> Result<StoredCart, Reply> {
-    world.store.cart(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("grain cart file", &call.id))
+    let found = world.store.cart(call.customer, &call.id)?;
+    let cart = found.ok_or_else(|| Reply::no_record("grain cart file", &call.id))?;
+    if world.gives_cart(call, &cart.id) { Ok(cart) } else { Err(world.not_permitted()) }
 }
 
 fn item(cart: StoredCart) -> Value {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, SubsecRound as _, Utc};
 use http::{StatusCode, header};
 
-use super::files::{self, Outcome};
+use super::files;
 use super::reply::{Answer, Content, Reply};
 use super::store::{NewUpload, Selection, StoredJob};
 use super::variants::Variant;
@@ -20,8 +20,13 @@ pub(super) const COLLECTION: &str = "JobData";
 pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
     let asked = call.query.page().map_err(Reply::bad_request)?;
     let since = call.query.date().map_err(Reply::bad_request)?;
-    let selection = Selection { customer: call.customer, since, by_updated: world.habits.has(Variant::DateByUpdated) };
-    let (total, place, jobs) = world.store.jobs(selection, |total| {
+    let selection = Selection {
+        customer: call.customer,
+        hidden: world.hidden_jobs(call),
+        since,
+        by_updated: world.habits.has(Variant::DateByUpdated),
+    };
+    let (total, place, jobs) = world.store.jobs(&selection, |total| {
         let place = asked.place(total);
         (place, place.skip, place.count)
     })?;
@@ -52,8 +57,7 @@ pub(super) fn get(world: &World, call: &Call) -> Answer {
         _ => uploaded(&job),
     };
     let status = outcome.as_ref().map_or(Value::Null, |outcome| Value::Text(outcome.status().to_owned()));
-    let has_shapes = !matches!(outcome, Some(Outcome::NoCoverage | Outcome::Failed { .. }));
-    let formats = if has_shapes { &["BIN", "SHP"][..] } else { &["BIN"][..] };
+    let formats = files::formats(world, call, &job, outcome.as_ref())?;
     let available = formats.iter().map(|format| {
         Value::Record(vec![
             (Name::Borrowed("file_name"), Value::Text(files::file_name(&job, format, generated.is_none()))),
@@ -99,5 +103,6 @@ pub(super) fn created(world: &World, collection: &str, id: &str) -> Reply {
 
 /// The job of the call's customer with the call's id.
 pub(super) fn find(world: &World, call: &Call) -> Result<StoredJob, Reply> {
-    world.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("job", &call.id))
+    let job = world.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("job", &call.id))?;
+    if world.gives_job(call, &job.id) { Ok(job) } else { Err(world.not_permitted()) }
 }

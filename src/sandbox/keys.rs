@@ -5,7 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, Utc};
 
 use super::Keys;
-use crate::error::Result;
+use super::delegation::Part;
+use crate::error;
 use crate::signing::SigningKey;
 use crate::wire::{Name, Value};
 
@@ -23,58 +24,117 @@ pub(super) struct KeyRing {
     pub(super) signing_key: SigningKey,
 }
 
+/// When the access keys expire, and when the expired one did: 2050-01-01 and 2025-01-01, UTC.
+const LATE: i64 = 2_524_608_000;
+const PASSED: i64 = 1_735_689_600;
+
 /// What an access key gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
     /// Whose data they are: 0 or 1.
     pub(super) customer: u32,
-    /// Whether the customer has not revoked it.
-    pub(super) is_active: bool,
+    /// Whether the customer has not revoked it. An expired key is not revoked: its summary shows which of both it is.
+    is_active: bool,
+    /// When it expires, in seconds since 1970-01-01 UTC.
+    expires: i64,
+    /// What of the customer's account it gives.
+    pub(super) part: Part,
+    /// Whether it permits POST and PUT.
+    pub(super) may_write: bool,
+    /// The `ID` and the `FriendlyName` of its summary.
+    id: &'static str,
+    name: &'static str,
+}
+
+impl Grant {
+    /// Whether the key opens anything but its own summary at that time, or the check that failed.
+    pub(super) fn check(&self, now: DateTime<Utc>) -> Result<(), String> {
+        if !self.is_active {
+            return Err("access key check failed: the customer revoked this access key".to_owned());
+        }
+        if self.expires <= now.timestamp() {
+            let when = self.expiration().map(|time| time.format("%Y-%m-%dT%H:%M:%SZ").to_string());
+            return Err(format!("access key check failed: this access key expired on {}", when.unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    fn expiration(&self) -> Option<DateTime<Utc>> {
+        DateTime::from_timestamp(self.expires, 0)
+    }
 }
 
 impl KeyRing {
     /// The keys of that seed; they look like issued ones.
-    pub(super) fn new(seed: u64) -> Result<Self> {
+    pub(super) fn new(seed: u64) -> error::Result<Self> {
         let mut random = fastrand::Rng::with_seed(seed ^ SALT);
         let api_key = std::iter::repeat_with(|| random.alphanumeric()).take(32).collect();
         let mut secret = [0_u8; 32];
         random.fill(&mut secret);
         let shared_secret = STANDARD.encode(secret);
         let signing_key = SigningKey::from_base64(&shared_secret)?;
-        let mut guid = || guid(random.u128(..));
-        let (access_key, other_access_key, revoked_access_key) = (guid(), guid(), guid());
-        let keys = Keys { api_key, shared_secret, access_key, other_access_key, revoked_access_key };
+        let [
+            access_key,
+            other_access_key,
+            revoked_access_key,
+            partial_access_key,
+            read_only_access_key,
+            expired_access_key,
+        ] = std::array::from_fn(|_| guid(random.u128(..)));
+        let keys = Keys {
+            api_key,
+            shared_secret,
+            access_key,
+            other_access_key,
+            revoked_access_key,
+            partial_access_key,
+            read_only_access_key,
+            expired_access_key,
+        };
         Ok(Self { keys, signing_key })
     }
 
     /// What that access key gives; `None` for a key that was never issued.
     pub(super) fn grant(&self, access_key: &str) -> Option<Grant> {
-        let grant = |customer, is_active| Some(Grant { customer, is_active });
-        match access_key {
-            key if key == self.keys.access_key => grant(0, true),
-            key if key == self.keys.other_access_key => grant(1, true),
-            key if key == self.keys.revoked_access_key => grant(0, false),
-            _ => None,
-        }
+        let full = Grant {
+            customer: 0,
+            is_active: true,
+            expires: LATE,
+            part: Part::Whole,
+            may_write: true,
+            id: "101",
+            name: "Farm data",
+        };
+        let keys = &self.keys;
+        [
+            (&keys.access_key, full),
+            (&keys.other_access_key, Grant { customer: 1, id: "201", name: "Contractor data", ..full }),
+            (
+                &keys.revoked_access_key,
+                Grant { is_active: false, id: "102", name: "Farm data, earlier partner", ..full },
+            ),
+            (&keys.partial_access_key, Grant { part: Part::FirstComputer, id: "103", name: "One combine", ..full }),
+            (&keys.read_only_access_key, Grant { may_write: false, id: "104", name: "Farm data, to look at", ..full }),
+            (&keys.expired_access_key, Grant { expires: PASSED, id: "105", name: "Farm data, last year", ..full }),
+        ]
+        .into_iter()
+        .find_map(|(key, grant)| (key == access_key).then_some(grant))
     }
 
     /// The access key summary (specification 2.7).
     pub(super) fn summary(access_key: &str, grant: Grant) -> Value {
-        let (id, name, contact) = match (grant.customer, grant.is_active) {
-            (0, true) => ("101", "Farm data", "office@farm.example"),
-            (0, false) => ("102", "Farm data, earlier partner", "office@farm.example"),
-            _ => ("201", "Contractor data", "desk@contractor.example"),
-        };
-        let expires = DateTime::<Utc>::from_timestamp(2_524_608_000, 0).map_or(Value::Null, Value::Time);
+        let contact = if grant.customer == 0 { "office@farm.example" } else { "desk@contractor.example" };
+        let description =
+            if grant.may_write { "Read access to field data and uploads" } else { "Read access to field data" };
         let text = |text: &str| Value::Text(text.to_owned());
         Value::Record(vec![
             (Name::Borrowed("access_key"), text(access_key)),
-            (Name::Borrowed("id"), text(id)),
-            (Name::Borrowed("friendly_name"), text(name)),
-            (Name::Borrowed("description"), text("Read access to field data and uploads")),
+            (Name::Borrowed("id"), text(grant.id)),
+            (Name::Borrowed("friendly_name"), text(grant.name)),
+            (Name::Borrowed("description"), text(description)),
             (Name::Borrowed("is_active"), Value::Boolean(grant.is_active)),
             (Name::Borrowed("contact"), text(contact)),
-            (Name::Borrowed("expiration_date_time"), expires),
+            (Name::Borrowed("expiration_date_time"), grant.expiration().map_or(Value::Null, Value::Time)),
         ])
     }
 }
@@ -113,8 +173,8 @@ mod tests {
     #[test]
     fn nobody_is_behind_a_key_that_was_not_issued() {
         let ring = KeyRing::new(0).unwrap();
-        assert_eq!(ring.grant(&ring.keys.other_access_key), Some(Grant { customer: 1, is_active: true }));
-        assert_eq!(ring.grant(&ring.keys.revoked_access_key), Some(Grant { customer: 0, is_active: false }));
+        assert_eq!(ring.grant(&ring.keys.other_access_key).unwrap().customer, 1);
+        assert!(ring.grant(&ring.keys.revoked_access_key).unwrap().check(Utc::now()).is_err());
         assert_eq!(ring.grant(&ring.keys.access_key.to_uppercase()), None);
         assert_eq!(ring.grant(""), None);
     }

@@ -15,9 +15,9 @@ const OF_KIND: usize = 8;
 
 /// `GET /fieldcomputers/all/currentlocation`.
 pub(super) fn of_all_computers(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let computers = world.accounts.computers(call.customer);
-    let latest =
-        computers.iter().filter_map(|computer| newest(world, call, of(world, call, computer)?).latest_location());
+    let computers = world.accounts.computers(call.customer).iter();
+    let given = computers.filter(|computer| world.gives_computer(call, computer));
+    let latest = given.filter_map(|computer| newest(world, call, of(world, call, computer)?).latest_location());
     Reply::page_of(world, call, index, latest.collect())
 }
 
@@ -39,7 +39,9 @@ pub(super) fn of_computer(world: &World, call: &Call, index: &'static Index) -> 
 /// `GET /fieldhubs/all/currentlocation`.
 pub(super) fn of_all_hubs(world: &World, call: &Call, index: &'static Index) -> Answer {
     let hubs = world.accounts.hubs(call.customer).iter().enumerate();
-    let latest = hubs.filter_map(|(place, hub)| newest(world, call, of_hub_at(call, place, hub)).latest_location());
+    let latest = hubs
+        .filter(|(_, hub)| world.gives_hub(call, hub))
+        .filter_map(|(place, hub)| newest(world, call, of_hub_at(call, place, hub)).latest_location());
     Reply::page_of(world, call, index, latest.collect())
 }
 
@@ -61,7 +63,7 @@ pub(super) fn find_hub<'a>(world: &'a World, call: &Call) -> Result<(Device<'a>,
     let hubs = world.accounts.hubs(call.customer);
     let found = hubs.iter().enumerate().find(|(_, hub)| hub.id.eq_ignore_ascii_case(&call.id));
     let (place, hub) = found.ok_or_else(|| Reply::no_record("field hub", &call.id))?;
-    Ok((of_hub_at(call, place, hub), hub))
+    if world.gives_hub(call, hub) { Ok((of_hub_at(call, place, hub), hub)) } else { Err(world.not_permitted()) }
 }
 
 /// The reports of a device until now.

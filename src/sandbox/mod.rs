@@ -1,8 +1,7 @@
 //! The whole service on loopback, with fields of known truth.
 //!
-//! Not imitated: TLS; the formats FMIS and XML of a job and the conversion of a display's own files; expiry of access keys;
-//! dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`,
-//! `conversions`, `field_computers`, `field_hubs`, `prescription_maps`, `locations`, `grain_carts`), storage (`store`,
+//! Not imitated: TLS; the conversion of a display's own files that were uploaded; dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`,
+//! `conversions`, `field_computers`, `field_hubs`, `prescription_maps`, `locations`, `grain_carts`, `delegation`), storage (`store`,
 //! `maps`, `store_carts`, `accounts`; `telemetry` computes instead).
 //!
 //! Field computers come online by a timetable: the first of an account in the first ten minutes of every half hour
@@ -14,6 +13,7 @@ mod accounts;
 mod checks;
 mod clock;
 mod conversions;
+mod delegation;
 mod encode;
 mod encode_xml;
 mod faults;
@@ -106,6 +106,12 @@ pub struct Keys {
     pub other_access_key: String,
     /// An access key that its customer revoked.
     pub revoked_access_key: String,
+    /// An access key of the same customer that gives one field computer and what belongs to it.
+    pub partial_access_key: String,
+    /// An access key of the same customer that gives everything and may not write.
+    pub read_only_access_key: String,
+    /// An access key of the same customer that has expired.
+    pub expired_access_key: String,
 }
 
 /// A request that arrived.

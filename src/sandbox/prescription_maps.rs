@@ -21,6 +21,11 @@ use crate::wire::{Name, Value};
 /// The path as production writes it.
 const COLLECTION: &str = "PrescriptionMaps";
 
+/// What is in the way of a map that is sent (specification 4.3).
+pub(super) const QUEUED: &str =
+    "This prescription map is already queued for this field computer. Please wait until it is delivered.";
+pub(super) const SAME_NAME: &str = "A file with the same name is already queued for this field computer.";
+
 /// `GET /prescriptionmaps`, newest first: the order is not shown.
 pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
     items(world, call, index, world.store.maps(call.customer)?)
@@ -46,7 +51,7 @@ pub(super) fn of_job(world: &World, call: &Call, index: &'static Index) -> Answe
 }
 
 fn items(world: &World, call: &Call, index: &'static Index, maps: Vec<StoredMap>) -> Answer {
-    let items = maps.into_iter().map(|map| {
+    let items = maps.into_iter().filter(|map| world.gives_map(call, &map.id)).map(|map| {
         Value::Record(vec![
             (Name::Borrowed("uri"), Value::Text(world.uri(COLLECTION, &map.id))),
             (Name::Borrowed("id"), Value::Text(map.id)),
@@ -149,6 +154,9 @@ pub(super) fn send(world: &World, call: &Call) -> Answer {
     let computers = world.accounts.computers(call.customer);
     let found = computers.iter().enumerate().find(|(_, computer)| computer.id.eq_ignore_ascii_case(&call.other_id));
     let (place, computer) = found.ok_or_else(|| Reply::no_record("field computer", &call.other_id))?;
+    if !world.gives_computer(call, computer) {
+        return Err(world.not_permitted());
+    }
     let delivered = next_poll(place, call.now);
     let sending = Sending { customer: call.customer, map: &map, computer: &computer.id, delivered };
     let info = match world.store.send(&sending, call.now)? {
@@ -156,21 +164,23 @@ pub(super) fn send(world: &World, call: &Call) -> Answer {
             let info = format!("`{}` is queued for the field computer.", map.name);
             return Ok(Reply::text(StatusCode::OK, info));
         }
-        Sent::SameMap => format!(
-            "Prescription map `{}` is already queued for this field computer. Please wait until it is delivered.",
-            map.id
-        ),
-        Sent::SameName => {
-            format!("A file with the same name, `{}`, is already queued for this field computer.", map.name)
-        }
+        Sent::SameMap => QUEUED,
+        Sent::SameName => SAME_NAME,
     };
+    Err(conflict(world, info))
+}
+
+/// A map that is not queued because something is in the way.
+pub(super) fn conflict(world: &World, info: &str) -> Reply {
     let status = if world.habits.has(Variant::Conflict200) { StatusCode::OK } else { StatusCode::CONFLICT };
-    Err(Reply::invalid(status, info))
+    Reply::invalid(status, info)
 }
 
 /// The map of the call's customer with the call's id.
 fn find(world: &World, call: &Call) -> Result<StoredMap, Reply> {
-    world.store.map(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("prescription map", &call.id))
+    let map = world.store.map(call.customer, &call.id)?;
+    let map = map.ok_or_else(|| Reply::no_record("prescription map", &call.id))?;
+    if world.gives_map(call, &map.id) { Ok(map) } else { Err(world.not_permitted()) }
 }
 
 /// Times of maps have milliseconds (specification 2.5).

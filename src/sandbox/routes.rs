@@ -56,7 +56,7 @@ impl Route {
 }
 
 /// The methods that a path takes, for `Allow`.
-fn methods(path: &str) -> Vec<&'static str> {
+pub(super) fn methods(path: &str) -> Vec<&'static str> {
     let mut methods: Vec<&'static str> =
         api::rows().filter(|row| ids(row.path, path).is_some()).map(|row| row.method.as_str()).collect();
     methods.sort_unstable();

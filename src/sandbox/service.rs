@@ -17,14 +17,15 @@ use super::keys::{Grant, KeyRing};
 use super::limit::{RateLimit, Standing};
 use super::query::Query;
 use super::reply::{Answer, Content, Reply};
-use super::routes::Route;
+use super::routes::{Route, methods};
+use super::variants::Variant;
 use super::world::{Call, World};
 use super::write::{Around, write};
 use super::{
     Request, field_computers, field_hubs, files, grain_carts, job_data, locations, locked, prescription_maps, upload,
 };
 use crate::api::access_key::ACCESS_KEY;
-use crate::api::{Endpoint, Index, Returns};
+use crate::api::{Endpoint, Index, Method, Returns};
 
 /// Requests that the log holds at most; the oldest go first.
 const LOG_LENGTH: usize = 100_000;
@@ -128,12 +129,22 @@ impl Service {
             Fault::Forbidden => {
                 Some(Reply::invalid(StatusCode::FORBIDDEN, "The access key does not permit these data."))
             }
+            Fault::BadRequest => Some(Reply::bad_request("Something in the request is wrong.")),
+            Fault::NotFound => Some(Reply::invalid(StatusCode::NOT_FOUND, "There is nothing at this address.")),
+            Fault::MethodNotAllowed => {
+                let reply = Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, "This address does not take the method.");
+                Some(reply.with(header::ALLOW, ""))
+            }
             Fault::TooManyRequests => Some(exceeded(1)),
             Fault::Unavailable => Some(Reply::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again.")),
             Fault::ServerError => {
                 Some(Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, "The service failed unexpectedly."))
             }
             Fault::MoreTime => Some(Reply::more_time(StatusCode::ACCEPTED, 1)),
+            Fault::NotReady => Some(files::more_time(&self.world, 1)),
+            Fault::NoCoverage => Some(files::no_coverage()),
+            Fault::AlreadyQueued => Some(prescription_maps::conflict(&self.world, prescription_maps::QUEUED)),
+            Fault::SameName => Some(prescription_maps::conflict(&self.world, prescription_maps::SAME_NAME)),
             Fault::Redirect => Some(
                 Reply::text(StatusCode::FOUND, "Moved.")
                     .with(header::LOCATION, format!("{}/redirected", self.world.base)),
@@ -163,7 +174,7 @@ impl Service {
         };
         let mut ids = ids.into_iter();
         let (id, other_id) = (ids.next().unwrap_or_default(), ids.next().unwrap_or_default());
-        let call = Call { customer: grant.customer, id, other_id, query, now: self.clock.now() };
+        let call = Call { customer: grant.customer, part: grant.part, id, other_id, query, now: self.clock.now() };
         let world = Arc::clone(&self.world);
         match (row.full_name, row.returns) {
             (SUMMARY, _) => {
@@ -205,6 +216,17 @@ impl Service {
         }
     }
 
+    /// What an access key is told that may not write (specification 5.3 has both codes).
+    fn read_only(&self, path: &str) -> Reply {
+        let info = "access key check failed: the access key may read and not write";
+        if !self.world.habits.has(Variant::ReadOnly405) {
+            return Reply::invalid(StatusCode::FORBIDDEN, info);
+        }
+        let mut methods = methods(path);
+        methods.retain(|method| *method == "GET");
+        Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with(header::ALLOW, methods.join(", "))
+    }
+
     /// The checks, the route, the encoding: all that can be refused before an endpoint is asked.
     fn admit(
         &self,
@@ -215,8 +237,8 @@ impl Service {
         let path = head.uri.path();
         let checked = Checked { method: head.method.as_str(), path, headers: &head.headers, port: self.port };
         let (access_key, grant) = checks::check(&checked, &self.ring, now).map_err(Reply::unauthorized)?;
-        if !grant.is_active && !route.names().contains(&SUMMARY) {
-            return Err(Reply::unauthorized("access key check failed: the customer revoked this access key"));
+        if !route.names().contains(&SUMMARY) {
+            grant.check(now).map_err(Reply::unauthorized)?;
         }
         let is_file = route.is_file();
         let (row, ids) = match route {
@@ -232,6 +254,9 @@ impl Service {
             }
             Route::Unknown => return Err(unknown(path)),
         };
+        if row.method != Method::Get && !grant.may_write {
+            return Err(self.read_only(path));
+        }
         if !is_file && accept::accepted(&head.headers, &self.world.habits).is_none() {
             let info = "The service answers in application/json, text/xml or application/xml; Accept allows none.";
             return Err(Reply::invalid(StatusCode::NOT_ACCEPTABLE, info));

@@ -64,9 +64,11 @@ pub(super) enum Origin {
 }
 
 /// Which jobs a list holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Selection {
     pub(super) customer: u32,
+    /// The ids that are left out, as a JSON array.
+    pub(super) hidden: String,
     pub(super) since: Option<DateTime<Utc>>,
     /// Whether `since` is compared with the time of update.
     pub(super) by_updated: bool,
@@ -172,26 +174,26 @@ impl Store {
     /// `place` turns the total into `(skip, count)`; both queries see the same state.
     pub(super) fn jobs<P>(
         &self,
-        selection: Selection,
+        selection: &Selection,
         place: impl FnOnce(u64) -> (P, u64, u64),
     ) -> Outcome<(u64, P, Vec<StoredJob>)> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         let column = if selection.by_updated { "updated" } else { "created" };
         let since = selection.since.map_or(i64::MIN, |time| time.timestamp_micros());
+        let selected = format!("customer = ? AND {column} >= ? AND id NOT IN (SELECT value FROM json_each(?))");
         let total: i64 = transaction.query_row(
-            &format!("SELECT count(*) FROM job WHERE customer = ? AND {column} >= ?"),
-            params![selection.customer, since],
+            &format!("SELECT count(*) FROM job WHERE {selected}"),
+            params![selection.customer, since, selection.hidden],
             |row| row.get(0),
         )?;
         let (placed, skip, count) = place(total.unsigned_abs());
         let mut page = transaction.prepare_cached(&format!(
-            "SELECT id, name, sub_type, created, updated FROM job WHERE customer = ? AND {column} >= ? \
-             ORDER BY created DESC, number DESC LIMIT ? OFFSET ?"
+            "SELECT id, name, sub_type, created, updated FROM job WHERE {selected} ORDER BY created DESC, number DESC LIMIT ? OFFSET ?"
         ))?;
         let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
-        let jobs =
-            page.query_map(params![selection.customer, since, count, skip], stored_job)?.collect::<Outcome<_>>()?;
+        let given = params![selection.customer, since, selection.hidden, count, skip];
+        let jobs = page.query_map(given, stored_job)?.collect::<Outcome<_>>()?;
         Ok((total.unsigned_abs(), placed, jobs))
     }
 
@@ -227,12 +229,14 @@ impl Store {
         })
     }
 
-    /// When a conversion is ready; `None` where it was never asked for.
-    pub(super) fn conversion(&self, job: &str, format: &str) -> Outcome<Option<DateTime<Utc>>> {
+    /// The format of the conversion of a job that was over last; `None` where none is.
+    pub(super) fn last_conversion(&self, job: &str, now: DateTime<Utc>) -> Outcome<Option<String>> {
         locked(&self.0)
-            .query_row("SELECT ready FROM conversion WHERE job = ? AND format = ?", [job, format], |row| {
-                Ok(time(row.get(0)?))
-            })
+            .query_row(
+                "SELECT format FROM conversion WHERE job = ? AND ready <= ? ORDER BY ready DESC, format DESC LIMIT 1",
+                params![job, now.timestamp_micros()],
+                |row| row.get(0),
+            )
             .optional()
     }
 }

@@ -6,6 +6,9 @@ use rusqlite::{OptionalExtension as _, Row, params};
 use super::locked;
 use super::store::{Outcome, Store};
 
+/// Which files a list holds.
+const SELECTED: &str = "customer = ? AND id NOT IN (SELECT CAST(value AS INTEGER) FROM json_each(?))";
+
 /// A grain cart file in the list.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StoredCart {
@@ -37,22 +40,26 @@ impl Store {
         )
     }
 
-    /// A page of the files of a customer in the order of their ids; `place` gets the total and says what to skip and
+    /// A page of the files of a customer in the order of their ids, without those of `hidden`, a JSON array; `place` gets the total and says what to skip and
     /// how many to give.
     pub(super) fn carts<P>(
         &self,
         customer: u32,
+        hidden: &str,
         place: impl FnOnce(u64) -> (P, u64, u64),
     ) -> Outcome<(u64, P, Vec<StoredCart>)> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
-        let total: i64 =
-            transaction.query_row("SELECT count(*) FROM cart WHERE customer = ?", [customer], |row| row.get(0))?;
+        let total: i64 = transaction.query_row(
+            &format!("SELECT count(*) FROM cart WHERE {SELECTED}"),
+            params![customer, hidden],
+            |row| row.get(0),
+        )?;
         let (placed, skip, count) = place(total.unsigned_abs());
         let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
-        let mut page =
-            transaction.prepare_cached("SELECT id, name FROM cart WHERE customer = ? ORDER BY id LIMIT ? OFFSET ?")?;
-        let carts = page.query_map(params![customer, count, skip], stored_cart)?.collect::<Outcome<_>>()?;
+        let mut page = transaction
+            .prepare_cached(&format!("SELECT id, name FROM cart WHERE {SELECTED} ORDER BY id LIMIT ? OFFSET ?"))?;
+        let carts = page.query_map(params![customer, hidden, count, skip], stored_cart)?.collect::<Outcome<_>>()?;
         Ok((total.unsigned_abs(), placed, carts))
     }
 

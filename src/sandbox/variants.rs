@@ -33,6 +33,10 @@ pub enum Variant {
     VagueContentType,
     /// `conflict-200`.
     Conflict200,
+    /// `no-permission-401`.
+    NoPermission401,
+    /// `read-only-405`.
+    ReadOnly405,
     /// `xml-default`.
     XmlDefault,
     /// `xml-prefix`.
@@ -109,6 +113,16 @@ pub static VARIANTS: &[VariantRow] = &[
         "Files, and the replies that come in their place, are `application/octet-stream`.",
     ),
     row(Variant::Conflict200, "conflict-200", "A map that is queued already is refused with HTTP 200 and a message."),
+    row(
+        Variant::NoPermission401,
+        "no-permission-401",
+        "What an access key does not permit is refused with 401, not with 403.",
+    ),
+    row(
+        Variant::ReadOnly405,
+        "read-only-405",
+        "An access key that may not write is refused with 405 and the methods that it may use, not with 403.",
+    ),
     row(
         Variant::XmlDefault,
         "xml-default",

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::accounts::Accounts;
 use super::conversions::Converter;
+use super::delegation::Part;
 use super::query::Query;
 use super::store::Store;
 use super::variants::{Habits, Variant};
@@ -32,6 +33,8 @@ pub(super) struct World {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) customer: u32,
+    /// What of the customer's account the access key gives.
+    pub(super) part: Part,
     /// The value of the path's parameter; empty where it has none.
     pub(super) id: String,
     /// The value of the path's second parameter; empty where it has none.

@@ -182,14 +182,14 @@ impl Attempts<'_> {
         }
         let pause = match judged.outcome {
             Outcome::Skewed => Duration::ZERO,
-            // The limiter is blocked for that time, and lets the calls of all clients go on in turn.
-            Outcome::TooMany if self.caller.limiter.is_on() => Duration::ZERO,
             _ => self.pause(judged.wait),
         };
         if pause >= self.left() {
             return Err(self.finish(judged.error.with(|facts| facts.retry_after = facts.retry_after.or(Some(pause)))));
         }
-        if !pause.is_zero() {
+        // After a 429 the limiter is blocked for that time, and lets the calls of all clients go on in turn.
+        let is_held = judged.outcome == Outcome::TooMany && self.caller.limiter.is_on();
+        if !is_held && !pause.is_zero() {
             self.caller.clock.sleep(pause).await;
         }
         Ok(None)

@@ -109,13 +109,20 @@ pub fn judge_response(response: &ServiceResponse, heard: &Heard) -> Option<Judge
         refused(Kind::NoCoverage, if info.is_empty() { "the job has no coverage" } else { &info })
     } else if is("INVALID_REQUEST") {
         refused(Kind::InvalidRequest, &format!("the service refused the request: {info}"))
-    } else if info.is_empty() {
+    } else if is("CONVERSION_STATUS_SUCCESS") || (info.is_empty() && !is_conversion_status(status)) {
         return None;
+    } else if info.is_empty() {
+        refused(Kind::ConversionFailed, &format!("the service answered {status}, without a reason"))
     } else {
         refused(Kind::ConversionFailed, &format!("the service answered {status}: {info}"))
     };
     let result = response.result.clone();
     Some(Judged { error: judged.error.with(|facts| facts.result = result), ..judged })
+}
+
+/// Whether a status is one of a conversion (specification 3): those fail with or without a text.
+fn is_conversion_status(status: &str) -> bool {
+    status.get(..18).is_some_and(|start| start.eq_ignore_ascii_case("CONVERSION_STATUS_"))
 }
 
 fn refused(kind: Kind, message: &str) -> Judged {
@@ -228,6 +235,23 @@ mod tests {
             r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:30","result":"nil"}"#,
         );
         assert_eq!(header_first.wait, Some(Duration::from_secs(7)));
+    }
+
+    #[test]
+    fn a_failed_conversion_is_told_with_and_without_a_reason() {
+        let response = |status: &str, info: &str| ServiceResponse {
+            status: status.to_owned(),
+            error_info: info.to_owned(),
+            result: None,
+        };
+        let judge = |status: &str, info: &str| judge_response(&response(status, info), &Heard::default());
+        for (info, says) in [("", "CONVERSION_STATUS_FAILED, without a reason"), ("Out of paper.", "Out of paper.")] {
+            let judged = judge("CONVERSION_STATUS_FAILED", info).unwrap();
+            assert_eq!(judged.error.kind(), Kind::ConversionFailed);
+            assert!(judged.error.message().contains(says), "{}", judged.error);
+        }
+        assert!(judge("CONVERSION_STATUS_SUCCESS", "done").is_none());
+        assert!(judge("QUEUED", "").is_none());
     }
 
     #[test]

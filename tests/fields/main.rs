@@ -10,7 +10,7 @@ use headland::api::field_computers::FIELD_COMPUTER_DETAIL;
 use headland::api::job_data::JOB_DATA_DETAIL;
 use headland::api::{Kind as FieldKind, Shape};
 use headland::error::Kind;
-use headland::sandbox::fields::{Account, Coverage, Job, Truth, account};
+use headland::sandbox::fields::{Account, Coverage, FAILURES, Job, Truth, account};
 use headland::wire::Value;
 
 use reading::{layer_files, members, read};
@@ -214,7 +214,7 @@ fn jobs_are_newest_first_and_ids_tell_nothing_about_time() {
     let by_time: Vec<u64> = account.jobs.iter().map(|job| job.id.parse().unwrap()).collect();
     assert!(account.jobs.windows(2).all(|pair| pair[0].created >= pair[1].created));
     let falls = by_time.windows(2).filter(|pair| pair[0] > pair[1]).count();
-    assert!((15..41).contains(&falls), "{falls} of 55 ids fall");
+    assert!((15..41).contains(&falls), "{falls} of 60 ids fall");
     for job in &account.jobs {
         let at = |name| match job.detail.get(name) {
             Some(Value::Time(time)) => *time,
@@ -340,11 +340,14 @@ fn archives_are_packed_in_all_the_ways_of_displays() {
 #[test]
 fn what_cannot_be_converted_says_so() {
     let account = account(0);
-    for (coverage, kind) in [(Coverage::None, Kind::NoCoverage), (Coverage::Unconvertible, Kind::ConversionFailed)] {
+    let failing = FAILURES.map(|failure| (Coverage::Unconvertible(failure), Kind::ConversionFailed));
+    for (coverage, kind) in failing.into_iter().chain([(Coverage::None, Kind::NoCoverage)]) {
         let [job] = account.jobs.iter().filter(|job| job.coverage == coverage).collect::<Vec<_>>()[..] else {
             panic!("there is not one job with coverage {coverage:?}")
         };
         assert_eq!(job.shapefile_zip().unwrap_err().kind(), kind);
+        assert_eq!(job.fmis_zip().unwrap_err().kind(), kind);
+        assert_eq!(job.parsed_xml().unwrap_err().kind(), kind);
         assert_eq!(job.truth().unwrap_err().kind(), kind);
         assert!(list(&job.detail, "products").is_empty());
         let names: Vec<String> = members(&job.display_zip().unwrap()).into_iter().map(|(name, _)| name).collect();

@@ -5,11 +5,13 @@
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use headland::limiter::Window;
+use headland::sandbox::fields::{Account, account};
 use headland::sandbox::{Options, Sandbox};
 use hmac::{KeyInit as _, Mac as _};
 use serde_json::Value;
@@ -33,11 +35,17 @@ pub(crate) fn limited(windows: &[(u32, u64)], sliding: bool) -> Sandbox {
     start(Options { rate_limits: windows.iter().map(window).collect(), sliding, ..options() })
 }
 
+/// The account of the first customer, generated once for all tests.
+pub(crate) fn generated() -> &'static Account {
+    static ACCOUNT: LazyLock<Account> = LazyLock::new(|| account(0));
+    &ACCOUNT
+}
+
 /// A request in the making; every part of it can be made wrong.
 pub(crate) struct Call<'a> {
     sandbox: &'a Sandbox,
     method: String,
-    target: String,
+    pub(crate) target: String,
     pub(crate) access_key: String,
     pub(crate) api_key: String,
     pub(crate) secret: String,

@@ -11,13 +11,13 @@ use headland::api::{self, Endpoint};
 use headland::client::{Arguments, Client, Config, Delivered, LimiterState, Target, UploadFile};
 use headland::clock::{Clock, Sleep};
 use headland::limiter::Window;
-use headland::sandbox::fields::{Coverage, account};
+use headland::sandbox::fields::Coverage;
 use headland::sandbox::{Options, Sandbox};
 use headland::secret::Secret;
 use headland::transport::{Base, HttpClient};
 use headland::wire::{Content, Value};
 
-use super::caller::{options, start, zip_of};
+use super::caller::{generated, options, start, zip_of};
 
 /// The service's clock, which whoever waits for it moves on.
 struct ServiceTime(Arc<Sandbox>);
@@ -46,8 +46,22 @@ pub(crate) fn client(sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
 
 pub(crate) fn client_that_accepts(accept: Content, sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
     let keys = sandbox.keys();
-    let [api_key, secret, access_key] =
-        [&keys.api_key, &keys.shared_secret, &keys.access_key].map(|key| Secret::new(key.as_str()));
+    client_of(accept, [&keys.api_key, &keys.shared_secret, &keys.access_key], sandbox, windows)
+}
+
+/// A client without a limit, by another access key.
+pub(crate) fn client_with_key(access_key: &str, sandbox: &Arc<Sandbox>) -> Client {
+    let keys = sandbox.keys();
+    client_of(Content::Json, [&keys.api_key, &keys.shared_secret, access_key], sandbox, &[])
+}
+
+/// The same, by another API key or another secret.
+pub(crate) fn client_with_secret(api_key: &str, secret: &str, sandbox: &Arc<Sandbox>) -> Client {
+    client_of(Content::Json, [api_key, secret, &sandbox.keys().access_key], sandbox, &[])
+}
+
+fn client_of(accept: Content, keys: [&str; 3], sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
+    let [api_key, secret, access_key] = keys.map(Secret::new);
     let mut config = Config::new(&sandbox.base_url(), api_key, secret, access_key);
     config.rate_limits = windows.to_vec();
     config.accept = accept;
@@ -93,8 +107,13 @@ pub(crate) fn id_of(record: &Value) -> String {
 
 /// A sprayer's job with coverage: those are small.
 pub(crate) fn small_job() -> String {
-    let jobs = account(0).jobs;
-    jobs.iter().find(|job| job.coverage == Coverage::Recorded && job.sub_type == "Sprayer").unwrap().id.clone()
+    generated()
+        .jobs
+        .iter()
+        .find(|job| job.coverage == Coverage::Recorded && job.sub_type == "Sprayer")
+        .unwrap()
+        .id
+        .clone()
 }
 
 /// The fields that do not hold addresses.

@@ -12,7 +12,7 @@ use headland::wire;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::caller::{get, options, start};
+use super::caller::{generated, get, options, start, upload, zip_of};
 use super::client::{client, id_of, of, row};
 
 /// How a list is read: its row, the device, the size of a page, and the seconds that pass before each page.
@@ -76,6 +76,32 @@ fn every_record_that_was_there_throughout_comes_exactly_once_4_2() {
         Ok(())
     });
     outcome.unwrap();
+}
+
+#[tokio::test]
+async fn jobs_that_arrive_while_a_client_pages_hide_no_other_and_none_comes_twice_4_2() {
+    let sandbox = Arc::new(start(options()));
+    let client = client(&sandbox, &[]);
+    let before: BTreeSet<String> = generated().jobs.iter().map(|job| job.id.clone()).collect();
+    for page_size in [1, 7, 20] {
+        let mut pages = client.pages(row("job_data.list"), of("job_data.list", &[]), Some(page_size), None).unwrap();
+        let (mut found, mut number) = (Vec::new(), 0);
+        while let Some(page) = pages.next_page().await.unwrap() {
+            found.extend(page.iter().map(id_of));
+            number += 1;
+            if number % 3 == 1 {
+                let name = format!("{page_size}-{number}.jdp.zip");
+                assert_eq!(upload(&sandbox, &name, &zip_of("a.shp", b"x")).send().status, 201);
+            }
+        }
+        let distinct: BTreeSet<String> = found.iter().cloned().collect();
+        assert_eq!(distinct.len(), found.len(), "no job comes twice");
+        assert!(
+            before.is_subset(&distinct),
+            "pages of {page_size}: {} are missing",
+            before.difference(&distinct).count()
+        );
+    }
 }
 
 #[tokio::test]

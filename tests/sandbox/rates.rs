@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use headland::error::Kind;
+use headland::limiter::Window;
 use headland::sandbox::Options;
 
-use super::caller::{get, limited, start, upload};
+use super::caller::{call, generated, get, limited, options, start, upload, zip_of};
+use super::client::{client, of, row};
 
 #[test]
 fn the_31st_call_in_a_minute_is_refused_until_the_window_resets() {
@@ -74,4 +77,95 @@ fn a_window_without_calls_is_refused() {
     let window = headland::limiter::Window { calls: 0, period: Duration::from_secs(1) };
     let error = headland::sandbox::Sandbox::start(Options { rate_limits: vec![window], ..Options::default() });
     assert_eq!(error.unwrap_err().kind(), headland::error::Kind::Value);
+}
+
+#[test]
+fn every_limited_reply_tells_what_is_left_whatever_it_is_section_8() {
+    let sandbox = limited(&[(100, 60)], false);
+    let account = generated();
+    let (job, map) = (account.jobs[0].id.as_str(), account.maps[0].id.as_str());
+    let send = format!("/prescriptionmaps/{map}/fieldcomputers/{}", account.computers[0].id);
+    let file = format!("/jobdata/{job}?format=BIN");
+    let detail = format!("/jobdata/{job}");
+    let zip = zip_of("a.shp", b"x");
+    for (kind, call, status) in [
+        ("", get(&sandbox, "/jobdata"), 200),
+        ("", get(&sandbox, &detail), 200),
+        ("", get(&sandbox, &detail).header("Accept", "text/xml"), 200),
+        ("", get(&sandbox, &file), 200),
+        ("", get(&sandbox, &format!("/prescriptionmaps/{map}?format=bin")), 200),
+        ("", get(&sandbox, &format!("/jobdata/{job}?format=SHP")), 200),
+        ("", upload(&sandbox, "a.jdp.zip", &zip), 201),
+        ("", call(&sandbox, "PUT", &send), 200),
+        ("", call(&sandbox, "PUT", &send), 409),
+        ("", get(&sandbox, "/jobdata?page=x"), 400),
+        ("", get(&sandbox, "/jobdata").with(|call| call.late = -500), 401),
+        ("", get(&sandbox, "/jobdata").by_customer(&sandbox.keys().revoked_access_key), 401),
+        ("", get(&sandbox, "/fieldhubs/1"), 404),
+        ("", get(&sandbox, "/nowhere"), 404),
+        ("", call(&sandbox, "DELETE", "/jobdata"), 405),
+        ("", get(&sandbox, "/jobdata").header("Accept", "image/png"), 406),
+        ("", get(&sandbox, "/fieldcomputers/all/locations"), 501),
+        ("forbidden", get(&sandbox, "/jobdata"), 403),
+        ("more-time", get(&sandbox, "/jobdata"), 202),
+        ("redirect", get(&sandbox, "/jobdata"), 302),
+        ("server-error", get(&sandbox, "/jobdata"), 500),
+        ("unavailable", get(&sandbox, "/jobdata"), 503),
+        ("too-many-requests", get(&sandbox, "/jobdata"), 429),
+        ("web-page", get(&sandbox, &file), 200),
+        ("truncated", get(&sandbox, &file), 200),
+        ("no-date", get(&sandbox, "/jobdata"), 200),
+    ] {
+        if !kind.is_empty() {
+            sandbox.add_fault("*", kind, 1).unwrap();
+        }
+        let left = 100 - u32::try_from(sandbox.requests().len()).unwrap() - 1;
+        let reply = call.send();
+        assert_eq!(reply.status, status, "{kind}: {}", reply.text());
+        let told =
+            ["limit", "remaining", "reset"].map(|name| reply.get(&format!("x-ratelimit-{name}")).unwrap().to_owned());
+        assert_eq!(told, ["100".to_owned(), left.to_string(), "60".to_owned()], "{kind} {status}");
+    }
+}
+
+#[tokio::test]
+async fn the_budget_of_the_client_follows_what_the_service_tells_section_8() {
+    let window = Window { calls: 30, period: Duration::from_secs(60) };
+    let sandbox = Arc::new(start(Options { rate_limits: vec![window], ..options() }));
+    let client = client(&sandbox, &[window]);
+    let summary = async || client.detail(row("access_key"), &of("access_key", &[])).await.unwrap();
+    assert_eq!(client.budget().unwrap().remaining, 30);
+    summary().await;
+    assert_eq!(client.budget().unwrap().remaining, 29);
+    // Somebody else uses the same key: the service tells, and the client holds back.
+    for _ in 0..10 {
+        get(&sandbox, "/accesskey").send();
+    }
+    summary().await;
+    assert_eq!(client.budget().unwrap().remaining, 18);
+    for _ in 0..18 {
+        get(&sandbox, "/accesskey").send();
+    }
+    // The service is full and the client does not know: it is refused once, waits for the reset and gets through.
+    sandbox.advance(Duration::from_secs(20));
+    let before = sandbox.now();
+    summary().await;
+    assert!((39..=41).contains(&(sandbox.now() - before).num_seconds()), "{}", sandbox.now() - before);
+    let refused = sandbox.requests().iter().filter(|request| request.status == 429).count();
+    assert_eq!(refused, 1);
+    let budget = client.budget().unwrap();
+    assert!(budget.next_call_in.is_zero() && budget.remaining > 0, "{budget:?}");
+}
+
+#[tokio::test]
+async fn a_429_beyond_the_deadline_is_told_and_leaves_no_budget_until_its_time_7_and_8() {
+    let sandbox = Arc::new(limited(&[(1, 3_600)], false));
+    get(&sandbox, "/accesskey").send();
+    let client = client(&sandbox, &[Window { calls: 30, period: Duration::from_secs(60) }]);
+    let error = client.detail(row("access_key"), &of("access_key", &[])).await.unwrap_err();
+    assert_eq!((error.kind(), error.facts().status), (Kind::RateLimited, Some(429)));
+    assert_eq!(error.facts().retry_after, Some(Duration::from_secs(3_600)));
+    assert!(error.message().contains("Exceeded maximum requests."), "{error}");
+    let budget = client.budget().unwrap();
+    assert_eq!((budget.remaining, budget.next_call_in.as_secs().div_ceil(60)), (0, 60), "{budget:?}");
 }

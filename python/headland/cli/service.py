@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import threading
 from pathlib import Path
@@ -32,6 +34,12 @@ def add_verbs(verbs: Verbs) -> None:
     )
     verb.add_argument("--window", choices=("fixed", "sliding"), default="fixed", help="kind of window")
     verb.add_argument("--conversion-time", type=float, default=sandbox.CONVERSION_TIME, metavar="SECONDS")
+    verb.add_argument(
+        "--clock",
+        choices=("real", "moved"),
+        default="real",
+        help="`moved` stands still, and each line of standard input moves it on by so many seconds",
+    )
     verb.add_argument("--variants", action="append", metavar="NAME", help="habits of real services; `wild` is all")
 
 
@@ -48,11 +56,30 @@ def _serve(given: argparse.Namespace) -> int:
         window=given.window,
         conversion_time=given.conversion_time,
         variants=variants,
+        clock=given.clock,
     ) as running:
         _announce(running, as_json=given.json)
+        if given.clock == "moved":
+            threading.Thread(target=_move, args=(running,), daemon=True).start()
         while not stop.wait(LOOK):
             pass
     return 0
+
+
+def _move(running: hl.Sandbox) -> None:
+    """Move the clock by what standard input says, and answer each line with one of JSON; it may end before we do."""
+    rest = b""
+    with contextlib.suppress(OSError):
+        # Without a buffer: a thread that waits inside one would hold its lock when the process ends.
+        while read := os.read(0, 4096):
+            *lines, rest = (rest + read).split(b"\n")
+            for line in lines:
+                try:
+                    running.advance(float(line))
+                except ValueError:
+                    print_json({"error": f"not a number of seconds: {line.decode(errors='replace')}"})
+                else:
+                    print_json({"advanced": float(line)})
 
 
 def _limits(given: list[str] | None) -> list[tuple[int, float]]:
@@ -71,6 +98,9 @@ def _announce(running: hl.Sandbox, *, as_json: bool) -> None:
         **running.credentials,
         "other_access_key": running.other_access_key,
         "revoked_access_key": running.revoked_access_key,
+        "partial_access_key": running.partial_access_key,
+        "read_only_access_key": running.read_only_access_key,
+        "expired_access_key": running.expired_access_key,
     }
     if as_json:
         print_json(keys)

@@ -121,7 +121,7 @@ def collect(pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, A
 def note(pulled: Pulled, error: HeadlandError) -> None:
     """Remember why a job has no map."""
     pulled.problem = str(error)
-    # Two of the generated jobs have nothing to map; whoever gives an archive wants to hear that it has not.
+    # Some of the generated jobs have nothing to map; whoever gives an archive wants to hear that it has not.
     pulled.is_expected = pulled.source is None and isinstance(error, NoCoverage | ConversionFailed)
 
 

@@ -8,6 +8,7 @@ use super::carts::carts;
 use super::chance::{between, pick, stream};
 use super::details::{self, Display};
 use super::exact::whole;
+use super::failure::Failure;
 use super::packing::Packing;
 use super::passes::Manner;
 use super::places::{FIELDS, Field, fields};
@@ -211,7 +212,12 @@ fn plans() -> impl Iterator<Item = Plan> {
     let broken = |season, field, kind, coverage| Plan { season, field, kind, coverage, packing: Packing::Flat };
     regular.chain([
         broken(2026, 1, Kind::Spraying, Coverage::None),
-        broken(2025, 2, Kind::Planting, Coverage::Unconvertible),
+        broken(2025, 2, Kind::Planting, Coverage::Unconvertible(Failure::Convert)),
+        broken(2024, 0, Kind::Spraying, Coverage::Unconvertible(Failure::General)),
+        broken(2024, 3, Kind::Planting, Coverage::Unconvertible(Failure::Server)),
+        broken(2025, 4, Kind::Harvest, Coverage::Unconvertible(Failure::Restart)),
+        broken(2026, 5, Kind::Planting, Coverage::Unconvertible(Failure::FileNotFound)),
+        broken(2024, 2, Kind::Harvest, Coverage::Unconvertible(Failure::InvalidFile)),
     ])
 }
 

@@ -49,6 +49,8 @@ pub struct GrainCart {
     pub loads: usize,
     /// Whether it is the last upload of its name.
     pub is_newest: bool,
+    /// The id of the field computer that logged the harvest.
+    pub computer: String,
     cart: Arc<Cart>,
 }
 
@@ -86,6 +88,7 @@ pub struct CartManner {
 #[derive(Debug)]
 struct Cart {
     name: String,
+    computer: String,
     number: usize,
     field: &'static str,
     crop: &'static Crop,
@@ -132,6 +135,7 @@ pub(super) fn carts(seed: u64, jobs: &[Job]) -> Vec<GrainCart> {
         name: cart.name.clone(),
         loads,
         is_newest: turn == 3,
+        computer: cart.computer.clone(),
         cart,
     };
     uploads.into_iter().zip(1..).map(record).collect()
@@ -170,7 +174,8 @@ fn cart(job: &Job, number: usize) -> Cart {
     );
     let middle = i64::from(plane.zone()) * 6 - 183;
     let zone = whole(real(middle) / 15.0);
-    Cart { name, number, field: work.field.name, crop: work.crop, season: job.season, bridge, zone, loads }
+    let computer = job.detail.get("field_computer_id").and_then(Value::as_text).unwrap_or_default().to_owned();
+    Cart { name, computer, number, field: work.field.name, crop: work.crop, season: job.season, bridge, zone, loads }
 }
 
 /// The harvested mass in kilograms, as the job's detail gives it.

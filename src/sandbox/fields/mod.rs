@@ -9,8 +9,11 @@ mod carts;
 mod chance;
 mod details;
 mod exact;
+mod failure;
+mod fmis;
 mod harvest;
 mod packing;
+mod parsed;
 mod passes;
 mod places;
 mod plane;
@@ -26,6 +29,7 @@ mod work;
 use chrono::{DateTime, Utc};
 
 pub use carts::{CartManner, CartTruth, GrainCart};
+pub use failure::{FAILURES, Failure};
 pub use prescription::Prescription;
 pub use track::{Place, Track};
 pub(super) use track::{TURN, WORK};
@@ -122,8 +126,8 @@ pub enum Coverage {
     Recorded,
     /// The machine recorded none.
     None,
-    /// The display's log is broken.
-    Unconvertible,
+    /// It cannot be converted, for this reason.
+    Unconvertible(Failure),
 }
 
 /// What is true of a job, whatever its archive looks like.
@@ -180,6 +184,18 @@ impl Job {
         packing::display_zip(&self.work, &self.device)
     }
 
+    /// The zip for farm management systems.
+    pub fn fmis_zip(&self) -> Result<Vec<u8>> {
+        self.convertible()?;
+        fmis::fmis_zip(&self.work, &self.work.record(), &self.detail)
+    }
+
+    /// The XML file: the job's detail, its columns, and its records.
+    pub fn parsed_xml(&self) -> Result<Vec<u8>> {
+        self.convertible()?;
+        Ok(parsed::parsed_xml(&self.work, &self.work.record(), &self.detail).into_bytes())
+    }
+
     /// What is true of the job; an error for a job whose coverage is not [`Coverage::Recorded`].
     pub fn truth(&self) -> Result<Truth> {
         self.convertible()?;
@@ -209,7 +225,7 @@ impl Job {
             Coverage::None => {
                 Err(Error::new(Kind::NoCoverage, format!("the generated job {} recorded no coverage", self.id)))
             }
-            Coverage::Unconvertible => {
+            Coverage::Unconvertible(_) => {
                 Err(Error::new(Kind::ConversionFailed, format!("the generated job {} cannot be converted", self.id)))
             }
         }

@@ -1,5 +1,7 @@
 //! The attributes of a job's records: columns of cells as a dbf holds them, with exact sums.
 
+use std::fmt::Write as _;
+
 use chrono::{Datelike, NaiveDate};
 use shapefile::dbase;
 
@@ -38,6 +40,26 @@ impl Column {
             _ => None,
         }
     }
+
+    /// Writes the cell of a row as the dbf has it, dates in the form of ISO 8601; nothing where it is blank.
+    pub(super) fn write(&self, index: usize, out: &mut String) {
+        // Writing to a text cannot fail.
+        let (Ok(()) | Err(_)) = match &self.cells {
+            Cells::Numbers { decimals, values, .. } => match values.get(index).copied().flatten() {
+                Some(value) => write!(out, "{:.*}", usize::from(*decimals), unscaled(value, *decimals)),
+                None => Ok(()),
+            },
+            Cells::Word { word, .. } => out.write_str(word),
+            Cells::Clock(seconds) => out.write_str(&clock(seconds.get(index).copied().unwrap_or(0))),
+            Cells::Dates(dates) => dates.get(index).map_or(Ok(()), |date| write!(out, "{date}")),
+            Cells::Truths(truths) => write!(out, "{}", truths.get(index).copied().unwrap_or(false)),
+        };
+    }
+}
+
+/// A time of day as text.
+fn clock(seconds: u32) -> String {
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// The columns of a layer.
@@ -111,9 +133,7 @@ impl dbase::WritableRecord for Row<'_> {
                 }
                 Cells::Word { word, .. } => writer.write_next_field_value(&word.as_str())?,
                 Cells::Clock(seconds) => {
-                    let seconds = seconds.get(self.index).copied().unwrap_or(0);
-                    let text = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-                    writer.write_next_field_value(&text)?;
+                    writer.write_next_field_value(&clock(seconds.get(self.index).copied().unwrap_or(0)))?;
                 }
                 Cells::Dates(dates) => {
                     let date = dates.get(self.index).and_then(|date| {

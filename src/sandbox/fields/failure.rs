@@ -1,0 +1,56 @@
+//! How the conversion of a job fails: each status of specification 3 but success, with a reason for a user.
+
+/// Why a job cannot be converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// General error, no detail.
+    General,
+    /// Internal server error.
+    Server,
+    /// Server has restarted.
+    Restart,
+    /// Source file cannot be accessed: not even the original can be downloaded.
+    FileNotFound,
+    /// Conversion utility returned a failed status.
+    Convert,
+    /// Conversion utility returned a failed status, because of the file.
+    InvalidFile,
+}
+
+/// Every failure.
+pub const FAILURES: [Failure; 6] = [
+    Failure::General,
+    Failure::Server,
+    Failure::Restart,
+    Failure::FileNotFound,
+    Failure::Convert,
+    Failure::InvalidFile,
+];
+
+impl Failure {
+    /// The value of `Status`.
+    #[must_use]
+    pub const fn status(self) -> &'static str {
+        match self {
+            Self::General => "CONVERSION_STATUS_FAILED",
+            Self::Server => "CONVERSION_STATUS_SERVER_ERR",
+            Self::Restart => "CONVERSION_STATUS_SERVER_RESTART",
+            Self::FileNotFound => "CONVERSION_STATUS_FILE_NOT_FOUND",
+            Self::Convert => "CONVERSION_STATUS_FAILED_CONVERT",
+            Self::InvalidFile => "CONVERSION_STATUS_INVALID_JOB_DATA_FILE",
+        }
+    }
+
+    /// What `errorInfo` says.
+    #[must_use]
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::General => "The conversion failed.",
+            Self::Server => "The server had an internal error while it converted the job.",
+            Self::Restart => "The server has restarted while it converted the job.",
+            Self::FileNotFound => "The source file of the job cannot be accessed.",
+            Self::Convert => "The conversion utility could not read the passes that the job recorded.",
+            Self::InvalidFile => "The conversion utility found no valid job data in the file.",
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A job as the zip for farm management systems (specification 4.4; field notes, Job data archives): what the job was,
+//! how its records are laid out, and the records as tab-separated text without a header.
+//!
+//! A record is a step of the machine, with the values of every section; a section that was off has blanks. Numbers are
+//! written as in the shape files, units are stated where the display states them.
+
+use std::fmt::Write as _;
+
+use super::exact::{count, real, unscaled, whole};
+use super::packing::zipped;
+use super::passes::{LENGTH_DECIMALS, Mark};
+use super::plane::System;
+use super::shapes::Member;
+use super::table::{Cells, Column, Table};
+use super::work::{Record, Work};
+use crate::api::job_data::JOB_DATA_DETAIL;
+use crate::error::Result;
+use crate::wire::{Element, Value};
+
+pub(super) const PROLOG: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n";
+
+/// The one product of a generated job.
+const TAB: &str = "Product_1.tab";
+
+/// The columns before those of the sections; the last three are columns of the shape files, too.
+const LEADING: [(&str, &str); 7] = [
+    ("ID", "1"),
+    ("TIMESTAMP", "UTC"),
+    ("LATITUDE", "deg"),
+    ("LONGITUDE", "deg"),
+    ("ELEVATION", ""),
+    ("DISTANCE", ""),
+    ("SPEED", ""),
+];
+
+/// Columns that a step has once, so that its sections do not repeat them.
+const OF_A_STEP: [&str; 3] = ["SECTION", "DISTANCE", "SPEED"];
+
+/// The first number that the dictionary of ISO 11783-11 leaves to manufacturers.
+const PROPRIETARY: u16 = 57_344;
+
+/// The zip.
+pub(super) fn fmis_zip(work: &Work, record: &Record, detail: &Value) -> Result<Vec<u8>> {
+    let table = work.table(record);
+    let quantities: Vec<&Column> = table
+        .columns
+        .iter()
+        .filter(|column| matches!(column.cells, Cells::Numbers { .. }) && !OF_A_STEP.contains(&column.name))
+        .collect();
+    let mut job = Element::of("JobData", &JOB_DATA_DETAIL, detail);
+    let product = vec![Element::text("ProductNumber", "1"), Element::text("FileName", TAB)];
+    job.children.push(Element::new("Tables", vec![Element::new("Table", product)]));
+    let member = |name: &str, bytes| Member { name: format!("{0}/{0}_fmis/{name}", work.layer), bytes };
+    let members = [
+        member("jobdata.xml", job.document(PROLOG).into_bytes()),
+        member("advanced.xml", layout(work, &table, &quantities).document(PROLOG).into_bytes()),
+        member(TAB, tab(work, record, &table, &quantities).into_bytes()),
+    ];
+    zipped(&members, work.start)
+}
+
+/// What each column of the tab is, in their order.
+fn layout(work: &Work, table: &Table, quantities: &[&Column]) -> Element {
+    let mut columns: Vec<Element> = LEADING
+        .iter()
+        .map(|(name, unit)| {
+            let of_table = find(table, name).map_or(*unit, |column| column.unit);
+            Element::new("Column", described(work, name, of_table))
+        })
+        .collect();
+    for section in 1..=work.manner.sections {
+        let mut children = vec![Element::text("Number", section.to_string())];
+        children.extend(quantities.iter().zip(PROPRIETARY..).map(|(column, own)| {
+            let code = code(column.name, work.dry).unwrap_or(own);
+            let mut ddi = vec![Element::text("Code", code.to_string())];
+            ddi.extend(described(work, column.name, column.unit));
+            Element::new("DDI", ddi)
+        }));
+        columns.push(Element::new("EquipmentSection", children));
+    }
+    Element::new("Advanced", vec![Element::new("SegmentFormat", columns)])
+}
+
+fn described(work: &Work, name: &str, unit: &str) -> Vec<Element> {
+    let mut children = vec![Element::text("Name", name)];
+    if work.states_units && !matches!(unit, "" | "1") {
+        children.push(Element::text("Unit", unit));
+    }
+    children
+}
+
+/// The number of a quantity in the dictionary of ISO 11783-11, where it has one.
+fn code(name: &str, dry: bool) -> Option<u16> {
+    Some(match name {
+        "TARGETRATE" if dry => 6,
+        "TARGETRATE" => 1,
+        "APPLDRATE" if dry => 7,
+        "APPLDRATE" => 2,
+        "TARGETPOP" => 11,
+        "POPULATION" => 12,
+        "SWATHWIDTH" => 67,
+        "VRYIELDVOL" => 83,
+        "DRYMATTER" => 84,
+        "FLOW" => 87,
+        "MOISTURE" => 99,
+        "AIRTEMP" => 192,
+        "PRESSURE" => 194,
+        "WINDSPEED" => 207,
+        _ => return None,
+    })
+}
+
+fn tab(work: &Work, record: &Record, table: &Table, quantities: &[&Column]) -> String {
+    let marks = &record.marks.list;
+    let once = ["ELEVATION", "DISTANCE", "SPEED"].map(|name| find(table, name));
+    let is_same_step =
+        |one: &Mark, next: &Mark| one.pass == next.pass && one.seconds.to_bits() == next.seconds.to_bits();
+    let mut out = String::new();
+    let mut first = 0_usize;
+    for (id, step) in (1..).zip(marks.chunk_by(is_same_step)) {
+        let Some(mark) = step.first() else { continue };
+        let (longitude, latitude) = middle(work, record, mark);
+        // Writing to a text cannot fail.
+        let (Ok(()) | Err(_)) = write!(out, "{id}\t{}\t{latitude:.9}\t{longitude:.9}", time_stamp(work, mark));
+        for column in once {
+            out.push('\t');
+            if let Some(column) = column {
+                column.write(first, &mut out);
+            }
+        }
+        for section in 1..=i64::from(work.manner.sections) {
+            let place = step.iter().position(|mark| mark.section == section);
+            for column in quantities {
+                out.push('\t');
+                if let Some(place) = place {
+                    column.write(first.saturating_add(place), &mut out);
+                }
+            }
+        }
+        out.push_str("\r\n");
+        first = first.saturating_add(step.len());
+    }
+    out
+}
+
+fn find<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
+    table.columns.iter().find(|column| column.name == name)
+}
+
+/// Where the middle of the machine was, in degrees.
+fn middle(work: &Work, record: &Record, mark: &Mark) -> (f64, f64) {
+    let half = count(usize::from(work.manner.sections)) / 2.0;
+    let swath = unscaled(record.marks.swath, LENGTH_DECIMALS) * work.units.length.1;
+    let aside = (real(mark.section) - 0.5 - half) * swath;
+    work.field.plane.coordinates(mark.place.moved(mark.direction.left(), aside), System::Geographic)
+}
+
+/// When a mark was made, in hundredths of a second.
+pub(super) fn time_stamp(work: &Work, mark: &Mark) -> String {
+    let time = work.start + chrono::Duration::milliseconds(whole(mark.seconds * 100.0) * 10);
+    let text = time.format("%Y-%m-%dT%H:%M:%S%.3f").to_string();
+    format!("{}Z", text.get(..22).unwrap_or(&text))
+}

@@ -1,0 +1,73 @@
+//! A job as one XML file (specification 4.4: "XML file of parsed RAD files"). Nobody publishes its schema; this one is
+//! plain:
+//!
+//! ```xml
+//! <ParsedJobData>
+//!   <JobDataDetail>...the detail of the job, as its call gives it...</JobDataDetail>
+//!   <Columns>
+//!     <Column><Name>APPLDRATE</Name><Unit>gal/ac</Unit></Column>
+//!     <Column><Name>PRODUCT</Name><Value>Burndown mix</Value></Column>   the same in every record
+//!   </Columns>
+//!   <Records>
+//!     <Record TimeStamp="2026-06-12T07:31:04.25Z" Latitude="45.1" Longitude="-98.2" PASS="1" APPLDRATE="14.97"/>
+//!   </Records>
+//! </ParsedJobData>
+//! ```
+//!
+//! A record is that of the shape files, its numbers written as there; what is blank there is left out.
+
+use std::fmt::Write as _;
+
+use super::fmis::{PROLOG, time_stamp};
+use super::plane::System;
+use super::table::{Cells, Column};
+use super::work::{Record, Work};
+use crate::api::job_data::JOB_DATA_DETAIL;
+use crate::wire::{Element, Value};
+
+const ROOT: &str = "ParsedJobData";
+
+/// The document.
+pub(super) fn parsed_xml(work: &Work, record: &Record, detail: &Value) -> String {
+    let table = work.table(record);
+    let columns: Vec<Element> = table.columns.iter().map(|column| described(work, column)).collect();
+    let mut out = format!("{PROLOG}<{ROOT}>\n");
+    for part in [Element::of(JOB_DATA_DETAIL.name, &JOB_DATA_DETAIL, detail), Element::new("Columns", columns)] {
+        out.push_str(&part.document(""));
+        out.push('\n');
+    }
+    out.push_str("<Records>\n");
+    let is_constant = |column: &Column| matches!(column.cells, Cells::Word { .. });
+    let varying: Vec<&Column> = table.columns.iter().filter(|column| !is_constant(column)).collect();
+    let mut cell = String::new();
+    for (index, mark) in record.marks.list.iter().enumerate() {
+        let (longitude, latitude) = work.field.plane.coordinates(mark.place, System::Geographic);
+        let time = time_stamp(work, mark);
+        // Writing to a text cannot fail. Times, numbers and the names of columns hold nothing that XML would escape.
+        let (Ok(()) | Err(_)) =
+            write!(out, "<Record TimeStamp=\"{time}\" Latitude=\"{latitude:.9}\" Longitude=\"{longitude:.9}\"");
+        for column in &varying {
+            cell.clear();
+            column.write(index, &mut cell);
+            if !cell.is_empty() {
+                let (Ok(()) | Err(_)) = write!(out, " {}=\"{cell}\"", column.name);
+            }
+        }
+        out.push_str("/>\n");
+    }
+    out.push_str("</Records>\n</");
+    out.push_str(ROOT);
+    out.push_str(">\n");
+    out
+}
+
+fn described(work: &Work, column: &Column) -> Element {
+    let mut children = vec![Element::text("Name", column.name)];
+    if work.states_units && !matches!(column.unit, "" | "1") {
+        children.push(Element::text("Unit", column.unit));
+    }
+    if let Cells::Word { word, .. } = &column.cells {
+        children.push(Element::text("Value", word.as_str()));
+    }
+    Element::new("Column", children)
+}
