@@ -11,11 +11,14 @@ mod file_check;
 mod file_name;
 mod multipart;
 mod pages;
+mod products;
 mod receive;
 mod record;
+mod seen;
 mod upload;
 pub mod upload_rules;
 mod uploads;
+mod uri;
 
 use std::sync::Arc;
 
@@ -34,8 +37,10 @@ pub use destination::{Delivered, Target};
 pub use doctor::Variation;
 pub use multipart::UploadFile;
 pub use pages::Pages;
+pub use products::Rows;
 pub use upload::Created;
 use uploads::Uploads;
+pub use uri::Followed;
 
 /// A client; cloning shares it.
 ///
@@ -92,6 +97,16 @@ impl Client {
     /// Reads a record; null where the service has an empty list in its place.
     pub async fn detail(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
         record::detail(self, row, arguments).await
+    }
+
+    /// Reads a record and gives its parts as rows of one table.
+    pub async fn rows(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Rows> {
+        products::rows(self, row, arguments).await
+    }
+
+    /// The call that an address of a record stands for, on the configured base; no call is made.
+    pub fn follow(&self, uri: &str) -> Result<Followed> {
+        uri::follow(&self.caller.base, uri)
     }
 
     /// A list, lazily: no call is made before its `next_page` or `total`.

@@ -87,6 +87,12 @@ impl Base {
         self.url.join(uri).map_or_else(|_| uri.to_owned(), String::from)
     }
 
+    /// The path in front of the service's own, without a slash at its end.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        self.url.path().trim_end_matches('/')
+    }
+
     /// The host as it is sent and signed.
     #[must_use]
     pub fn host(&self) -> &str {
@@ -119,7 +125,8 @@ fn is_loopback(name: &str) -> bool {
 
 /// The address for a message: nothing between `//` and `@`, where a password would be, and not after `?`. A text
 /// without a dot or a colon is no address that somebody wrote wrongly, but may be a key in the wrong place.
-fn shown(text: &str) -> String {
+#[must_use]
+pub fn shown(text: &str) -> String {
     let text = text.trim().split(['?', '#']).next().unwrap_or_default();
     if !text.contains(['.', ':']) {
         return if text.is_empty() { String::new() } else { "(not shown)".to_owned() };

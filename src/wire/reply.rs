@@ -36,15 +36,15 @@ impl Content {
     }
 }
 
-/// One page of a list.
+/// One page of a list, its records as values or as what else they were read into.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Page {
+pub struct Page<Records = Vec<Value>> {
     /// Total records in the list, where the service gives it.
     pub total_count: Option<u64>,
     /// Whether pages exist after this one.
     pub is_next_page: bool,
     /// The records of this page.
-    pub items: Vec<Value>,
+    pub items: Records,
 }
 
 /// The service's word on an error or a wait.
