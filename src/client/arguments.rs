@@ -38,7 +38,7 @@ impl Arguments {
                     })?;
                     values.push((parameter, text));
                 }
-                (None, Place::Path) => {
+                (None, Place::Path | Place::Body) => {
                     return Err(wrong(row, Kind::Type, format!("{} needs `{}`", row.full_name, parameter.name)));
                 }
                 (None, Place::Query | Place::Part) => {}
@@ -76,7 +76,7 @@ impl Arguments {
             match parameter.place {
                 Place::Path => path = path.replace(&format!("{{{}}}", parameter.wire), &encode(text)),
                 Place::Query => query.push((parameter.wire, text.clone())),
-                Place::Part => {}
+                Place::Part | Place::Body => {}
             }
         }
         query.extend_from_slice(more);
@@ -111,6 +111,7 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
             .map(|word| (*word).to_owned())
             .ok_or_else(|| format!("is `{text}`, but takes {}", words.join(", "))),
         Takes::File => Err("goes with the upload itself".to_owned()),
+        Takes::Mapping => Ok(text.to_owned()),
     }
 }
 

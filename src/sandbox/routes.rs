@@ -1,7 +1,7 @@
 //! From a method and a path to rows of the table.
 
 use super::query::{Query, decode};
-use crate::api::{self, Endpoint, Returns};
+use crate::api::{self, Endpoint, Returns, Service};
 
 /// Where a request leads.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Route {
     /// `all` is never an id.
     pub(super) fn find(method: &str, path: &str, query: &Query) -> Self {
         let matching: Vec<(&'static Endpoint, Vec<String>)> =
-            api::rows().filter_map(|row| Some((row, ids(row.path, path)?))).collect();
+            signed().filter_map(|row| Some((row, ids(row.path, path)?))).collect();
         let Some(fewest) = matching.iter().map(|(_, ids)| ids.len()).min() else { return Self::Unknown };
         let here: Vec<_> = matching.into_iter().filter(|(_, ids)| ids.len() == fewest).collect();
         let wants_file = query.get("format").is_some();
@@ -55,10 +55,15 @@ impl Route {
     }
 }
 
+/// The rows of the field data API, which stand below the base address.
+fn signed() -> impl Iterator<Item = &'static Endpoint> {
+    api::rows().filter(|row| row.service() == Service::FieldData)
+}
+
 /// The methods that a path takes, for `Allow`.
 fn methods(path: &str) -> Vec<&'static str> {
     let mut methods: Vec<&'static str> =
-        api::rows().filter(|row| ids(row.path, path).is_some()).map(|row| row.method.as_str()).collect();
+        signed().filter(|row| ids(row.path, path).is_some()).map(|row| row.method.as_str()).collect();
     methods.sort_unstable();
     methods.dedup();
     methods
@@ -90,7 +95,7 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_is_reached_in_any_letter_case() {
-        for row in api::rows() {
+        for row in signed() {
             let path = row.path.replace("{id}", "31").to_uppercase();
             let query = if row.parameter("format").is_some() { "FORMAT=shp" } else { "" };
             let route = find(row.method.as_str(), &path, query);

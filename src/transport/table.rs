@@ -25,6 +25,8 @@ impl Class {
             | Returns::OneOf(_)
             | Returns::Created
             | Returns::Nothing
+            | Returns::Payload
+            | Returns::Listing(_)
             | Returns::NotImplemented => Self::Record,
         }
     }

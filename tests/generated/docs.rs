@@ -72,6 +72,12 @@ fn returned(row: &Endpoint, mode: Mode) -> String {
             index.item.name
         ),
         Returns::Nothing | Returns::NotImplemented => "None.".to_owned(),
+        Returns::Payload => {
+            "What the service answers, None where it answers nothing; its fields are not specified.".to_owned()
+        }
+        Returns::Listing(listing) => {
+            format!("A lazy list of {} as dicts; their fields are not specified.", listing.name)
+        }
     }
 }
 

@@ -204,12 +204,14 @@ fn returns(row: &Endpoint, mode: Mode) -> String {
         Returns::Conversion => mode.name("Conversion"),
         Returns::Layer => "Layer".to_owned(),
         Returns::Nothing | Returns::NotImplemented => "None".to_owned(),
+        Returns::Payload => "Any".to_owned(),
+        Returns::Listing(_) => format!("{}[dict[str, Any]]", mode.name("Pages")),
     }
 }
 
 /// Lists are lazy in both modes; everything else is a coroutine in the asynchronous client.
 fn is_coroutine(row: &Endpoint, mode: Mode) -> bool {
-    mode == Mode::Async && !matches!(row.returns, Returns::Index(_))
+    mode == Mode::Async && !matches!(row.returns, Returns::Index(_) | Returns::Listing(_))
 }
 
 /// Parameters as `(name, type, default, documentation)`: first those that are required, then, behind the star, the
@@ -222,6 +224,7 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
             (Takes::Time, _) => "str | dt.date | dt.datetime | None",
             (Takes::Word | Takes::OneOf(_), _) => "str",
             (Takes::File, _) => "Upload",
+            (Takes::Mapping, _) => "Mapping[str, object]",
         };
         let default = parameter.default.map_or("None".to_owned(), |word| format!("\"{word}\""));
         [parameter.name.to_owned(), kind.to_owned(), default, parameter.doc.to_owned()]
@@ -295,7 +298,10 @@ fn body(row: &Endpoint, mode: Mode) -> String {
             let kind = returns(row, mode);
             return format!("        return cast(\"{kind}\", {wait}self._calls.detail(\"{name}\", {given}))\n");
         }
-        Returns::Index(_) => format!("pages(\"{name}\", {given}, page_size=page_size, page=page)"),
+        Returns::Index(_) | Returns::Listing(_) => {
+            format!("pages(\"{name}\", {given}, page_size=page_size, page=page)")
+        }
+        Returns::Payload => format!("payload(\"{name}\", {given})"),
         Returns::File => format!("download(\"{name}\", {given}, to=to, overwrite=overwrite)"),
         Returns::Nothing | Returns::NotImplemented => {
             return format!("        {wait}self._calls.act(\"{name}\", {given})\n");

@@ -22,6 +22,8 @@ pub(crate) fn shapes_by_group() -> Vec<(&'static str, Vec<&'static Shape>)> {
                     | Returns::Conversion
                     | Returns::Layer
                     | Returns::Nothing
+                    | Returns::Payload
+                    | Returns::Listing(_)
                     | Returns::NotImplemented => {}
                 }
             }
