@@ -1,7 +1,7 @@
 //! `python/headland/groups`: the methods of both clients, one for each row, a file for each group.
 
 use headland::api::row::{Parameter, Place, Takes};
-use headland::api::{Endpoint, GROUPS, Group, Returns};
+use headland::api::{Endpoint, GROUPS, Group, Returns, Service};
 
 use crate::docs::docstring;
 use crate::records::{file_of, import, import_within, shapes_by_group};
@@ -45,12 +45,21 @@ const READING: &[(&str, &str, &str, &str)] = &[
 pub(crate) fn groups() -> Vec<(String, String)> {
     let mut files = Vec::new();
     for mode in [Mode::Sync, Mode::Async] {
-        for group in GROUPS {
+        for group in signed() {
             files.push((format!("groups/{}.py", mode.file(group.name)), one(group, mode)));
         }
     }
     files.push(("groups/__init__.py".to_owned(), everything()));
     files
+}
+
+/// The groups of the field data API.
+fn signed() -> impl Iterator<Item = &'static Group> {
+    GROUPS.iter().filter(|group| is_signed(group))
+}
+
+fn is_signed(group: &Group) -> bool {
+    group.rows.iter().all(|row| row.service() == Service::FieldData)
 }
 
 /// The file that gives all groups under one name.
@@ -62,7 +71,7 @@ fn everything() -> String {
     let mut imports = Vec::new();
     let mut names = Vec::new();
     for mode in [Mode::Sync, Mode::Async] {
-        for group in GROUPS {
+        for group in signed() {
             imports.push(import(&mode.file(group.name), &[&mode.class(group.name)]));
             names.push(mode.class(group.name));
         }
@@ -87,7 +96,7 @@ fn one(group: &Group, mode: Mode) -> String {
         body.push_str(&format!(
             "    def __init__(self, calls: {calls}) -> None:\n        \"\"\"Make the groups of calls.\"\"\"\n        self._calls = calls\n"
         ));
-        for other in GROUPS.iter().filter(|other| !other.name.is_empty()) {
+        for other in signed().filter(|other| !other.name.is_empty()) {
             body.push_str(&format!("        self.{} = {}(calls)\n", other.name, mode.class(other.name)));
         }
     } else {
@@ -125,7 +134,7 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
     if group.name.is_empty() {
         let mut siblings: Vec<String> = GROUPS
             .iter()
-            .filter(|other| !other.name.is_empty())
+            .filter(|other| !other.name.is_empty() && is_signed(other))
             .map(|other| import(&mode.file(other.name), &[&mode.class(other.name)]))
             .collect();
         siblings.sort_unstable();
