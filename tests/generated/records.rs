@@ -29,6 +29,8 @@ pub(crate) fn shapes_by_group() -> Vec<(&'static str, Vec<&'static Shape>)> {
             }
             (file_of(group.name), found)
         })
+        // The dispatch service and the legacy order service show no payload, so their groups have no records.
+        .filter(|(_, found): &(_, Vec<_>)| !found.is_empty())
         .collect()
 }
 
