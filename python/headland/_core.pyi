@@ -2,7 +2,7 @@
 
 import datetime as dt
 from asyncio import Future
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypedDict, final, type_check_only
 
@@ -105,6 +105,11 @@ class Secret:
     def __new__(cls, text: object) -> Secret: ...
     def __reduce__(self) -> NoReturn: ...
     def is_none(self) -> bool: ...
+    def is_callable(self) -> bool: ...
+    def is_awaitable(self) -> bool: ...
+    def ask(self) -> Secret: ...
+    def close(self) -> None: ...
+    def __await__(self) -> Generator[Any, Any, object]: ...
 
 @final
 class Client:
@@ -115,6 +120,11 @@ class Client:
         api_key: Secret,
         shared_secret: Secret,
         access_key: Secret,
+        dispatch_url: str | None,
+        dispatch_token: Secret,
+        legacy_dispatch_url: str | None,
+        legacy_orders_url: str | None,
+        legacy_token: Secret,
         rate_limits: Sequence[tuple[int, float]],
         limiter_state: Path | None,
         accept: str,

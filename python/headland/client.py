@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, Self
 
 from headland import _core, arguments, settings
@@ -22,6 +23,10 @@ HIDDEN = "(hidden)"
 
 RATE_LIMITS = ((30, 60.0), (15, 30.0))
 """Both figures of the interface: 30 calls in 60 seconds, 15 in 30."""
+
+
+Token = str | Callable[[], str] | Callable[[], Awaitable[str]]
+"""A bearer token, or what gives one."""
 
 
 class WindowUse(NamedTuple):
@@ -53,6 +58,12 @@ class _Setup:
         api_key: The partner's API key.
         shared_secret: The partner's shared secret, as it was issued.
         access_key: The customer's access key.
+        dispatch_url: The base address of the dispatch service, for ``client.dispatch``.
+        dispatch_token: Its bearer token, or a callable that gives one: it is called before each request, and once more
+            where the service refuses what it gave. `AsyncClient` takes a coroutine function as well.
+        legacy_dispatch_url: A base address of the legacy order service, for ``client.legacy_orders``.
+        legacy_orders_url: The other base address of that service, which is used where both are given.
+        legacy_token: The bearer token of that service, or a callable that gives one.
         rate_limits: Pairs of calls and seconds that are never exceeded; empty turns the limiter off.
         limiter_state: Where processes share what is left of the limit: a path, ``"memory"`` for this client alone,
             or ``None`` for a file in the user's state folder.
@@ -71,6 +82,11 @@ class _Setup:
         api_key: str,
         shared_secret: str,
         access_key: str,
+        dispatch_url: str | None = None,
+        dispatch_token: Token | None = None,
+        legacy_dispatch_url: str | None = None,
+        legacy_orders_url: str | None = None,
+        legacy_token: Token | None = None,
         rate_limits: Sequence[tuple[int, float]] = RATE_LIMITS,
         limiter_state: str | os.PathLike[str] | None = None,
         accept: Literal["json", "xml"] = "json",
@@ -80,7 +96,8 @@ class _Setup:
     ) -> None:
         # First of all the secrets go out of sight: many tools show the variables of a frame when something fails.
         keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)
-        api_key = shared_secret = access_key = HIDDEN
+        tokens = {"dispatch": _core.Secret(dispatch_token), "legacy_orders": _core.Secret(legacy_token)}
+        api_key = shared_secret = access_key = dispatch_token = legacy_token = HIDDEN
         connect, read, call = settings.timeout(timeout)
         self._attach(
             _core.Client(
@@ -88,6 +105,11 @@ class _Setup:
                 api_key=keys[0],
                 shared_secret=keys[1],
                 access_key=keys[2],
+                dispatch_url=_address("dispatch_url", dispatch_url),
+                dispatch_token=tokens["dispatch"],
+                legacy_dispatch_url=_address("legacy_dispatch_url", legacy_dispatch_url),
+                legacy_orders_url=_address("legacy_orders_url", legacy_orders_url),
+                legacy_token=tokens["legacy_orders"],
                 rate_limits=arguments.windows(rate_limits),
                 limiter_state=None if limiter_state is None else arguments.path("limiter_state", limiter_state),
                 accept=accept,
@@ -195,6 +217,10 @@ class AsyncClient(_Setup, AsyncClientRows):
     async def __aexit__(self, *_: object) -> None:
         """Let go of the connections."""
         await self.close()
+
+
+def _address(name: str, address: str | None) -> str | None:
+    return None if address is None else arguments.text(name, address)
 
 
 def _budget(facts: _core._Budget) -> Budget:

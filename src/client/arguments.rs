@@ -80,7 +80,7 @@ impl Arguments {
             }
         }
         query.extend_from_slice(more);
-        Ok(Call { row, path, query, content })
+        Ok(Call { row, path, query, next: None, content })
     }
 }
 

@@ -55,7 +55,7 @@ impl Client {
 #[pymethods]
 impl Client {
     #[new]
-    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, rate_limits, limiter_state, accept, page_size, connect, read, call, ca_file))]
+    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, dispatch_url, dispatch_token, legacy_dispatch_url, legacy_orders_url, legacy_token, rate_limits, limiter_state, accept, page_size, connect, read, call, ca_file))]
     #[expect(clippy::too_many_arguments, reason = "the settings of the client, by keyword")]
     fn new(
         py: Python<'_>,
@@ -63,6 +63,11 @@ impl Client {
         api_key: &Bound<'_, Secret>,
         shared_secret: &Bound<'_, Secret>,
         access_key: &Bound<'_, Secret>,
+        dispatch_url: Option<String>,
+        dispatch_token: &Bound<'_, Secret>,
+        legacy_dispatch_url: Option<String>,
+        legacy_orders_url: Option<String>,
+        legacy_token: &Bound<'_, Secret>,
         rate_limits: Vec<(u32, f64)>,
         limiter_state: Option<PathBuf>,
         accept: &str,
@@ -77,6 +82,11 @@ impl Client {
             api_key: api_key.get().text(py, "api_key")?,
             shared_secret: shared_secret.get().text(py, "shared_secret")?,
             access_key: access_key.get().text(py, "access_key")?,
+            dispatch_url,
+            dispatch_token: dispatch_token.get().token(py, "dispatch_token")?,
+            legacy_dispatch_url,
+            legacy_orders_url,
+            legacy_token: legacy_token.get().token(py, "legacy_token")?,
             rate_limits: windows(rate_limits)?,
             limiter_state: state(limiter_state),
             accept: content(accept)?,
