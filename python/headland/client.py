@@ -9,10 +9,11 @@ from headland import _core, arguments, settings
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
+from headland.tokens import Tokens
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from headland.conversion import AsyncConversion, Conversion
 
@@ -96,7 +97,7 @@ class _Setup:
     ) -> None:
         # First of all the secrets go out of sight: many tools show the variables of a frame when something fails.
         keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)
-        tokens = {"dispatch": _core.Secret(dispatch_token), "legacy_orders": _core.Secret(legacy_token)}
+        tokens = _core.Secret(dispatch_token), _core.Secret(legacy_token)
         api_key = shared_secret = access_key = dispatch_token = legacy_token = HIDDEN
         connect, read, call = settings.timeout(timeout)
         self._attach(
@@ -106,10 +107,10 @@ class _Setup:
                 shared_secret=keys[1],
                 access_key=keys[2],
                 dispatch_url=_address("dispatch_url", dispatch_url),
-                dispatch_token=tokens["dispatch"],
+                dispatch_token=tokens[0],
                 legacy_dispatch_url=_address("legacy_dispatch_url", legacy_dispatch_url),
                 legacy_orders_url=_address("legacy_orders_url", legacy_orders_url),
-                legacy_token=tokens["legacy_orders"],
+                legacy_token=tokens[1],
                 rate_limits=arguments.windows(rate_limits),
                 limiter_state=None if limiter_state is None else arguments.path("limiter_state", limiter_state),
                 accept=accept,
@@ -118,10 +119,14 @@ class _Setup:
                 read=read,
                 call=call,
                 ca_file=None if ca_file is None else arguments.path("ca_file", ca_file),
-            )
+            ),
+            {
+                "dispatch": Tokens("dispatch_token", tokens[0]),
+                "legacy_orders": Tokens("legacy_token", tokens[1]),
+            },
         )
 
-    def _attach(self, core: _core.Client) -> None:
+    def _attach(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
         """Make the groups of calls."""
         raise NotImplementedError
 
@@ -161,8 +166,8 @@ class Client(_Setup, ClientRows):
 
     _calls: Calls
 
-    def _attach(self, core: _core.Client) -> None:
-        ClientRows.__init__(self, Calls(core))
+    def _attach(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
+        ClientRows.__init__(self, Calls(core, tokens))
 
     def conversion(self, id: str) -> Conversion:
         """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
@@ -195,8 +200,8 @@ class AsyncClient(_Setup, AsyncClientRows):
 
     _calls: AsyncCalls
 
-    def _attach(self, core: _core.Client) -> None:
-        AsyncClientRows.__init__(self, AsyncCalls(core))
+    def _attach(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
+        AsyncClientRows.__init__(self, AsyncCalls(core, tokens))
 
     def conversion(self, id: str) -> AsyncConversion:
         """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""

@@ -8,8 +8,10 @@ mod destination;
 mod download;
 mod file_check;
 mod file_name;
+mod listing;
 mod multipart;
 mod pages;
+mod payload;
 mod receive;
 mod record;
 mod services;
@@ -32,6 +34,7 @@ pub use arguments::Arguments;
 pub use config::{Config, LimiterState, Timeout, Token};
 pub use conversion::Conversion;
 pub use destination::{Delivered, Target};
+pub use listing::Listing;
 pub use multipart::UploadFile;
 pub use pages::Pages;
 use services::Services;
@@ -70,7 +73,7 @@ impl Client {
 
     /// A client of any transport and any clock, whose pauses are not varied: for tests.
     pub fn with_parts(config: Config, transport: Arc<dyn Transport>, clock: Arc<dyn Clock>) -> Result<Self> {
-        let connect = |_: &Base| Ok(Arc::clone(&transport));
+        let connect = move |_: &Base| Ok(Arc::clone(&transport));
         Self::assemble(config, connect, clock, Jitter::Fixed, |place, base, key, windows, clock| {
             Limiter::alone(&place, base, key, windows, clock)
         })
@@ -98,10 +101,11 @@ impl Client {
         Ok(Self { config, caller, services, bearer: None, uploads: Arc::default() })
     }
 
-    /// The same client, whose calls to the dispatch service or the legacy order service carry that token.
+    /// The same client, whose calls to the dispatch service or the legacy order service carry that token; `None` leaves
+    /// the one that it was set up with.
     #[must_use]
-    pub fn bearing(&self, token: Secret) -> Self {
-        Self { bearer: Some(token), ..self.clone() }
+    pub fn bearing(&self, token: Option<Secret>) -> Self {
+        Self { bearer: token, ..self.clone() }
     }
 
     /// Reads a record; null where the service has an empty list in its place.
@@ -118,6 +122,23 @@ impl Client {
         page: Option<u64>,
     ) -> Result<Pages> {
         Pages::new(self.clone(), row, arguments, page_size, page)
+    }
+
+    /// A list of the dispatch service or the legacy order service, lazily, as [`Client::pages`].
+    pub fn listing(
+        &self,
+        row: &'static Endpoint,
+        arguments: Arguments,
+        page_size: Option<u32>,
+        page: Option<u64>,
+    ) -> Result<Listing> {
+        Listing::new(self.clone(), row, arguments, page_size, page)
+    }
+
+    /// Makes a call of the dispatch service or the legacy order service, and gives what it answers; null where that is
+    /// nothing.
+    pub async fn payload(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
+        payload::payload(self, row, arguments).await
     }
 
     /// Downloads a file, waiting for its conversion until the deadline of the call.

@@ -15,8 +15,8 @@ use super::process::PerProcess;
 use super::secret::Secret;
 use super::settings::{content, seconds, state, windows};
 use super::table::row;
-use super::{bridge, conversion, errors, pages, values};
-use crate::api::Endpoint;
+use super::{bridge, conversion, errors, listing, pages, values};
+use crate::api::{Endpoint, Service};
 use crate::archive::Source;
 use crate::client as core;
 use crate::client::{Arguments, Config, Created, Delivered, Target, Timeout, UploadFile};
@@ -153,6 +153,49 @@ impl Client {
             .and_then(|(core, row, arguments)| core.pages(row, arguments, page_size, page))
             .map(pages::Pages::new)
             .map_err(|error| errors::raise(py, &error))
+    }
+
+    #[pyo3(signature = (name, arguments, page_size, page))]
+    fn listing(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: Given,
+        page_size: Option<u32>,
+        page: Option<u64>,
+    ) -> PyResult<listing::Listing> {
+        self.prepare(name, arguments)
+            .and_then(|(core, row, arguments)| {
+                Ok(listing::Listing::new(core.listing(row, arguments, page_size, page)?, token_of(row)))
+            })
+            .map_err(|error| errors::raise(py, &error))
+    }
+
+    /// Makes a call of the dispatch service or the legacy order service with that token.
+    fn payload<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        arguments: Given,
+        token: &Bound<'py, Secret>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        let core = core.bearing(token.get().given(py, token_of(row))?);
+        let value = bridge::wait(py, core.payload(row, &arguments))?;
+        values::to_python(py, &value)
+    }
+
+    fn payload_async<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        arguments: Given,
+        token: &Bound<'py, Secret>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        let core = core.bearing(token.get().given(py, token_of(row))?);
+        let call = async move { core.payload(row, &arguments).await };
+        bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
 
     #[pyo3(signature = (name, arguments, to, overwrite))]
@@ -299,6 +342,11 @@ impl Client {
             Ok((source, conversion.id()))
         })
     }
+}
+
+/// The argument that gives the tokens of a row's service.
+fn token_of(row: &Endpoint) -> &'static str {
+    if row.service() == Service::Dispatch { "dispatch_token" } else { "legacy_token" }
 }
 
 fn record<'py>(py: Python<'py>, created: &Created) -> PyResult<Bound<'py, PyDict>> {

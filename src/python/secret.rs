@@ -78,6 +78,19 @@ impl Secret {
         Err(PyTypeError::new_err(format!("`{argument}` takes a str, not {found}")))
     }
 
+    /// The token of one call, as the argument of that name gave it; `None` where it gave none.
+    pub(super) fn given(&self, py: Python<'_>, argument: &str) -> PyResult<Option<crate::secret::Secret>> {
+        let hidden = self.hidden.bind(py);
+        if hidden.is_none() {
+            return Ok(None);
+        }
+        if let Ok(text) = hidden.extract::<String>() {
+            return Ok(Some(crate::secret::Secret::new(text)));
+        }
+        let found = hidden.get_type().qualname()?;
+        Err(PyTypeError::new_err(format!("`{argument}` gave {found}, not a str")))
+    }
+
     /// Where the tokens of a service come from; `None` where the service is not used.
     pub(super) fn token(&self, py: Python<'_>, argument: &str) -> PyResult<Option<Token>> {
         let hidden = self.hidden.bind(py);

@@ -31,8 +31,9 @@ impl Access {
         let credentials = match self {
             Self::Signed(credentials) => credentials,
             Self::Bearer(token) => {
-                let token = token.as_ref().map(Secret::expose).unwrap_or_default();
-                return put(headers, AUTHORIZATION, &format!("Bearer {token}"));
+                let missing = || Error::new(Kind::Configuration, "what gives the token gave none for this call");
+                let token = token.as_ref().ok_or_else(missing)?;
+                return put(headers, AUTHORIZATION, &format!("Bearer {}", token.expose()));
             }
         };
         let (api_key, access_key) = (credentials.api_key.expose(), credentials.access_key.expose());

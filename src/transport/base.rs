@@ -71,9 +71,6 @@ impl Base {
         url.set_path(&format!("{}{path}", self.url.path().trim_end_matches('/')));
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
-            // The dispatch service's names begin with a `$` (specification 4.7), which RFC 3986 lets stand in a query.
-            let written = url.query().unwrap_or_default().replace("%24", "$");
-            url.set_query(Some(&written));
         }
         Address { path: url.path().to_owned(), url: url.into() }
     }

@@ -20,6 +20,12 @@ impl Next {
         Address { path: self.0.path().to_owned(), url: self.0.to_string() }
     }
 
+    /// The number that the query gives under a name.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.0.query_pairs().find(|(known, _)| known == name).and_then(|(_, value)| value.parse().ok())
+    }
+
     /// The whole address.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -98,11 +104,11 @@ fn split<'a>(text: &'a str, path: &str) -> (&'a str, &'a str) {
     if let Some((address, query)) = text.split_once('?') {
         return (address, query);
     }
-    let begins = |name: &&str| {
+    let begins = |name: &str| {
         let start = text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
         start && text.get(name.len()..).is_some_and(|rest| rest.starts_with('='))
     };
-    if NAMES.iter().any(|name| begins(&name)) {
+    if NAMES.iter().any(|name| begins(name)) {
         return ("", text);
     }
     let path = path.trim_start_matches('/').to_ascii_lowercase();
