@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headland import arguments, errors
 from headland.archives import Limits, reading
 from headland.conversion import AsyncConversion, Conversion
 from headland.files import Delivery, Target, Upload, content_of
 from headland.layer import Layer
+from headland.listings import Listing
 from headland.locations import AsyncLocationPages, LocationPages
 from headland.pages import AsyncPages, Pages
 from headland.table import Table
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from headland import _core
     from headland.records import Created
+    from headland.tokens import Tokens
 
 __all__ = ["PAGE_SIZE", "AsyncCalls", "Calls", "OpenClient", "Upload"]
 
@@ -32,8 +34,9 @@ PAGE_SIZE = (1, 1000)
 class OpenClient:
     """The client of the core until it is closed."""
 
-    def __init__(self, core: _core.Client) -> None:
+    def __init__(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
         self._open: _core.Client | None = core
+        self._tokens = tokens
 
     @property
     def core(self) -> _core.Client:
@@ -61,7 +64,23 @@ class OpenClient:
         self, call: str, given: Mapping[str, object], page_size: int | None, page: int | None
     ) -> _core.Pages:
         """Open a list; nothing is read yet."""
-        return self.core.pages(call, arguments.texts(call, given), page_size, page)
+        tokens = self._tokens.get(_service(call))
+        if tokens is None:
+            return self.core.pages(call, arguments.texts(call, given), page_size, page)
+        listing = Listing(self.core.listing(call, arguments.texts(call, given), page_size, page), tokens)
+        # It stands in for the core's own pages, whose class nobody can derive from.
+        return cast("_core.Pages", listing)
+
+    def prepare(self, call: str, given: Mapping[str, object]) -> tuple[dict[str, str], Tokens]:
+        """Give the arguments and what gives the token, which nobody is asked for before all else is right."""
+        texts = arguments.texts(call, given)
+        self.core.check(call, texts)
+        return texts, self._tokens[_service(call)]
+
+
+def _service(call: str) -> str:
+    """Give the first word of a call, which names its service where that takes tokens."""
+    return call.partition(".")[0]
 
 
 def _check_paging(page_size: int | None, page: int | None) -> None:
@@ -85,6 +104,14 @@ class Calls(OpenClient):
         """Ask for something to be done that gives nothing back."""
         try:
             self.core.act(call, arguments.texts(call, given))
+        finally:
+            self.tell()
+
+    def payload(self, call: str, given: Mapping[str, object]) -> Any:
+        """Give what the dispatch service or the legacy order service answers, None where that is nothing."""
+        texts, tokens = self.prepare(call, given)
+        try:
+            return tokens.bear(lambda token: self.core.payload(call, texts, token))
         finally:
             self.tell()
 
@@ -186,6 +213,14 @@ class AsyncCalls(OpenClient):
         """Ask for something to be done that gives nothing back."""
         try:
             await self.core.act_async(call, arguments.texts(call, given))
+        finally:
+            self.tell()
+
+    async def payload(self, call: str, given: Mapping[str, object]) -> Any:
+        """Give what the dispatch service or the legacy order service answers, None where that is nothing."""
+        texts, tokens = self.prepare(call, given)
+        try:
+            return await tokens.bear_async(lambda token: self.core.payload_async(call, texts, token))
         finally:
             self.tell()
 

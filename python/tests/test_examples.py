@@ -79,6 +79,23 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         }
 
 
+def orders(service: hl.Sandbox, client: hl.Client, method: str) -> dict[str, Any]:
+    """Give what the examples of dispatch and of the legacy orders speak of, new for each of them."""
+    done = {"startTime": "2026-05-01T06:00:00Z", "endTime": "2026-05-01T09:30:00Z"}
+    operation = client.dispatch.field_operations.create({"operation": "Spraying"})["id"]
+    order = client.legacy_orders.create_order({"name": "North 40"})["id"]
+    if not method.endswith("create_completion"):
+        client.legacy_orders.create_completion({"orderId": order, **done})
+    return {
+        "operation_id": operation,
+        "completion_id": client.dispatch.field_operations.complete(operation, done)["id"],
+        "completion_body": done,
+        "equipment_id": service.equipment[0].id,
+        "account_id": service.accounts[0].id,
+        "order_id": order,
+    }
+
+
 @pytest.mark.parametrize(("method", "source"), examples())
 def test_every_docstring_example_runs(method: str, source: str, given: dict[str, Any], tmp_path: Path) -> None:
     names = dict(given, folder=tmp_path)
@@ -88,6 +105,8 @@ def test_every_docstring_example_runs(method: str, source: str, given: dict[str,
     if method.endswith("PrescriptionMaps.send"):
         # Each client sends a map of its own: one that is queued already would be a conflict.
         names["map_id"] = given["client"].prescription_maps.upload(shapefile(f"{method}.zip"))["id"]
+    if method.removeprefix("Async").startswith(("Dispatch", "LegacyOrders")):
+        names |= orders(given["service"], given["client"], method)
     if not method.startswith("Async"):
         exec(source, names)
         return

@@ -5,19 +5,21 @@
 //! `make generate`.
 
 pub mod access_key;
+pub mod dispatch;
 pub mod envelope;
 pub mod events;
 pub mod field_computers;
 pub mod field_hubs;
 pub mod grain_carts;
 pub mod job_data;
+pub mod legacy_orders;
 pub mod locations;
 pub mod prescription_maps;
 pub mod products;
 pub mod row;
 pub mod shape;
 
-pub use row::{Body, Endpoint, Index, Method, Parameter, Place, Returns};
+pub use row::{Body, Endpoint, Index, Listing, Method, Parameter, Place, Returns, Service};
 pub use shape::{Derived, Field, Kind, Shape};
 
 /// The groups in the order of the specification's table 4.2, as attributes of the client. The access key stands
@@ -49,16 +51,38 @@ pub static GROUPS: &[Group] = &[
         doc: "Grain carts: the files of loads that carts weigh in the field.",
         rows: grain_carts::ROWS,
     },
+    Group {
+        name: "dispatch",
+        doc: "The dispatch service: field operations, the equipment that they are assigned to, products and batches.",
+        rows: &[],
+    },
+    Group {
+        name: "dispatch.field_operations",
+        doc: "Field operations: work orders of the dispatch service, their mixes, targets and completions.",
+        rows: dispatch::FIELD_OPERATIONS,
+    },
+    Group {
+        name: "dispatch.equipment",
+        doc: "Equipment of the dispatch service, and the work that is assigned to it.",
+        rows: dispatch::EQUIPMENT,
+    },
+    Group { name: "dispatch.products", doc: "Products of the dispatch service.", rows: dispatch::PRODUCTS },
+    Group { name: "dispatch.batches", doc: "Batches of the dispatch service.", rows: dispatch::BATCHES },
+    Group {
+        name: "legacy_orders",
+        doc: "Work orders of the legacy order service, which the dispatch service replaces.",
+        rows: legacy_orders::ROWS,
+    },
 ];
 
 /// One group of rows.
 #[derive(Debug)]
 pub struct Group {
-    /// The attribute of the client, empty for rows of the client itself.
+    /// The attribute of the client, empty for rows of the client itself; a dot leads to an attribute of a group.
     pub name: &'static str,
     /// One sentence that opens the group's documentation.
     pub doc: &'static str,
-    /// The rows, in the order of the specification.
+    /// The rows, in the order of the specification; none where it only holds other groups.
     pub rows: &'static [Endpoint],
 }
 

@@ -85,6 +85,8 @@ pub enum Place {
     Query,
     /// Into the multipart body.
     Part,
+    /// It is the body, as JSON.
+    Body,
 }
 
 /// Which values a parameter takes.
@@ -102,6 +104,8 @@ pub enum Takes {
     OneOf(&'static [&'static str]),
     /// A file: a path, bytes or a binary file object.
     File,
+    /// A mapping of anything that JSON can say.
+    Mapping,
 }
 
 /// What a request carries.
@@ -111,6 +115,8 @@ pub enum Body {
     None,
     /// `multipart/form-data`, an entry for each parameter in [`Place::Part`].
     Multipart,
+    /// `application/json`, the parameter in [`Place::Body`].
+    Json,
 }
 
 /// What comes back.
@@ -139,6 +145,11 @@ pub enum Returns {
     },
     /// Nothing but the word that it is done.
     Nothing,
+    /// What the dispatch service or the legacy order service answers: an object, a list or nothing; the specification
+    /// shows no payload (4.6).
+    Payload,
+    /// A raw list in pages that follow `Location` (specification 4.7).
+    Listing(&'static Listing),
     /// Nothing ever: the specification lists the address as not implemented, so the client has no method for it.
     NotImplemented,
 }
@@ -154,11 +165,35 @@ pub struct Index {
     pub newest_first: bool,
 }
 
+/// A list of the dispatch service or of the legacy order service: its items are not shown (specification 2.8).
+#[derive(Debug)]
+pub struct Listing {
+    /// What its items are, in the plural.
+    pub name: &'static str,
+}
+
+/// Which service a row belongs to: each has an address and credentials of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// The field data API, whose requests are signed (specification 5).
+    FieldData,
+    /// The dispatch service, which takes a bearer token (4.6, 5.6).
+    Dispatch,
+    /// The legacy order service, at either of its two addresses (4.6).
+    LegacyOrders,
+}
+
 impl Parameter {
     /// An identifier in the path.
     #[must_use]
     pub const fn id(name: &'static str, doc: &'static str) -> Self {
         Self { name, wire: name, place: Place::Path, takes: Takes::Id, default: None, doc }
+    }
+
+    /// The payload of a request.
+    #[must_use]
+    pub const fn mapping(name: &'static str, doc: &'static str) -> Self {
+        Self { name, wire: name, place: Place::Body, takes: Takes::Mapping, default: None, doc }
     }
 
     /// A parameter of the query.
@@ -191,6 +226,16 @@ impl Endpoint {
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.full_name.rsplit_once('.').map_or(self.full_name, |(_, name)| name)
+    }
+
+    /// The service that the row belongs to.
+    #[must_use]
+    pub fn service(&self) -> Service {
+        match self.full_name.split('.').next() {
+            Some("dispatch") => Service::Dispatch,
+            Some("legacy_orders") => Service::LegacyOrders,
+            _ => Service::FieldData,
+        }
     }
 
     /// Whether the service does anything there, so that the client has a method for it.

@@ -9,6 +9,7 @@ mod ending;
 mod errors;
 mod frames;
 mod layer;
+mod listing;
 mod pages;
 mod process;
 mod sandbox;
@@ -30,6 +31,8 @@ mod _core {
     use super::frames::Table;
     #[pymodule_export]
     use super::layer::{Layer, layers, read};
+    #[pymodule_export]
+    use super::listing::Listing;
     #[pymodule_export]
     use super::pages::Pages;
     #[pymodule_export]

@@ -73,14 +73,11 @@ impl KeyRing {
         random.fill(&mut secret);
         let shared_secret = STANDARD.encode(secret);
         let signing_key = SigningKey::from_base64(&shared_secret)?;
-        let [
-            access_key,
-            other_access_key,
-            revoked_access_key,
-            partial_access_key,
-            read_only_access_key,
-            expired_access_key,
-        ] = std::array::from_fn(|_| guid(random.u128(..)));
+        let mut guid = || guid(random.u128(..));
+        let (access_key, other_access_key, revoked_access_key) = (guid(), guid(), guid());
+        let (partial_access_key, read_only_access_key, expired_access_key) = (guid(), guid(), guid());
+        let mut token = || std::iter::repeat_with(|| random.alphanumeric()).take(48).collect();
+        let (dispatch_token, other_dispatch_token) = (token(), token());
         let keys = Keys {
             api_key,
             shared_secret,
@@ -90,6 +87,8 @@ impl KeyRing {
             partial_access_key,
             read_only_access_key,
             expired_access_key,
+            dispatch_token,
+            other_dispatch_token,
         };
         Ok(Self { keys, signing_key })
     }
@@ -121,6 +120,14 @@ impl KeyRing {
         .find_map(|(key, grant)| (key == access_key).then_some(grant))
     }
 
+    /// The customer behind a bearer token of the dispatch service.
+    pub(super) fn customer_of(&self, token: &str) -> Option<u32> {
+        [&self.keys.dispatch_token, &self.keys.other_dispatch_token]
+            .into_iter()
+            .zip(0..)
+            .find_map(|(known, customer)| (known == token).then_some(customer))
+    }
+
     /// The access key summary (specification 2.7).
     pub(super) fn summary(access_key: &str, grant: Grant) -> Value {
         let contact = if grant.customer == 0 { "office@farm.example" } else { "desk@contractor.example" };
@@ -140,7 +147,7 @@ impl KeyRing {
 }
 
 /// A GUID in its usual form, marked as a random one (version 4).
-fn guid(bits: u128) -> String {
+pub(super) fn guid(bits: u128) -> String {
     let bits = (bits & !(0xF_u128 << 76) & !(0x3_u128 << 62)) | (0x4_u128 << 76) | (0x2_u128 << 62);
     let digits = format!("{bits:032x}");
     let mut text = String::with_capacity(36);

@@ -47,7 +47,7 @@ impl Caller {
             Error::new(Kind::RateLimited, message).with(|facts| facts.retry_after = Some(wait))
         })?;
         let correction = self.skew.seconds();
-        let request = self.sign(call, Class::of(call.row), correction)?;
+        let request = self.request(call, Class::of(call.row), correction)?;
         if let Some(slot) = &mut slot {
             slot.sent();
         }
@@ -97,8 +97,10 @@ impl Caller {
         let body = Body::new(&headers, body);
         if !(200..300).contains(&status) {
             let body = body.collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
-            let body = self.without_keys(&String::from_utf8_lossy(&body));
-            let seen = Seen { path: &call.path, status, headers: &headers, heard, body: body.as_bytes() };
+            let body = self.access.without_keys(&String::from_utf8_lossy(&body));
+            let (argument, proof) = (self.base.argument(), self.access.name());
+            let path = &call.path;
+            let seen = Seen { argument, proof, path, status, headers: &headers, heard, body: body.as_bytes() };
             return (Err(judge_reply(&seen).error), None);
         }
         match body.collect(LARGEST_RECORD).await {

@@ -26,6 +26,8 @@ impl Class {
             | Returns::Table { .. }
             | Returns::Created
             | Returns::Nothing
+            | Returns::Payload
+            | Returns::Listing(_)
             | Returns::NotImplemented => Self::Record,
         }
     }

@@ -21,7 +21,7 @@ impl Mode {
         format!("{}{name}", if self == Self::Async { "Async" } else { "" })
     }
 
-    fn file(self, group: &'static str) -> String {
+    fn file(self, group: &str) -> String {
         format!("{}{}", file_of(group), if self == Self::Async { "_async" } else { "" })
     }
 
@@ -54,6 +54,15 @@ pub(crate) fn groups() -> Vec<(String, String)> {
     files
 }
 
+/// The groups that are attributes of a group, each with the name of the attribute; the client holds those without a dot.
+fn inside(group: &Group) -> Vec<(&'static str, &'static Group)> {
+    let is_inside = |other: &'static Group| match group.name {
+        "" => (!other.name.is_empty() && !other.name.contains('.')).then_some((other.name, other)),
+        outer => Some((other.name.strip_prefix(outer)?.strip_prefix('.')?, other)),
+    };
+    GROUPS.iter().filter_map(is_inside).collect()
+}
+
 /// The file that gives all groups under one name.
 fn everything() -> String {
     let mut out = format!(
@@ -84,18 +93,27 @@ fn one(group: &Group, mode: Mode) -> String {
     let class = mode.class(group.name);
     let calls = mode.name("Calls");
     let mut body = format!("class {class}:\n    \"\"\"{}\"\"\"\n\n", group.doc);
-    if group.name.is_empty() {
-        body.push_str(&format!(
-            "    def __init__(self, calls: {calls}) -> None:\n        \"\"\"Make the groups of calls.\"\"\"\n        self._calls = calls\n"
-        ));
-        for other in GROUPS.iter().filter(|other| !other.name.is_empty()) {
-            body.push_str(&format!("        self.{} = {}(calls)\n", other.name, mode.class(other.name)));
-        }
-    } else {
+    let inside = inside(group);
+    if inside.is_empty() {
         body.push_str(&format!(
             "    __slots__ = (\"_calls\",)\n\n    def __init__(self, calls: {calls}) -> None:\n        \
              \"\"\"Bind the group to its client's calls.\"\"\"\n        self._calls = calls\n"
         ));
+    } else {
+        if !group.name.is_empty() {
+            let mut slots: Vec<String> = inside.iter().map(|(attribute, _)| format!("\"{attribute}\"")).collect();
+            slots.sort_unstable();
+            body.push_str(&format!("    __slots__ = ({})\n\n", slots.join(", ")));
+        }
+        body.push_str(&format!(
+            "    def __init__(self, calls: {calls}) -> None:\n        \"\"\"Make the groups of calls.\"\"\"\n"
+        ));
+        if !group.rows.is_empty() {
+            body.push_str("        self._calls = calls\n");
+        }
+        for (attribute, other) in inside {
+            body.push_str(&format!("        self.{attribute} = {}(calls)\n", mode.class(other.name)));
+        }
     }
     for row in group.rows.iter().filter(|row| row.is_implemented()) {
         body.push_str(&method(row, mode));
@@ -123,12 +141,11 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
         .filter(|name| *name == "TYPE_CHECKING" || uses(name))
         .collect();
     let mut out = format!("from typing import {}\n", typing.join(", "));
-    if group.name.is_empty() {
-        let mut siblings: Vec<String> = GROUPS
-            .iter()
-            .filter(|other| !other.name.is_empty())
-            .map(|other| import(&mode.file(other.name), &[&mode.class(other.name)]))
-            .collect();
+    let mut siblings: Vec<String> = inside(group)
+        .into_iter()
+        .map(|(_, other)| import(&mode.file(other.name), &[&mode.class(other.name)]))
+        .collect();
+    if !siblings.is_empty() {
         siblings.sort_unstable();
         out.push('\n');
         out.push_str(&siblings.concat());
@@ -137,8 +154,10 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
     let standard = [
         ("dt.", "    import datetime as dt\n"),
         ("os.", "    import os\n"),
+        ("Mapping", "    from collections.abc import Mapping\n"),
         ("Sequence", "    from collections.abc import Sequence\n"),
         ("Path", "    from pathlib import Path\n"),
+        ("Any", "    from typing import Any\n"),
         ("BinaryIO", "    from typing import BinaryIO\n"),
     ];
     let standard: String = standard
@@ -209,6 +228,8 @@ fn returns(row: &Endpoint, mode: Mode) -> String {
         Returns::Conversion => mode.name("Conversion"),
         Returns::Layer => "Layer".to_owned(),
         Returns::Nothing | Returns::NotImplemented => "None".to_owned(),
+        Returns::Payload => "Any".to_owned(),
+        Returns::Listing(_) => format!("{}[dict[str, Any]]", mode.name("Pages")),
     }
 }
 
@@ -219,7 +240,7 @@ pub(crate) fn is_of_locations(index: &Index) -> bool {
 
 /// Lists are lazy in both modes; everything else is a coroutine in the asynchronous client.
 fn is_coroutine(row: &Endpoint, mode: Mode) -> bool {
-    mode == Mode::Async && !matches!(row.returns, Returns::Index(_))
+    mode == Mode::Async && !matches!(row.returns, Returns::Index(_) | Returns::Listing(_))
 }
 
 /// Parameters as `(name, type, default, documentation)`: first those that are required, then, behind the star, the
@@ -232,6 +253,7 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
             (Takes::Time, _) => "str | dt.date | dt.datetime | None",
             (Takes::Word | Takes::OneOf(_), _) => "str",
             (Takes::File, _) => "Upload",
+            (Takes::Mapping, _) => "Mapping[str, object]",
         };
         let default = parameter.default.map_or("None".to_owned(), |word| format!("\"{word}\""));
         [parameter.name.to_owned(), kind.to_owned(), default, parameter.doc.to_owned()]
@@ -309,6 +331,8 @@ fn body(row: &Endpoint, mode: Mode) -> String {
             let kind = if is_of_locations(index) { "locations" } else { "pages" };
             format!("{kind}(\"{name}\", {given}, page_size=page_size, page=page)")
         }
+        Returns::Listing(_) => format!("pages(\"{name}\", {given}, page_size=page_size, page=page)"),
+        Returns::Payload => format!("payload(\"{name}\", {given})"),
         Returns::Table { .. } => format!("table(\"{name}\", {given})"),
         Returns::File => format!("download(\"{name}\", {given}, to=to, overwrite=overwrite)"),
         Returns::Nothing | Returns::NotImplemented => {

@@ -253,13 +253,14 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
             assert_eq!(self::file(client, &created.id, "BIN").await, content);
             Vec::new()
         }
+        Returns::Payload | Returns::Listing(_) => panic!("{name} has no second content type"),
     }
 }
 
 #[tokio::test]
 async fn every_row_gives_what_the_service_holds_in_both_content_types() {
     let sandbox = Arc::new(start(options()));
-    for row in api::rows() {
+    for row in api::rows().filter(|row| row.service() == api::Service::FieldData) {
         let [json, xml] = BOTH.map(|content| client_that_accepts(content, &sandbox, &[]));
         let (json, xml) = (call(&json, row, &sandbox, usize::MAX).await, call(&xml, row, &sandbox, usize::MAX).await);
         assert_eq!(json, xml, "{}", row.full_name);

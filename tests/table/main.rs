@@ -7,7 +7,7 @@ mod specification;
 use std::collections::HashSet;
 
 use headland::api::row::{Place, Takes};
-use headland::api::{self, Body, Endpoint, GROUPS, Kind, Returns, Shape};
+use headland::api::{self, Body, Endpoint, GROUPS, Kind, Returns, Service, Shape};
 use headland::wire::names;
 
 fn shapes_of(row: &Endpoint) -> Vec<&'static Shape> {
@@ -113,19 +113,35 @@ fn parameters_fit_their_paths_and_bodies() {
             row.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
         let declared: Vec<&str> = row.parameters.iter().filter(|p| p.place == Place::Path).map(|p| p.wire).collect();
         assert_eq!(in_path, declared, "{}", row.full_name);
-        assert_eq!(row.path, row.path.to_lowercase(), "{}: paths are signed in lower case", row.full_name);
+        if row.service() == Service::FieldData {
+            assert_eq!(row.path, row.path.to_lowercase(), "{}: paths are signed in lower case", row.full_name);
+        }
         let has_parts = row.parameters.iter().any(|p| p.place == Place::Part);
         assert_eq!(has_parts, row.body == Body::Multipart, "{}", row.full_name);
+        let has_body = row.parameters.iter().any(|p| p.place == Place::Body);
+        assert_eq!(has_body, row.body == Body::Json, "{}", row.full_name);
         for parameter in row.parameters {
             if let (Takes::OneOf(words), Some(default)) = (parameter.takes, parameter.default) {
                 assert!(words.contains(&default), "{}({})", row.full_name, parameter.name);
             }
         }
         assert!(
-            row.paged == matches!(row.returns, Returns::Index(_)),
+            row.paged == matches!(row.returns, Returns::Index(_) | Returns::Listing(_)),
             "{}: lists page and nothing else",
             row.full_name
         );
+    }
+}
+
+#[test]
+fn every_legacy_row_says_what_replaces_it() {
+    let legacy: Vec<&str> =
+        api::rows().filter(|row| row.service() == Service::LegacyOrders).map(|row| row.full_name).collect();
+    let replaced: Vec<&str> = api::legacy_orders::REPLACED_BY.iter().map(|(legacy, _)| *legacy).collect();
+    assert_eq!(replaced, legacy);
+    for (legacy, replacement) in api::legacy_orders::REPLACED_BY {
+        let row = api::row(replacement).unwrap_or_else(|| panic!("{legacy}: there is no row {replacement}"));
+        assert_eq!(row.service(), Service::Dispatch, "{legacy}");
     }
 }
 
@@ -147,7 +163,7 @@ fn rows_and_shapes_agree_with_the_specification() {
     let endpoints = specification::endpoints(&text);
     assert!(endpoints.len() >= 20, "table 4.2 was read as {} rows", endpoints.len());
     let mut covered = HashSet::new();
-    for row in api::rows() {
+    for row in api::rows().filter(|row| row.service() == Service::FieldData) {
         let stated = endpoints
             .iter()
             .find(|stated| stated.method == row.method.as_str() && stated.path.eq_ignore_ascii_case(row.path))
@@ -160,14 +176,28 @@ fn rows_and_shapes_agree_with_the_specification() {
         }
         for parameter in row.parameters {
             let place = match parameter.place {
-                Place::Path => continue,
+                Place::Path | Place::Body => continue,
                 Place::Query => &stated.query,
                 Place::Part => &stated.body,
             };
             assert!(place.contains(parameter.wire), "{}: no `{}` in `{place}`", row.full_name, parameter.wire);
         }
     }
-    println!("{} of {} endpoints of table 4.2 have a row", covered.len(), endpoints.len());
+    for stated in &endpoints {
+        let (method, path) = (&stated.method, &stated.path);
+        assert!(covered.contains(&(method.clone(), path.clone())), "{method} {path} of table 4.2 has no row");
+    }
+    for (service, stated, at_least) in [
+        (Service::Dispatch, specification::dispatch(&text), 15),
+        (Service::LegacyOrders, specification::legacy_orders(&text), 11),
+    ] {
+        let rows: HashSet<(String, String)> = api::rows()
+            .filter(|row| row.service() == service)
+            .map(|row| (row.method.as_str().to_owned(), row.path.to_owned()))
+            .collect();
+        assert!(stated.len() >= at_least, "4.6 was read as {} endpoints of {service:?}", stated.len());
+        assert_eq!(rows, stated.into_iter().collect::<HashSet<_>>(), "{service:?}, 4.6");
+    }
 
     for (shape, section, heading) in specification::TABLES {
         let stated = specification::fields(&text, section, heading);

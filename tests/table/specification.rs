@@ -74,6 +74,36 @@ pub(crate) fn endpoints(text: &str) -> Vec<Stated> {
         .collect()
 }
 
+/// Methods and paths of the dispatch service: a table whose cells hold several paths.
+pub(crate) fn dispatch(text: &str) -> Vec<(String, String)> {
+    rows(section(text, "4.6"))
+        .into_iter()
+        .filter(|cells| cells.len() == 3 && cells[2].starts_with('/'))
+        .flat_map(|cells| {
+            let method = cells[1].clone();
+            let paths: Vec<String> = cells[2].split(',').map(|path| path.trim().to_owned()).collect();
+            paths.into_iter().map(move |path| (method.clone(), path))
+        })
+        .collect()
+}
+
+/// Methods and paths of the legacy order service: a sentence of the form `GET /a; POST and PUT /b; DELETE /c.`
+pub(crate) fn legacy_orders(text: &str) -> Vec<(String, String)> {
+    let section = section(text, "4.6");
+    let Some(start) = section.find("legacy order service equivalents") else { return Vec::new() };
+    let sentence = section[start..].split_once("): ").map_or("", |(_, rest)| rest);
+    let sentence = sentence.lines().next().unwrap_or_default().trim_end_matches('.');
+    sentence
+        .split(';')
+        .flat_map(|part| {
+            let (methods, rest) = part.split_once(" /").expect("methods and a path");
+            let path = format!("/{}", rest.split(' ').next().unwrap_or_default());
+            let methods: Vec<String> = methods.split(" and ").map(|method| method.trim().to_owned()).collect();
+            methods.into_iter().map(move |method| (method, path.clone()))
+        })
+        .collect()
+}
+
 /// The fields of the first table after `heading` in a section, as (name, type).
 pub(crate) fn fields(text: &str, number: &str, heading: &str) -> Vec<(String, String)> {
     let section = section(text, number);
