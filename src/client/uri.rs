@@ -2,7 +2,7 @@
 //! the configured base. Its own host is never contacted.
 
 use super::arguments::{Arguments, decode};
-use crate::api::{self, Endpoint, Method, Place, Returns};
+use crate::api::{self, Endpoint, Method, Place, Returns, Service};
 use crate::error::{Error, Kind, Result};
 use crate::transport::{Base, shown};
 
@@ -95,9 +95,14 @@ fn pair(text: &str) -> (String, String) {
     (decode(&name.replace('+', " ")), decode(&value.replace('+', " ")))
 }
 
+/// The rows below the base address.
+fn signed() -> impl Iterator<Item = &'static Endpoint> {
+    api::rows().filter(|row| row.service() == Service::FieldData)
+}
+
 /// The row that reads from a path, with the ids in it; the one that names most of the path itself.
 fn find(path: &str, wants_file: bool) -> std::result::Result<(&'static Endpoint, Vec<String>), &'static str> {
-    let here = || api::rows().filter_map(|row| Some((row, ids(row.path, path)?)));
+    let here = || signed().filter_map(|row| Some((row, ids(row.path, path)?)));
     let fewest = here().map(|(_, ids)| ids.len()).min().ok_or("is the address of nothing that the interface has")?;
     let mut readable = here().filter(|(row, ids)| row.method == Method::Get && ids.len() == fewest).peekable();
     match readable.peek() {
@@ -138,7 +143,7 @@ mod tests {
 
     #[test]
     fn every_row_that_reads_is_found_by_its_own_address() {
-        for row in api::rows().filter(|row| row.method == Method::Get && row.is_implemented()) {
+        for row in signed().filter(|row| row.method == Method::Get && row.is_implemented()) {
             let path = row.path.replace("{id}", "3%201").to_uppercase();
             let format = row.parameter("format").map_or("", |_| "?FORMAT=bin");
             let call = followed(&format!("HTTPS://production.example.com{path}{format}")).unwrap();
