@@ -15,6 +15,7 @@ mod delegation;
 mod devices;
 mod dispatch;
 mod dispatch_bodies;
+mod dispatch_client;
 mod dispatch_pages;
 mod faults;
 mod files;
