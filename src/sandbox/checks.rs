@@ -30,8 +30,8 @@ pub(super) fn names_known_key(headers: &HeaderMap, ring: &KeyRing) -> bool {
     text(headers, API_KEY).is_some_and(|key| key == ring.keys.api_key)
 }
 
-/// The access key of the request and what it gives, or the check that failed. A revoked key passes here: what it is
-/// refused is the caller's to say.
+/// The access key of the request and what it gives, or the check that failed. A revoked or expired key passes here: what
+/// it is refused is the caller's to say.
 pub(super) fn check(request: &Checked<'_>, ring: &KeyRing, now: DateTime<Utc>) -> Result<(String, Grant), String> {
     let (mut missing, mut header) = (Vec::new(), |name| text(request.headers, name).ok_or(name));
     let values = [API_KEY, SIGNATURE, TIME_STAMP, ACCESS_KEY].map(&mut header);

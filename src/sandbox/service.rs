@@ -31,7 +31,7 @@ use crate::api::{self, Endpoint, Index, Method, Returns};
 /// Requests that the log holds at most; the oldest go first.
 const LOG_LENGTH: usize = 100_000;
 
-/// The row that answers for revoked keys too.
+/// The row that answers for revoked and expired keys too.
 const SUMMARY: &str = "access_key";
 
 /// The service behind its listener.
