@@ -157,7 +157,6 @@ pub static EQUIPMENT: &[Endpoint] = &[
         doc: "Lists the field operations that are assigned to a piece of equipment.",
         section: "4.6, 4.7",
         example: "operations = list(client.dispatch.equipment.operations(equipment_id))",
-        ..PREPARED
     },
     Endpoint {
         full_name: "dispatch.equipment.assign",

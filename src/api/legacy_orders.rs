@@ -140,7 +140,6 @@ pub static ROWS: &[Endpoint] = &[
         doc: "Lists the products of an account.",
         section: "4.6, 4.7",
         example: "products = list(client.legacy_orders.products(account_id))",
-        ..PREPARED
     },
     Endpoint {
         full_name: "legacy_orders.blends",

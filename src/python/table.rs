@@ -6,6 +6,7 @@ use super::errors;
 use crate::api::row::Takes;
 use crate::api::{self, Endpoint, Place};
 use crate::error::{Error, Kind, Result};
+use crate::openapi::{Addresses, document};
 
 /// The row of that full name.
 pub(super) fn row(name: &str) -> Result<&'static Endpoint> {
@@ -23,6 +24,7 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
             Takes::Time => "time",
             Takes::Word | Takes::OneOf(_) => "word",
             Takes::File => "file",
+            Takes::Mapping => "mapping",
         };
         (parameter.name, takes, parameter.default.is_none() && parameter.place != Place::Query)
     };
@@ -33,4 +35,10 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
 #[pyfunction]
 pub(super) fn rows() -> Vec<&'static str> {
     api::rows().filter(|row| row.is_implemented()).map(|row| row.full_name).collect()
+}
+
+/// The `OpenAPI` document of the interface, as JSON on one line.
+#[pyfunction]
+pub(super) fn openapi() -> String {
+    document(&Addresses::default()).to_string()
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::Body;
 use chrono::{DateTime, Utc};
 use http::request::Parts;
-use http::{HeaderMap, Request as HttpRequest, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request as HttpRequest, Response, StatusCode, header};
 
 use super::accept;
 use super::checks::{self, Checked};
@@ -25,12 +25,16 @@ use super::{
 };
 use crate::api::access_key::ACCESS_KEY;
 use crate::api::{Endpoint, Index, Returns};
+use crate::openapi::{self, Addresses};
 
 /// Requests that the log holds at most; the oldest go first.
 const LOG_LENGTH: usize = 100_000;
 
 /// The row that answers for revoked keys too.
 const SUMMARY: &str = "access_key";
+
+/// Where the service describes itself (`headland openapi`).
+const DOCUMENT: &str = "/openapi.json";
 
 /// The service behind its listener.
 pub(super) struct Service {
@@ -60,6 +64,9 @@ impl Service {
     /// Answers one request.
     pub(super) async fn answer(&self, request: HttpRequest<Body>) -> Result<Response<Body>, Closed> {
         let (head, body) = request.into_parts();
+        if head.method == Method::GET && head.uri.path() == DOCUMENT {
+            return Ok(self.document());
+        }
         let query = Query::parse(head.uri.query().unwrap_or_default());
         let route = Route::find(head.method.as_str(), head.uri.path(), &query);
         let at = self.clock.now();
@@ -99,6 +106,14 @@ impl Service {
             truncated: meets(Fault::Truncated),
         };
         Ok(write(reply, &around))
+    }
+
+    /// The interface as a document, for whoever asks: it takes no keys and counts for no limit.
+    fn document(&self) -> Response<Body> {
+        let addresses = Addresses { field_data: Some(self.world.base.clone()), ..Addresses::default() };
+        let mut response = Response::new(Body::from(openapi::document(&addresses).to_string()));
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
     }
 
     fn count(&self, headers: &HeaderMap, now: DateTime<Utc>) -> Option<Standing> {

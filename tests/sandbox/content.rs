@@ -167,7 +167,7 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
             held::upload_and_send(client, sandbox).await;
             Vec::new()
         }
-        Returns::Nothing => panic!("say what {name} does"),
+        Returns::Nothing | Returns::Payload | Returns::Listing(_) => panic!("say what {name} does"),
         // The client has no method for it.
         Returns::NotImplemented => Vec::new(),
         Returns::Index(_) => {
