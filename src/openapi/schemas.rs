@@ -6,6 +6,9 @@ use crate::api::envelope::{SERVICE_INDEX, SERVICE_RESPONSE};
 use crate::api::events::EVENTS;
 use crate::api::{self, Derived, Field, Index, Kind, Returns, Shape};
 
+/// Times that may be a zero date, which no calendar has, where there is no value (specification 2.3).
+const ZERO_DATES: &[&str] = &["GPSDateTime"];
+
 /// Where a schema is found.
 pub(super) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
@@ -114,7 +117,9 @@ fn property(shape: &'static Shape, field: &'static Field) -> Value {
         }
     };
     if let Value::Object(schema) = &mut schema {
-        if matches!(field.kind, Kind::Time) {
+        if ZERO_DATES.contains(&field.wire) {
+            schema.insert("anyOf".to_owned(), json!([{ "format": "date-time" }, { "pattern": "^0000-00-00" }]));
+        } else if matches!(field.kind, Kind::Time) {
             schema.insert("format".to_owned(), json!("date-time"));
         }
         schema.insert("description".to_owned(), json!(description(shape, field)));
@@ -139,6 +144,9 @@ fn scalar(kind: Kind) -> &'static [&'static str] {
 /// What a field means, its unit, and what follows from it.
 fn description(shape: &'static Shape, field: &Field) -> String {
     let mut sentences = vec![field.doc.to_owned()];
+    if ZERO_DATES.contains(&field.wire) {
+        sentences.push("On the wire, null or a zero date there.".to_owned());
+    }
     match field.unit {
         None | Some("1") => {}
         Some("unknown") => sentences.push("Unit: not stated.".to_owned()),
