@@ -13,7 +13,8 @@ pub(super) fn row(name: &str) -> Result<&'static Endpoint> {
     api::row(name).ok_or_else(|| Error::new(Kind::Value, format!("there is no call `{name}`")))
 }
 
-/// Name, kind and need of each parameter of a row: `headland.arguments` checks what users write by it.
+/// Name and kind of each parameter of a row, and whether it takes a value in every call: what is left out without a
+/// default is not sent. `headland.arguments` checks what users write by it.
 #[pyfunction]
 pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static str, &'static str, bool)>> {
     let row = row(name).map_err(|error| errors::raise(py, &error))?;
@@ -26,7 +27,7 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
             Takes::File => "file",
             Takes::Mapping => "mapping",
         };
-        (parameter.name, takes, parameter.default.is_none() && parameter.place != Place::Query)
+        (parameter.name, takes, parameter.default.is_some() || parameter.place != Place::Query)
     };
     Ok(row.parameters.iter().filter(|parameter| !parameter.is_constant()).map(describe).collect())
 }
