@@ -115,11 +115,12 @@ fn is_on_its_track(record: &Value) {
     }
 }
 
-/// A file of a job is the one that its truth gives.
-pub(crate) fn is_of_job(id: &str, format: &str, found: &[u8]) {
+/// The file of a job, which is the one that its truth gives.
+pub(crate) fn of_job(id: &str, format: &str, found: Vec<u8>) -> Vec<u8> {
     let job = ACCOUNT.jobs.iter().find(|job| job.id == id).unwrap();
     let stored = if format == "BIN" { job.display_zip() } else { job.shapefile_zip() };
     assert!(stored.unwrap() == found, "{format} of job {id}");
+    found
 }
 
 /// The one record of an index.
