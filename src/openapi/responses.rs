@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::schemas::{index_name, reference};
 use crate::api::envelope::SERVICE_RESPONSE;
-use crate::api::{Body, Endpoint, Returns, Service};
+use crate::api::{Body, Endpoint, Method, Returns, Service};
 
 /// On every rate-limited reply (specification 8).
 const RATE: [&str; 3] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
@@ -125,11 +125,17 @@ fn given(row: &Endpoint) -> Vec<(u16, Response)> {
             let response = Response::new(says, &RATE).holding("text/plain", json!({ "type": "string" })).records(&word);
             vec![(200, response)]
         }
+        // POST and PUT answer with any of the three (field notes); what was deleted is not shown again.
         Returns::Payload => {
-            let object = || Response::new("What the service answers.", &[]).holding("application/json", json!({}));
-            let created = object();
-            let created = Response { headers: vec!["Location"], ..created };
-            vec![(200, object()), (201, created), (204, Response::new("It is done.", &[]))]
+            let shown = |headers: &[&'static str]| {
+                Response::new("What the service answers.", headers).holding("application/json", json!({}))
+            };
+            let nothing = || Response::new("It is done.", &[]);
+            match row.method {
+                Method::Get => vec![(200, shown(&[]))],
+                Method::Delete => vec![(200, shown(&[])), (204, nothing())],
+                Method::Post | Method::Put => vec![(200, shown(&[])), (201, shown(&["Location"])), (204, nothing())],
+            }
         }
         Returns::Listing(listing) => {
             let says = format!("A page of {}: the raw list. A page past the end is empty.", listing.name);
@@ -211,13 +217,27 @@ static REFUSALS: &[Refusal] = &[
         )
     },
     of_dispatch(400, "DispatchBadRequest", "Something in the request was wrong."),
-    of_dispatch(401, "DispatchUnauthorized", "The token is missing, unknown or expired."),
+    Refusal {
+        headers: &["WWW-Authenticate"],
+        ..of_dispatch(401, "DispatchUnauthorized", "The token is missing, unknown or expired.")
+    },
     of_dispatch(403, "DispatchForbidden", "The token does not permit this."),
     of_dispatch(404, "DispatchNotFound", "There is no such record, or nothing at this address."),
-    of_dispatch(405, "DispatchMethodNotAllowed", "The method is not allowed for this address."),
+    Refusal {
+        headers: &["Allow"],
+        ..of_dispatch(405, "DispatchMethodNotAllowed", "The method is not allowed for this address.")
+    },
     of_dispatch(409, "DispatchConflict", "The state of the record does not allow this."),
-    of_dispatch(429, "DispatchTooManyRequests", "Too many requests."),
-    of_dispatch(503, "DispatchUnavailable", "The service is in trouble."),
+    Refusal {
+        meets: |row| row.body == Body::Json,
+        ..of_dispatch(413, "DispatchTooLarge", "The payload is too large. The limit is not shown.")
+    },
+    Refusal {
+        meets: |row| row.body == Body::Json,
+        ..of_dispatch(415, "DispatchUnsupportedMediaType", "The payload is not sent as JSON.")
+    },
+    Refusal { headers: &["Retry-After"], ..of_dispatch(429, "DispatchTooManyRequests", "Too many requests.") },
+    Refusal { headers: &["Retry-After"], ..of_dispatch(503, "DispatchUnavailable", "The service is in trouble.") },
 ];
 
 const fn refusal(status: u16, name: &'static str, doc: &'static str) -> Refusal {
@@ -236,7 +256,7 @@ pub(super) fn refusals() -> Value {
         let (kinds, schema): (&[&str], Value) = match refusal.body {
             Words::Record => (&RECORDS, word),
             Words::Text => (&["text/plain"], json!({ "type": "string" })),
-            Words::Unknown => (&["application/json", "text/plain"], json!({})),
+            Words::Unknown => (&["application/json", "application/problem+json", "text/plain"], json!({})),
         };
         let content = kinds.iter().map(|kind| ((*kind).to_owned(), json!({ "schema": schema }))).collect();
         let limited: &[&str] = if matches!(refusal.body, Words::Unknown) { &[] } else { &RATE };
@@ -258,6 +278,7 @@ pub(super) fn headers() -> Value {
         ("x-total-count", "Results in the whole set, where `$count` asks for it.", count()),
         ("Content-Disposition", "The suggested file name.", text()),
         ("Allow", "The methods that the address takes.", text()),
+        ("WWW-Authenticate", "`Bearer`.", text()),
     ];
     let component = |(name, doc, schema): (&str, &str, Value)| {
         (name.to_owned(), json!({ "description": doc, "required": false, "schema": schema }))
