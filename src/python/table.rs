@@ -23,6 +23,7 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
             Takes::Time => "time",
             Takes::Word | Takes::OneOf(_) => "word",
             Takes::File => "file",
+            Takes::Mapping => "mapping",
         };
         (parameter.name, takes, parameter.default.is_none() && parameter.place != Place::Query)
     };

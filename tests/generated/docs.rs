@@ -32,8 +32,8 @@ pub(crate) fn docstring(row: &Endpoint, mode: Mode) -> String {
     out
 }
 
-/// The example of a row as the asynchronous client's users write it.
-fn example(row: &Endpoint, mode: Mode) -> String {
+/// The example of a row as the users of one of the clients write it.
+pub(crate) fn example(row: &Endpoint, mode: Mode) -> String {
     match (mode, row.returns) {
         (Mode::Sync, _) => row.example.to_owned(),
         (Mode::Async, Returns::Index(_)) => row.example.replace(" for ", " async for "),
@@ -81,7 +81,8 @@ fn returned(row: &Endpoint, mode: Mode) -> String {
     }
 }
 
-fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
+/// What a call can raise, and when.
+pub(crate) fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
     let mut out = vec![
         ("AuthenticationError", "The service refused the credentials, the signature or the time stamp."),
         ("TransportError", "The connection failed."),
