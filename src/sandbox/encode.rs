@@ -17,6 +17,8 @@ use crate::wire::{self, Name, Value, encode_json, names};
 pub(super) fn encode(content: Content, accepted: Accepted, habits: &Habits) -> (Bytes, &'static str) {
     match content {
         Content::Text(text) => (Bytes::from(text), "text/plain; charset=utf-8"),
+        Content::Payload { tree, media_type } => (Bytes::from(tree.to_string()), media_type),
+        Content::Nothing => (Bytes::new(), ""),
         Content::WebPage(page) => (Bytes::from_static(page.as_bytes()), "text/html; charset=utf-8"),
         Content::File { bytes, .. } if habits.has(Variant::VagueContentType) => (bytes, "application/octet-stream"),
         Content::File { name, bytes } if name.to_ascii_lowercase().ends_with(".grc") => (bytes, "text/csv"),

@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 
 use super::locked;
+use super::query::Query;
+use super::routes::Route;
 use crate::api;
 use crate::error::{Error, Kind, Result};
 
@@ -37,6 +39,12 @@ pub enum Fault {
     NoDate,
     /// `skew`.
     Skew,
+    /// `foreign-location`.
+    ForeignLocation,
+    /// `looping-location`.
+    LoopingLocation,
+    /// `repeated-page`.
+    RepeatedPage,
 }
 
 /// A row of [`FAULTS`].
@@ -73,6 +81,19 @@ pub static FAULTS: &[FaultRow] = &[
     row(Fault::Slow, "slow", "", "One second of silence first."),
     row(Fault::NoDate, "no-date", "", "The reply has no `Date`."),
     row(Fault::Skew, "skew", "", "The service's clock is an hour ahead, in `Date` and in the check of the time stamp."),
+    row(
+        Fault::ForeignLocation,
+        "foreign-location",
+        "",
+        "A page of dispatch names an address of another host in `Location`.",
+    ),
+    row(Fault::LoopingLocation, "looping-location", "", "A page of dispatch names its own address in `Location`."),
+    row(
+        Fault::RepeatedPage,
+        "repeated-page",
+        "",
+        "Where a page of dispatch after the first was asked for: the records of the page before it.",
+    ),
 ];
 
 const fn row(fault: Fault, name: &'static str, code: &'static str, doc: &'static str) -> FaultRow {
@@ -90,6 +111,36 @@ impl Fault {
     }
 }
 
+/// What a request asks for, as far as a fault waits for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asks {
+    file: bool,
+    /// A page of dispatch.
+    listing: bool,
+    /// One after the first.
+    later_page: bool,
+}
+
+impl Asks {
+    /// What a request with that query asks for.
+    pub(super) fn of(route: &Route, query: &Query) -> Self {
+        let listing = route.is_listing();
+        let skips = ["$skip", "skip"].iter().find_map(|name| query.get(name));
+        let later_page = listing && skips.is_some_and(|skip| skip.trim().parse().is_ok_and(|skip: u64| skip > 0));
+        Self { file: route.is_file(), listing, later_page }
+    }
+
+    /// Whether a fault shows in the reply.
+    fn shows(self, fault: Fault) -> bool {
+        match fault {
+            Fault::WebPage => self.file,
+            Fault::ForeignLocation | Fault::LoopingLocation => self.listing,
+            Fault::RepeatedPage => self.later_page,
+            _ => true,
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Order {
     endpoint: String,
@@ -102,9 +153,10 @@ struct Order {
 pub(super) struct Faults(Mutex<Vec<Order>>);
 
 impl Faults {
-    /// Orders `kind` for the next `times` requests to `endpoint`, a full name or `*`.
+    /// Orders `kind`, in which `_` may stand for `-`, for the next `times` requests to `endpoint`, a full name or `*`.
     pub(super) fn add(&self, endpoint: &str, kind: &str, times: u32) -> Result<()> {
-        let found = FAULTS.iter().find(|row| row.name == kind || (!row.code.is_empty() && row.code == kind));
+        let found =
+            FAULTS.iter().find(|row| row.name == kind.replace('_', "-") || (!row.code.is_empty() && row.code == kind));
         let Some(row) = found else {
             let known: Vec<&str> = FAULTS.iter().map(|row| row.name).collect();
             return Err(Error::new(Kind::Value, format!("`{kind}` is no fault; use one of {}", known.join(", "))));
@@ -125,15 +177,15 @@ impl Faults {
         locked(&self.0).clear();
     }
 
-    /// Takes the faults that a request to any of `endpoints` meets; `for_file` where it asks for a file.
-    pub(super) fn take(&self, endpoints: &[&str], for_file: bool) -> Vec<Fault> {
+    /// Takes the faults that a request to any of `endpoints` meets.
+    pub(super) fn take(&self, endpoints: &[&str], asks: Asks) -> Vec<Fault> {
         let mut met: Vec<Fault> = Vec::new();
         let mut orders = locked(&self.0);
         for order in orders.iter_mut().filter(|order| order.times > 0) {
             let fault = order.fault;
             let is_meant = order.endpoint == EVERY_ENDPOINT || endpoints.contains(&order.endpoint.as_str());
             let is_taken = met.iter().any(|other| *other == fault || !(other.is_modifier() || fault.is_modifier()));
-            if is_meant && !is_taken && (for_file || fault != Fault::WebPage) {
+            if is_meant && !is_taken && asks.shows(fault) {
                 order.times = order.times.saturating_sub(1);
                 met.push(fault);
             }
@@ -154,21 +206,21 @@ mod tests {
         faults.add("job_data.list", "reset", 1).unwrap();
         faults.add("*", "skew", 2).unwrap();
         faults.add("*", "no-date", 1).unwrap();
-        assert_eq!(faults.take(&["job_data.list"], false), [Fault::Unavailable, Fault::Skew, Fault::NoDate]);
-        assert_eq!(faults.take(&["access_key"], false), [Fault::Skew]);
-        assert_eq!(faults.take(&["job_data.list"], false), [Fault::Reset]);
-        assert_eq!(faults.take(&["job_data.list"], false), []);
+        assert_eq!(faults.take(&["job_data.list"], Asks::default()), [Fault::Unavailable, Fault::Skew, Fault::NoDate]);
+        assert_eq!(faults.take(&["access_key"], Asks::default()), [Fault::Skew]);
+        assert_eq!(faults.take(&["job_data.list"], Asks::default()), [Fault::Reset]);
+        assert_eq!(faults.take(&["job_data.list"], Asks::default()), []);
     }
 
     #[test]
     fn a_web_page_waits_for_a_file_and_clear_forgets() {
         let faults = Faults::default();
         faults.add("*", "web-page", 1).unwrap();
-        assert_eq!(faults.take(&["job_data.get"], false), []);
-        assert_eq!(faults.take(&["job_data.download"], true), [Fault::WebPage]);
+        assert_eq!(faults.take(&["job_data.get"], Asks::default()), []);
+        assert_eq!(faults.take(&["job_data.download"], Asks { file: true, ..Asks::default() }), [Fault::WebPage]);
         faults.add("*", "slow", 9).unwrap();
         faults.clear();
-        assert_eq!(faults.take(&["job_data.get"], false), []);
+        assert_eq!(faults.take(&["job_data.get"], Asks::default()), []);
     }
 
     #[test]

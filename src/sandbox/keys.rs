@@ -43,7 +43,17 @@ impl KeyRing {
         let signing_key = SigningKey::from_base64(&shared_secret)?;
         let mut guid = || guid(random.u128(..));
         let (access_key, other_access_key, revoked_access_key) = (guid(), guid(), guid());
-        let keys = Keys { api_key, shared_secret, access_key, other_access_key, revoked_access_key };
+        let mut token = || std::iter::repeat_with(|| random.alphanumeric()).take(48).collect();
+        let (dispatch_token, other_dispatch_token) = (token(), token());
+        let keys = Keys {
+            api_key,
+            shared_secret,
+            access_key,
+            other_access_key,
+            revoked_access_key,
+            dispatch_token,
+            other_dispatch_token,
+        };
         Ok(Self { keys, signing_key })
     }
 
@@ -56,6 +66,14 @@ impl KeyRing {
             key if key == self.keys.revoked_access_key => grant(0, false),
             _ => None,
         }
+    }
+
+    /// The customer behind a bearer token of the dispatch service.
+    pub(super) fn customer_of(&self, token: &str) -> Option<u32> {
+        [&self.keys.dispatch_token, &self.keys.other_dispatch_token]
+            .into_iter()
+            .zip(0..)
+            .find_map(|(known, customer)| (known == token).then_some(customer))
     }
 
     /// The access key summary (specification 2.7).
@@ -80,7 +98,7 @@ impl KeyRing {
 }
 
 /// A GUID in its usual form, marked as a random one (version 4).
-fn guid(bits: u128) -> String {
+pub(super) fn guid(bits: u128) -> String {
     let bits = (bits & !(0xF_u128 << 76) & !(0x3_u128 << 62)) | (0x4_u128 << 76) | (0x2_u128 << 62);
     let digits = format!("{bits:032x}");
     let mut text = String::with_capacity(36);

@@ -1,9 +1,10 @@
 //! The whole service on loopback, with fields of known truth.
 //!
-//! Not imitated: TLS; the formats FMIS and XML of a job and the conversion of a display's own files; expiry of access keys;
-//! dispatch. Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`,
+//! Not imitated: TLS; the formats FMIS and XML of a job and the conversion of a display's own files; expiry of access keys.
+//! Three layers: HTTP (`server`, `service`, `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`,
 //! `conversions`, `field_computers`, `field_hubs`, `prescription_maps`, `locations`, `grain_carts`), storage (`store`,
-//! `maps`, `store_carts`, `accounts`; `telemetry` computes instead).
+//! `maps`, `store_carts`, `accounts`; `telemetry` computes instead). `dispatch` is the same in small, for the dispatch
+//! service and the legacy order service.
 //!
 //! Field computers come online by a timetable: the first of an account in the first ten minutes of every half hour
 //! (UTC), the second in the ten minutes after, the third in the last ten; while online, they poll for maps at the
@@ -14,6 +15,7 @@ mod accounts;
 mod checks;
 mod clock;
 mod conversions;
+mod dispatch;
 mod encode;
 mod encode_xml;
 mod faults;
@@ -106,6 +108,10 @@ pub struct Keys {
     pub other_access_key: String,
     /// An access key that its customer revoked.
     pub revoked_access_key: String,
+    /// The bearer token of the first customer for the dispatch service and for the legacy order service.
+    pub dispatch_token: String,
+    /// The bearer token of the other customer.
+    pub other_dispatch_token: String,
 }
 
 /// A request that arrived.
@@ -153,6 +159,7 @@ impl Sandbox {
                 store.add_generated_maps(customer, accounts.maps(customer))?;
                 store.add_generated_carts(customer, accounts.stored_carts(customer))?;
             }
+            dispatch::fill(&store, seed)?;
             store.first_start(clock.now())
         };
         let began = fill()
@@ -179,6 +186,40 @@ impl Sandbox {
     #[must_use]
     pub fn base_url(&self) -> String {
         self.service.world.base.clone()
+    }
+
+    /// The address of the dispatch service, without a slash at the end.
+    #[must_use]
+    pub fn dispatch_url(&self) -> String {
+        format!("{}{}", self.base_url(), dispatch::Address::Dispatch.path())
+    }
+
+    /// The first address of the legacy order service.
+    #[must_use]
+    pub fn legacy_dispatch_url(&self) -> String {
+        format!("{}{}", self.base_url(), dispatch::Address::LegacyDispatch.path())
+    }
+
+    /// The second address of the legacy order service; both share what they remember.
+    #[must_use]
+    pub fn legacy_orders_url(&self) -> String {
+        format!("{}{}", self.base_url(), dispatch::Address::LegacyOrders.path())
+    }
+
+    /// The id and the name of each piece of equipment of the customer of `dispatch_token`: no row of the interface
+    /// lists them.
+    pub fn equipment(&self) -> Result<Vec<(String, String)>> {
+        self.named(dispatch::Kind::Equipment)
+    }
+
+    /// The id and the name of each account of that customer, of which the legacy order service lists products.
+    pub fn accounts(&self) -> Result<Vec<(String, String)>> {
+        self.named(dispatch::Kind::Account)
+    }
+
+    fn named(&self, kind: dispatch::Kind) -> Result<Vec<(String, String)>> {
+        let named = self.service.world.store.named(0, kind);
+        named.map_err(|error| Error::new(Kind::File, format!("the sandbox cannot read its database: {error}")))
     }
 
     /// The keys.

@@ -31,6 +31,10 @@ pub(super) enum Content {
     Text(String),
     /// A web page.
     WebPage(&'static str),
+    /// JSON that no shape describes: what the dispatch service answers.
+    Payload { tree: serde_json::Value, media_type: &'static str },
+    /// No body at all, and no type of one.
+    Nothing,
 }
 
 /// What is answered, or what is answered instead.
@@ -69,6 +73,11 @@ impl Reply {
     /// 404 for a record that is not there for this customer.
     pub(super) fn no_record(what: &str, id: &str) -> Self {
         Self::invalid(StatusCode::NOT_FOUND, format!("There is no {what} `{id}`."))
+    }
+
+    /// 501 for a row that this sandbox does not answer.
+    pub(super) fn not_imitated(name: &str) -> Self {
+        Self::invalid(StatusCode::NOT_IMPLEMENTED, format!("This sandbox does not imitate {name} yet."))
     }
 
     /// 400.

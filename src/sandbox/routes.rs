@@ -1,6 +1,10 @@
 //! From a method and a path to rows of the table.
 
+use http::request::Parts;
+use http::{StatusCode, header};
+
 use super::query::{Query, decode};
+use super::reply::Reply;
 use crate::api::{self, Endpoint, Returns, Service};
 
 /// Where a request leads.
@@ -23,8 +27,13 @@ impl Route {
     /// Finds the rows for a method and a raw path, in any letter case. A word in a path goes before a parameter, so
     /// `all` is never an id.
     pub(super) fn find(method: &str, path: &str, query: &Query) -> Self {
+        Self::of(Service::FieldData, method, path, query)
+    }
+
+    /// The same among the rows of one service, with the path below its address.
+    pub(super) fn of(service: Service, method: &str, path: &str, query: &Query) -> Self {
         let matching: Vec<(&'static Endpoint, Vec<String>)> =
-            signed().filter_map(|row| Some((row, ids(row.path, path)?))).collect();
+            rows_of(service).filter_map(|row| Some((row, ids(row.path, path)?))).collect();
         let Some(fewest) = matching.iter().map(|(_, ids)| ids.len()).min() else { return Self::Unknown };
         let here: Vec<_> = matching.into_iter().filter(|(_, ids)| ids.len() == fewest).collect();
         let wants_file = query.get("format").is_some();
@@ -36,7 +45,22 @@ impl Route {
             here.iter().filter(|(row, _)| fits(row) && (is_wanted(row) || !any_wanted)).map(|(row, _)| *row).collect();
         match here.into_iter().next() {
             Some((_, ids)) if !rows.is_empty() => Self::Found { rows, ids },
-            _ => Self::WrongMethod(methods(path)),
+            _ => Self::WrongMethod(methods(service, path)),
+        }
+    }
+
+    /// The row and the path's parameters, or the reply that there is none.
+    pub(super) fn found(self, head: &Parts) -> Result<(&'static Endpoint, Vec<String>), Reply> {
+        let path = head.uri.path();
+        let unknown = || Reply::invalid(StatusCode::NOT_FOUND, format!("There is nothing at {path}."));
+        match self {
+            Self::Found { rows, ids } => rows.first().map(|row| (*row, ids)).ok_or_else(unknown),
+            Self::WrongMethod(allowed) => {
+                let allowed = allowed.join(", ");
+                let info = format!("{path} does not take {}; it takes {allowed}.", head.method);
+                Err(Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with(header::ALLOW, allowed))
+            }
+            Self::Unknown => Err(unknown()),
         }
     }
 
@@ -48,6 +72,11 @@ impl Route {
         }
     }
 
+    /// Whether a list of dispatch is asked for, which is raw and goes on at `Location`.
+    pub(super) fn is_listing(&self) -> bool {
+        matches!(self, Self::Found { rows, .. } if rows.iter().any(|row| matches!(row.returns, Returns::Listing(_))))
+    }
+
     /// Whether a file is asked for.
     pub(super) fn is_file(&self) -> bool {
         let is_file = |row: &&Endpoint| matches!(row.returns, Returns::File | Returns::Conversion | Returns::Layer);
@@ -55,15 +84,15 @@ impl Route {
     }
 }
 
-/// The rows of the field data API, which stand below the base address.
-fn signed() -> impl Iterator<Item = &'static Endpoint> {
-    api::rows().filter(|row| row.service() == Service::FieldData)
+/// The rows of a service, which stand below its address.
+fn rows_of(service: Service) -> impl Iterator<Item = &'static Endpoint> {
+    api::rows().filter(move |row| row.service() == service)
 }
 
 /// The methods that a path takes, for `Allow`.
-fn methods(path: &str) -> Vec<&'static str> {
+fn methods(service: Service, path: &str) -> Vec<&'static str> {
     let mut methods: Vec<&'static str> =
-        signed().filter(|row| ids(row.path, path).is_some()).map(|row| row.method.as_str()).collect();
+        rows_of(service).filter(|row| ids(row.path, path).is_some()).map(|row| row.method.as_str()).collect();
     methods.sort_unstable();
     methods.dedup();
     methods
@@ -95,10 +124,10 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_is_reached_in_any_letter_case() {
-        for row in signed() {
-            let path = row.path.replace("{id}", "31").to_uppercase();
+        for row in api::rows() {
+            let path = row.path.to_uppercase();
             let query = if row.parameter("format").is_some() { "FORMAT=shp" } else { "" };
-            let route = find(row.method.as_str(), &path, query);
+            let route = Route::of(row.service(), row.method.as_str(), &path, &Query::parse(query));
             assert!(route.names().contains(&row.full_name), "{}: {route:?}", row.full_name);
         }
     }

@@ -9,10 +9,11 @@ use chrono::{DateTime, Utc};
 use http::request::Parts;
 use http::{HeaderMap, Request as HttpRequest, Response, StatusCode, header};
 
-use super::accept;
+use super::accept::{self, Accepted};
 use super::checks::{self, Checked};
 use super::clock::{ServiceClock, after};
-use super::faults::{Fault, Faults};
+use super::dispatch::{self, Address};
+use super::faults::{Asks, Fault, Faults};
 use super::keys::{Grant, KeyRing};
 use super::limit::{RateLimit, Standing};
 use super::query::Query;
@@ -61,11 +62,18 @@ impl Service {
     pub(super) async fn answer(&self, request: HttpRequest<Body>) -> Result<Response<Body>, Closed> {
         let (head, body) = request.into_parts();
         let query = Query::parse(head.uri.query().unwrap_or_default());
-        let route = Route::find(head.method.as_str(), head.uri.path(), &query);
+        let (method, path) = (head.method.as_str(), head.uri.path());
+        // The dispatch service and the legacy order service have addresses, checks and limits of their own.
+        let address = Address::of(path);
+        let route = match address {
+            Some(address) => address.route(method, path, &query),
+            None => Route::find(method, path, &query),
+        };
         let at = self.clock.now();
-        let standing = self.count(&head.headers, at);
+        let standing = if address.is_some() { None } else { self.count(&head.headers, at) };
         let refused = standing.and_then(|standing| standing.refused);
-        let faults = if refused.is_some() { Vec::new() } else { self.faults.take(&route.names(), route.is_file()) };
+        let faults =
+            if refused.is_some() { Vec::new() } else { self.faults.take(&route.names(), Asks::of(&route, &query)) };
         let meets = |fault: Fault| faults.contains(&fault);
         if meets(Fault::Slow) {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -76,13 +84,18 @@ impl Service {
         }
         let for_file = route.is_file();
         let checked_at = if meets(Fault::Skew) { after(at, Duration::from_secs(3_600)) } else { at };
-        let instead = refused.map(exceeded).or_else(|| faults.iter().find_map(|fault| self.in_place(*fault)));
-        let reply = match instead {
-            Some(reply) => {
+        let in_place = |fault: &Fault| match address {
+            Some(_) => dispatch::in_place(*fault).or_else(|| self.in_place(*fault)),
+            None => self.in_place(*fault),
+        };
+        let instead = refused.map(exceeded).or_else(|| faults.iter().find_map(in_place));
+        let reply = match (instead, address) {
+            (Some(reply), _) => {
                 upload::drain(body).await;
                 reply
             }
-            None => self.carry_out(&head, body, route, query, checked_at).await.unwrap_or_else(|reply| reply),
+            (None, Some(address)) => dispatch::answer(self, address, (&head, body), route, &query, &faults).await,
+            (None, None) => self.carry_out(&head, body, route, query, checked_at).await.unwrap_or_else(|reply| reply),
         };
         self.write_down(&head, at, reply.status.as_u16());
         if meets(Fault::LostReply) {
@@ -91,8 +104,11 @@ impl Service {
         let around = Around {
             request: &head.headers,
             habits: &self.world.habits,
-            accepted: accept::accepted(&head.headers, &self.world.habits)
-                .unwrap_or_else(|| accept::preferred(&self.world.habits)),
+            accepted: match address {
+                Some(_) => Accepted::JSON,
+                None => accept::accepted(&head.headers, &self.world.habits)
+                    .unwrap_or_else(|| accept::preferred(&self.world.habits)),
+            },
             standing,
             date: (!meets(Fault::NoDate)).then_some(checked_at),
             for_file,
@@ -142,7 +158,15 @@ impl Service {
                 StatusCode::OK,
                 Content::WebPage("<!DOCTYPE html><html><body><h1>Please sign in</h1></body></html>\n"),
             )),
-            Fault::LostReply | Fault::Reset | Fault::Truncated | Fault::Slow | Fault::NoDate | Fault::Skew => None,
+            Fault::LostReply
+            | Fault::Reset
+            | Fault::Truncated
+            | Fault::Slow
+            | Fault::NoDate
+            | Fault::Skew
+            | Fault::ForeignLocation
+            | Fault::LoopingLocation
+            | Fault::RepeatedPage => None,
         }
     }
 
@@ -198,10 +222,7 @@ impl Service {
             (_, Returns::NotImplemented) => {
                 Err(Reply::invalid(StatusCode::NOT_IMPLEMENTED, format!("{} is not implemented.", row.path)))
             }
-            (name, _) => {
-                let info = format!("This sandbox does not imitate {name} yet.");
-                Err(Reply::invalid(StatusCode::NOT_IMPLEMENTED, info))
-            }
+            (name, _) => Err(Reply::not_imitated(name)),
         }
     }
 
@@ -219,19 +240,7 @@ impl Service {
             return Err(Reply::unauthorized("access key check failed: the customer revoked this access key"));
         }
         let is_file = route.is_file();
-        let (row, ids) = match route {
-            Route::Found { rows, ids } => match rows.first() {
-                Some(row) => (*row, ids),
-                None => return Err(unknown(path)),
-            },
-            Route::WrongMethod(allowed) => {
-                let allowed = allowed.join(", ");
-                let info = format!("{path} does not take {}; it takes {allowed}.", head.method);
-                let reply = Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with(header::ALLOW, allowed);
-                return Err(reply);
-            }
-            Route::Unknown => return Err(unknown(path)),
-        };
+        let (row, ids) = route.found(head)?;
         if !is_file && accept::accepted(&head.headers, &self.world.habits).is_none() {
             let info = "The service answers in application/json, text/xml or application/xml; Accept allows none.";
             return Err(Reply::invalid(StatusCode::NOT_ACCEPTABLE, info));
@@ -256,15 +265,8 @@ fn lists(row: &Endpoint, world: &World, call: &Call, index: &'static Index) -> A
         "field_hubs.locations" => locations::of_hub(world, call, index),
         "prescription_maps.list" => prescription_maps::list(world, call, index),
         "job_data.prescription_maps" => prescription_maps::of_job(world, call, index),
-        name => {
-            let info = format!("This sandbox does not imitate {name} yet.");
-            Err(Reply::invalid(StatusCode::NOT_IMPLEMENTED, info))
-        }
+        name => Err(Reply::not_imitated(name)),
     }
-}
-
-fn unknown(path: &str) -> Reply {
-    Reply::invalid(StatusCode::NOT_FOUND, format!("There is nothing at {path}."))
 }
 
 fn exceeded(seconds: u64) -> Reply {

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::dispatch::DISPATCH;
 use super::locked;
 use super::maps::MAPS;
 use crate::error::{Error, Kind, Result};
@@ -86,6 +87,7 @@ impl Store {
             let connection = Connection::open_in_memory().and_then(|connection| {
                 connection.execute_batch(SCHEMA)?;
                 connection.execute_batch(MAPS)?;
+                connection.execute_batch(DISPATCH)?;
                 Ok(connection)
             });
             return connection.map(|connection| Self(Mutex::new(connection))).map_err(|error| {
@@ -245,6 +247,7 @@ fn open_file(path: &Path, seed: u64) -> Outcome<(Connection, String)> {
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
     connection.execute_batch(SCHEMA)?;
     connection.execute_batch(MAPS)?;
+    connection.execute_batch(DISPATCH)?;
     connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('seed', ?)", [seed.to_string()])?;
     let of_seed = connection.query_row("SELECT value FROM setting WHERE name = 'seed'", [], |row| row.get(0))?;
     Ok((connection, of_seed))

@@ -53,6 +53,22 @@ pub enum Variant {
     Latin1Grc,
     /// `bom-grc`.
     BomGrc,
+    /// `location-get`.
+    LocationGet,
+    /// `location-no-question`.
+    LocationNoQuestion,
+    /// `location-no-dollar`.
+    LocationNoDollar,
+    /// `location-last`.
+    LocationLast,
+    /// `no-total-count`.
+    NoTotalCount,
+    /// `no-content`.
+    NoContent,
+    /// `problem-json`.
+    ProblemJson,
+    /// `released-only`.
+    ReleasedOnly,
 }
 
 /// The name that turns all of them on.
@@ -136,6 +152,38 @@ pub static VARIANTS: &[VariantRow] = &[
     ),
     row(Variant::Latin1Grc, "latin1-grc", "Grain cart files are in Latin-1."),
     row(Variant::BomGrc, "bom-grc", "Grain cart files start with a byte order mark; with `latin1-grc`, in turn."),
+    row(Variant::LocationGet, "location-get", "`Location` of a page of dispatch starts with the word `GET `."),
+    row(
+        Variant::LocationNoQuestion,
+        "location-no-question",
+        "`Location` of a page of dispatch has no `?` before its first parameter.",
+    ),
+    row(
+        Variant::LocationNoDollar,
+        "location-no-dollar",
+        "The parameters in `Location` of a page of dispatch have no `$`; with `location-no-question`, all but the first.",
+    ),
+    row(
+        Variant::LocationLast,
+        "location-last",
+        "The last page of dispatch carries a `Location`, too; it leads to an empty list.",
+    ),
+    row(
+        Variant::NoTotalCount,
+        "no-total-count",
+        "Lists of dispatch carry no `x-total-count`, though `$count=true` asked for it.",
+    ),
+    row(
+        Variant::NoContent,
+        "no-content",
+        "POST and PUT of dispatch answer 204 with nothing, unless `Prefer: return=representation` asks for the object.",
+    ),
+    row(
+        Variant::ProblemJson,
+        "problem-json",
+        "Errors of dispatch are `application/problem+json` (RFC 9457), not a ServiceResponse.",
+    ),
+    row(Variant::ReleasedOnly, "released-only", "The operations of equipment are the released ones alone."),
 ];
 
 const fn row(variant: Variant, name: &'static str, doc: &'static str) -> VariantRow {

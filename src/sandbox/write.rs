@@ -45,7 +45,8 @@ pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
         Content::File { name, .. } => Some(name.clone()),
         _ => None,
     };
-    let is_record = matches!(content, Content::Record(..) | Content::List { .. });
+    let is_record = matches!(content, Content::Record(..) | Content::List { .. } | Content::Payload { .. });
+    let is_nothing = matches!(content, Content::Nothing);
     let (mut bytes, mut media_type) = encode(content, around.accepted, around.habits);
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
@@ -64,8 +65,10 @@ pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
             media_type = "application/octet-stream";
         }
     }
-    put(out, header::CONTENT_TYPE, media_type);
-    put(out, header::CONTENT_LENGTH, &bytes.len().to_string());
+    if !is_nothing {
+        put(out, header::CONTENT_TYPE, media_type);
+        put(out, header::CONTENT_LENGTH, &bytes.len().to_string());
+    }
     if let Some(date) = around.date {
         put(out, header::DATE, &http_date(date));
     }

@@ -1,0 +1,67 @@
+//! Reading the JSON object that a request carries, within bounds.
+
+use axum::body::Body;
+use futures_util::StreamExt as _;
+use http::{HeaderMap, StatusCode, header};
+use serde_json::Value;
+
+use super::payload::Object;
+use crate::sandbox::reply::Reply;
+use crate::sandbox::upload;
+
+/// The largest payload that is taken: 1 MiB.
+const LARGEST: usize = 1024 * 1024;
+
+/// Lists and objects that may lie in each other. What is stored lies a few deeper, and can be read again.
+const DEEPEST: usize = 64;
+
+/// Reads the payload.
+pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Object, Reply> {
+    if !is_json(headers) {
+        upload::drain(body).await;
+        let info = "The body must be JSON: Content-Type must be application/json.";
+        return Err(Reply::invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, info));
+    }
+    let mut stream = body.into_data_stream();
+    let (mut bytes, mut length) = (Vec::new(), 0_usize);
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|_| Reply::bad_request("The body breaks off."))?;
+        length = length.saturating_add(chunk.len());
+        if length > upload::LARGEST_BODY {
+            break;
+        }
+        // A client that is still sending would miss the reply, so the rest is read and let go.
+        if length <= LARGEST {
+            bytes.extend_from_slice(&chunk);
+        }
+    }
+    if length > LARGEST {
+        let info = format!("The body is larger than {LARGEST} bytes.");
+        return Err(Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info));
+    }
+    match serde_json::from_slice(&bytes) {
+        Ok(Value::Object(object)) if object.values().all(|value| is_within(value, DEEPEST)) => Ok(object),
+        Ok(Value::Object(_)) => {
+            Err(Reply::bad_request(format!("The body has more than {DEEPEST} lists and objects in each other.")))
+        }
+        Ok(_) => Err(Reply::bad_request("The body must be a JSON object.")),
+        Err(error) => Err(Reply::bad_request(format!("The body is no JSON: {error}."))),
+    }
+}
+
+/// Whether the body is said to be JSON; one of which nothing is said is taken as such.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
+    let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+    let name = text.split(';').next().unwrap_or_default().trim();
+    name == "application/json" || name == "text/json" || (name.starts_with("application/") && name.ends_with("+json"))
+}
+
+fn is_within(value: &Value, depth: usize) -> bool {
+    let Some(left) = depth.checked_sub(1) else { return !(value.is_array() || value.is_object()) };
+    match value {
+        Value::Array(items) => items.iter().all(|item| is_within(item, left)),
+        Value::Object(fields) => fields.values().all(|item| is_within(item, left)),
+        _ => true,
+    }
+}

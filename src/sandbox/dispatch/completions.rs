@@ -1,0 +1,184 @@
+//! Completions of field operations, and the requirements of their operation type that they are checked against.
+
+use serde_json::{Value, json};
+
+use super::operations::{id_of, missing};
+use super::payload::{Object, complete, field, is_of, new_id, text, with_items};
+use super::replies::{Call, deleted, payload};
+use super::store::Kind;
+use crate::sandbox::reply::{Answer, Reply};
+use crate::wire::time::{self, Read};
+
+/// The operation types that generated records have. The service takes any other, too.
+pub(super) const KNOWN_TYPES: [&str; 3] = ["Spraying", "Planting", "Spreading"];
+
+/// The most requirements that an operation type can have.
+const MOST: usize = 200;
+
+/// The types that a requirement can name.
+const TYPES: [&str; 4] = ["text", "number", "boolean", "dateTime"];
+
+/// What a completion must hold where nothing was set for its operation type: name, type, whether it is required.
+const DEFAULTS: [(&str, &str, bool); 5] = [
+    ("startTime", "dateTime", true),
+    ("endTime", "dateTime", true),
+    ("operator", "text", false),
+    ("area", "number", false),
+    ("notes", "text", false),
+];
+
+/// The default requirements.
+pub(super) fn defaults() -> Vec<Value> {
+    let one = |(name, kind, required): (&str, &str, bool)| json!({"name": name, "type": kind, "required": required, "custom": false});
+    DEFAULTS.into_iter().map(one).collect()
+}
+
+/// What was set for an operation type, else the defaults (specification 4.6).
+pub(super) fn requirements(call: &Call<'_>) -> Answer {
+    let found = call.world.store.record(call.customer, Kind::Requirements, call.id())?;
+    let object = found
+        .map_or_else(|| json!({"operation": call.id(), "isDefault": true, "requirements": defaults()}), Value::Object);
+    Ok(Reply::new(http::StatusCode::OK, payload(object)))
+}
+
+/// Sets the requirements of an operation type.
+pub(super) fn set_requirements(call: &Call<'_>, given: Object) -> Answer {
+    let Some(Value::Array(list)) = field(&given, "requirements") else {
+        return Err(Reply::bad_request("requirements must be a list."));
+    };
+    if list.len() > MOST {
+        return Err(Reply::bad_request(format!("requirements must hold at most {MOST} of them.")));
+    }
+    let mut set: Vec<Object> = Vec::new();
+    for requirement in list {
+        let one = one_requirement(requirement, set.len())?;
+        if set.iter().any(|other| name_of(other).eq_ignore_ascii_case(name_of(&one))) {
+            return Err(Reply::bad_request(format!("The requirement `{}` stands there twice.", name_of(&one))));
+        }
+        set.push(one);
+    }
+    let set = [("operation", json!(call.id())), ("isDefault", json!(false)), ("requirements", json!(set))];
+    let object = complete(set, given);
+    call.world.store.set_record(call.customer, Kind::Requirements, call.id(), &object)?;
+    Ok(call.changed(object))
+}
+
+/// A requirement as it is stored; `place` counts from 0.
+fn one_requirement(given: &Value, place: usize) -> Result<Object, Reply> {
+    let refuse = |what: &str| Reply::bad_request(format!("requirements[{place}] {what}."));
+    let Value::Object(given) = given else { return Err(refuse("must be an object")) };
+    let Some(name) = text(given, "name")? else { return Err(refuse("has no name")) };
+    let kind = match text(given, "type")? {
+        None => Value::Null,
+        Some(kind) => match TYPES.iter().find(|known| known.eq_ignore_ascii_case(&kind)) {
+            Some(known) => json!(known),
+            None => return Err(refuse(&format!("has the type `{kind}`; it must be one of {}", TYPES.join(", ")))),
+        },
+    };
+    let is_required = match field(given, "required") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(required)) => *required,
+        Some(_) => return Err(refuse("must say with true or false whether it is required")),
+    };
+    let is_custom = !DEFAULTS.iter().any(|(known, ..)| known.eq_ignore_ascii_case(&name));
+    let set = [("name", json!(name)), ("type", kind), ("required", json!(is_required)), ("custom", json!(is_custom))];
+    Ok(complete(set, given.clone()))
+}
+
+fn name_of(requirement: &Object) -> &str {
+    requirement.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Refuses a completion that lacks a required field or has one of the wrong type, and names each.
+pub(super) fn check(completion: &Object, requirements: &[Value]) -> Result<(), Reply> {
+    let (mut lacking, mut wrong) = (Vec::new(), Vec::new());
+    for requirement in requirements.iter().filter_map(Value::as_object) {
+        let name = name_of(requirement);
+        let kind = requirement.get("type").and_then(Value::as_str).unwrap_or_default();
+        match field(completion, name).filter(|value| !is_blank(value)) {
+            None if requirement.get("required") == Some(&Value::Bool(true)) => lacking.push(name),
+            Some(value) if !fits(value, kind) => wrong.push(format!("{name} must be a {kind}")),
+            _ => {}
+        }
+    }
+    let mut sentences = Vec::new();
+    if !lacking.is_empty() {
+        sentences.push(format!("The completion lacks what is required: {}.", lacking.join(", ")));
+    }
+    if !wrong.is_empty() {
+        sentences.push(format!("The completion does not fit: {}.", wrong.join(", ")));
+    }
+    if sentences.is_empty() { Ok(()) } else { Err(Reply::bad_request(sentences.join(" "))) }
+}
+
+fn is_blank(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+fn fits(value: &Value, kind: &str) -> bool {
+    match kind {
+        "text" => value.is_string(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "dateTime" => value.as_str().is_some_and(|text| matches!(time::read(text), Read::Time(_))),
+        _ => true,
+    }
+}
+
+/// The requirements of the type of a field operation.
+fn of_operation(call: &Call<'_>) -> Result<Vec<Value>, Reply> {
+    let store = &call.world.store;
+    let operation = store.record(call.customer, Kind::Operation, call.id())?.ok_or_else(|| missing(call.id()))?;
+    let Some(kind) = text(&operation, "operation")? else { return Ok(defaults()) };
+    let found = store.record(call.customer, Kind::Requirements, &kind)?;
+    Ok(match found.as_ref().and_then(|found| found.get("requirements")) {
+        Some(Value::Array(requirements)) => requirements.clone(),
+        _ => defaults(),
+    })
+}
+
+pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
+    check(&given, &of_operation(call)?)?;
+    let completion = complete([("id", json!(new_id()))], given);
+    change(call, |completions| {
+        completions.push(Value::Object(completion.clone()));
+        Ok(())
+    })?;
+    let path = format!("/api/fieldoperations/{}/completions/{}", call.id(), id_of(&completion));
+    Ok(call.created(completion, &path))
+}
+
+/// Puts another completion in the place of one, under its id.
+pub(super) fn modify(call: &Call<'_>, given: Object) -> Answer {
+    let requirements = of_operation(call)?;
+    let modified = change(call, |completions| {
+        let place = completions.iter_mut().find(|known| is_of(known, "id", call.other_id()));
+        let Some(place) = place else { return Err(unknown(call)) };
+        check(&given, &requirements)?;
+        let id = place.get("id").cloned().unwrap_or_default();
+        let completion = complete([("id", id)], given);
+        *place = Value::Object(completion.clone());
+        Ok(completion)
+    })?;
+    Ok(call.changed(modified))
+}
+
+pub(super) fn delete(call: &Call<'_>) -> Answer {
+    change(call, |completions| {
+        let before = completions.len();
+        completions.retain(|known| !is_of(known, "id", call.other_id()));
+        if completions.len() == before { Err(unknown(call)) } else { Ok(()) }
+    })?;
+    Ok(deleted())
+}
+
+fn change<T>(call: &Call<'_>, work: impl FnOnce(&mut Vec<Value>) -> Result<T, Reply>) -> Result<T, Reply> {
+    let changed = call.world.store.change_record(call.customer, Kind::Operation, call.id(), |operation| {
+        with_items(operation, "completions", work)
+    })?;
+    changed.ok_or_else(|| missing(call.id()))
+}
+
+fn unknown(call: &Call<'_>) -> Reply {
+    Reply::no_record("completion", call.other_id())
+}

@@ -1,0 +1,146 @@
+//! Work orders of the legacy order service, which belong to an operator, and their completions.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::completions::{check, defaults};
+use super::operations::id_of;
+use super::payload::{Object, complete, field, required, text};
+use super::replies::{Call, conflict, deleted, payload};
+use super::store::{Kind, New};
+use crate::sandbox::reply::{Answer, Reply};
+
+/// The operators of a customer.
+pub(super) const OPERATORS: [&str; 2] = [TOKENS_OPERATOR, "operator-2"];
+
+/// The operator that a token stands for.
+pub(super) const TOKENS_OPERATOR: &str = "operator-1";
+
+pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
+    let operator = operator(&given)?.unwrap_or(TOKENS_OPERATOR);
+    let new = New { customer: call.customer, kind: Kind::Order, shelf: operator };
+    let made = call.world.store.add_record(&new, |id| order(id, operator, given))?;
+    let path = format!("/api/order/{}", id_of(&made));
+    Ok(call.created(made, &path))
+}
+
+/// A work order as it is stored: what the service sets, and what was given.
+pub(super) fn order(id: &str, operator: &str, given: Object) -> Object {
+    complete([("id", json!(id)), ("operator", json!(operator)), ("completion", Value::Null)], given)
+}
+
+/// Puts another payload in the place of an order's; its operator stays unless another is named.
+pub(super) fn update(call: &Call<'_>, given: Object) -> Answer {
+    let id = required(&given, "id")?;
+    let named = operator(&given)?;
+    let changed = change(call, &id, |order| {
+        let kept = |name: &str| order.get(name).cloned().unwrap_or_default();
+        let operator = named.map_or_else(|| kept("operator"), |named| json!(named));
+        let set = [("id", kept("id")), ("operator", operator), ("completion", kept("completion"))];
+        *order = complete(set, given);
+        Ok(order.clone())
+    })?;
+    Ok(call.changed(changed))
+}
+
+/// Deletes an order with its completion.
+pub(super) fn delete(call: &Call<'_>) -> Answer {
+    if call.world.store.remove_record(call.customer, Kind::Order, call.id())? {
+        Ok(deleted())
+    } else {
+        Err(missing(call.id()))
+    }
+}
+
+/// Gives orders to another operator: all of them, or none where one is unknown.
+pub(super) fn reassign(call: &Call<'_>, given: Object) -> Answer {
+    let ids = match field(&given, "orderIds") {
+        Some(Value::Array(ids)) => ids
+            .iter()
+            .map(|id| id.as_str().map(str::to_owned))
+            .collect::<Option<Vec<String>>>()
+            .ok_or_else(|| Reply::bad_request("orderIds must be a list of texts."))?,
+        Some(_) => return Err(Reply::bad_request("orderIds must be a list of texts.")),
+        None => vec![required(&given, "orderId")?],
+    };
+    let operator = operator(&given)?.ok_or_else(|| Reply::bad_request("operator is missing."))?;
+    for id in &ids {
+        call.world.store.record(call.customer, Kind::Order, id)?.ok_or_else(|| missing(id))?;
+    }
+    for id in &ids {
+        change(call, id, |order| {
+            order.insert("operator".to_owned(), json!(operator));
+            Ok(())
+        })?;
+    }
+    let done = complete([("orderIds", json!(ids)), ("operator", json!(operator))], Object::new());
+    Ok(call.changed(done))
+}
+
+/// The requirements of every completion here: legacy orders have no operation type.
+pub(super) fn requirements() -> Reply {
+    Reply::new(StatusCode::OK, payload(json!({"isDefault": true, "requirements": defaults()})))
+}
+
+pub(super) fn create_completion(call: &Call<'_>, given: Object) -> Answer {
+    let id = required(&given, "orderId")?;
+    let made = change(call, &id, |order| {
+        if order.get("completion").is_some_and(|completion| !completion.is_null()) {
+            return Err(conflict(format!("The work order `{id}` has a completion already.")));
+        }
+        complete_order(order, given)
+    })?;
+    let path = format!("/api/workorder/{id}/completion");
+    Ok(call.created(made, &path))
+}
+
+pub(super) fn update_completion(call: &Call<'_>, given: Object) -> Answer {
+    let id = required(&given, "orderId")?;
+    let changed = change(call, &id, |order| {
+        has_completion(order, &id)?;
+        complete_order(order, given)
+    })?;
+    Ok(call.changed(changed))
+}
+
+pub(super) fn delete_completion(call: &Call<'_>) -> Answer {
+    change(call, call.id(), |order| {
+        has_completion(order, call.id())?;
+        order.insert("completion".to_owned(), Value::Null);
+        Ok(())
+    })?;
+    Ok(deleted())
+}
+
+fn complete_order(order: &mut Object, given: Object) -> Result<Object, Reply> {
+    check(&given, &defaults())?;
+    let completion = complete([("orderId", json!(id_of(order)))], given);
+    order.insert("completion".to_owned(), Value::Object(completion.clone()));
+    Ok(completion)
+}
+
+fn has_completion(order: &Object, id: &str) -> Result<(), Reply> {
+    match order.get("completion") {
+        None | Some(Value::Null) => Err(Reply::no_record("completion of the work order", id)),
+        Some(_) => Ok(()),
+    }
+}
+
+/// The operator that a payload names, as `operator` or `user`.
+fn operator(given: &Object) -> Result<Option<&'static str>, Reply> {
+    let named = match text(given, "operator")? {
+        Some(named) => Some(named),
+        None => text(given, "user")?,
+    };
+    let Some(named) = named else { return Ok(None) };
+    let known = OPERATORS.into_iter().find(|known| known.eq_ignore_ascii_case(&named));
+    known.map(Some).ok_or_else(|| Reply::bad_request(format!("There is no operator `{named}`.")))
+}
+
+fn change<T>(call: &Call<'_>, id: &str, work: impl FnOnce(&mut Object) -> Result<T, Reply>) -> Result<T, Reply> {
+    call.world.store.change_record(call.customer, Kind::Order, id, work)?.ok_or_else(|| missing(id))
+}
+
+fn missing(id: &str) -> Reply {
+    Reply::no_record("work order", id)
+}

@@ -1,0 +1,109 @@
+//! Field operations: from Pre-Released to Released, what is to be done, and to which equipment it is assigned.
+
+use serde_json::{Value, json};
+
+use super::payload::{Object, complete, field, is_of, new_id, required, text, with_items};
+use super::replies::{Call, conflict, deleted};
+use super::store::{Kind, New};
+use crate::sandbox::reply::{Answer, Reply};
+
+/// The state of a field operation that was created (specification 3).
+pub(super) const PRE_RELEASED: &str = "Pre-Released";
+
+/// The state after its release.
+pub(super) const RELEASED: &str = "Released";
+
+pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
+    text(&given, "operation")?;
+    let new = New { customer: call.customer, kind: Kind::Operation, shelf: "" };
+    let made = call.world.store.add_record(&new, |id| operation(id, PRE_RELEASED, given))?;
+    let path = format!("/api/fieldoperations/{}", id_of(&made));
+    Ok(call.created(made, &path))
+}
+
+/// A field operation as it is stored: what the service sets, and what was given.
+pub(super) fn operation(id: &str, status: &str, given: Object) -> Object {
+    complete(
+        [("id", json!(id)), ("status", json!(status)), ("assignments", json!([])), ("completions", json!([]))],
+        given,
+    )
+}
+
+pub(super) fn release(call: &Call<'_>) -> Answer {
+    change(call, |operation| {
+        if operation.get("status").and_then(Value::as_str) != Some(PRE_RELEASED) {
+            return Err(conflict(format!("The field operation `{}` is {RELEASED} already.", call.id())));
+        }
+        operation.insert("status".to_owned(), json!(RELEASED));
+        Ok(operation.clone())
+    })
+}
+
+/// Sets one field of a field operation to the payload.
+pub(super) fn set(call: &Call<'_>, name: &str, given: Object) -> Answer {
+    put(call, name, Value::Object(given))
+}
+
+/// Sets all mixes: the list of the payload.
+pub(super) fn set_mixes(call: &Call<'_>, given: Object) -> Answer {
+    match field(&given, "mixes") {
+        Some(mixes @ Value::Array(_)) => put(call, "mixes", mixes.clone()),
+        _ => Err(Reply::bad_request("mixes must be a list.")),
+    }
+}
+
+fn put(call: &Call<'_>, name: &str, value: Value) -> Answer {
+    change(call, |operation| {
+        // The payload that created it may have written the name in another letter case.
+        operation.retain(|known, _| known == name || !known.eq_ignore_ascii_case(name));
+        operation.insert(name.to_owned(), value);
+        Ok(operation.clone())
+    })
+}
+
+fn change(call: &Call<'_>, work: impl FnOnce(&mut Object) -> Result<Object, Reply>) -> Answer {
+    let changed = call.world.store.change_record(call.customer, Kind::Operation, call.id(), work)?;
+    changed.map(|operation| call.changed(operation)).ok_or_else(|| missing(call.id()))
+}
+
+/// Deletes a field operation with its assignments and completions.
+pub(super) fn delete(call: &Call<'_>) -> Answer {
+    if call.world.store.remove_record(call.customer, Kind::Operation, call.id())? {
+        Ok(deleted())
+    } else {
+        Err(missing(call.id()))
+    }
+}
+
+/// Assigns a field operation to equipment; it may be assigned to several.
+pub(super) fn assign(call: &Call<'_>, given: Object) -> Answer {
+    let store = &call.world.store;
+    let equipment = store.record(call.customer, Kind::Equipment, call.id())?;
+    let equipment = equipment.as_ref().map(id_of).ok_or_else(|| Reply::no_record("equipment", call.id()))?;
+    let operation = required(&given, "fieldOperationId")?;
+    let made = store.change_record(call.customer, Kind::Operation, &operation, |operation| {
+        let id = id_of(operation);
+        with_items(operation, "assignments", |assignments| {
+            if assignments.iter().any(|known| is_of(known, "equipmentId", &equipment)) {
+                let info = format!("The field operation `{id}` is assigned to the equipment `{equipment}` already.");
+                return Err(conflict(info));
+            }
+            let set = [("id", json!(new_id())), ("equipmentId", json!(equipment)), ("fieldOperationId", json!(id))];
+            let assignment = complete(set, given);
+            assignments.push(Value::Object(assignment.clone()));
+            Ok(assignment)
+        })
+    })?;
+    let made = made.ok_or_else(|| missing(&operation))?;
+    let path = format!("/api/equipment/{equipment}/assignments/{}", id_of(&made));
+    Ok(call.created(made, &path))
+}
+
+/// The id of a record that is stored.
+pub(super) fn id_of(object: &Object) -> String {
+    object.get("id").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+pub(super) fn missing(id: &str) -> Reply {
+    Reply::no_record("field operation", id)
+}

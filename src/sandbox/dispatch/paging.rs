@@ -1,0 +1,131 @@
+//! The pages of 4.7: which records a request asks for, and where the next ones are.
+
+use crate::sandbox::query::{Query, decode};
+use crate::sandbox::variants::{Habits, Variant};
+
+/// The most records that a call gives, by row: the specification says that it differs per endpoint, and shows no value
+/// (section 8).
+pub(super) static CAPS: &[(&str, u64)] = &[
+    ("dispatch.equipment.operations", 50),
+    ("dispatch.products.list", 100),
+    ("dispatch.batches.active", 25),
+    ("legacy_orders.work_orders", 40),
+    ("legacy_orders.products", 60),
+    ("legacy_orders.blends", 30),
+];
+
+/// The cap of a row that is not among them, such as one that is new.
+const DEFAULT_CAP: u64 = 50;
+
+/// The page that a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    /// Records on it: `$top`, within the cap; the cap without `$top`.
+    pub(super) size: u64,
+    /// Pages before it, of that size.
+    pub(super) skip: u64,
+    /// Whether the total is asked for.
+    pub(super) count: bool,
+}
+
+impl Page {
+    /// Reads the parameters, with `$` or without it and in any letter case, or says what is wrong with them.
+    pub(super) fn read(query: &Query, row: &str) -> Result<Self, String> {
+        let cap = CAPS.iter().find(|(name, _)| *name == row).map_or(DEFAULT_CAP, |(_, cap)| *cap);
+        let whole = |name: &str, default: u64| match value(query, name) {
+            None => Ok(default),
+            Some(text) => text
+                .trim()
+                .parse::<u64>()
+                .map_err(|_| format!("${name} must be a whole number from 0 up, found `{text}`.")),
+        };
+        let count = match value(query, "count").map(str::trim) {
+            None => false,
+            Some(text) if text.eq_ignore_ascii_case("true") => true,
+            Some(text) if text.eq_ignore_ascii_case("false") => false,
+            Some(text) => return Err(format!("$count must be true or false, found `{text}`.")),
+        };
+        Ok(Self { size: whole("top", cap)?.min(cap), skip: whole("skip", 0)?, count })
+    }
+
+    /// Records before it.
+    pub(super) fn start(self) -> u64 {
+        self.skip.saturating_mul(self.size)
+    }
+
+    /// The address of the page that comes `after` this one, or of this one: the parameters of the request again, in
+    /// the spelling that the habits ask for.
+    pub(super) fn location(self, address: &str, after: u64, query: &str, habits: &Habits) -> String {
+        let asked = Query::parse(query);
+        let again = |name| value(&asked, name).map(|value| (name, value.trim().to_owned()));
+        let skip = self.skip.saturating_add(after).to_string();
+        let pages = [again("top"), Some(("skip", skip)), again("count")];
+        let (bare, unasked) = (habits.has(Variant::LocationNoDollar), habits.has(Variant::LocationNoQuestion));
+        let mut parts: Vec<String> = Vec::new();
+        for (name, value) in pages.into_iter().flatten() {
+            // Without `?`, the first `$` is all that tells the query from the path.
+            let dollar = if bare && !(unasked && parts.is_empty()) { "" } else { "$" };
+            parts.push(format!("{dollar}{name}={value}"));
+        }
+        let is_other = |part: &&str| {
+            let name = decode(part.split('=').next().unwrap_or_default(), true);
+            let name = name.trim_start_matches('$');
+            !part.is_empty() && !["top", "skip", "count"].iter().any(|known| known.eq_ignore_ascii_case(name))
+        };
+        parts.extend(query.split('&').filter(is_other).map(str::to_owned));
+        let get = if habits.has(Variant::LocationGet) { "GET " } else { "" };
+        format!("{get}{address}{}{}", if unasked { "" } else { "?" }, parts.join("&"))
+    }
+}
+
+fn value<'a>(query: &'a Query, name: &str) -> Option<&'a str> {
+    query.get(&format!("${name}")).or_else(|| query.get(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{self, Returns};
+
+    #[test]
+    fn every_list_has_a_cap_of_its_own() {
+        let lists: Vec<&str> =
+            api::rows().filter(|row| matches!(row.returns, Returns::Listing(_))).map(|row| row.full_name).collect();
+        let mut caps: Vec<u64> = CAPS.iter().map(|(_, cap)| *cap).collect();
+        assert!(!lists.is_empty() && lists.iter().all(|name| CAPS.iter().any(|(known, _)| known == name)));
+        caps.sort_unstable();
+        caps.dedup();
+        assert_eq!(caps.len(), lists.len());
+    }
+
+    #[test]
+    fn the_address_repeats_the_parameters_of_the_request() {
+        let location = |query: &str, variants: &[&str]| {
+            let variants: Vec<String> = variants.iter().map(|&name| name.to_owned()).collect();
+            let page = Page::read(&Query::parse(query), "").unwrap();
+            page.location("http://h/p", 1, query, &Habits::parse(&variants).unwrap())
+        };
+        assert_eq!(location("", &[]), "http://h/p?$skip=1");
+        assert_eq!(
+            location("%24TOP=5&skip=3&x=a%26b&$count=true", &[]),
+            "http://h/p?$top=5&$skip=4&$count=true&x=a%26b"
+        );
+        let query = "$top=5&$count=true";
+        assert_eq!(location(query, &["location-get"]), "GET http://h/p?$top=5&$skip=1&$count=true");
+        assert_eq!(location(query, &["location-no-dollar"]), "http://h/p?top=5&skip=1&count=true");
+        assert_eq!(location(query, &["location-no-question"]), "http://h/p$top=5&$skip=1&$count=true");
+        assert_eq!(
+            location(query, &["location-no-dollar", "location-no-question"]),
+            "http://h/p$top=5&skip=1&count=true"
+        );
+    }
+
+    #[test]
+    fn what_is_no_page_is_told_and_none_is_too_far() {
+        for text in ["$top=-1", "top=ten", "$skip=1.5", "$skip=", "$count=yes", "$top=99999999999999999999"] {
+            assert!(Page::read(&Query::parse(text), "").unwrap_err().contains("must be"), "{text}");
+        }
+        let far = Page::read(&Query::parse("$skip=18446744073709551615&$COUNT=True"), "").unwrap();
+        assert_eq!((far.start(), far.count), (u64::MAX, true));
+    }
+}

@@ -1,0 +1,139 @@
+//! From an address and a request to what answers it: the token, the row, the payload, the handler.
+
+use axum::body::Body as Stream;
+use http::request::Parts;
+use http::{HeaderMap, header};
+
+use super::payload::Object;
+use super::replies::{Call, settle};
+use super::{body, completions, legacy, lists, operations};
+use crate::api::{Body, Endpoint, Returns, Service as Of};
+use crate::sandbox::faults::Fault;
+use crate::sandbox::query::Query;
+use crate::sandbox::reply::{Answer, Reply};
+use crate::sandbox::routes::Route;
+use crate::sandbox::service::Service;
+use crate::sandbox::upload;
+
+/// An address of this sandbox that is not the field data API's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sandbox) enum Address {
+    /// The dispatch service.
+    Dispatch,
+    /// The legacy order service, at the first of its two addresses; they share what they remember.
+    LegacyDispatch,
+    /// At the second one.
+    LegacyOrders,
+}
+
+impl Address {
+    /// The address that a path belongs to.
+    pub(in crate::sandbox) fn of(path: &str) -> Option<Self> {
+        let first = path.strip_prefix('/')?.split('/').next()?;
+        [Self::Dispatch, Self::LegacyDispatch, Self::LegacyOrders]
+            .into_iter()
+            .find(|address| address.path().strip_prefix('/').is_some_and(|own| own.eq_ignore_ascii_case(first)))
+    }
+
+    /// Its path, without a slash at the end.
+    pub(in crate::sandbox) const fn path(self) -> &'static str {
+        match self {
+            Self::Dispatch => "/dispatch",
+            Self::LegacyDispatch => "/legacy-dispatch",
+            Self::LegacyOrders => "/legacy-orders",
+        }
+    }
+
+    /// Where a request leads.
+    pub(in crate::sandbox) fn route(self, method: &str, path: &str, query: &Query) -> Route {
+        let service = if self == Self::Dispatch { Of::Dispatch } else { Of::LegacyOrders };
+        Route::of(service, method, path.get(self.path().len()..).unwrap_or_default(), query)
+    }
+}
+
+/// What a fault answers here and not elsewhere: no signature is checked, but a token.
+pub(in crate::sandbox) fn in_place(fault: Fault) -> Option<Reply> {
+    (fault == Fault::Unauthorized).then(|| refused("the token has expired"))
+}
+
+/// Answers a request to one of the addresses.
+pub(in crate::sandbox) async fn answer(
+    service: &Service,
+    address: Address,
+    request: (&Parts, Stream),
+    route: Route,
+    query: &Query,
+    faults: &[Fault],
+) -> Reply {
+    let (head, stream) = request;
+    let admitted = customer(service, &head.headers).and_then(|customer| Ok((customer, route.found(head)?)));
+    let (customer, (row, ids)) = match admitted {
+        Ok(admitted) => admitted,
+        Err(reply) => {
+            upload::drain(stream).await;
+            return settle(Err(reply), &service.world);
+        }
+    };
+    let given = if row.body == Body::Json {
+        body::read(&head.headers, stream).await
+    } else {
+        upload::drain(stream).await;
+        Ok(Object::new())
+    };
+    let mut ids = ids.into_iter();
+    let call = Call {
+        world: &service.world,
+        customer,
+        address,
+        path: head.uri.path(),
+        sent_query: head.uri.query().unwrap_or_default(),
+        query,
+        ids: [ids.next().unwrap_or_default(), ids.next().unwrap_or_default()],
+        headers: &head.headers,
+        faults,
+    };
+    settle(given.and_then(|given| carry_out(row, &call, given)), &service.world)
+}
+
+fn carry_out(row: &Endpoint, call: &Call<'_>, given: Object) -> Answer {
+    match row.full_name {
+        "dispatch.field_operations.create" => operations::create(call, given),
+        "dispatch.field_operations.release" => operations::release(call),
+        "dispatch.field_operations.set_mix" => operations::set(call, "mix", given),
+        "dispatch.field_operations.set_mixes" => operations::set_mixes(call, given),
+        "dispatch.field_operations.set_target" => operations::set(call, "target", given),
+        "dispatch.field_operations.delete" => operations::delete(call),
+        "dispatch.field_operations.requirements" => completions::requirements(call),
+        "dispatch.field_operations.set_requirements" => completions::set_requirements(call, given),
+        "dispatch.field_operations.complete" => completions::create(call, given),
+        "dispatch.field_operations.modify_completion" => completions::modify(call, given),
+        "dispatch.field_operations.delete_completion" => completions::delete(call),
+        "dispatch.equipment.assign" => operations::assign(call, given),
+        "legacy_orders.create_order" => legacy::create(call, given),
+        "legacy_orders.update_order" => legacy::update(call, given),
+        "legacy_orders.delete_order" => legacy::delete(call),
+        "legacy_orders.reassign" => legacy::reassign(call, given),
+        "legacy_orders.completion_requirements" => Ok(legacy::requirements()),
+        "legacy_orders.create_completion" => legacy::create_completion(call, given),
+        "legacy_orders.update_completion" => legacy::update_completion(call, given),
+        "legacy_orders.delete_completion" => legacy::delete_completion(call),
+        name if matches!(row.returns, Returns::Listing(_)) => lists::list(name, call),
+        name => Err(Reply::not_imitated(name)),
+    }
+}
+
+/// The customer behind the bearer token. How the service authenticates is not shown (5.6).
+fn customer(service: &Service, headers: &HeaderMap) -> Result<u32, Reply> {
+    let sent = headers.get(header::AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let Some(sent) = sent else { return Err(refused("the header Authorization is missing")) };
+    match sent.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
+            service.ring.customer_of(token.trim()).ok_or_else(|| refused("the service does not know this token"))
+        }
+        _ => Err(refused("the header Authorization must be `Bearer` and a token")),
+    }
+}
+
+fn refused(why: &str) -> Reply {
+    Reply::unauthorized(format!("bearer token check failed: {why}")).with(header::WWW_AUTHENTICATE, "Bearer")
+}

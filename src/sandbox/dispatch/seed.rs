@@ -1,0 +1,138 @@
+//! The records that a new state has of each customer: enough that every list takes several pages.
+
+use rusqlite::Connection;
+use serde_json::{Map, Value, json};
+
+use super::completions::KNOWN_TYPES;
+use super::legacy::{OPERATORS, order};
+use super::operations::{PRE_RELEASED, RELEASED, id_of, operation};
+use super::payload::{Object, complete, new_id};
+use super::store::{Kind, New, insert};
+use crate::sandbox::keys::CUSTOMERS;
+use crate::sandbox::store::{Outcome, Store};
+
+/// The shelf of batches that are active.
+pub(super) const ACTIVE: &str = "active";
+
+/// The shelf of those that are used up.
+const CLOSED: &str = "closed";
+
+const ACCOUNTS: [&str; 2] = ["Home farm", "River farm"];
+const EQUIPMENT: [&str; 5] = ["Sprayer 1", "Sprayer 2", "Planter 1", "Spreader 1", "Spare sprayer"];
+const FIELDS: [&str; 6] = ["North 40", "South 40", "Creek", "Hill", "Long strip", "Corner"];
+
+/// Operations that are assigned to each piece of equipment; the last has none.
+const OPERATIONS: [usize; 5] = [120, 35, 20, 10, 0];
+
+/// Products, more of them on the first account than a legacy call gives.
+const PRODUCTS: [usize; 2] = [130, 40];
+
+const BATCHES: [(&str, usize); 2] = [(ACTIVE, 60), (CLOSED, 15)];
+const BLENDS: usize = 70;
+
+/// Work orders of each operator.
+const ORDERS: [usize; 2] = [95, 20];
+
+/// Adds the records of every customer, unless the state had them before.
+pub(in crate::sandbox) fn fill(store: &Store, seed: u64) -> Outcome<()> {
+    store.fill_once(seed, |connection| (0..CUSTOMERS).try_for_each(|customer| Filling { connection, customer }.fill()))
+}
+
+struct Filling<'a> {
+    connection: &'a Connection,
+    customer: u32,
+}
+
+impl Filling<'_> {
+    fn fill(&self) -> Outcome<()> {
+        let mut accounts = Vec::new();
+        for name in ACCOUNTS {
+            accounts.push(self.add(Kind::Account, "", json!({"name": name}))?);
+        }
+        let account = |place: usize| accounts.get(place % ACCOUNTS.len()).cloned().unwrap_or_default();
+        for (account, count) in accounts.iter().zip(PRODUCTS) {
+            for number in 1..=count {
+                let (kind, unit) =
+                    one_of(&[("Herbicide", "l/ha"), ("Fertilizer", "kg/ha"), ("Seed", "seeds/ha")], number);
+                let name = format!("{kind} {number}");
+                self.add(
+                    Kind::Product,
+                    account,
+                    json!({"name": name, "type": kind, "rateUnit": unit, "accountId": account}),
+                )?;
+            }
+        }
+        let mut equipment = Vec::new();
+        for (place, name) in EQUIPMENT.into_iter().enumerate() {
+            let made = json!({"name": name, "accountId": account(place)});
+            equipment.push(self.add(Kind::Equipment, "", made)?);
+        }
+        for (equipment, count) in equipment.iter().zip(OPERATIONS) {
+            for number in 1..=count {
+                self.add_operation(equipment, &account(number), number)?;
+            }
+        }
+        for (shelf, count) in BATCHES {
+            for number in 1..=count {
+                let mixed_on = equipment.get(number % EQUIPMENT.len()).cloned().unwrap_or_default();
+                let made = json!({
+                    "name": format!("Batch {number}"), "active": shelf == ACTIVE, "accountId": account(number),
+                    "equipmentId": mixed_on, "volume": 400 + number * 5, "volumeUnit": "l",
+                });
+                self.add(Kind::Batch, shelf, made)?;
+            }
+        }
+        for number in 1..=BLENDS {
+            let products = json!([{"name": format!("Herbicide {number}"), "rate": 2}, {"name": "Water", "rate": 90}]);
+            let made = json!({"name": format!("Blend {number}"), "accountId": account(number), "products": products});
+            self.add(Kind::Blend, "", made)?;
+        }
+        for (operator, count) in OPERATORS.into_iter().zip(ORDERS) {
+            for number in 1..=count {
+                let given = json!({"name": format!("Order {number}"), "field": one_of(&FIELDS, number), "accountId": account(number)});
+                self.insert(Kind::Order, operator, |id| order(id, operator, fields(given)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An operation that is assigned to equipment; every third is not released yet.
+    fn add_operation(&self, equipment: &str, account: &str, number: usize) -> Outcome<()> {
+        let field = one_of(&FIELDS, number);
+        let given = json!({
+            "name": format!("{field}, pass {number}"), "operation": one_of(&KNOWN_TYPES, number),
+            "accountId": account, "target": {"field": field, "rate": 90, "rateUnit": "l/ha"},
+            "mix": {"products": [{"name": format!("Herbicide {number}"), "rate": 2, "rateUnit": "l/ha"}]},
+        });
+        let status = if number.is_multiple_of(3) { PRE_RELEASED } else { RELEASED };
+        self.insert(Kind::Operation, "", |id| {
+            let mut made = operation(id, status, fields(given));
+            let assignment = json!([{"id": new_id(), "equipmentId": equipment, "fieldOperationId": id}]);
+            made.insert("assignments".to_owned(), assignment);
+            made
+        })
+        .map(|_| ())
+    }
+
+    /// Adds a record and gives its id.
+    fn add(&self, kind: Kind, shelf: &str, given: Value) -> Outcome<String> {
+        self.insert(kind, shelf, |id| complete([("id", json!(id))], fields(given)))
+    }
+
+    fn insert(&self, kind: Kind, shelf: &str, make: impl FnOnce(&str) -> Object) -> Outcome<String> {
+        let new = New { customer: self.customer, kind, shelf };
+        insert(self.connection, &new, make).map(|made| id_of(&made))
+    }
+}
+
+fn fields(value: Value) -> Object {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+/// One of a few, in turn.
+fn one_of<T: Copy + Default>(choices: &[T], number: usize) -> T {
+    choices.get(number % choices.len().max(1)).copied().unwrap_or_default()
+}

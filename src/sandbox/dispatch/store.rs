@@ -1,0 +1,240 @@
+//! What the service remembers of dispatch: records of a kind, each a JSON object under its id.
+
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde_json::Value;
+
+use super::payload::Object;
+use crate::sandbox::keys::guid;
+use crate::sandbox::locked;
+use crate::sandbox::reply::Reply;
+use crate::sandbox::store::{Outcome, Store};
+
+/// The table. `shelf` says in which list of its kind a record stands: products on that of their account, work orders on
+/// that of their operator. Numbers are never given twice, since ids follow from them.
+pub(in crate::sandbox) const DISPATCH: &str = "
+CREATE TABLE IF NOT EXISTS dispatch (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, customer INTEGER NOT NULL, kind TEXT NOT NULL,
+    id TEXT NOT NULL COLLATE NOCASE, shelf TEXT NOT NULL COLLATE NOCASE, body TEXT NOT NULL,
+    UNIQUE (customer, kind, id)) STRICT;
+CREATE INDEX IF NOT EXISTS dispatch_shelf ON dispatch (customer, kind, shelf);
+";
+
+/// What a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sandbox) enum Kind {
+    Account,
+    Equipment,
+    Operation,
+    /// The completion requirements of an operation type, which is the id.
+    Requirements,
+    Product,
+    Batch,
+    Blend,
+    /// A legacy work order.
+    Order,
+}
+
+impl Kind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Account => "account",
+            Self::Equipment => "equipment",
+            Self::Operation => "operation",
+            Self::Requirements => "requirements",
+            Self::Product => "product",
+            Self::Batch => "batch",
+            Self::Blend => "blend",
+            Self::Order => "order",
+        }
+    }
+}
+
+/// Which records a list holds, all of one kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Listed<'a> {
+    /// All of them.
+    Every(Kind),
+    /// Those on a shelf.
+    Shelf(Kind, &'a str),
+    /// The operations that are assigned to equipment, perhaps the released ones alone.
+    Assigned { equipment: &'a str, released_only: bool },
+}
+
+impl Listed<'_> {
+    const fn kind(&self) -> Kind {
+        match self {
+            Self::Every(kind) | Self::Shelf(kind, _) => *kind,
+            Self::Assigned { .. } => Kind::Operation,
+        }
+    }
+
+    /// The condition, and the value of `?3` in it.
+    const fn condition(&self) -> (&'static str, &str) {
+        match self {
+            Self::Every(_) => ("?3 = ''", ""),
+            Self::Shelf(_, shelf) => ("shelf = ?3", shelf),
+            Self::Assigned { equipment, released_only: false } => (ASSIGNED, equipment),
+            Self::Assigned { equipment, released_only: true } => (RELEASED, equipment),
+        }
+    }
+}
+
+const ASSIGNED: &str = "EXISTS (SELECT 1 FROM json_each(body, '$.assignments') AS assignment \
+                        WHERE assignment.value ->> 'equipmentId' = ?3 COLLATE NOCASE)";
+
+const RELEASED: &str = "body ->> 'status' = 'Released' AND EXISTS (SELECT 1 FROM json_each(body, '$.assignments') AS \
+                        assignment WHERE assignment.value ->> 'equipmentId' = ?3 COLLATE NOCASE)";
+
+/// A new record.
+pub(super) struct New<'a> {
+    pub(super) customer: u32,
+    pub(super) kind: Kind,
+    pub(super) shelf: &'a str,
+}
+
+impl Store {
+    /// One record.
+    pub(super) fn record(&self, customer: u32, kind: Kind, id: &str) -> Outcome<Option<Object>> {
+        record(&locked(&self.0), customer, kind, id)
+    }
+
+    /// Adds a record, which `make` makes of its new id, and gives it.
+    pub(super) fn add_record(&self, new: &New<'_>, make: impl FnOnce(&str) -> Object) -> Outcome<Object> {
+        let mut connection = locked(&self.0);
+        let transaction = connection.transaction()?;
+        let object = insert(&transaction, new, make)?;
+        transaction.commit()?;
+        Ok(object)
+    }
+
+    /// Sets the record of an id that is chosen by the caller, whether or not there was one.
+    pub(super) fn set_record(&self, customer: u32, kind: Kind, id: &str, object: &Object) -> Outcome<()> {
+        locked(&self.0)
+            .execute(
+                "INSERT INTO dispatch (customer, kind, id, shelf, body) VALUES (?, ?, ?, '', ?) \
+                 ON CONFLICT (customer, kind, id) DO UPDATE SET body = excluded.body",
+                params![customer, kind.as_str(), id, written(object)],
+            )
+            .map(|_| ())
+    }
+
+    /// Changes a record; `None` where it is not there. Nothing is changed where `change` refuses.
+    pub(super) fn change_record<T>(
+        &self,
+        customer: u32,
+        kind: Kind,
+        id: &str,
+        change: impl FnOnce(&mut Object) -> Result<T, Reply>,
+    ) -> Result<Option<T>, Reply> {
+        let mut connection = locked(&self.0);
+        let transaction = connection.transaction()?;
+        let Some(mut object) = record(&transaction, customer, kind, id)? else { return Ok(None) };
+        let result = change(&mut object)?;
+        // An order stands on the shelf of its operator, which may have changed; other kinds stay where they are.
+        transaction.execute(
+            "UPDATE dispatch SET body = ?4, shelf = CASE kind WHEN 'order' THEN coalesce(?4 ->> 'operator', '') \
+             ELSE shelf END WHERE customer = ?1 AND kind = ?2 AND id = ?3",
+            params![customer, kind.as_str(), id, written(&object)],
+        )?;
+        transaction.commit()?;
+        Ok(Some(result))
+    }
+
+    /// Removes a record; says whether it was there.
+    pub(super) fn remove_record(&self, customer: u32, kind: Kind, id: &str) -> Outcome<bool> {
+        let removed = locked(&self.0).execute(
+            "DELETE FROM dispatch WHERE customer = ? AND kind = ? AND id = ?",
+            params![customer, kind.as_str(), id],
+        )?;
+        Ok(removed > 0)
+    }
+
+    /// How many records a list has, and `count` of them after the first `skip`, oldest first; both of the same state.
+    pub(super) fn records(
+        &self,
+        customer: u32,
+        listed: &Listed<'_>,
+        skip: u64,
+        count: u64,
+    ) -> Outcome<(u64, Vec<Value>)> {
+        let mut connection = locked(&self.0);
+        let transaction = connection.transaction()?;
+        let (condition, value) = listed.condition();
+        let kind = listed.kind().as_str();
+        let total: i64 = transaction.query_row(
+            &format!("SELECT count(*) FROM dispatch WHERE customer = ?1 AND kind = ?2 AND {condition}"),
+            params![customer, kind, value],
+            |row| row.get(0),
+        )?;
+        let mut page = transaction.prepare_cached(&format!(
+            "SELECT body FROM dispatch WHERE customer = ?1 AND kind = ?2 AND {condition} ORDER BY number LIMIT ?4 OFFSET ?5"
+        ))?;
+        let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
+        let records = page
+            .query_map(params![customer, kind, value, count, skip], |row| read(row).map(Value::Object))?
+            .collect::<Outcome<_>>()?;
+        Ok((total.unsigned_abs(), records))
+    }
+
+    /// The ids and names of all records of a kind.
+    pub(in crate::sandbox) fn named(&self, customer: u32, kind: Kind) -> Outcome<Vec<(String, String)>> {
+        let connection = locked(&self.0);
+        let mut query = connection.prepare_cached(
+            "SELECT id, coalesce(body ->> 'name', '') FROM dispatch WHERE customer = ? AND kind = ? ORDER BY number",
+        )?;
+        query.query_map(params![customer, kind.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    }
+
+    /// Adds the generated records, all or none, unless this state has had them: what was deleted stays deleted.
+    pub(super) fn fill_once(&self, seed: u64, fill: impl FnOnce(&Connection) -> Outcome<()>) -> Outcome<()> {
+        let mut connection = locked(&self.0);
+        let transaction = connection.transaction()?;
+        let is_first = transaction.execute(
+            "INSERT OR IGNORE INTO setting (name, value) VALUES ('dispatch ids', ?)",
+            [fastrand::Rng::with_seed(seed ^ SALT).u32(..).to_string()],
+        )?;
+        if is_first > 0 {
+            fill(&transaction)?;
+        }
+        transaction.commit()
+    }
+}
+
+/// Sets the ids apart from everything else that is drawn from the same seed.
+const SALT: u64 = 0x6469_7370_6174_6368;
+
+/// Adds a record under a new id: a GUID that follows from the seed and from the record's number.
+pub(super) fn insert(connection: &Connection, new: &New<'_>, make: impl FnOnce(&str) -> Object) -> Outcome<Object> {
+    let start: i64 =
+        connection.query_row("SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'dispatch ids'", [], |row| {
+            row.get(0)
+        })?;
+    let last: Option<i64> = connection
+        .query_row("SELECT seq FROM sqlite_sequence WHERE name = 'dispatch'", [], |row| row.get(0))
+        .optional()?;
+    let number = last.unwrap_or(0).saturating_add(1);
+    let chance = (start.unsigned_abs() << 32) ^ number.unsigned_abs();
+    let id = guid(fastrand::Rng::with_seed(chance).u128(..));
+    let object = make(&id);
+    connection
+        .prepare_cached("INSERT INTO dispatch (number, customer, kind, id, shelf, body) VALUES (?, ?, ?, ?, ?, ?)")?
+        .execute(params![number, new.customer, new.kind.as_str(), id, new.shelf, written(&object)])?;
+    Ok(object)
+}
+
+fn record(connection: &Connection, customer: u32, kind: Kind, id: &str) -> Outcome<Option<Object>> {
+    connection
+        .prepare_cached("SELECT body FROM dispatch WHERE customer = ? AND kind = ? AND id = ?")?
+        .query_row(params![customer, kind.as_str(), id], read)
+        .optional()
+}
+
+fn read(row: &Row<'_>) -> Outcome<Object> {
+    let body: String = row.get(0)?;
+    serde_json::from_str(&body).map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
+}
+
+fn written(object: &Object) -> String {
+    serde_json::to_string(object).unwrap_or_default()
+}
