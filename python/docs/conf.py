@@ -1,5 +1,6 @@
 """How the reference pages are built: `make docs`. Nothing here needs the network."""
 
+import inspect
 from importlib.metadata import version as version_of
 
 project = "headland"
@@ -16,6 +17,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"headland {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
+html_sidebars = dict.fromkeys(["getting_started", "archives", "sandbox", "command_line"], [])
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
@@ -48,6 +50,7 @@ def setup(app):
     """Fit autodoc to the package."""
     app.connect("missing-reference", by_public_name)
     app.connect("autodoc-process-signature", without_inner_arguments)
+    app.connect("autodoc-process-docstring", with_arguments, priority=400)
     app.connect("autodoc-process-docstring", with_whole_sentences, priority=400)
 
 
@@ -65,6 +68,12 @@ def without_inner_arguments(app, what, name, obj, options, signature, returns):
     """Show no arguments of what only headland itself makes."""
     is_inner = what == "exception" or (what == "class" and name.rpartition(".")[2] in NOT_MADE_BY_USERS)
     return ("", returns) if is_inner and signature else None
+
+
+def with_arguments(app, what, name, obj, options, lines):
+    """Add what both clients take, which is said once, at what they share."""
+    if name in {"headland.Client", "headland.AsyncClient"}:
+        lines += inspect.getdoc(obj.__mro__[1]).splitlines()[1:]
 
 
 def with_whole_sentences(app, what, name, obj, options, lines):

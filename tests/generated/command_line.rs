@@ -62,7 +62,7 @@ fn value_of(value: &str) -> String {
 fn mapping(argument: &str) -> String {
     let outside_texts: String = argument.split('"').step_by(2).collect();
     let plain = outside_texts.replace("True", "").replace("False", "");
-    if plain.chars().any(|letter| letter.is_alphabetic()) {
+    if plain.chars().any(char::is_alphabetic) {
         return "\"$BODY\"".to_owned();
     }
     format!("'{}'", argument.replace("True", "true").replace("False", "false"))

@@ -64,7 +64,9 @@ fn bars() -> String {
 pub(crate) fn replacements() -> String {
     let mut out = "| Legacy call | Replaced by |\n|---|---|\n".to_owned();
     for (legacy, replacement) in REPLACED_BY {
-        out.push_str(&format!("| {{py:meth}}`client.{legacy}` | {{py:meth}}`client.{replacement}` |\n"));
+        out.push_str(&format!(
+            "| {{py:meth}}`{legacy} <client.{legacy}>` | {{py:meth}}`{replacement} <client.{replacement}>` |\n"
+        ));
     }
     out
 }
