@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headland import _core
+from headland.payloads import payload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +49,8 @@ def _parameters(call: str) -> dict[str, tuple[str, bool]]:
 
 
 def _text(name: str, takes: str, value: object) -> str:
+    if takes == "mapping":
+        return payload(name, value)
     if isinstance(value, str):
         return value
     if takes in ("id", "number") and isinstance(value, int) and not isinstance(value, bool):

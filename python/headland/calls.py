@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headland import arguments, errors
 from headland.archives import Limits, reading
 from headland.conversion import AsyncConversion, Conversion
 from headland.files import Delivery, Target, Upload, content_of
 from headland.layer import Layer
+from headland.listings import Listing
 from headland.pages import AsyncPages, Pages
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from headland import _core
     from headland.records import Created
+    from headland.tokens import Tokens
 
 __all__ = ["PAGE_SIZE", "AsyncCalls", "Calls", "OpenClient", "Upload"]
 
@@ -30,8 +32,9 @@ PAGE_SIZE = (1, 1000)
 class OpenClient:
     """The client of the core until it is closed."""
 
-    def __init__(self, core: _core.Client) -> None:
+    def __init__(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
         self._open: _core.Client | None = core
+        self._tokens = tokens
 
     @property
     def core(self) -> _core.Client:
@@ -59,7 +62,17 @@ class OpenClient:
         self, call: str, given: Mapping[str, object], page_size: int | None, page: int | None
     ) -> _core.Pages:
         """Open a list; nothing is read yet."""
-        return self.core.pages(call, arguments.texts(call, given), page_size, page)
+        tokens = self._tokens.get(_service(call))
+        if tokens is None:
+            return self.core.pages(call, arguments.texts(call, given), page_size, page)
+        listing = Listing(self.core.listing(call, arguments.texts(call, given), page_size, page), tokens)
+        # It stands in for the core's own pages, whose class nobody can derive from.
+        return cast("_core.Pages", listing)
+
+
+def _service(call: str) -> str:
+    """Give the first word of a call, which names its service where that takes tokens."""
+    return call.partition(".")[0]
 
 
 def _check_paging(page_size: int | None, page: int | None) -> None:
@@ -83,6 +96,14 @@ class Calls(OpenClient):
         """Ask for something to be done that gives nothing back."""
         try:
             self.core.act(call, arguments.texts(call, given))
+        finally:
+            self.tell()
+
+    def payload(self, call: str, given: Mapping[str, object]) -> Any:
+        """Give what the dispatch service or the legacy order service answers, None where that is nothing."""
+        texts = arguments.texts(call, given)
+        try:
+            return self._tokens[_service(call)].bear(lambda token: self.core.payload(call, texts, token))
         finally:
             self.tell()
 
@@ -159,6 +180,15 @@ class AsyncCalls(OpenClient):
         """Ask for something to be done that gives nothing back."""
         try:
             await self.core.act_async(call, arguments.texts(call, given))
+        finally:
+            self.tell()
+
+    async def payload(self, call: str, given: Mapping[str, object]) -> Any:
+        """Give what the dispatch service or the legacy order service answers, None where that is nothing."""
+        texts = arguments.texts(call, given)
+        tokens = self._tokens[_service(call)]
+        try:
+            return await tokens.bear_async(lambda token: self.core.payload_async(call, texts, token))
         finally:
             self.tell()
 

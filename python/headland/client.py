@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, Self
 
 from headland import _core, arguments, settings
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
+from headland.tokens import Tokens
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from headland.conversion import AsyncConversion, Conversion
 
@@ -22,6 +24,10 @@ HIDDEN = "(hidden)"
 
 RATE_LIMITS = ((30, 60.0), (15, 30.0))
 """Both figures of the interface: 30 calls in 60 seconds, 15 in 30."""
+
+
+Token = str | Callable[[], str] | Callable[[], Awaitable[str]]
+"""A bearer token, or what gives one."""
 
 
 class WindowUse(NamedTuple):
@@ -53,6 +59,12 @@ class _Setup:
         api_key: The partner's API key.
         shared_secret: The partner's shared secret, as it was issued.
         access_key: The customer's access key.
+        dispatch_url: The base address of the dispatch service, for ``client.dispatch``.
+        dispatch_token: Its bearer token, or a callable that gives one: it is called before each request, and once more
+            where the service refuses what it gave. `AsyncClient` takes a coroutine function as well.
+        legacy_dispatch_url: A base address of the legacy order service, for ``client.legacy_orders``.
+        legacy_orders_url: The other base address of that service, which is used where both are given.
+        legacy_token: The bearer token of that service, or a callable that gives one.
         rate_limits: Pairs of calls and seconds that are never exceeded; empty turns the limiter off.
         limiter_state: Where processes share what is left of the limit: a path, ``"memory"`` for this client alone,
             or ``None`` for a file in the user's state folder.
@@ -71,6 +83,11 @@ class _Setup:
         api_key: str,
         shared_secret: str,
         access_key: str,
+        dispatch_url: str | None = None,
+        dispatch_token: Token | None = None,
+        legacy_dispatch_url: str | None = None,
+        legacy_orders_url: str | None = None,
+        legacy_token: Token | None = None,
         rate_limits: Sequence[tuple[int, float]] = RATE_LIMITS,
         limiter_state: str | os.PathLike[str] | None = None,
         accept: Literal["json", "xml"] = "json",
@@ -80,7 +97,8 @@ class _Setup:
     ) -> None:
         # First of all the secrets go out of sight: many tools show the variables of a frame when something fails.
         keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)
-        api_key = shared_secret = access_key = HIDDEN
+        tokens = _core.Secret(dispatch_token), _core.Secret(legacy_token)
+        api_key = shared_secret = access_key = dispatch_token = legacy_token = HIDDEN
         connect, read, call = settings.timeout(timeout)
         self._attach(
             _core.Client(
@@ -88,6 +106,11 @@ class _Setup:
                 api_key=keys[0],
                 shared_secret=keys[1],
                 access_key=keys[2],
+                dispatch_url=_address("dispatch_url", dispatch_url),
+                dispatch_token=tokens[0],
+                legacy_dispatch_url=_address("legacy_dispatch_url", legacy_dispatch_url),
+                legacy_orders_url=_address("legacy_orders_url", legacy_orders_url),
+                legacy_token=tokens[1],
                 rate_limits=arguments.windows(rate_limits),
                 limiter_state=None if limiter_state is None else arguments.path("limiter_state", limiter_state),
                 accept=accept,
@@ -96,10 +119,14 @@ class _Setup:
                 read=read,
                 call=call,
                 ca_file=None if ca_file is None else arguments.path("ca_file", ca_file),
-            )
+            ),
+            {
+                "dispatch": Tokens("dispatch_token", tokens[0]),
+                "legacy_orders": Tokens("legacy_token", tokens[1]),
+            },
         )
 
-    def _attach(self, core: _core.Client) -> None:
+    def _attach(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
         """Make the groups of calls."""
         raise NotImplementedError
 
@@ -139,8 +166,8 @@ class Client(_Setup, ClientRows):
 
     _calls: Calls
 
-    def _attach(self, core: _core.Client) -> None:
-        ClientRows.__init__(self, Calls(core))
+    def _attach(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
+        ClientRows.__init__(self, Calls(core, tokens))
 
     def conversion(self, id: str) -> Conversion:
         """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
@@ -173,8 +200,8 @@ class AsyncClient(_Setup, AsyncClientRows):
 
     _calls: AsyncCalls
 
-    def _attach(self, core: _core.Client) -> None:
-        AsyncClientRows.__init__(self, AsyncCalls(core))
+    def _attach(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
+        AsyncClientRows.__init__(self, AsyncCalls(core, tokens))
 
     def conversion(self, id: str) -> AsyncConversion:
         """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
@@ -195,6 +222,10 @@ class AsyncClient(_Setup, AsyncClientRows):
     async def __aexit__(self, *_: object) -> None:
         """Let go of the connections."""
         await self.close()
+
+
+def _address(name: str, address: str | None) -> str | None:
+    return None if address is None else arguments.text(name, address)
 
 
 def _budget(facts: _core._Budget) -> Budget:

@@ -21,6 +21,11 @@ NAMES = (
     "api_key",
     "shared_secret",
     "access_key",
+    "dispatch_url",
+    "dispatch_token",
+    "legacy_dispatch_url",
+    "legacy_orders_url",
+    "legacy_token",
     "rate_limits",
     "limiter_state",
     "accept",
@@ -29,7 +34,7 @@ NAMES = (
     "ca_file",
 )
 REQUIRED = NAMES[:4]
-SECRETS = NAMES[1:4]
+SECRETS = (*NAMES[1:4], "dispatch_token", "legacy_token")
 
 
 class Timeout(NamedTuple):

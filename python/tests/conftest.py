@@ -10,6 +10,7 @@ from examples import opened
 from hypothesis import settings
 
 import headland as hl
+from headland.settings import NAMES, PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +23,8 @@ settings.load_profile("series")
 @pytest.fixture(autouse=True)
 def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     """Keep the environment, the profiles and the state folder of whoever runs the tests out of them."""
-    names = ("BASE_URL", "API_KEY", "SHARED_SECRET", "ACCESS_KEY", "RATE_LIMITS", "LIMITER_STATE", "ACCEPT", "TIMEOUT")
-    for name in names:
-        monkeypatch.delenv(f"HEADLAND_{name}", raising=False)
+    for name in NAMES:
+        monkeypatch.delenv(f"{PREFIX}{name.upper()}", raising=False)
     for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
 

@@ -156,8 +156,7 @@ pub static EQUIPMENT: &[Endpoint] = &[
         repeatable: true,
         doc: "Lists the field operations that are assigned to a piece of equipment.",
         section: "4.6, 4.7",
-        example: "operations = list(client.dispatch.equipment.operations(equipment_id))",
-        ..PREPARED
+        example: "ids = [operation[\"id\"] for operation in client.dispatch.equipment.operations(equipment_id)]",
     },
     Endpoint {
         full_name: "dispatch.equipment.assign",
@@ -182,7 +181,7 @@ pub static PRODUCTS: &[Endpoint] = &[Endpoint {
     repeatable: true,
     doc: "Lists products.",
     section: "4.6, 4.7",
-    example: "products = list(client.dispatch.products.list())",
+    example: "ids = [product[\"id\"] for product in client.dispatch.products.list()]",
     ..PREPARED
 }];
 
@@ -197,6 +196,6 @@ pub static BATCHES: &[Endpoint] = &[Endpoint {
     repeatable: true,
     doc: "Lists the active batches.",
     section: "4.6, 4.7",
-    example: "batches = list(client.dispatch.batches.active())",
+    example: "ids = [batch[\"id\"] for batch in client.dispatch.batches.active()]",
     ..PREPARED
 }];

@@ -46,7 +46,7 @@ pub static ROWS: &[Endpoint] = &[
         repeatable: true,
         doc: "Lists the work orders of the operator whose token is sent.",
         section: "4.6, 4.7",
-        example: "orders = list(client.legacy_orders.work_orders())",
+        example: "ids = [order[\"id\"] for order in client.legacy_orders.work_orders()]",
         ..PREPARED
     },
     Endpoint {
@@ -139,8 +139,7 @@ pub static ROWS: &[Endpoint] = &[
         repeatable: true,
         doc: "Lists the products of an account.",
         section: "4.6, 4.7",
-        example: "products = list(client.legacy_orders.products(account_id))",
-        ..PREPARED
+        example: "ids = [product[\"id\"] for product in client.legacy_orders.products(account_id)]",
     },
     Endpoint {
         full_name: "legacy_orders.blends",
@@ -152,7 +151,7 @@ pub static ROWS: &[Endpoint] = &[
         repeatable: true,
         doc: "Lists blends.",
         section: "4.6, 4.7",
-        example: "blends = list(client.legacy_orders.blends())",
+        example: "ids = [blend[\"id\"] for blend in client.legacy_orders.blends()]",
         ..PREPARED
     },
 ];

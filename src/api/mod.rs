@@ -51,6 +51,11 @@ pub static GROUPS: &[Group] = &[
         rows: grain_carts::ROWS,
     },
     Group {
+        name: "dispatch",
+        doc: "The dispatch service: field operations, the equipment that they are assigned to, products and batches.",
+        rows: &[],
+    },
+    Group {
         name: "dispatch.field_operations",
         doc: "Field operations: work orders of the dispatch service, their mixes, targets and completions.",
         rows: dispatch::FIELD_OPERATIONS,
@@ -72,11 +77,11 @@ pub static GROUPS: &[Group] = &[
 /// One group of rows.
 #[derive(Debug)]
 pub struct Group {
-    /// The attribute of the client, empty for rows of the client itself.
+    /// The attribute of the client, empty for rows of the client itself; a dot leads to an attribute of a group.
     pub name: &'static str,
     /// One sentence that opens the group's documentation.
     pub doc: &'static str,
-    /// The rows, in the order of the specification.
+    /// The rows, in the order of the specification; none where it only holds other groups.
     pub rows: &'static [Endpoint],
 }
 

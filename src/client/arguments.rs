@@ -64,7 +64,7 @@ impl Arguments {
         &self,
         row: &'static Endpoint,
         more: &[(&'static str, String)],
-        content: Option<(String, Bytes)>,
+        mut content: Option<(String, Bytes)>,
     ) -> Result<Call> {
         if !std::ptr::eq(row, self.row) {
             let message = format!("arguments of {} were given to {}", self.row.full_name, row.full_name);
@@ -76,11 +76,12 @@ impl Arguments {
             match parameter.place {
                 Place::Path => path = path.replace(&format!("{{{}}}", parameter.wire), &encode(text)),
                 Place::Query => query.push((parameter.wire, text.clone())),
-                Place::Part | Place::Body => {}
+                Place::Body => content = Some(("application/json".to_owned(), Bytes::from(text.clone()))),
+                Place::Part => {}
             }
         }
         query.extend_from_slice(more);
-        Ok(Call { row, path, query, content })
+        Ok(Call { row, path, query, next: None, content })
     }
 }
 
@@ -111,7 +112,11 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
             .map(|word| (*word).to_owned())
             .ok_or_else(|| format!("is `{text}`, but takes {}", words.join(", "))),
         Takes::File => Err("goes with the upload itself".to_owned()),
-        Takes::Mapping => Ok(text.to_owned()),
+        // It is sent as it is written: with its order, its blanks and all digits of its numbers.
+        Takes::Mapping => match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) {
+            Ok(_) => Ok(text.to_owned()),
+            Err(error) => Err(format!("is not a JSON object: {error}")),
+        },
     }
 }
 

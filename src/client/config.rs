@@ -25,6 +25,16 @@ pub struct Config {
     pub shared_secret: Secret,
     /// The customer's access key.
     pub access_key: Secret,
+    /// The address of the dispatch service, for its rows.
+    pub dispatch_url: Option<String>,
+    /// The token for the dispatch service.
+    pub dispatch_token: Option<Token>,
+    /// One address of the legacy order service.
+    pub legacy_dispatch_url: Option<String>,
+    /// The other one, which is taken where both are given.
+    pub legacy_orders_url: Option<String>,
+    /// The token for the legacy order service.
+    pub legacy_token: Option<Token>,
     /// The windows of the limiter. Empty turns it off.
     pub rate_limits: Vec<Window>,
     /// Where the limiter keeps its count.
@@ -37,6 +47,15 @@ pub struct Config {
     pub timeout: Timeout,
     /// Certificates that are trusted besides the system's, as PEM.
     pub ca_file: Option<PathBuf>,
+}
+
+/// Where a bearer token comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// The same for all calls.
+    Fixed(Secret),
+    /// Each call brings one, by [`Client::bearing`](super::Client::bearing).
+    PerCall,
 }
 
 /// Where the limiter keeps its count.
@@ -76,6 +95,11 @@ impl Config {
             api_key,
             shared_secret,
             access_key,
+            dispatch_url: None,
+            dispatch_token: None,
+            legacy_dispatch_url: None,
+            legacy_orders_url: None,
+            legacy_token: None,
             rate_limits: DEFAULT_WINDOWS.to_vec(),
             limiter_state: LimiterState::Shared,
             accept: Content::Json,

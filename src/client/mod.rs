@@ -8,30 +8,36 @@ mod destination;
 mod download;
 mod file_check;
 mod file_name;
+mod listing;
 mod multipart;
 mod pages;
+mod payload;
 mod receive;
 mod record;
+mod services;
 mod upload;
 pub mod upload_rules;
 mod uploads;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::api::Endpoint;
 use crate::clock::{Clock, SystemClock};
 use crate::error::Result;
 use crate::limiter::{Budget, Limiter, Place, Window, default_file};
-use crate::secret::hint;
-use crate::transport::{Base, Caller, HttpClient, Jitter, Limits, Notices, Skew, Transport};
+use crate::secret::{Secret, hint};
+use crate::transport::{Access, Base, Caller, HttpClient, Jitter, Limits, Notices, Skew, Transport};
 use crate::wire::Value;
 
 pub use arguments::Arguments;
-pub use config::{Config, LimiterState, Timeout};
+pub use config::{Config, LimiterState, Timeout, Token};
 pub use conversion::Conversion;
 pub use destination::{Delivered, Target};
+pub use listing::Listing;
 pub use multipart::UploadFile;
 pub use pages::Pages;
+use services::Services;
 pub use upload::Created;
 use uploads::Uploads;
 
@@ -43,6 +49,9 @@ use uploads::Uploads;
 pub struct Client {
     config: Arc<Config>,
     caller: Arc<Caller>,
+    services: Arc<Services>,
+    /// The token of a call to one of those services, where it was not given once for all.
+    bearer: Option<Secret>,
     uploads: Arc<Uploads>,
 }
 
@@ -55,36 +64,48 @@ impl std::fmt::Debug for Client {
 impl Client {
     /// A client of the real service, by the clock of this machine.
     pub fn new(config: Config) -> Result<Self> {
-        let base = Base::parse(&config.base_url)?;
-        let transport = Arc::new(connections(&base, &config)?);
-        Self::assemble(config, base, transport, Arc::new(SystemClock), Jitter::Random, Limiter::shared)
+        let mut connections = Connections::default();
+        let timeout = config.timeout;
+        let ca_file = config.ca_file.clone();
+        let connect = move |base: &Base| connections.to(base, timeout, ca_file.as_deref());
+        Self::assemble(config, connect, Arc::new(SystemClock), Jitter::Random, Limiter::shared)
     }
 
     /// A client of any transport and any clock, whose pauses are not varied: for tests.
     pub fn with_parts(config: Config, transport: Arc<dyn Transport>, clock: Arc<dyn Clock>) -> Result<Self> {
-        let base = Base::parse(&config.base_url)?;
-        Self::assemble(config, base, transport, clock, Jitter::Fixed, |place, base, key, windows, clock| {
+        let connect = move |_: &Base| Ok(Arc::clone(&transport));
+        Self::assemble(config, connect, clock, Jitter::Fixed, |place, base, key, windows, clock| {
             Limiter::alone(&place, base, key, windows, clock)
         })
     }
 
     fn assemble(
         config: Config,
-        base: Base,
-        transport: Arc<dyn Transport>,
+        mut connect: impl FnMut(&Base) -> Result<Arc<dyn Transport>>,
         clock: Arc<dyn Clock>,
         jitter: Jitter,
         limiter: impl FnOnce(Place, &str, &str, &[Window], Arc<dyn Clock>) -> Limiter,
     ) -> Result<Self> {
-        let credentials = config.check()?;
+        let base = Base::parse(&config.base_url)?;
+        let transport = connect(&base)?;
+        let access = Access::Signed(config.check()?);
         let notices = Arc::new(Notices::default());
         let place = place(&config, &notices);
         let limiter = limiter(place, base.as_str(), config.api_key.expose(), &config.rate_limits, Arc::clone(&clock));
         let limits = limits(&config);
         let skew = Arc::new(Skew::default());
         let accept = config.accept;
-        let caller = Caller { base, credentials, limiter, clock, transport, skew, notices, limits, jitter, accept };
-        Ok(Self { config: Arc::new(config), caller: Arc::new(caller), uploads: Arc::default() })
+        let caller = Caller { base, access, limiter, clock, transport, skew, notices, limits, jitter, accept };
+        let services = Arc::new(Services::new(&config, &caller, connect)?);
+        let (config, caller) = (Arc::new(config), Arc::new(caller));
+        Ok(Self { config, caller, services, bearer: None, uploads: Arc::default() })
+    }
+
+    /// The same client, whose calls to the dispatch service or the legacy order service carry that token; `None` leaves
+    /// the one that it was set up with.
+    #[must_use]
+    pub fn bearing(&self, token: Option<Secret>) -> Self {
+        Self { bearer: token, ..self.clone() }
     }
 
     /// Reads a record; null where the service has an empty list in its place.
@@ -101,6 +122,23 @@ impl Client {
         page: Option<u64>,
     ) -> Result<Pages> {
         Pages::new(self.clone(), row, arguments, page_size, page)
+    }
+
+    /// A list of the dispatch service or the legacy order service, lazily, as [`Client::pages`].
+    pub fn listing(
+        &self,
+        row: &'static Endpoint,
+        arguments: Arguments,
+        page_size: Option<u32>,
+        page: Option<u64>,
+    ) -> Result<Listing> {
+        Listing::new(self.clone(), row, arguments, page_size, page)
+    }
+
+    /// Makes a call of the dispatch service or the legacy order service, and gives what it answers; null where that is
+    /// nothing.
+    pub async fn payload(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
+        payload::payload(self, row, arguments).await
     }
 
     /// Downloads a file, waiting for its conversion until the deadline of the call.
@@ -166,13 +204,33 @@ impl Client {
         &self.caller
     }
 
+    /// Who calls the row's service; an error names the argument of the client that is missing.
+    fn caller_of(&self, row: &'static Endpoint) -> Result<Caller> {
+        let other = self.services.caller(row, self.bearer.as_ref())?;
+        Ok(other.unwrap_or_else(|| self.caller().clone()))
+    }
+
     fn config(&self) -> &Config {
         &self.config
     }
 }
 
-fn connections(base: &Base, config: &Config) -> Result<HttpClient> {
-    HttpClient::new(base, config.timeout.connect, config.timeout.read, config.ca_file.as_deref())
+/// One pool of connections for each way to connect: certificates are read from disk once.
+#[derive(Default)]
+struct Connections {
+    made: Vec<((bool, bool), Arc<dyn Transport>)>,
+}
+
+impl Connections {
+    fn to(&mut self, base: &Base, timeout: Timeout, ca_file: Option<&Path>) -> Result<Arc<dyn Transport>> {
+        let way = (base.is_https(), base.is_loopback());
+        if let Some((_, known)) = self.made.iter().find(|(made, _)| *made == way) {
+            return Ok(Arc::clone(known));
+        }
+        let fresh: Arc<dyn Transport> = Arc::new(HttpClient::new(base, timeout.connect, timeout.read, ca_file)?);
+        self.made.push((way, Arc::clone(&fresh)));
+        Ok(fresh)
+    }
 }
 
 fn limits(config: &Config) -> Limits {

@@ -15,8 +15,8 @@ use super::process::PerProcess;
 use super::secret::Secret;
 use super::settings::{content, seconds, state, windows};
 use super::table::row;
-use super::{bridge, conversion, errors, pages, values};
-use crate::api::Endpoint;
+use super::{bridge, conversion, errors, listing, pages, values};
+use crate::api::{Endpoint, Service};
 use crate::archive::Source;
 use crate::client as core;
 use crate::client::{Arguments, Config, Created, Delivered, Target, Timeout, UploadFile};
@@ -55,7 +55,7 @@ impl Client {
 #[pymethods]
 impl Client {
     #[new]
-    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, rate_limits, limiter_state, accept, page_size, connect, read, call, ca_file))]
+    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, dispatch_url, dispatch_token, legacy_dispatch_url, legacy_orders_url, legacy_token, rate_limits, limiter_state, accept, page_size, connect, read, call, ca_file))]
     #[expect(clippy::too_many_arguments, reason = "the settings of the client, by keyword")]
     fn new(
         py: Python<'_>,
@@ -63,6 +63,11 @@ impl Client {
         api_key: &Bound<'_, Secret>,
         shared_secret: &Bound<'_, Secret>,
         access_key: &Bound<'_, Secret>,
+        dispatch_url: Option<String>,
+        dispatch_token: &Bound<'_, Secret>,
+        legacy_dispatch_url: Option<String>,
+        legacy_orders_url: Option<String>,
+        legacy_token: &Bound<'_, Secret>,
         rate_limits: Vec<(u32, f64)>,
         limiter_state: Option<PathBuf>,
         accept: &str,
@@ -77,6 +82,11 @@ impl Client {
             api_key: api_key.get().text(py, "api_key")?,
             shared_secret: shared_secret.get().text(py, "shared_secret")?,
             access_key: access_key.get().text(py, "access_key")?,
+            dispatch_url,
+            dispatch_token: dispatch_token.get().token(py, "dispatch_token")?,
+            legacy_dispatch_url,
+            legacy_orders_url,
+            legacy_token: legacy_token.get().token(py, "legacy_token")?,
             rate_limits: windows(rate_limits)?,
             limiter_state: state(limiter_state),
             accept: content(accept)?,
@@ -143,6 +153,49 @@ impl Client {
             .and_then(|(core, row, arguments)| core.pages(row, arguments, page_size, page))
             .map(pages::Pages::new)
             .map_err(|error| errors::raise(py, &error))
+    }
+
+    #[pyo3(signature = (name, arguments, page_size, page))]
+    fn listing(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: Given,
+        page_size: Option<u32>,
+        page: Option<u64>,
+    ) -> PyResult<listing::Listing> {
+        self.prepare(name, arguments)
+            .and_then(|(core, row, arguments)| {
+                Ok(listing::Listing::new(core.listing(row, arguments, page_size, page)?, token_of(row)))
+            })
+            .map_err(|error| errors::raise(py, &error))
+    }
+
+    /// Makes a call of the dispatch service or the legacy order service with that token.
+    fn payload<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        arguments: Given,
+        token: &Bound<'py, Secret>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        let core = core.bearing(token.get().given(py, token_of(row))?);
+        let value = bridge::wait(py, core.payload(row, &arguments))?;
+        values::to_python(py, &value)
+    }
+
+    fn payload_async<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        arguments: Given,
+        token: &Bound<'py, Secret>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        let core = core.bearing(token.get().given(py, token_of(row))?);
+        let call = async move { core.payload(row, &arguments).await };
+        bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
 
     #[pyo3(signature = (name, arguments, to, overwrite))]
@@ -289,6 +342,11 @@ impl Client {
             Ok((source, conversion.id()))
         })
     }
+}
+
+/// The argument that gives the tokens of a row's service.
+fn token_of(row: &Endpoint) -> &'static str {
+    if row.service() == Service::Dispatch { "dispatch_token" } else { "legacy_token" }
 }
 
 fn record<'py>(py: Python<'py>, created: &Created) -> PyResult<Bound<'py, PyDict>> {

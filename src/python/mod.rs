@@ -8,6 +8,7 @@ mod delivery;
 mod ending;
 mod errors;
 mod layer;
+mod listing;
 mod pages;
 mod process;
 mod sandbox;
@@ -27,6 +28,8 @@ mod _core {
     use super::errors::error_kinds;
     #[pymodule_export]
     use super::layer::{Layer, layers, read};
+    #[pymodule_export]
+    use super::listing::Listing;
     #[pymodule_export]
     use super::pages::Pages;
     #[pymodule_export]

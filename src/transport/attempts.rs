@@ -1,4 +1,4 @@
-//! The attempt loop of one call: grant, sign, send, judge, wait.
+//! The attempt loop of one call: grant, prove, send, judge, wait.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::caller::{Call, Caller, Jitter};
 use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply, judge_response};
 use super::skew::Lesson;
 use super::table::{Class, Decision, FEW, Outcome, decide};
-use super::{Body, Fault, FaultKind, Reply, Request};
+use super::{Body, Fault, FaultKind, Reply, Request, problem};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::{Heard, Slot};
 use crate::wire::decode_response;
@@ -98,7 +98,7 @@ impl Attempts<'_> {
         loop {
             let mut slot = self.grant().await?;
             let correction = self.caller.skew.seconds();
-            let request = self.caller.sign(self.call, self.class, correction)?;
+            let request = self.caller.request(self.call, self.class, correction)?;
             self.sent = self.sent.saturating_add(1);
             self.sent_at = self.caller.clock.elapsed();
             if let Some(slot) = &mut slot {
@@ -253,10 +253,25 @@ impl Attempts<'_> {
         let (status, headers) = (reply.status, reply.headers);
         // A body that breaks off or is too long says nothing; the status has said enough.
         let body = Body::new(&headers, reply.body).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
-        let body = self.caller.without_keys(&String::from_utf8_lossy(&body));
-        let seen = Seen { path: &self.call.path, status, headers: &headers, heard: &heard, body: body.as_bytes() };
-        let judged = judge_reply(&seen);
-        if status == 401 { self.about_the_clock(judged, &headers, now, correction) } else { judged }
+        let Caller { base, access, .. } = self.caller;
+        let said = String::from_utf8_lossy(&body);
+        // A refused token is often told of in a header alone.
+        let challenge = if said.trim().is_empty() { problem::challenge(&headers) } else { None };
+        let body = access.without_keys(challenge.as_deref().unwrap_or(&said));
+        let judged = judge_reply(&Seen {
+            argument: base.argument(),
+            proof: access.name(),
+            path: &self.call.path,
+            status,
+            headers: &headers,
+            heard: &heard,
+            body: body.as_bytes(),
+        });
+        if status == 401 && access.is_signed() {
+            self.about_the_clock(judged, &headers, now, correction)
+        } else {
+            judged
+        }
     }
 
     fn about_the_clock(

@@ -9,6 +9,8 @@ use crate::error::{Error, Kind, Result};
 /// A checked base address.
 #[derive(Clone, Debug)]
 pub struct Base {
+    /// The argument of the client that gives it.
+    argument: &'static str,
     url: Url,
     host: String,
     loopback: bool,
@@ -24,10 +26,15 @@ pub struct Address {
 }
 
 impl Base {
-    /// Checks a base address: `https`, or `http` to this machine alone; a path in front of the service's own is
-    /// kept, with or without a slash at its end.
+    /// Checks the base address of the field data API.
     pub fn parse(text: &str) -> Result<Self> {
-        let wrong = |why: &str| Error::new(Kind::Configuration, format!("base_url `{}` {why}", shown(text)));
+        Self::named("base_url", text)
+    }
+
+    /// Checks a base address that the client is given as `argument`: `https`, or `http` to this machine alone; a path in
+    /// front of the service's own is kept, with or without a slash at its end.
+    pub fn named(argument: &'static str, text: &str) -> Result<Self> {
+        let wrong = |why: &str| Error::new(Kind::Configuration, format!("{argument} `{}` {why}", shown(text)));
         let mut url = Url::parse(text.trim()).map_err(|error| {
             wrong(&format!("is not an address ({error}): write it as `https://host` or `https://host/path`"))
         })?;
@@ -46,7 +53,7 @@ impl Base {
         let loopback = is_loopback(&name);
         if url.scheme() == "http" && !loopback {
             return Err(wrong(
-                "is plain http: query and body are not signed, so only TLS keeps them whole; use `https://` (plain \
+                "is plain http: only TLS keeps query, body and tokens whole and out of sight; use `https://` (plain \
                  http is allowed to this machine alone)",
             ));
         }
@@ -54,7 +61,7 @@ impl Base {
         url.set_path(&path);
         // This is what hyper sends as `Host`: the port where it is not the scheme's own.
         let host = url.port().map_or_else(|| name.clone(), |port| format!("{name}:{port}"));
-        Ok(Self { url, host, loopback })
+        Ok(Self { argument, url, host, loopback })
     }
 
     /// The address of an encoded `path` below the base.
@@ -72,6 +79,12 @@ impl Base {
     #[must_use]
     pub fn absolute(&self, uri: &str) -> String {
         self.url.join(uri).map_or_else(|_| uri.to_owned(), String::from)
+    }
+
+    /// The argument of the client that gives it.
+    #[must_use]
+    pub fn argument(&self) -> &'static str {
+        self.argument
     }
 
     /// The host as it is sent and signed.

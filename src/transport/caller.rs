@@ -1,4 +1,4 @@
-//! What all calls of a client have in common: where to, who signs, who grants, whose time; and the signing of one.
+//! What all calls to a service have in common: where to, who proves, who grants, whose time; and the request of one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,23 +7,22 @@ use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use super::base::Address;
 use super::table::Class;
-use super::{Base, Notices, Request, Skew, Transport};
-use crate::api::Endpoint;
+use super::{Access, Base, Next, Notices, Request, Skew, Transport};
+use crate::api::{Endpoint, Method};
 use crate::clock::Clock;
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Limiter;
-use crate::secret::hint;
-use crate::signing::{Credentials, Signed};
 use crate::wire::Content;
 
-/// Everything that calls have in common.
+/// Everything that calls to a service have in common.
 #[derive(Clone)]
 pub struct Caller {
     /// Where the service is.
     pub base: Base,
-    /// Who signs.
-    pub credentials: Credentials,
+    /// How requests prove who sends them.
+    pub access: Access,
     /// Who grants.
     pub limiter: Limiter,
     /// Whose time counts.
@@ -77,38 +76,27 @@ pub struct Call {
     pub path: String,
     /// The query.
     pub query: Vec<(&'static str, String)>,
+    /// The address of the next page as the service gave it, in place of path and query.
+    pub next: Option<Next>,
     /// Content type and bytes of the request.
     pub content: Option<(String, Bytes)>,
 }
 
 impl Caller {
-    /// Signs with the time of this moment: a wait for the limiter may outlast the life of a signature.
-    pub(super) fn sign(&self, call: &Call, class: Class, correction: i64) -> Result<Request> {
-        let Caller { base, credentials, clock, .. } = self;
-        let query: Vec<(&str, &str)> = call.query.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let address = base.address(&call.path, &query);
-        let timestamp = clock.now().timestamp().saturating_add(correction);
-        let (api_key, access_key) = (credentials.api_key.expose(), credentials.access_key.expose());
+    /// Proves itself with the time of this moment: a wait for the limiter may outlast the life of a signature.
+    pub(super) fn request(&self, call: &Call, class: Class, correction: i64) -> Result<Request> {
         let method = call.row.method;
-        let signed =
-            Signed { method: method.as_str(), host: base.host(), path: &address.path, timestamp, api_key, access_key };
-        let signature = signed.signature(&credentials.signing_key);
-        let encodings = if class == Class::File { "identity" } else { "gzip, deflate" };
+        let address = call.address(&self.base);
         let mut headers = HeaderMap::new();
-        for (name, value) in [
-            ("x-ss-apikey", api_key),
-            ("x-ss-accesskey", access_key),
-            ("x-ss-signature", &signature),
-            ("x-ss-timestamp", &timestamp.to_string()),
-        ] {
-            let mut value = HeaderValue::from_str(value).map_err(|_| {
-                Error::new(Kind::Configuration, format!("the value for {name} holds characters that cannot be sent"))
-            })?;
-            value.set_sensitive(true);
-            headers.insert(HeaderName::from_static(name), value);
-        }
+        let timestamp = self.clock.now().timestamp().saturating_add(correction);
+        self.access.prove(&mut headers, &self.base, method, &address.path, timestamp)?;
         headers.insert(ACCEPT, HeaderValue::from_static(self.accept.media_type()));
+        let encodings = if class == Class::File { "identity" } else { "gzip, deflate" };
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(encodings));
+        if !self.access.is_signed() && matches!(method, Method::Post | Method::Put) {
+            // The dispatch service may answer with the object or with nothing (field notes): this asks for the object.
+            headers.insert(HeaderName::from_static("prefer"), HeaderValue::from_static("return=representation"));
+        }
         let body = match &call.content {
             Some((media_type, bytes)) => {
                 let media_type = HeaderValue::from_str(media_type)
@@ -120,12 +108,15 @@ impl Caller {
         };
         Ok(Request { method, url: address.url, headers, body })
     }
+}
 
-    /// A text of the service without our keys, should it repeat them.
-    pub(super) fn without_keys(&self, text: &str) -> String {
-        [&self.credentials.api_key, &self.credentials.access_key].iter().fold(text.to_owned(), |text, key| {
-            let key = key.expose();
-            if key.is_empty() { text } else { text.replace(key, &hint(key)) }
-        })
+impl Call {
+    /// Where it goes.
+    fn address(&self, base: &Base) -> Address {
+        if let Some(next) = &self.next {
+            return next.address();
+        }
+        let query: Vec<(&str, &str)> = self.query.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        base.address(&self.path, &query)
     }
 }

@@ -6,7 +6,7 @@ use http::HeaderMap;
 use http::header::{CONTENT_TYPE, LOCATION};
 
 use super::table::Outcome;
-use super::{Fault, FaultKind};
+use super::{Fault, FaultKind, problem};
 use crate::error::{Error, Kind};
 use crate::limiter::Heard;
 use crate::wire::{ServiceResponse, decode_response, time};
@@ -28,6 +28,10 @@ pub struct Judged {
 /// A reply whose body was read whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen<'a> {
+    /// The argument of the client that gives the service's base address.
+    pub(super) argument: &'static str,
+    /// What the request proved itself with, in words.
+    pub(super) proof: &'static str,
     pub(super) path: &'a str,
     pub(super) status: u16,
     pub(super) headers: &'a HeaderMap,
@@ -61,9 +65,11 @@ pub(super) fn judge_reply(seen: &Seen<'_>) -> Judged {
     }
     let said = said(seen, response.as_ref());
     let (outcome, kind, what) = match seen.status {
-        300..=399 => (Outcome::Refused, Kind::Transport, redirected(seen.headers)),
-        401 => (Outcome::Refused, Kind::Authentication, "the service refused the credentials".to_owned()),
-        403 => (Outcome::Refused, Kind::PermissionDenied, format!("the access key does not permit `{}`", seen.path)),
+        300..=399 => (Outcome::Refused, Kind::Transport, redirected(seen)),
+        401 => (Outcome::Refused, Kind::Authentication, refused_proof(seen)),
+        403 => {
+            (Outcome::Refused, Kind::PermissionDenied, format!("the {} does not permit `{}`", seen.proof, seen.path))
+        }
         404 => (Outcome::Refused, Kind::NotFound, format!("there is nothing at `{}`", seen.path)),
         405 => (Outcome::Refused, Kind::MethodNotAllowed, format!("`{}` does not take this method", seen.path)),
         408 => (Outcome::Busy, Kind::ServiceUnavailable, "the service waited too long for the request".to_owned()),
@@ -139,6 +145,9 @@ pub(super) fn is_about_time(said: &str) -> bool {
 /// What the body says, as one line: the text of a `ServiceResponse`, or plain text; of a web page only that it is
 /// one.
 fn said(seen: &Seen<'_>, response: Option<&ServiceResponse>) -> Option<String> {
+    if let Some(words) = problem::words(seen.body) {
+        return Some(shorten(&words));
+    }
     if let Some(response) = response {
         let info = response.error_info.trim();
         return Some(shorten(if info.is_empty() { response.status.trim() } else { info }))
@@ -154,13 +163,19 @@ fn said(seen: &Seen<'_>, response: Option<&ServiceResponse>) -> Option<String> {
     Some(shorten(text)).filter(|text| !text.is_empty())
 }
 
-fn redirected(headers: &HeaderMap) -> String {
-    let location = headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+fn refused_proof(seen: &Seen<'_>) -> String {
+    let what = if seen.proof == "token" { "token" } else { "credentials" };
+    format!("the service refused the {what}")
+}
+
+fn redirected(seen: &Seen<'_>) -> String {
+    let location = seen.headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let host = reqwest::Url::parse(location).ok().and_then(|url| url.host_str().map(str::to_owned));
     let host = host.map_or_else(|| "another address".to_owned(), |host| format!("`{host}`"));
     format!(
-        "the service redirects to {host}, which is not followed because the signature covers the host: if that is \
-         where the service has moved, set base_url to it"
+        "the service redirects to {host}, which is not followed because the {} is for the given host alone: if that is \
+         where the service has moved, set {} to it",
+        seen.proof, seen.argument
     )
 }
 
@@ -181,7 +196,8 @@ mod tests {
         let headers: HeaderMap =
             headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
         let heard = Heard::read(&headers, chrono::Utc::now());
-        judge_reply(&Seen { path: "/jobdata/1", status, headers: &headers, heard: &heard, body: body.as_bytes() })
+        let (argument, path, body) = ("base_url", "/jobdata/1", body.as_bytes());
+        judge_reply(&Seen { argument, proof: "access key", path, status, headers: &headers, heard: &heard, body })
     }
 
     #[test]

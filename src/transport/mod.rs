@@ -1,12 +1,15 @@
 //! One request to one reply, and the loop that decides what to do with it.
 
+mod access;
 mod attempts;
 mod base;
 mod body;
 mod caller;
 mod http_client;
 mod judge;
+mod next;
 mod notices;
+mod problem;
 mod skew;
 mod table;
 
@@ -20,17 +23,19 @@ use http::HeaderMap;
 
 use crate::api::Method;
 
+pub use access::Access;
 pub use attempts::{Attempts, Got, LARGEST_RECORD, Whole};
 pub use base::Base;
 pub use body::Body;
 pub use caller::{Call, Caller, Jitter, Limits};
 pub use http_client::HttpClient;
 pub use judge::{Judged, judge_response};
+pub use next::Next;
 pub use notices::Notices;
 pub use skew::Skew;
 pub use table::Outcome;
 
-/// A signed request, ready to be sent.
+/// A request with what proves who sends it, ready to be sent.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The HTTP method.
@@ -89,7 +94,7 @@ pub struct Fault {
 /// The future of one exchange.
 pub type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send + 'a>>;
 
-/// Sends one signed request and gives the reply; the body of a reply is a stream.
+/// Sends one request and gives the reply; the body of a reply is a stream.
 pub trait Transport: Send + Sync + 'static {
     /// Sends the request once. Redirects are not followed and nothing is repeated.
     fn send(&self, request: Request) -> SendFuture<'_>;

@@ -6,6 +6,7 @@ mod json;
 mod json_writer;
 pub mod names;
 mod place;
+mod plain;
 pub mod reply;
 pub mod time;
 pub mod value;
@@ -13,6 +14,7 @@ mod xml;
 mod xml_writer;
 
 pub use json_writer::encode as encode_json;
+pub use plain::decode_plain;
 pub use reply::{Content, Page, ServiceResponse, decode_detail, decode_index, decode_response};
 pub use value::{Name, Value};
 pub use xml_writer::{Element, encode as encode_xml};

@@ -1,6 +1,7 @@
 //! The docstrings of the methods: what a row says, what comes back, what can go wrong, an example.
 
-use headland::api::{Endpoint, Returns};
+use headland::api::row::Body;
+use headland::api::{Endpoint, Method, Returns, Service, legacy_orders};
 
 use crate::methods::{Mode, arguments};
 use crate::text::{entry, summary, wrap};
@@ -12,6 +13,10 @@ pub(crate) fn docstring(row: &Endpoint, mode: Mode) -> String {
     let mut out = format!("{INDENT}\"\"\"{first}.\n\n");
     if !rest.is_empty() {
         out.push_str(&wrap(rest, INDENT));
+        out.push('\n');
+    }
+    if let Some((_, replacement)) = legacy_orders::REPLACED_BY.iter().find(|(name, _)| *name == row.full_name) {
+        out.push_str(&wrap(&format!("The dispatch service's `{replacement}` replaces it."), INDENT));
         out.push('\n');
     }
     let path = format!("`{} {}`, specification {}.", row.method.as_str(), row.path, row.section);
@@ -36,7 +41,7 @@ pub(crate) fn docstring(row: &Endpoint, mode: Mode) -> String {
 pub(crate) fn example(row: &Endpoint, mode: Mode) -> String {
     match (mode, row.returns) {
         (Mode::Sync, _) => row.example.to_owned(),
-        (Mode::Async, Returns::Index(_)) => row.example.replace(" for ", " async for "),
+        (Mode::Async, Returns::Index(_) | Returns::Listing(_)) => row.example.replace(" for ", " async for "),
         (Mode::Async, Returns::Detail(_)) if row.example.contains(")[") => {
             row.example.replace("client.", "(await client.").replace(")[", "))[")
         }
@@ -72,17 +77,24 @@ fn returned(row: &Endpoint, mode: Mode) -> String {
             index.item.name
         ),
         Returns::Nothing | Returns::NotImplemented => "None.".to_owned(),
-        Returns::Payload => {
-            "What the service answers, None where it answers nothing; its fields are not specified.".to_owned()
-        }
-        Returns::Listing(listing) => {
-            format!("A lazy list of {} as dicts; their fields are not specified.", listing.name)
-        }
+        Returns::Payload => "What the service answers, None where that is nothing; where it only names a new record, that \
+                             one's `id` and `uri`. Its fields are not specified: their names become snake_case and ids str, \
+                             and all else is as it came."
+            .to_owned(),
+        Returns::Listing(listing) => format!(
+            "A lazy list of {} as dicts, whose fields are not specified: their names become snake_case and ids str, and \
+             all else is as it came; pages are read as it is {}iterated.",
+            listing.name,
+            if mode == Mode::Async { "asynchronously " } else { "" }
+        ),
     }
 }
 
 /// What a call can raise, and when.
 pub(crate) fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
+    if row.service() != Service::FieldData {
+        return raises_with_token(row);
+    }
     let mut out = vec![
         ("AuthenticationError", "The service refused the credentials, the signature or the time stamp."),
         ("TransportError", "The connection failed."),
@@ -116,6 +128,28 @@ pub(crate) fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
             ));
         }
         _ => {}
+    }
+    out
+}
+
+/// The same for the dispatch service and the legacy order service.
+fn raises_with_token(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
+    let mut out = vec![
+        ("ConfigurationError", "The client was not told the service's address or its token."),
+        ("AuthenticationError", "The service refused the token."),
+        ("TransportError", "The connection failed."),
+    ];
+    if row.path.contains('{') {
+        out.push(("NotFound", "There is no such record for this token."));
+    }
+    if row.body == Body::Json {
+        out.push(("InvalidRequest", "The service refused the payload; the message has its words."));
+    }
+    if row.method != Method::Get {
+        out.push(("Conflict", "The state of the record does not allow it."));
+    }
+    if row.method == Method::Post {
+        out.push(("UploadOutcomeUnknown", "The reply was lost; it was not sent again, since that might do it twice."));
     }
     out
 }

@@ -1,7 +1,7 @@
 //! `python/headland/groups`: the methods of both clients, one for each row, a file for each group.
 
 use headland::api::row::{Parameter, Place, Takes};
-use headland::api::{Endpoint, GROUPS, Group, Returns, Service};
+use headland::api::{Endpoint, GROUPS, Group, Returns};
 
 use crate::docs::docstring;
 use crate::records::{file_of, import, import_within, shapes_by_group};
@@ -20,7 +20,7 @@ impl Mode {
         format!("{}{name}", if self == Self::Async { "Async" } else { "" })
     }
 
-    fn file(self, group: &'static str) -> String {
+    fn file(self, group: &str) -> String {
         format!("{}{}", file_of(group), if self == Self::Async { "_async" } else { "" })
     }
 
@@ -45,7 +45,7 @@ const READING: &[(&str, &str, &str, &str)] = &[
 pub(crate) fn groups() -> Vec<(String, String)> {
     let mut files = Vec::new();
     for mode in [Mode::Sync, Mode::Async] {
-        for group in signed() {
+        for group in GROUPS {
             files.push((format!("groups/{}.py", mode.file(group.name)), one(group, mode)));
         }
     }
@@ -53,13 +53,13 @@ pub(crate) fn groups() -> Vec<(String, String)> {
     files
 }
 
-/// The groups of the field data API.
-fn signed() -> impl Iterator<Item = &'static Group> {
-    GROUPS.iter().filter(|group| is_signed(group))
-}
-
-fn is_signed(group: &Group) -> bool {
-    group.rows.iter().all(|row| row.service() == Service::FieldData)
+/// The groups that are attributes of a group, each with the name of the attribute; the client holds those without a dot.
+fn inside(group: &Group) -> Vec<(&'static str, &'static Group)> {
+    let is_inside = |other: &'static Group| match group.name {
+        "" => (!other.name.is_empty() && !other.name.contains('.')).then_some((other.name, other)),
+        outer => Some((other.name.strip_prefix(outer)?.strip_prefix('.')?, other)),
+    };
+    GROUPS.iter().filter_map(is_inside).collect()
 }
 
 /// The file that gives all groups under one name.
@@ -71,7 +71,7 @@ fn everything() -> String {
     let mut imports = Vec::new();
     let mut names = Vec::new();
     for mode in [Mode::Sync, Mode::Async] {
-        for group in signed() {
+        for group in GROUPS {
             imports.push(import(&mode.file(group.name), &[&mode.class(group.name)]));
             names.push(mode.class(group.name));
         }
@@ -92,12 +92,21 @@ fn one(group: &Group, mode: Mode) -> String {
     let class = mode.class(group.name);
     let calls = mode.name("Calls");
     let mut body = format!("class {class}:\n    \"\"\"{}\"\"\"\n\n", group.doc);
-    if group.name.is_empty() {
+    let inside = inside(group);
+    if !inside.is_empty() {
+        if !group.name.is_empty() {
+            let mut slots: Vec<String> = inside.iter().map(|(attribute, _)| format!("\"{attribute}\"")).collect();
+            slots.sort_unstable();
+            body.push_str(&format!("    __slots__ = ({})\n\n", slots.join(", ")));
+        }
         body.push_str(&format!(
-            "    def __init__(self, calls: {calls}) -> None:\n        \"\"\"Make the groups of calls.\"\"\"\n        self._calls = calls\n"
+            "    def __init__(self, calls: {calls}) -> None:\n        \"\"\"Make the groups of calls.\"\"\"\n"
         ));
-        for other in signed().filter(|other| !other.name.is_empty()) {
-            body.push_str(&format!("        self.{} = {}(calls)\n", other.name, mode.class(other.name)));
+        if !group.rows.is_empty() {
+            body.push_str("        self._calls = calls\n");
+        }
+        for (attribute, other) in inside {
+            body.push_str(&format!("        self.{attribute} = {}(calls)\n", mode.class(other.name)));
         }
     } else {
         body.push_str(&format!(
@@ -131,12 +140,11 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
         .filter(|name| *name == "TYPE_CHECKING" || uses(name))
         .collect();
     let mut out = format!("from typing import {}\n", typing.join(", "));
-    if group.name.is_empty() {
-        let mut siblings: Vec<String> = GROUPS
-            .iter()
-            .filter(|other| !other.name.is_empty() && is_signed(other))
-            .map(|other| import(&mode.file(other.name), &[&mode.class(other.name)]))
-            .collect();
+    let mut siblings: Vec<String> = inside(group)
+        .into_iter()
+        .map(|(_, other)| import(&mode.file(other.name), &[&mode.class(other.name)]))
+        .collect();
+    if !siblings.is_empty() {
         siblings.sort_unstable();
         out.push('\n');
         out.push_str(&siblings.concat());
@@ -145,8 +153,10 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
     let standard = [
         ("dt.", "    import datetime as dt\n"),
         ("os.", "    import os\n"),
+        ("Mapping", "    from collections.abc import Mapping\n"),
         ("Sequence", "    from collections.abc import Sequence\n"),
         ("Path", "    from pathlib import Path\n"),
+        ("Any", "    from typing import Any\n"),
         ("BinaryIO", "    from typing import BinaryIO\n"),
     ];
     let standard: String = standard

@@ -7,7 +7,7 @@ use headland::api::{self, Field, Kind, Returns, Shape};
 use crate::text::{MARK, entry, wrap};
 
 /// The shapes of each group: those that its rows can return and no earlier group's could, each after those it contains.
-pub(crate) fn shapes_by_group() -> Vec<(&'static str, Vec<&'static Shape>)> {
+pub(crate) fn shapes_by_group() -> Vec<(String, Vec<&'static Shape>)> {
     let mut seen = HashSet::new();
     api::GROUPS
         .iter()
@@ -35,8 +35,8 @@ pub(crate) fn shapes_by_group() -> Vec<(&'static str, Vec<&'static Shape>)> {
 }
 
 /// The name of a group's file; the rows of the client itself have one, too.
-pub(crate) fn file_of(group: &'static str) -> &'static str {
-    if group.is_empty() { "client" } else { group }
+pub(crate) fn file_of(group: &str) -> String {
+    if group.is_empty() { "client".to_owned() } else { group.replace('.', "_") }
 }
 
 fn visit(shape: &'static Shape, found: &mut Vec<&'static Shape>, seen: &mut HashSet<&'static str>) {
@@ -66,7 +66,7 @@ pub(crate) fn records() -> Vec<(String, String)> {
 }
 
 /// The file that gives all records under one name.
-fn everything(groups: &[(&str, Vec<&Shape>)]) -> String {
+fn everything(groups: &[(String, Vec<&Shape>)]) -> String {
     let mut out = format!(
         "{MARK}\"\"\"The records of the service as typed dicts.\n\n\
          A record has the fields that the service sent; fields that are not listed here are kept, too, under snake_case\n\
@@ -113,7 +113,7 @@ pub(crate) fn import_within(width: usize, file: &str, names: &[&str]) -> String 
     }
 }
 
-fn group(file: &str, shapes: &[&'static Shape], groups: &[(&str, Vec<&'static Shape>)]) -> String {
+fn group(file: &str, shapes: &[&'static Shape], groups: &[(String, Vec<&'static Shape>)]) -> String {
     let has_time = shapes.iter().any(|shape| shape.fields.iter().any(|field| matches!(field.kind, Kind::Time)));
     let mut imports = if has_time { "    import datetime as dt\n".to_owned() } else { String::new() };
     for (other, theirs) in groups.iter().filter(|(other, _)| *other != file) {

@@ -35,14 +35,18 @@ const FILE: &str = "str | os.PathLike[str] | bytes | typing.BinaryIO";
 
 /// Every page of calls, each with its path below `python/docs`.
 pub(crate) fn pages() -> Vec<(String, String)> {
-    let mut pages: Vec<_> =
-        GROUPS.iter().map(|group| (format!("reference/{}.md", page_of(group)), page(group))).collect();
+    let mut pages: Vec<_> = groups().map(|group| (format!("reference/{}.md", page_of(group)), page(group))).collect();
     pages.push(("reference/index.md".to_owned(), overview()));
     pages
 }
 
+/// The groups that have calls, not only groups in them.
+fn groups() -> impl Iterator<Item = &'static Group> {
+    GROUPS.iter().filter(|group| !group.rows.is_empty())
+}
+
 fn page_of(group: &Group) -> String {
-    file_of(group.name).replace('.', "_")
+    file_of(group.name)
 }
 
 fn title(group: &Group) -> &'static str {
@@ -63,7 +67,7 @@ fn overview() -> String {
          line the ids are shell variables such as `$JOB_ID`, and the credentials stand in the environment, as {{doc}}`../getting_started` \
          shows.\n:::\n"
     );
-    for group in GROUPS {
+    for group in groups() {
         out.push_str(&format!("\n## {}\n\n{}\n\n| Call | What it does |\n|---|---|\n", title(group), group.doc));
         for row in group.rows {
             let name = if row.is_implemented() {
@@ -76,7 +80,7 @@ fn overview() -> String {
         }
     }
     out.push_str("\n```{toctree}\n:hidden:\n\n");
-    for group in GROUPS {
+    for group in groups() {
         out.push_str(&format!("{}\n", page_of(group)));
     }
     out.push_str("records\n```\n");
@@ -88,8 +92,7 @@ fn page(group: &Group) -> String {
     match group.rows.first().map(Endpoint::service) {
         Some(Service::Dispatch) => out.push_str(
             "\nPaths are relative to the address of the dispatch service, whose requests carry a bearer token: \
-             {doc}`../rules/dispatch`. The fields of its payloads are not specified: a body is sent as it is given, and \
-             an answer comes as it is.\n",
+             {doc}`../rules/dispatch`. The fields of its payloads are not specified, so a body is sent as it is given.\n",
         ),
         Some(Service::LegacyOrders) => out.push_str(&format!(
             "\nPaths are relative to an address of the legacy order service, whose requests carry a bearer token: \
@@ -296,17 +299,15 @@ fn given(row: &Endpoint) -> String {
                 .to_owned()
         }
         Returns::Nothing | Returns::NotImplemented => "nothing.".to_owned(),
-        Returns::Payload => {
-            "what the service answers: a `dict`, a list, or `None` where it answers nothing. Its fields are not \
-                             specified."
-                .to_owned()
-        }
-        Returns::Listing(listing) => {
-            format!(
-                "a lazy list, {{py:class}}`~headland.Pages`, of {} as `dict`s. Their fields are not specified.",
-                listing.name
-            )
-        }
+        Returns::Payload => "what the service answers, or `None` where it answers nothing; where it only names a new record, \
+                             that one's `id` and `uri`. Its fields are not specified: their names become snake_case and ids \
+                             `str`, and all else is as it came."
+            .to_owned(),
+        Returns::Listing(listing) => format!(
+            "a lazy list, {{py:class}}`~headland.Pages`, of {} as `dict`s. Their fields are not specified: their names become \
+             snake_case and ids `str`, and all else is as it came.",
+            listing.name
+        ),
     }
 }
 
@@ -316,6 +317,9 @@ fn lost(row: &Endpoint) -> &'static str {
         (true, Method::Get, ..) => "asked again, since reading changes nothing.",
         (true, _, _, Returns::Nothing) => {
             "sent again, since doing it twice is the same as once: \"already queued\" after a lost reply counts as done."
+        }
+        (true, Method::Delete, ..) => {
+            "sent again, since doing it twice is the same as doing it once: what is gone by then counts as deleted."
         }
         (true, ..) => "sent again, since doing it twice is the same as doing it once.",
         (false, _, Body::Multipart, _) => {

@@ -5,10 +5,10 @@ pub(crate) const MARK: &str = "# Generated from the table in `src/api`; change t
 
 const WIDTH: usize = 116;
 
-/// `field_computers` becomes `FieldComputers`.
+/// `field_computers` becomes `FieldComputers`, and so does `field.computers`.
 pub(crate) fn pascal(snake: &str) -> String {
     snake
-        .split('_')
+        .split(['_', '.'])
         .map(|word| {
             let mut chars = word.chars();
             chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import json
 from typing import TYPE_CHECKING, Any
 
 import headland as hl
@@ -74,6 +75,8 @@ def _value(name: str, parameter: inspect.Parameter, text: str) -> Any:
     kinds = _kinds(parameter)
     if "str" in kinds:
         return text
+    if any(kind.startswith("Mapping[") for kind in kinds):
+        return _mapping(name, text)
     if "Sequence[str]" in kinds:
         return text.split(",")
     if "Limits" in kinds:
@@ -90,6 +93,17 @@ def _value(name: str, parameter: inspect.Parameter, text: str) -> Any:
             except (ValueError, KeyError):
                 raise ValueError(f"`{name}` takes {takes}, not {text!r}") from None
     return text
+
+
+def _mapping(name: str, text: str) -> dict[str, Any]:
+    """Read a mapping such as ``{"name": "North 40"}``."""
+    try:
+        mapping = json.loads(text)
+    except ValueError as wrong:
+        raise ValueError(f'`{name}` takes a JSON object such as {{"name": "North 40"}}: {wrong}') from None
+    if not isinstance(mapping, dict):
+        raise ValueError(f"`{name}` takes a JSON object, not {text!r}")  # noqa: TRY004 - words are values here
+    return mapping
 
 
 def _limits(name: str, text: str) -> hl.Limits:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from .dispatch import Dispatch
 from .field_computers import FieldComputers
 from .field_hubs import FieldHubs
 from .grain_carts import GrainCarts
 from .job_data import JobData
+from .legacy_orders import LegacyOrders
 from .prescription_maps import PrescriptionMaps
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ class ClientRows:
         self.job_data = JobData(calls)
         self.field_hubs = FieldHubs(calls)
         self.grain_carts = GrainCarts(calls)
+        self.dispatch = Dispatch(calls)
+        self.legacy_orders = LegacyOrders(calls)
 
     def access_key(self) -> AccessKeyDetail:
         """Describes the access key that signs the requests.

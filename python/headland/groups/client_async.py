@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from .dispatch_async import AsyncDispatch
 from .field_computers_async import AsyncFieldComputers
 from .field_hubs_async import AsyncFieldHubs
 from .grain_carts_async import AsyncGrainCarts
 from .job_data_async import AsyncJobData
+from .legacy_orders_async import AsyncLegacyOrders
 from .prescription_maps_async import AsyncPrescriptionMaps
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ class AsyncClientRows:
         self.job_data = AsyncJobData(calls)
         self.field_hubs = AsyncFieldHubs(calls)
         self.grain_carts = AsyncGrainCarts(calls)
+        self.dispatch = AsyncDispatch(calls)
+        self.legacy_orders = AsyncLegacyOrders(calls)
 
     async def access_key(self) -> AccessKeyDetail:
         """Describes the access key that signs the requests.

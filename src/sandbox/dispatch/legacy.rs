@@ -18,7 +18,7 @@ pub(super) const TOKENS_OPERATOR: &str = "operator-1";
 
 pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
     let operator = operator(&given)?.unwrap_or(TOKENS_OPERATOR);
-    let new = New { customer: call.customer, kind: Kind::Order, shelf: operator };
+    let new = New { customer: call.customer, kind: Kind::Order, section: operator };
     let made = call.world.store.add_record(&new, |id| order(id, operator, given))?;
     let path = format!("/api/order/{}", id_of(&made));
     Ok(call.created(made, &path))
@@ -53,17 +53,17 @@ pub(super) fn delete(call: &Call<'_>) -> Answer {
 }
 
 /// Gives orders to another operator: all of them, or none where one is unknown.
-pub(super) fn reassign(call: &Call<'_>, given: Object) -> Answer {
-    let ids = match field(&given, "orderIds") {
+pub(super) fn reassign(call: &Call<'_>, given: &Object) -> Answer {
+    let ids = match field(given, "orderIds") {
         Some(Value::Array(ids)) => ids
             .iter()
             .map(|id| id.as_str().map(str::to_owned))
             .collect::<Option<Vec<String>>>()
             .ok_or_else(|| Reply::bad_request("orderIds must be a list of texts."))?,
         Some(_) => return Err(Reply::bad_request("orderIds must be a list of texts.")),
-        None => vec![required(&given, "orderId")?],
+        None => vec![required(given, "orderId")?],
     };
-    let operator = operator(&given)?.ok_or_else(|| Reply::bad_request("operator is missing."))?;
+    let operator = operator(given)?.ok_or_else(|| Reply::bad_request("operator is missing."))?;
     for id in &ids {
         call.world.store.record(call.customer, Kind::Order, id)?.ok_or_else(|| missing(id))?;
     }

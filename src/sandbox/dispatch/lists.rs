@@ -30,11 +30,11 @@ pub(super) fn list(row: &str, call: &Call<'_>) -> Answer {
             Listed::Assigned { equipment: call.id(), released_only }
         }
         "dispatch.products.list" => Listed::Every(Kind::Product),
-        "dispatch.batches.active" => Listed::Shelf(Kind::Batch, ACTIVE),
-        "legacy_orders.work_orders" => Listed::Shelf(Kind::Order, TOKENS_OPERATOR),
+        "dispatch.batches.active" => Listed::Section(Kind::Batch, ACTIVE),
+        "legacy_orders.work_orders" => Listed::Section(Kind::Order, TOKENS_OPERATOR),
         "legacy_orders.products" => {
             exists(Kind::Account, "account")?;
-            Listed::Shelf(Kind::Product, call.id())
+            Listed::Section(Kind::Product, call.id())
         }
         "legacy_orders.blends" => Listed::Every(Kind::Blend),
         name => return Err(Reply::not_imitated(name)),

@@ -15,7 +15,7 @@ pub(super) const RELEASED: &str = "Released";
 
 pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
     text(&given, "operation")?;
-    let new = New { customer: call.customer, kind: Kind::Operation, shelf: "" };
+    let new = New { customer: call.customer, kind: Kind::Operation, section: "" };
     let made = call.world.store.add_record(&new, |id| operation(id, PRE_RELEASED, given))?;
     let path = format!("/api/fieldoperations/{}", id_of(&made));
     Ok(call.created(made, &path))

@@ -112,7 +112,7 @@ fn carry_out(row: &Endpoint, call: &Call<'_>, given: Object) -> Answer {
         "legacy_orders.create_order" => legacy::create(call, given),
         "legacy_orders.update_order" => legacy::update(call, given),
         "legacy_orders.delete_order" => legacy::delete(call),
-        "legacy_orders.reassign" => legacy::reassign(call, given),
+        "legacy_orders.reassign" => legacy::reassign(call, &given),
         "legacy_orders.completion_requirements" => Ok(legacy::requirements()),
         "legacy_orders.create_completion" => legacy::create_completion(call, given),
         "legacy_orders.update_completion" => legacy::update_completion(call, given),

@@ -11,10 +11,10 @@ use super::store::{Kind, New, insert};
 use crate::sandbox::keys::CUSTOMERS;
 use crate::sandbox::store::{Outcome, Store};
 
-/// The shelf of batches that are active.
+/// The section of batches that are active.
 pub(super) const ACTIVE: &str = "active";
 
-/// The shelf of those that are used up.
+/// The section of those that are used up.
 const CLOSED: &str = "closed";
 
 const ACCOUNTS: [&str; 2] = ["Home farm", "River farm"];
@@ -72,14 +72,14 @@ impl Filling<'_> {
                 self.add_operation(equipment, &account(number), number)?;
             }
         }
-        for (shelf, count) in BATCHES {
+        for (section, count) in BATCHES {
             for number in 1..=count {
                 let mixed_on = equipment.get(number % EQUIPMENT.len()).cloned().unwrap_or_default();
                 let made = json!({
-                    "name": format!("Batch {number}"), "active": shelf == ACTIVE, "accountId": account(number),
+                    "name": format!("Batch {number}"), "active": section == ACTIVE, "accountId": account(number),
                     "equipmentId": mixed_on, "volume": 400 + number * 5, "volumeUnit": "l",
                 });
-                self.add(Kind::Batch, shelf, made)?;
+                self.add(Kind::Batch, section, made)?;
             }
         }
         for number in 1..=BLENDS {
@@ -115,12 +115,12 @@ impl Filling<'_> {
     }
 
     /// Adds a record and gives its id.
-    fn add(&self, kind: Kind, shelf: &str, given: Value) -> Outcome<String> {
-        self.insert(kind, shelf, |id| complete([("id", json!(id))], fields(given)))
+    fn add(&self, kind: Kind, section: &str, given: Value) -> Outcome<String> {
+        self.insert(kind, section, |id| complete([("id", json!(id))], fields(given)))
     }
 
-    fn insert(&self, kind: Kind, shelf: &str, make: impl FnOnce(&str) -> Object) -> Outcome<String> {
-        let new = New { customer: self.customer, kind, shelf };
+    fn insert(&self, kind: Kind, section: &str, make: impl FnOnce(&str) -> Object) -> Outcome<String> {
+        let new = New { customer: self.customer, kind, section };
         insert(self.connection, &new, make).map(|made| id_of(&made))
     }
 }

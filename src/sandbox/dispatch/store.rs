@@ -10,14 +10,14 @@ use crate::sandbox::locked;
 use crate::sandbox::reply::Reply;
 use crate::sandbox::store::{Outcome, Store};
 
-/// The table. `shelf` says in which list of its kind a record stands: products on that of their account, work orders on
+/// The table. `section` says in which list of its kind a record stands: products in that of their account, work orders in
 /// that of their operator. Numbers are never given twice, since ids follow from them.
 pub(in crate::sandbox) const DISPATCH: &str = "
 CREATE TABLE IF NOT EXISTS dispatch (
     number INTEGER PRIMARY KEY AUTOINCREMENT, customer INTEGER NOT NULL, kind TEXT NOT NULL,
-    id TEXT NOT NULL COLLATE NOCASE, shelf TEXT NOT NULL COLLATE NOCASE, body TEXT NOT NULL,
+    id TEXT NOT NULL COLLATE NOCASE, section TEXT NOT NULL COLLATE NOCASE, body TEXT NOT NULL,
     UNIQUE (customer, kind, id)) STRICT;
-CREATE INDEX IF NOT EXISTS dispatch_shelf ON dispatch (customer, kind, shelf);
+CREATE INDEX IF NOT EXISTS dispatch_section ON dispatch (customer, kind, section);
 ";
 
 /// What a record is.
@@ -55,8 +55,8 @@ impl Kind {
 pub(super) enum Listed<'a> {
     /// All of them.
     Every(Kind),
-    /// Those on a shelf.
-    Shelf(Kind, &'a str),
+    /// Those in a section.
+    Section(Kind, &'a str),
     /// The operations that are assigned to equipment, perhaps the released ones alone.
     Assigned { equipment: &'a str, released_only: bool },
 }
@@ -64,7 +64,7 @@ pub(super) enum Listed<'a> {
 impl Listed<'_> {
     const fn kind(&self) -> Kind {
         match self {
-            Self::Every(kind) | Self::Shelf(kind, _) => *kind,
+            Self::Every(kind) | Self::Section(kind, _) => *kind,
             Self::Assigned { .. } => Kind::Operation,
         }
     }
@@ -73,7 +73,7 @@ impl Listed<'_> {
     const fn condition(&self) -> (&'static str, &str) {
         match self {
             Self::Every(_) => ("?3 = ''", ""),
-            Self::Shelf(_, shelf) => ("shelf = ?3", shelf),
+            Self::Section(_, section) => ("section = ?3", section),
             Self::Assigned { equipment, released_only: false } => (ASSIGNED, equipment),
             Self::Assigned { equipment, released_only: true } => (RELEASED, equipment),
         }
@@ -90,7 +90,7 @@ const RELEASED: &str = "body ->> 'status' = 'Released' AND EXISTS (SELECT 1 FROM
 pub(super) struct New<'a> {
     pub(super) customer: u32,
     pub(super) kind: Kind,
-    pub(super) shelf: &'a str,
+    pub(super) section: &'a str,
 }
 
 impl Store {
@@ -112,7 +112,7 @@ impl Store {
     pub(super) fn set_record(&self, customer: u32, kind: Kind, id: &str, object: &Object) -> Outcome<()> {
         locked(&self.0)
             .execute(
-                "INSERT INTO dispatch (customer, kind, id, shelf, body) VALUES (?, ?, ?, '', ?) \
+                "INSERT INTO dispatch (customer, kind, id, section, body) VALUES (?, ?, ?, '', ?) \
                  ON CONFLICT (customer, kind, id) DO UPDATE SET body = excluded.body",
                 params![customer, kind.as_str(), id, written(object)],
             )
@@ -131,10 +131,10 @@ impl Store {
         let transaction = connection.transaction()?;
         let Some(mut object) = record(&transaction, customer, kind, id)? else { return Ok(None) };
         let result = change(&mut object)?;
-        // An order stands on the shelf of its operator, which may have changed; other kinds stay where they are.
+        // An order stands in the section of its operator, which may have changed; other kinds stay where they are.
         transaction.execute(
-            "UPDATE dispatch SET body = ?4, shelf = CASE kind WHEN 'order' THEN coalesce(?4 ->> 'operator', '') \
-             ELSE shelf END WHERE customer = ?1 AND kind = ?2 AND id = ?3",
+            "UPDATE dispatch SET body = ?4, section = CASE kind WHEN 'order' THEN coalesce(?4 ->> 'operator', '') \
+             ELSE section END WHERE customer = ?1 AND kind = ?2 AND id = ?3",
             params![customer, kind.as_str(), id, written(&object)],
         )?;
         transaction.commit()?;
@@ -218,8 +218,8 @@ pub(super) fn insert(connection: &Connection, new: &New<'_>, make: impl FnOnce(&
     let id = guid(fastrand::Rng::with_seed(chance).u128(..));
     let object = make(&id);
     connection
-        .prepare_cached("INSERT INTO dispatch (number, customer, kind, id, shelf, body) VALUES (?, ?, ?, ?, ?, ?)")?
-        .execute(params![number, new.customer, new.kind.as_str(), id, new.shelf, written(&object)])?;
+        .prepare_cached("INSERT INTO dispatch (number, customer, kind, id, section, body) VALUES (?, ?, ?, ?, ?, ?)")?
+        .execute(params![number, new.customer, new.kind.as_str(), id, new.section, written(&object)])?;
     Ok(object)
 }
 

@@ -1,0 +1,46 @@
+# Generated from the table in `src/api`; change that and run `make generate`.
+"""Products of the dispatch service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from headland.calls import Calls
+    from headland.pages import Pages
+
+
+class DispatchProducts:
+    """Products of the dispatch service."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, calls: Calls) -> None:
+        """Bind the group to its client's calls."""
+        self._calls = calls
+
+    def list(self, *, page_size: int | None = None, page: int | None = None) -> Pages[dict[str, Any]]:
+        """Lists products.
+
+        `GET /api/products`, specification 4.6, 4.7.
+
+        Args:
+            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
+            page: Zero-based page: that page alone; all pages if None.
+
+        Returns:
+            A lazy list of products as dicts, whose fields are not specified: their names become snake_case and ids
+            str, and all else is as it came; pages are read as it is iterated.
+
+        Raises:
+            ConfigurationError: The client was not told the service's address or its token.
+            AuthenticationError: The service refused the token.
+            TransportError: The connection failed.
+
+        Examples:
+            >>> ids = [product["id"] for product in client.dispatch.products.list()]
+
+        """
+        return self._calls.pages("dispatch.products.list", {}, page_size=page_size, page=page)

@@ -1,0 +1,35 @@
+"""Raw lists of the dispatch service and the legacy order service: each page is asked for with a token of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headland import _core
+    from headland.tokens import Tokens
+
+
+class Listing:
+    """Does what the core's `Pages` do, with tokens."""
+
+    __slots__ = ("_core", "_tokens")
+
+    def __init__(self, core: _core.Listing, tokens: Tokens) -> None:
+        self._core = core
+        self._tokens = tokens
+
+    def next_page(self) -> list[dict[str, Any]] | None:
+        """Give the records of the next page, ``None`` after the last."""
+        return self._tokens.bear(self._core.next_page)
+
+    async def next_page_async(self) -> list[dict[str, Any]] | None:
+        """Give the records of the next page, ``None`` after the last."""
+        return await self._tokens.bear_async(self._core.next_page_async)
+
+    def total(self) -> int | None:
+        """Give the count of the whole list, ``None`` where the service does not say."""
+        return self._tokens.bear(self._core.total)
+
+    async def total_async(self) -> int | None:
+        """Give the count of the whole list, ``None`` where the service does not say."""
+        return await self._tokens.bear_async(self._core.total_async)

@@ -1,0 +1,60 @@
+"""Bearer tokens of the dispatch service and the legacy order service: who gives them, and when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from headland import _core
+from headland.errors import AuthenticationError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+Outcome = TypeVar("Outcome")
+
+UNAUTHORIZED = 401
+
+
+class Tokens:
+    """What gives the tokens of one service; it never leaves a `Secret`.
+
+    A callable is asked before each request and, because a refused token has done nothing, once more after a 401.
+    """
+
+    __slots__ = ("_argument", "_source")
+
+    def __init__(self, argument: str, source: _core.Secret) -> None:
+        self._argument = argument
+        self._source = source
+
+    def bear(self, call: Callable[[_core.Secret], Outcome]) -> Outcome:
+        """Make a call with a token."""
+        try:
+            return call(self._now())
+        except AuthenticationError as refused:
+            if not self._may_be_stale(refused):
+                raise
+        return call(self._now())
+
+    async def bear_async(self, call: Callable[[_core.Secret], Awaitable[Outcome]]) -> Outcome:
+        """Make a call with a token, which a coroutine may give."""
+        try:
+            return await call(await self._soon())
+        except AuthenticationError as refused:
+            if not self._may_be_stale(refused):
+                raise
+        return await call(await self._soon())
+
+    def _may_be_stale(self, refused: AuthenticationError) -> bool:
+        return refused.status == UNAUTHORIZED and self._source.is_callable()
+
+    def _now(self) -> _core.Secret:
+        token = self._source.ask()
+        if token.is_awaitable():
+            token.close()
+            raise TypeError(f"`{self._argument}` gave a coroutine, which `Client` cannot await: use `AsyncClient`")
+        return token
+
+    async def _soon(self) -> _core.Secret:
+        token = self._source.ask()
+        return _core.Secret(await token) if token.is_awaitable() else token

@@ -1,0 +1,232 @@
+//! Raw lists in pages that follow `Location`, as the dispatch service and the legacy order service give them
+//! (specification 4.7).
+//!
+//! A server's own limit may lie below `$top`, and whether the last page carries a `Location` is not shown. So a short page
+//! alone is never the end: where there is a `Location` it is followed while a page has records, and where there is none,
+//! `$skip` counts the pages on until one is short.
+
+use std::collections::HashSet;
+
+use http::header::LOCATION;
+
+use super::config::check_page_size;
+use super::payload::json;
+use super::{Arguments, Client};
+use crate::api::{self, Endpoint, Returns};
+use crate::error::{Error, Kind, Result};
+use crate::secret::Secret;
+use crate::transport::Next;
+use crate::wire::Value;
+
+/// The header with the count of the whole list.
+const TOTAL: &str = "x-total-count";
+
+/// A list that is read as it is iterated over. No call is made before the first page is asked for.
+#[derive(Debug)]
+pub struct Listing {
+    client: Client,
+    row: &'static Endpoint,
+    kind: &'static api::Listing,
+    arguments: Arguments,
+    is_one_page: bool,
+    /// The page to read next; `None` at the end.
+    next: Option<Next>,
+    first: Option<Page>,
+    /// The addresses that were read.
+    read: HashSet<Next>,
+    /// What tells the records apart that came.
+    seen: HashSet<String>,
+    came: u64,
+    total: Option<u64>,
+    /// Whether the count changed while the list was read.
+    moved: bool,
+}
+
+/// A page as it came.
+#[derive(Debug)]
+struct Page {
+    items: Vec<Value>,
+    total: Option<u64>,
+    location: Option<String>,
+}
+
+impl Listing {
+    pub(super) fn new(
+        client: Client,
+        row: &'static Endpoint,
+        arguments: Arguments,
+        page_size: Option<u32>,
+        page: Option<u64>,
+    ) -> Result<Self> {
+        let Returns::Listing(kind) = row.returns else {
+            return Err(Error::new(Kind::Type, format!("{} gives no raw list", row.full_name)));
+        };
+        let page_size = page_size.unwrap_or(client.config().page_size);
+        check_page_size(page_size)?;
+        let mut list = Self {
+            client,
+            row,
+            kind,
+            arguments,
+            is_one_page: page.is_some(),
+            next: None,
+            first: None,
+            read: HashSet::new(),
+            seen: HashSet::new(),
+            came: 0,
+            total: None,
+            moved: false,
+        };
+        list.next = Some(list.at(&paging(u64::from(page_size), page.unwrap_or(0)))?);
+        Ok(list)
+    }
+
+    /// The calls from now on carry that token, as [`Client::bearing`] says.
+    pub fn bear(&mut self, token: Option<Secret>) {
+        self.client = self.client.bearing(token);
+    }
+
+    /// The records of the next page that were not given yet; `None` at the end. A page may turn out empty.
+    pub async fn next_page(&mut self) -> Result<Option<Vec<Value>>> {
+        let Some(next) = self.next.clone() else { return Ok(None) };
+        let page = match self.first.take() {
+            Some(page) => page,
+            None => self.ask(&next).await?,
+        };
+        self.moved |= self.total.is_some_and(|before| page.total.is_some_and(|now| now != before));
+        self.total = page.total.or(self.total);
+        if self.is_one_page {
+            self.next = None;
+            return Ok(Some(page.items));
+        }
+        self.take(next, page).map(Some)
+    }
+
+    /// The count of the whole list, where the service gives it; reads the first page once, and iteration goes on from it.
+    pub async fn total(&mut self) -> Result<Option<u64>> {
+        if self.read.is_empty()
+            && self.first.is_none()
+            && let Some(next) = self.next.clone()
+        {
+            let page = self.ask(&next).await?;
+            self.total = page.total;
+            self.first = Some(page);
+        }
+        Ok(self.total)
+    }
+
+    fn take(&mut self, read: Next, page: Page) -> Result<Vec<Value>> {
+        let count = u64::try_from(page.items.len()).unwrap_or(u64::MAX);
+        if count == 0 {
+            self.end()?;
+            self.next = None;
+            return Ok(page.items);
+        }
+        self.came = self.came.saturating_add(count);
+        let known = self.seen.len();
+        let mut items = page.items;
+        // A record with an id comes once; two that have none may well be equal.
+        items.retain(|item| self.seen.insert(identity(item)) || item.get("id").is_none());
+        if self.seen.len() == known {
+            return Err(self.error(format!(
+                "a page of {} repeats records that came before and has no new one: the service's paging goes in circles",
+                self.row.full_name
+            )));
+        }
+        let next = match page.location {
+            Some(location) => Some(self.at(&location)?),
+            None => self.after(&read, count)?,
+        };
+        self.read.insert(read);
+        if next.as_ref().is_some_and(|next| self.read.contains(next)) {
+            return Err(self.error(format!(
+                "the next page of {} is one that was read already: the service's paging goes in circles",
+                self.row.full_name
+            )));
+        }
+        if next.is_none() {
+            self.end()?;
+        }
+        self.next = next;
+        Ok(items)
+    }
+
+    /// The page after one of so many records that came without a `Location`.
+    fn after(&self, read: &Next, count: u64) -> Result<Option<Next>> {
+        if self.total.is_some_and(|total| self.came >= total) {
+            return Ok(None);
+        }
+        let (Some(top), Some(skip)) = (read.number("$top"), read.number("$skip")) else { return Ok(None) };
+        if count >= top {
+            return self.at(&paging(top, skip.saturating_add(1))).map(Some);
+        }
+        // More are promised than the first page holds: the server's own limit is below what was asked for. Asked for no
+        // more than it gives, it counts pages as we do.
+        if skip == 0 && self.total.is_some() {
+            return self.at(&paging(count, 1)).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// A list that did not move must have given what its count promises.
+    fn end(&self) -> Result<()> {
+        match self.total {
+            Some(total) if !self.moved && self.came < total => Err(self.error(format!(
+                "the service promises {total} {} ({TOTAL}) and gave {}: the others cannot be had by reading the list",
+                self.kind.name, self.came
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The address that a `Location` of this list means, if the token may go there.
+    fn at(&self, location: &str) -> Result<Next> {
+        let caller = self.client.caller_of(self.row)?;
+        let path = self.arguments.call(self.row, &[], None)?.path;
+        caller.base.next(&path, location).map_err(|why| {
+            self.error(format!(
+                "the next page of {} is said to be elsewhere: {why}. It was not asked for, because the token is for the \
+                 given address alone",
+                self.row.full_name
+            ))
+        })
+    }
+
+    async fn ask(&self, next: &Next) -> Result<Page> {
+        let caller = self.client.caller_of(self.row)?;
+        let mut call = self.arguments.call(self.row, &[], None)?;
+        call.next = Some(next.clone());
+        let mut attempts = caller.attempts(&call, caller.limits.call);
+        let whole = attempts.whole().await?;
+        let text = |name: &str| whole.headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+        let body = whole.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&whole.body).trim_ascii();
+        // Nothing at all is what 204 says of a list without records.
+        let read = if body.is_empty() { Ok(Value::List(Vec::new())) } else { json(&whole.headers, body) };
+        let items = match read {
+            Ok(Value::List(items)) => Ok(items),
+            Ok(_) => {
+                Err(Error::new(Kind::Decode, format!("a list of {} was asked for, but no list came", self.kind.name)))
+            }
+            Err(error) => Err(error),
+        };
+        let items = items.map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))?;
+        let location = text(LOCATION.as_str()).filter(|location| !location.is_empty()).map(str::to_owned);
+        Ok(Page { items, total: text(TOTAL).and_then(|count| count.parse().ok()), location })
+    }
+
+    fn error(&self, message: String) -> Error {
+        Error::new(Kind::Decode, message).with(|facts| facts.endpoint = Some(self.row.full_name))
+    }
+}
+
+fn paging(top: u64, skip: u64) -> String {
+    format!("?$top={top}&$skip={skip}&$count=true")
+}
+
+/// What tells records apart: the id, or where there is none, the whole record.
+fn identity(item: &Value) -> String {
+    match item.get("id") {
+        Some(Value::Text(id)) => id.clone(),
+        _ => format!("{item:?}"),
+    }
+}

@@ -1,0 +1,98 @@
+//! Calls of the dispatch service and the legacy order service: the specification shows what they are for, not what they
+//! hold (4.6), so a mapping goes out as it is given and what comes back is read without a shape.
+
+use http::HeaderMap;
+use http::header::{CONTENT_TYPE, LOCATION};
+
+use super::arguments::decode;
+use super::record::what_came;
+use super::{Arguments, Client};
+use crate::api::{Endpoint, Method, Returns};
+use crate::error::{Error, Kind, Result};
+use crate::transport::{Attempts, Base, Whole};
+use crate::wire::{Name, Value, decode_plain};
+
+/// Makes the call: an object, a list or nothing.
+pub(super) async fn payload(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
+    if !matches!(row.returns, Returns::Payload) {
+        return Err(Error::new(Kind::Type, format!("{} gives no payload", row.full_name)));
+    }
+    let caller = client.caller_of(row)?;
+    let call = arguments.call(row, &[], None)?;
+    let mut attempts = caller.attempts(&call, caller.limits.call);
+    match attempts.whole().await {
+        Ok(whole) => answer(row, &caller.base, &call.path, &whole)
+            .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status)))),
+        // What the first request removed, whose reply was lost, is gone for the second.
+        Err(error) if row.method == Method::Delete && is_gone(&error) && attempts.may_have_arrived() => Ok(Value::Null),
+        Err(error) => Err(told(row, error, &attempts)),
+    }
+}
+
+/// 410 is a 404 that remembers.
+fn is_gone(error: &Error) -> bool {
+    error.kind() == Kind::NotFound || error.facts().status == Some(410)
+}
+
+/// The error in words of this call.
+fn told(row: &'static Endpoint, error: Error, attempts: &Attempts<'_>) -> Error {
+    match error.kind() {
+        // A POST is sent once, and there is no list in which a lost one could be looked up: field operations are listed
+        // for the equipment they are assigned to alone, completions nowhere.
+        Kind::UploadOutcomeUnknown => {
+            let message = format!(
+                "whether {} was done is not known: {}. It was not sent again, because a POST that is sent twice may be \
+                 done twice; look at the service before you repeat it",
+                row.full_name,
+                error.message()
+            );
+            let facts = error.facts().clone();
+            attempts.finish(Error::new(error.kind(), message).with(|kept| *kept = facts))
+        }
+        // A `ServiceResponse` with a status that the specification does not list.
+        Kind::ConversionFailed | Kind::NoCoverage => error.as_kind(Kind::InvalidRequest),
+        _ => error,
+    }
+}
+
+fn answer(row: &'static Endpoint, base: &Base, path: &str, whole: &Whole) -> Result<Value> {
+    let text = whole.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&whole.body).trim_ascii();
+    if text.is_empty() {
+        let is_new = row.method == Method::Post || whole.status == 201;
+        return Ok(is_new.then(|| named(base, path, &whole.headers)).flatten().unwrap_or(Value::Null));
+    }
+    json(&whole.headers, text).map_err(|error| {
+        if row.method == Method::Get {
+            return error;
+        }
+        let done = format!("the service did it (HTTP {}), but {}", whole.status, error.message());
+        Error::new(Kind::Decode, done)
+    })
+}
+
+/// Reads a body as JSON; tells what came where it is none.
+pub(super) fn json(headers: &HeaderMap, text: &[u8]) -> Result<Value> {
+    let read = decode_plain(text);
+    if read.is_ok() || matches!(text.first(), Some(b'{' | b'[' | b'"')) {
+        return read;
+    }
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let is_plain = content_type.is_some_and(|content_type| content_type.to_ascii_lowercase().starts_with("text/plain"));
+    match std::str::from_utf8(text) {
+        // A word such as `OK` is as good as nothing, and no damage.
+        Ok(word) if is_plain => Ok(Value::Text(word.to_owned())),
+        _ => {
+            let came = what_came(content_type, text);
+            Err(Error::new(Kind::Decode, format!("application/json was asked for, but {came} came")))
+        }
+    }
+}
+
+/// The new record that `Location` names, where nothing else tells of it (field notes).
+fn named(base: &Base, path: &str, headers: &HeaderMap) -> Option<Value> {
+    let location = headers.get(LOCATION)?.to_str().ok()?;
+    let uri = base.next(path, location).map_or_else(|_| base.absolute(location), |below| below.as_str().to_owned());
+    let id = decode(uri.split(['?', '#']).next()?.trim_end_matches('/').rsplit('/').next()?);
+    let field = |name: &'static str, text: String| (Name::Borrowed(name), Value::Text(text));
+    (!id.is_empty()).then(|| Value::Record(vec![field("id", id), field("uri", uri)]))
+}

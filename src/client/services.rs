@@ -1,0 +1,133 @@
+//! The dispatch service and the legacy order service: where they are, and the token that goes with a call.
+
+use std::sync::Arc;
+
+use http::HeaderValue;
+
+use super::config::{Config, Token};
+use crate::api::{Endpoint, Service};
+use crate::error::{Error, Kind, Result};
+use crate::limiter::{Limiter, Place};
+use crate::secret::Secret;
+use crate::transport::{Access, Base, Caller, Skew, Transport};
+use crate::wire::Content;
+
+/// The services beside the field data API, as far as the client was told of them.
+#[derive(Debug)]
+pub(super) struct Services {
+    dispatch: Other,
+    legacy_orders: Other,
+}
+
+#[derive(Debug)]
+struct Other {
+    caller: Option<Caller>,
+    token: Option<Token>,
+    words: Words,
+}
+
+/// What messages call a service and its arguments.
+#[derive(Debug)]
+struct Words {
+    service: &'static str,
+    address: &'static str,
+    token: &'static str,
+}
+
+impl Services {
+    /// Makes callers like that of the field data API, each with its own address and token. None of them knows the API
+    /// keys, and the rate limit of the field data API does not count what they send (specification 8).
+    pub(super) fn new(
+        config: &Config,
+        like: &Caller,
+        mut connect: impl FnMut(&Base) -> Result<Arc<dyn Transport>>,
+    ) -> Result<Self> {
+        let mut other = |address: Option<(&'static str, &str)>, token: &Option<Token>, words: Words| {
+            if let Some(Token::Fixed(token)) = token {
+                check(words.token, token)?;
+            }
+            let caller = match address {
+                Some((argument, address)) => {
+                    let base = Base::named(argument, address)?;
+                    let fixed = match token {
+                        Some(Token::Fixed(token)) => Some(token.clone()),
+                        _ => None,
+                    };
+                    Some(Caller {
+                        limiter: Limiter::alone(&Place::Memory, base.as_str(), "", &[], Arc::clone(&like.clock)),
+                        transport: connect(&base)?,
+                        access: Access::Bearer(fixed),
+                        base,
+                        skew: Arc::new(Skew::default()),
+                        accept: Content::Json,
+                        ..like.clone()
+                    })
+                }
+                None => None,
+            };
+            Ok(Other { caller, token: token.clone(), words })
+        };
+        let dispatch = config.dispatch_url.as_deref().map(|address| ("dispatch_url", address));
+        // Specification 4.6 gives the legacy rows either base address and says of no row that it needs one of the two;
+        // what is named after the orders is the more exact one.
+        let orders = config.legacy_orders_url.as_deref().map(|address| ("legacy_orders_url", address));
+        let legacy = config.legacy_dispatch_url.as_deref().map(|address| ("legacy_dispatch_url", address));
+        if let (Some(_), Some((argument, unused))) = (orders, legacy) {
+            Base::named(argument, unused)?;
+        }
+        Ok(Self {
+            dispatch: other(
+                dispatch,
+                &config.dispatch_token,
+                Words { service: "dispatch service", address: "`dispatch_url`", token: "dispatch_token" },
+            )?,
+            legacy_orders: other(
+                orders.or(legacy),
+                &config.legacy_token,
+                Words {
+                    service: "legacy order service",
+                    address: "`legacy_orders_url` or `legacy_dispatch_url`",
+                    token: "legacy_token",
+                },
+            )?,
+        })
+    }
+
+    /// The caller of a row's service, with the token of this call where one was given; `None` for the field data API.
+    pub(super) fn caller(&self, row: &'static Endpoint, bearer: Option<&Secret>) -> Result<Option<Caller>> {
+        let other = match row.service() {
+            Service::FieldData => return Ok(None),
+            Service::Dispatch => &self.dispatch,
+            Service::LegacyOrders => &self.legacy_orders,
+        };
+        let Words { service, address, token } = other.words;
+        let missing = |what: &str, argument: &str| {
+            let message = format!("the client was not told the {what} of the {service}: give it {argument}");
+            Error::new(Kind::Configuration, message).with(|facts| facts.endpoint = Some(row.full_name))
+        };
+        let caller = other.caller.as_ref().ok_or_else(|| missing("address", address))?;
+        if other.token.is_none() && bearer.is_none() {
+            return Err(missing("token", &format!("`{token}`")));
+        }
+        Ok(Some(match bearer {
+            Some(bearer) => {
+                check(token, bearer).map_err(|error| error.with(|facts| facts.endpoint = Some(row.full_name)))?;
+                Caller { access: Access::Bearer(Some(bearer.clone())), ..caller.clone() }
+            }
+            None => caller.clone(),
+        }))
+    }
+}
+
+/// Refuses what cannot be sent as a bearer token.
+fn check(argument: &str, token: &Secret) -> Result<()> {
+    let text = token.expose();
+    let wrong = |why: &str| Err(Error::new(Kind::Configuration, format!("{argument} {why}")));
+    if text.is_empty() {
+        wrong("is empty")
+    } else if text.chars().any(char::is_whitespace) || !text.is_ascii() || HeaderValue::from_str(text).is_err() {
+        wrong("holds a blank, line end or other character that tokens do not have; it takes the token without `Bearer`")
+    } else {
+        Ok(())
+    }
+}

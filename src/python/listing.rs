@@ -1,0 +1,81 @@
+//! The pages of a raw list, each asked for with the token of its moment.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use tokio::sync::Mutex;
+
+use super::pages::same_process;
+use super::secret::Secret;
+use super::{bridge, values};
+use crate::client as core;
+use crate::error::Result;
+use crate::wire::Value;
+
+/// A list that is being read. It belongs to the process that opened it, since its connection does.
+#[pyclass(frozen, module = "headland._core")]
+pub(super) struct Listing {
+    process: u32,
+    /// The argument that gives the tokens.
+    argument: &'static str,
+    pages: Arc<Mutex<core::Listing>>,
+}
+
+type Page = Option<Vec<Value>>;
+
+impl Listing {
+    pub(super) fn new(pages: core::Listing, argument: &'static str) -> Self {
+        Self { process: std::process::id(), argument, pages: Arc::new(Mutex::new(pages)) }
+    }
+
+    /// The list and the token, ready to be asked.
+    fn opened(&self, py: Python<'_>, token: &Bound<'_, Secret>) -> PyResult<Opened> {
+        same_process(self.process, "this list")?;
+        Ok(Opened { pages: Arc::clone(&self.pages), token: token.get().given(py, self.argument)? })
+    }
+}
+
+struct Opened {
+    pages: Arc<Mutex<core::Listing>>,
+    token: Option<crate::secret::Secret>,
+}
+
+impl Opened {
+    async fn next_page(self) -> Result<Page> {
+        let mut pages = self.pages.lock().await;
+        pages.bear(self.token);
+        pages.next_page().await
+    }
+
+    async fn total(self) -> Result<Option<u64>> {
+        let mut pages = self.pages.lock().await;
+        pages.bear(self.token);
+        pages.total().await
+    }
+}
+
+#[pymethods]
+impl Listing {
+    /// The records of the next page; `None` after the last.
+    fn next_page<'py>(&self, py: Python<'py>, token: &Bound<'py, Secret>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let page = bridge::wait(py, self.opened(py, token)?.next_page())?;
+        page.map(|items| values::list(py, &items)).transpose()
+    }
+
+    fn next_page_async<'py>(&self, py: Python<'py>, token: &Bound<'py, Secret>) -> PyResult<Bound<'py, PyAny>> {
+        bridge::start(py, self.opened(py, token)?.next_page(), |py, page| match page {
+            Some(items) => values::list(py, &items).map(|records| records.into_any().unbind()),
+            None => Ok(py.None()),
+        })
+    }
+
+    /// How many records the service counts; `None` where it does not say.
+    fn total(&self, py: Python<'_>, token: &Bound<'_, Secret>) -> PyResult<Option<u64>> {
+        bridge::wait(py, self.opened(py, token)?.total())
+    }
+
+    fn total_async<'py>(&self, py: Python<'py>, token: &Bound<'py, Secret>) -> PyResult<Bound<'py, PyAny>> {
+        bridge::start(py, self.opened(py, token)?.total(), |py, total| Ok(total.into_pyobject(py)?.unbind()))
+    }
+}

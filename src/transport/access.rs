@@ -1,0 +1,87 @@
+//! How requests prove who sends them: a signature for the field data API, a bearer token for the other two services.
+
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+
+use super::Base;
+use crate::api::Method;
+use crate::error::{Error, Kind, Result};
+use crate::secret::{Secret, hint};
+use crate::signing::{Credentials, Signed};
+
+/// What a caller proves itself with.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// The four headers of specification 5.1.
+    Signed(Credentials),
+    /// `Authorization: Bearer`, as the dispatch service and the legacy order service take it (field notes; 5.6 shows
+    /// nothing). No key of the field data API goes there. `None` where the token comes with each call and has not come.
+    Bearer(Option<Secret>),
+}
+
+impl Access {
+    /// Puts the proof for one request into its headers.
+    pub(super) fn prove(
+        &self,
+        headers: &mut HeaderMap,
+        base: &Base,
+        method: Method,
+        path: &str,
+        timestamp: i64,
+    ) -> Result<()> {
+        let credentials = match self {
+            Self::Signed(credentials) => credentials,
+            Self::Bearer(token) => {
+                let missing = || Error::new(Kind::Configuration, "what gives the token gave none for this call");
+                let token = token.as_ref().ok_or_else(missing)?;
+                return put(headers, AUTHORIZATION, &format!("Bearer {}", token.expose()));
+            }
+        };
+        let (api_key, access_key) = (credentials.api_key.expose(), credentials.access_key.expose());
+        let method = method.as_str();
+        let signed = Signed { method, host: base.host(), path, timestamp, api_key, access_key };
+        let signature = signed.signature(&credentials.signing_key);
+        put(headers, HeaderName::from_static("x-ss-apikey"), api_key)?;
+        put(headers, HeaderName::from_static("x-ss-accesskey"), access_key)?;
+        put(headers, HeaderName::from_static("x-ss-signature"), &signature)?;
+        put(headers, HeaderName::from_static("x-ss-timestamp"), &timestamp.to_string())
+    }
+
+    /// Whether requests carry their time, so that our clock matters.
+    pub(super) const fn is_signed(&self) -> bool {
+        matches!(self, Self::Signed(_))
+    }
+
+    /// What it is, in words.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Signed(_) => "access key",
+            Self::Bearer(_) => "token",
+        }
+    }
+
+    /// A text of the service without our keys, should it repeat them.
+    pub(super) fn without_keys(&self, text: &str) -> String {
+        let hide = |text: String, secret: &str, shown: &str| {
+            if secret.is_empty() { text } else { text.replace(secret, shown) }
+        };
+        match self {
+            Self::Signed(credentials) => {
+                [&credentials.api_key, &credentials.access_key].iter().fold(text.to_owned(), |text, key| {
+                    let key = key.expose();
+                    hide(text, key, &hint(key))
+                })
+            }
+            Self::Bearer(Some(token)) => hide(text.to_owned(), token.expose(), "(hidden)"),
+            Self::Bearer(None) => text.to_owned(),
+        }
+    }
+}
+
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Result<()> {
+    let mut value = HeaderValue::from_str(value).map_err(|_| {
+        Error::new(Kind::Configuration, format!("the value for {name} holds characters that cannot be sent"))
+    })?;
+    value.set_sensitive(true);
+    headers.insert(name, value);
+    Ok(())
+}

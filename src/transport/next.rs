@@ -1,0 +1,213 @@
+//! The address of the next page as `Location` gives it (specification 4.7): read leniently, followed below our own base
+//! address alone, because a token goes with the request.
+
+use reqwest::Url;
+
+use super::Base;
+use super::base::Address;
+use super::judge::shorten;
+
+/// The names of paging. A service may leave out their `$` (field notes).
+const NAMES: [&str; 3] = ["top", "skip", "count"];
+
+/// The address of a next page, below the base address that it was checked against.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Next(Url);
+
+impl Next {
+    /// Where the request goes.
+    pub(super) fn address(&self) -> Address {
+        Address { path: self.0.path().to_owned(), url: self.0.to_string() }
+    }
+
+    /// The number that the query gives under a name.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.0.query_pairs().find(|(known, _)| known == name).and_then(|(_, value)| value.parse().ok())
+    }
+
+    /// The whole address.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl Base {
+    /// Reads a `Location` that came with a page of the list at `path`, an encoded path below this base; gives what is
+    /// wrong with it where it must not be followed.
+    ///
+    /// It may be absolute or relative, begin with the word `GET `, lack the `?` or some `$` (field notes).
+    pub fn next(&self, path: &str, location: &str) -> Result<Next, String> {
+        let text = location.trim();
+        let text = match text.split_once(char::is_whitespace) {
+            Some((word, rest)) if word.eq_ignore_ascii_case("GET") => rest.trim_start(),
+            _ => text,
+        };
+        let text = text.split('#').next().unwrap_or_default();
+        let (address, query) = split(text, path);
+        let mut url = self.resolve(path, address)?;
+        url.set_query(Some(&with_dollars(query)).filter(|query| !query.is_empty()).map(String::as_str));
+        Ok(Next(url))
+    }
+
+    /// The address without its query, if it is below this base.
+    fn resolve(&self, path: &str, address: &str) -> Result<Url, String> {
+        let strange = |why: &str| format!("`{}` {why}", shorten(address));
+        let current = Url::parse(&self.address(path, &[]).url).map_err(|_| strange("cannot be read as an address"))?;
+        if address.is_empty() {
+            return Ok(current);
+        }
+        let is_absolute = Url::parse(address).is_ok();
+        // Paths of the service are written from its own root on, `/api/...`, whatever stands in front of that.
+        let from_root = if is_absolute { None } else { self.below(address) };
+        if !address.starts_with('/')
+            && address.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("api/"))
+            && let Some(url) = from_root
+        {
+            return Ok(url);
+        }
+        let url = current.join(address).map_err(|_| strange("cannot be read as an address"))?;
+        let origin =
+            |url: &Url| (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port_or_known_default());
+        if origin(&url) != origin(&current) || !url.username().is_empty() || url.password().is_some() {
+            let shown = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
+            let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
+            return Err(format!(
+                "`{}{port}` is not the host of {} `{}`",
+                shorten(&shown),
+                self.argument(),
+                self.as_str()
+            ));
+        }
+        if self.holds(&url) {
+            return Ok(url);
+        }
+        let outside = || format!("`{}` is not below {} `{}`", shorten(url.path()), self.argument(), self.as_str());
+        from_root.ok_or_else(outside)
+    }
+
+    /// A relative path from the root of the service on.
+    fn below(&self, relative: &str) -> Option<Url> {
+        let rooted = format!("{}/{}", self.as_str(), relative.trim_start_matches(['/', '\\']));
+        Url::parse(&rooted).ok().filter(|url| self.holds(url))
+    }
+
+    fn holds(&self, url: &Url) -> bool {
+        url.as_str().strip_prefix(self.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+    }
+}
+
+/// The address and the query. Where the `?` is missing, the query begins after the path of the list, or at the first
+/// name with a `$`.
+fn split<'a>(text: &'a str, path: &str) -> (&'a str, &'a str) {
+    if let Some((address, query)) = text.split_once('?') {
+        return (address, query);
+    }
+    let begins = |name: &str| {
+        let start = text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+        start && text.get(name.len()..).is_some_and(|rest| rest.starts_with('='))
+    };
+    if NAMES.iter().any(|name| begins(name)) {
+        return ("", text);
+    }
+    let path = path.trim_start_matches('/').to_ascii_lowercase();
+    let after_path = text.to_ascii_lowercase().rfind(&path).map(|at| at.saturating_add(path.len()));
+    let at = after_path.or_else(|| text.find(['$', '&'])).unwrap_or(text.len());
+    text.split_at_checked(at).unwrap_or((text, ""))
+}
+
+/// The query with the names of paging as the specification writes them, and everything else as it came.
+fn with_dollars(query: &str) -> String {
+    let pairs: Vec<String> = query
+        .split(['&', '?'])
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (name, rest) = pair.split_at(pair.find('=').unwrap_or(pair.len()));
+            let bare = name.trim_start_matches('$').trim_start_matches("%24");
+            match NAMES.iter().find(|known| known.eq_ignore_ascii_case(bare)) {
+                Some(known) => format!("${known}{rest}"),
+                None => pair.to_owned(),
+            }
+        })
+        .collect();
+    pairs.join("&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: &str = "/api/batches/active";
+
+    fn next(base: &str, location: &str) -> Result<String, String> {
+        let base = Base::named("dispatch_url", base).unwrap();
+        base.next(PATH, location).map(|next| next.as_str().to_owned())
+    }
+
+    #[test]
+    fn every_way_to_write_a_location_leads_to_one_address_4_7() {
+        let expected = "https://d.example/root/api/batches/active?$top=2&$skip=1&$count=true";
+        for front in [
+            "https://d.example/root/api/batches/active",
+            "https://D.example:443/root/api/batches/active",
+            "//d.example/root/api/batches/active",
+            "/root/api/batches/active",
+            "/api/batches/active",
+            "api/batches/active",
+            "active",
+            "",
+        ] {
+            for word in ["", "GET ", "get  "] {
+                for query in [
+                    "?$top=2&$skip=1&$count=true",
+                    "?top=2&skip=1&count=true",
+                    "?%24top=2&$Skip=1&$count=true",
+                    "$top=2&$skip=1&count=true",
+                    "?$top=2&?skip=1&count=true",
+                    "top=2&$skip=1&$count=true",
+                ] {
+                    if front == "active" && query.starts_with("top") {
+                        continue;
+                    }
+                    let location = format!("{word}{front}{query}");
+                    assert_eq!(next("https://d.example/root", &location).as_deref(), Ok(expected), "{location}");
+                }
+            }
+        }
+        assert_eq!(
+            next("https://d.example", "/api/batches/active?$skip=1&after=a%2Fb+c").as_deref(),
+            Ok("https://d.example/api/batches/active?$skip=1&after=a%2Fb+c"),
+            "what is not of the paging stays as it came"
+        );
+    }
+
+    #[test]
+    fn nothing_leads_away_from_the_base() {
+        for location in [
+            "https://evil.example/root/api/batches/active?$skip=1",
+            "http://d.example/root/api/batches/active?$skip=1",
+            "https://d.example:8443/root/api/batches/active?$skip=1",
+            "https://d.example.evil.example/root/api/batches/active",
+            "https://joe:pass@d.example/root/api/batches/active",
+            "https://d.example/rootless/api/batches/active",
+            "https://d.example/api/batches/active",
+            "https://d.example/root/../other/api",
+            "https://d.example/root/%2e%2e/other/api",
+            "//evil.example/root/api",
+            "\\\\evil.example\\root",
+            "/\\evil.example/root",
+            "GET https://evil.example/root/api/batches/active$skip=1",
+            "ftp://d.example/root/api",
+            "javascript:alert(1)",
+            "data:text/plain,x",
+            "https://",
+            "../../../other",
+        ] {
+            let refused = next("https://d.example/root", location);
+            assert!(refused.is_err(), "{location}: {refused:?}");
+        }
+        let told = next("https://d.example/root", "https://joe:hunter2@evil.example/a?token=1").unwrap_err();
+        assert!(told.contains("evil.example") && !told.contains("hunter2") && !told.contains("token"), "{told}");
+    }
+}

@@ -1,0 +1,97 @@
+//! What an error body says that is no `ServiceResponse`: the dispatch service shows none (specification 7), and services
+//! of its kind answer with problem details (RFC 9457), an object with a message, or plain text.
+
+use http::HeaderMap;
+use http::header::WWW_AUTHENTICATE;
+use serde_json::{Map, Value as Tree};
+
+use crate::wire::names;
+
+/// The words of an object, most telling first: its detail and what is wrong with each field.
+pub(super) fn words(body: &[u8]) -> Option<String> {
+    let object: Map<String, Tree> = serde_json::from_slice(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)).ok()?;
+    let member = |wire: &str| object.iter().find(|(name, _)| names::same(name, wire)).map(|(_, value)| value);
+    if member("errorInfo").is_some() {
+        return None;
+    }
+    let text = |wire: &str| member(wire).and_then(Tree::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let what = ["detail", "error_description", "message", "title", "error"].into_iter().find_map(text);
+    let fields = ["errors", "error"].into_iter().find_map(member).and_then(fields);
+    match (what, fields) {
+        (Some(what), Some(fields)) => Some(format!("{}: {fields}", what.trim_end_matches(['.', ':']))),
+        (what, fields) => fields.or_else(|| what.map(str::to_owned)),
+    }
+}
+
+/// What is wrong with each field: texts by the field's name, or a list of texts.
+fn fields(errors: &Tree) -> Option<String> {
+    let found: Vec<String> = match errors {
+        Tree::Object(errors) => errors.iter().map(|(field, why)| format!("`{field}` {}", plain(why))).collect(),
+        Tree::Array(errors) => errors.iter().map(plain).collect(),
+        _ => Vec::new(),
+    };
+    (!found.is_empty()).then(|| found.join("; "))
+}
+
+fn plain(value: &Tree) -> String {
+    match value {
+        Tree::String(text) => text.trim().to_owned(),
+        Tree::Array(several) => several.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// What a challenge for a bearer token says of the token that was refused (RFC 6750).
+pub(super) fn challenge(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(WWW_AUTHENTICATE)?.to_str().ok()?;
+    let quoted = |name: &str| {
+        let (_, after) = text.split_once(&format!("{name}=\""))?;
+        after.split('"').next().map(str::to_owned).filter(|text| !text.is_empty())
+    };
+    quoted("error_description").or_else(|| quoted("error"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_every_form_are_told_in_their_own_words_section_7() {
+        for (body, expected) in [
+            (
+                r#"{"type":"about:blank","title":"Bad Request","status":400,"detail":"No such equipment."}"#,
+                Some("No such equipment."),
+            ),
+            (
+                r#"{"title":"One or more fields are wrong.","status":422,"errors":{"acres":["is required"],"lot":["is empty","is short"]}}"#,
+                Some("One or more fields are wrong: `acres` is required; `lot` is empty, is short"),
+            ),
+            (r#"{"errors":["acres is required","lot is required"]}"#, Some("acres is required; lot is required")),
+            (r#"{"message":"An error has occurred."}"#, Some("An error has occurred.")),
+            (r#"{"error":"invalid_token","error_description":"The token expired"}"#, Some("The token expired")),
+            (r#"{"error":{"acres":"is required"}}"#, Some("`acres` is required")),
+            (r#"{"status":"INVALID_REQUEST","errorInfo":"no","title":"t"}"#, None),
+            (r#"{"id":7}"#, None),
+            ("[1]", None),
+            ("plain", None),
+            ("", None),
+        ] {
+            assert_eq!(words(body.as_bytes()).as_deref(), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_challenge_tells_why() {
+        for (header, expected) in [
+            (
+                r#"Bearer error="invalid_token", error_description="The access token expired""#,
+                Some("The access token expired"),
+            ),
+            (r#"Bearer error="invalid_token""#, Some("invalid_token")),
+            ("Bearer", None),
+        ] {
+            let headers = [(WWW_AUTHENTICATE, header.parse().unwrap())].into_iter().collect();
+            assert_eq!(challenge(&headers).as_deref(), expected, "{header}");
+        }
+    }
+}

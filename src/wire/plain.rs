@@ -1,0 +1,91 @@
+//! JSON whose fields nobody specifies, as the dispatch service sends it (specification 2.8): every member is kept.
+//!
+//! Names become `snake_case` at every depth and ids texts, as everywhere in headland. Types are those of the JSON: without a
+//! shape nobody can tell a time from another text.
+
+use serde_json::Value as Tree;
+
+use super::names;
+use super::place::shown;
+use super::value::{Name, Value};
+use crate::error::{Error, Kind, Result};
+
+/// Reads a body; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.
+pub fn decode_plain(body: &[u8]) -> Result<Value> {
+    let tree: Tree = serde_json::from_slice(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)).map_err(|error| {
+        let why = error.to_string();
+        Error::new(Kind::Decode, format!("the reply cannot be read as JSON: {}", shown(&why)))
+    })?;
+    Ok(value(tree, false))
+}
+
+fn value(tree: Tree, is_id: bool) -> Value {
+    match tree {
+        Tree::Null => Value::Null,
+        Tree::Bool(truth) => Value::Boolean(truth),
+        Tree::Number(number) if is_id => Value::Text(number.to_string()),
+        Tree::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => Value::Integer(whole),
+            // A whole number beyond 64 bits with a sign keeps all its digits only as it is.
+            (None, _) if number.is_u64() => Value::Unknown(Box::new(Tree::Number(number))),
+            (None, Some(decimal)) => Value::Decimal(decimal),
+            (None, None) => Value::Unknown(Box::new(Tree::Number(number))),
+        },
+        Tree::String(text) => Value::Text(text),
+        Tree::Array(items) => Value::List(items.into_iter().map(|item| value(item, is_id)).collect()),
+        Tree::Object(members) => {
+            let mut fields: Vec<(Name, Value)> = Vec::with_capacity(members.len());
+            for (wire, member) in members {
+                let snake = names::snake(&wire);
+                let is_taken = snake.is_empty() || fields.iter().any(|(known, _)| *known == snake);
+                let is_id = names_id(&snake);
+                // Nothing is dropped: a second name that becomes the same, or becomes nothing, stays as it came.
+                let name = if is_taken { wire } else { snake };
+                fields.push((Name::Owned(name), value(member, is_id)));
+            }
+            Value::Record(fields)
+        }
+    }
+}
+
+fn names_id(snake: &str) -> bool {
+    matches!(snake, "id" | "ids") || snake.ends_with("_id") || snake.ends_with("_ids")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+
+    #[test]
+    fn names_are_snake_case_at_every_depth_and_ids_are_texts() {
+        let read = decode_plain(
+            br#"{"fieldOperationId":7,"ID":"a-b","equipmentIds":[1,"2"],"target":{"RateUnit":"kg","rate":90.1,"big":18446744073709551615},
+                "Seed lot":null,"seedLot":1,"":2,"done":true,"count":-3}"#,
+        )
+        .unwrap();
+        assert_eq!(read.get("field_operation_id"), Some(&text("7")));
+        assert_eq!(read.get("id"), Some(&text("a-b")));
+        assert_eq!(read.get("equipment_ids"), Some(&Value::List(vec![text("1"), text("2")])));
+        let target = read.get("target").unwrap();
+        assert_eq!(target.get("rate_unit"), Some(&text("kg")));
+        assert_eq!(target.get("rate"), Some(&Value::Decimal(90.1)));
+        assert!(matches!(target.get("big"), Some(Value::Unknown(_))));
+        assert_eq!(read.get("seed_lot"), Some(&Value::Null));
+        assert_eq!(read.get("seedLot"), Some(&Value::Integer(1)), "the second of two that become one is kept");
+        assert_eq!(read.get(""), Some(&Value::Integer(2)));
+        assert_eq!((read.get("done"), read.get("count")), (Some(&Value::Boolean(true)), Some(&Value::Integer(-3))));
+    }
+
+    #[test]
+    fn what_is_cut_or_too_deep_is_refused() {
+        for body in ["", "{", "[1,", "{\"a\":1} x", "OK", &"[".repeat(100_000)] {
+            let error = decode_plain(body.as_bytes()).unwrap_err();
+            assert_eq!(error.kind(), Kind::Decode);
+            assert!(error.message().len() < 400);
+        }
+    }
+}
