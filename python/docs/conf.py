@@ -17,7 +17,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"headland {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-html_sidebars = dict.fromkeys(["getting_started", "archives", "sandbox", "command_line"], [])
+html_sidebars = {page: [] for page in ("getting_started", "archives", "sandbox", "command_line")}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
@@ -39,7 +39,7 @@ python_maximum_signature_line_length = 90
 nitpick_ignore_regex = [
     ("py:class", r"(typing|collections\.abc|datetime|pathlib|os|argparse)\..*"),
     ("py:class", r"(geopandas|pyarrow|gpd|pa|dt)\..*"),
-    ("py:class", r"(headland\.pages\.Record|Record|Path|Source|AsIs)"),
+    ("py:class", r"(headland\.pages\.Record|Record|Path|Source|AsIs|Token)"),
 ]
 
 

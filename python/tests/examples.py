@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+COMPLETION = {
+    "startTime": "2026-05-04T06:30:00Z",
+    "endTime": "2026-05-04T11:00:00Z",
+    "operator": "Operator 1",
+    "Seed lot": "A-17",
+}
+"""A completion that holds what is required by default, and what an example requires besides."""
+
 FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -75,15 +83,27 @@ def preamble(service: hl.Sandbox, client: hl.Client) -> dict[str, Any]:
         "archive": archive,
         "cart_id": cart_id,
         "cart": cart,
+        "equipment_id": service.equipment[0].id,
+        "account_id": service.accounts[0].id,
+        "completion_body": COMPLETION,
     }
 
 
-def renewed(given: dict[str, Any], folder: Path, name: str) -> dict[str, Any]:
-    """Give the names for one example: files from their beginning, and a map that is not queued anywhere."""
+def renewed(given: dict[str, Any], folder: Path, name: str, source: str) -> dict[str, Any]:
+    """Give the names for one example: files from their beginning, a map that is not queued, work to be done."""
     given["archive"].seek(0)
     given["cart"].seek(0)
-    map_id = given["client"].prescription_maps.upload(shapefile(f"{name}.zip"))["id"]
-    return {**given, "folder": folder, "map_id": map_id, "shapefile": shapefile(f"{name} too.zip")}
+    client: hl.Client = given["client"]
+    map_id = client.prescription_maps.upload(shapefile(f"{name}.zip"))["id"]
+    names = {**given, "folder": folder, "map_id": map_id, "shapefile": shapefile(f"{name} too.zip")}
+    if "dispatch" in source or "legacy_orders" in source:
+        operations, orders = client.dispatch.field_operations, client.legacy_orders
+        names["operation_id"] = operations.create({"name": name, "operation": "Planting"})["id"]
+        names["completion_id"] = operations.complete(names["operation_id"], COMPLETION)["id"]
+        names["order_id"] = orders.create_order({"name": name})["id"]
+        if "create_completion" not in source:
+            orders.create_completion({"orderId": names["order_id"], **COMPLETION})
+    return names
 
 
 def run(source: str, names: dict[str, Any], *, asynchronous: bool | None = None, where: str = "<example>") -> None:

@@ -34,7 +34,7 @@ def examples() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("method", "source"), examples())
 def test_every_docstring_example_runs(method: str, source: str, given: dict[str, Any], tmp_path: Path) -> None:
-    run(source, renewed(given, tmp_path, method), asynchronous=method.startswith("Async"))
+    run(source, renewed(given, tmp_path, method, source), asynchronous=method.startswith("Async"))
 
 
 def test_every_python_block_of_the_readme_runs(
