@@ -28,6 +28,18 @@ class Credentials(TypedDict):
     api_key: str
     shared_secret: str
     access_key: str
+    dispatch_url: str
+    dispatch_token: str
+    legacy_dispatch_url: str
+    legacy_orders_url: str
+    legacy_token: str
+
+
+class Place(NamedTuple):
+    """Equipment or an account of dispatch."""
+
+    id: str
+    name: str
 
 
 class Request(NamedTuple):
@@ -118,6 +130,11 @@ class Sandbox:
     timetable, the first in the first ten minutes of every half hour (UTC), the second in the next ten, the third in the
     last ten; online, they fetch the prescription maps that are queued for them at the minutes that five divides.
 
+    The dispatch service and the legacy order service stand at addresses of their own and take one bearer token; the
+    four headers of a signature are not needed there, and the rate limit does not count them (specification 4.6, 4.7). A
+    page holds at most 50 field operations, 100 products, 25 batches, 40 work orders, 60 products of an account or 30
+    blends.
+
     Args:
         data: A folder that keeps the service's state; without it the state lives in memory.
         port: The port; 0 takes a free one.
@@ -174,6 +191,37 @@ class Sandbox:
         return self._core.base_url
 
     @property
+    def dispatch_url(self) -> str:
+        """The address of the dispatch service."""
+        return self._core.dispatch_url
+
+    @property
+    def legacy_dispatch_url(self) -> str:
+        """The first address of the legacy order service."""
+        return self._core.legacy_dispatch_url
+
+    @property
+    def legacy_orders_url(self) -> str:
+        """The second address of the legacy order service; both share what they remember."""
+        return self._core.legacy_orders_url
+
+    @property
+    def equipment(self) -> list[Place]:
+        """The equipment of dispatch, the last without any work: no call of the interface lists it (specification 4.6).
+
+        >>> operations = list(client.dispatch.equipment.operations(service.equipment[0].id))
+        """
+        return [Place(*known) for known in self._core.equipment()]
+
+    @property
+    def accounts(self) -> list[Place]:
+        """The accounts, of which the legacy order service lists products: no call of the interface lists them.
+
+        >>> products = list(client.legacy_orders.products(service.accounts[0].id))
+        """
+        return [Place(*known) for known in self._core.accounts()]
+
+    @property
     def credentials(self) -> Credentials:
         """The keyword arguments for a client of this service."""
         keys = self._core.keys()
@@ -182,6 +230,11 @@ class Sandbox:
             "api_key": keys["api_key"],
             "shared_secret": keys["shared_secret"],
             "access_key": keys["access_key"],
+            "dispatch_url": self.dispatch_url,
+            "dispatch_token": keys["dispatch_token"],
+            "legacy_dispatch_url": self.legacy_dispatch_url,
+            "legacy_orders_url": self.legacy_orders_url,
+            "legacy_token": keys["dispatch_token"],
         }
 
     @property
@@ -193,6 +246,11 @@ class Sandbox:
     def revoked_access_key(self) -> str:
         """An access key that its customer revoked."""
         return self._core.keys()["revoked_access_key"]
+
+    @property
+    def other_dispatch_token(self) -> str:
+        """The token of that other customer for the dispatch service and for the legacy order service."""
+        return self._core.keys()["other_dispatch_token"]
 
     @property
     def requests(self) -> list[Request]:

@@ -72,6 +72,10 @@ def call(
 def test_the_line_has_exactly_the_keys(announced: dict[str, str]) -> None:
     assert set(announced) == {
         "base_url",
+        "dispatch_url",
+        "legacy_dispatch_url",
+        "legacy_orders_url",
+        "dispatch_token",
         "api_key",
         "shared_secret",
         "access_key",
@@ -108,6 +112,48 @@ def test_a_client_of_the_standard_library_alone(announced: dict[str, str]) -> No
     status, replied, _ = call(announced, "/jobdata", method="POST", body=sent, **content_type)
     assert status == 201
     assert "/jobdata/" in replied["Location"].lower()
+
+
+def dispatch(
+    keys: dict[str, str], method: str, path: str, payload: dict[str, Any] | None = None, address: str = "dispatch_url"
+) -> tuple[int, Message, Any]:
+    sent = {"Authorization": f"Bearer {keys['dispatch_token']}", "Content-Type": "application/json"}
+    url, body = keys[address] + path, None if payload is None else json.dumps(payload).encode()
+    request = urllib.request.Request(url, body, sent, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as reply:
+            return reply.status, reply.headers, json.loads(reply.read() or "null")
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code, refused.headers, json.loads(refused.read())
+
+
+def test_dispatch_by_the_standard_library_alone(announced: dict[str, str]) -> None:
+    status, replied, page = dispatch(announced, "GET", "/api/batches/active?$top=10&$skip=0&$count=true")
+    assert (status, len(page), replied["x-total-count"]) == (200, 10, "60")
+    following = f"{announced['dispatch_url']}/api/batches/active?$top=10&$skip=1&$count=true"
+    assert replied["Location"] == following
+
+    # No call lists equipment; what was mixed for it names it.
+    equipment = page[0]["equipmentId"]
+    status, replied, operation = dispatch(announced, "POST", "/api/fieldoperations", {"operation": "Planting"})
+    assert (status, operation["status"]) == (201, "Pre-Released")
+    assert replied["Location"] == f"{announced['dispatch_url']}/api/fieldoperations/{operation['id']}"
+    own = f"/api/fieldoperations/{operation['id']}"
+    assigned = {"fieldOperationId": operation["id"]}
+    assert dispatch(announced, "POST", f"/api/equipment/{equipment}/assignments", assigned)[0] == 201
+    assert dispatch(announced, "POST", f"{own}/release")[2]["status"] == "Released"
+    assert dispatch(announced, "POST", f"{own}/release")[0] == 409
+    assert dispatch(announced, "POST", f"{own}/completions", {"notes": "nothing else"})[0] == 400
+    assert dispatch(announced, "DELETE", own)[0] == 204
+    assert dispatch(announced, "DELETE", own)[0] == 404
+
+    for address in ("legacy_dispatch_url", "legacy_orders_url"):
+        status, replied, orders = dispatch(announced, "GET", "/api/workorders/operator?$top=5", address=address)
+        assert (status, len(orders)) == (200, 5)
+        assert replied["Location"].startswith(announced[address])
+        assert dispatch(announced, "GET", "/api/products", address=address)[0] == 404
+    assert dispatch({**announced, "dispatch_token": "other"}, "GET", "/api/products")[0] == 401
 
 
 def test_each_check_is_named(announced: dict[str, str]) -> None:

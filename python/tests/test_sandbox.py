@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
+import urllib.request
 import warnings
 from typing import Any
 
@@ -13,8 +16,37 @@ import headland as hl
 
 def test_credentials_are_the_arguments_of_a_client() -> None:
     with hl.Sandbox.demo() as service:
-        assert set(service.credentials) == {"base_url", "api_key", "shared_secret", "access_key"}
-        assert service.credentials["base_url"] == service.base_url
+        names = set(inspect.signature(hl.Client).parameters)
+        assert set(service.credentials) <= names
+        given: dict[str, object] = {**service.credentials}
+        addresses = ("base_url", "dispatch_url", "legacy_dispatch_url", "legacy_orders_url")
+        for name in addresses:
+            assert given[name] == getattr(service, name)
+        assert len({given[name] for name in addresses}) == 4
+        assert service.credentials["legacy_token"] == service.credentials["dispatch_token"]
+        assert service.credentials["dispatch_token"] != service.other_dispatch_token
+        hl.Client(**service.credentials).close()
+
+
+def test_equipment_and_accounts_are_told_since_no_call_lists_them() -> None:
+    with hl.Sandbox(seed=3, rate_limits=()) as service, hl.Sandbox(seed=3) as same, hl.Sandbox(seed=4) as other:
+        assert service.equipment == same.equipment
+        assert service.accounts == same.accounts
+        assert {place.id for place in service.equipment + service.accounts}.isdisjoint(
+            place.id for place in other.equipment + other.accounts
+        )
+        assert all(place.name for place in service.equipment + service.accounts)
+        token = service.credentials["dispatch_token"]
+        for place, path in (
+            (service.equipment[0], f"{service.dispatch_url}/api/equipment/{{}}/operations"),
+            (service.accounts[0], f"{service.legacy_orders_url}/api/accounts/{{}}/products"),
+        ):
+            request = urllib.request.Request(path.format(place.id), headers={"Authorization": f"Bearer {token}"})
+            with urllib.request.urlopen(request, timeout=10) as reply:
+                assert len(json.load(reply)) > 1
+        service.close()
+        with pytest.raises(RuntimeError, match="closed"):
+            _ = service.equipment
 
 
 def test_one_seed_makes_one_account() -> None:

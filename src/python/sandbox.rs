@@ -18,6 +18,12 @@ pub(super) struct Sandbox {
     process: u32,
     #[pyo3(get)]
     base_url: String,
+    #[pyo3(get)]
+    dispatch_url: String,
+    #[pyo3(get)]
+    legacy_dispatch_url: String,
+    #[pyo3(get)]
+    legacy_orders_url: String,
     /// Known to a child that a fork made as well, since it may be a client.
     keys: Keys,
     running: Mutex<Option<service::Sandbox>>,
@@ -54,6 +60,9 @@ impl Sandbox {
         Ok(Self {
             process: std::process::id(),
             base_url: running.base_url(),
+            dispatch_url: running.dispatch_url(),
+            legacy_dispatch_url: running.legacy_dispatch_url(),
+            legacy_orders_url: running.legacy_orders_url(),
             keys: running.keys().clone(),
             running: Mutex::new(Some(running)),
         })
@@ -67,7 +76,19 @@ impl Sandbox {
         known.set_item("access_key", &self.keys.access_key)?;
         known.set_item("other_access_key", &self.keys.other_access_key)?;
         known.set_item("revoked_access_key", &self.keys.revoked_access_key)?;
+        known.set_item("dispatch_token", &self.keys.dispatch_token)?;
+        known.set_item("other_dispatch_token", &self.keys.other_dispatch_token)?;
         Ok(known)
+    }
+
+    /// The ids and names of the equipment of dispatch.
+    fn equipment(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        self.with(|running| running.equipment().map_err(|error| errors::raise(py, &error)))
+    }
+
+    /// The ids and names of the accounts of dispatch.
+    fn accounts(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        self.with(|running| running.accounts().map_err(|error| errors::raise(py, &error)))
     }
 
     fn advance(&self, by: f64) -> PyResult<()> {

@@ -67,8 +67,9 @@ def _limits(given: list[str] | None) -> list[tuple[int, float]]:
 
 
 def _announce(running: hl.Sandbox, *, as_json: bool) -> None:
+    # One token opens all three addresses, so `legacy_token` would say the same again.
     keys = {
-        **running.credentials,
+        **{name: value for name, value in running.credentials.items() if name != "legacy_token"},
         "other_access_key": running.other_access_key,
         "revoked_access_key": running.revoked_access_key,
     }
@@ -76,6 +77,5 @@ def _announce(running: hl.Sandbox, *, as_json: bool) -> None:
         print_json(keys)
         return
     print(f"The service answers at {running.base_url} until you press Ctrl-C. To use it from another terminal:")
-    for name, value in keys.items():
-        if name in settings.REQUIRED:
-            print(f"export {settings.PREFIX}{name.upper()}={value}", flush=True)
+    for name, value in running.credentials.items():
+        print(f"export {settings.PREFIX}{name.upper()}={value}", flush=True)
