@@ -78,5 +78,5 @@ def with_arguments(app, what, name, obj, options, lines):
 
 def with_whole_sentences(app, what, name, obj, options, lines):
     """Break the first line of an attribute after a colon: napoleon would take what stands before it for a type."""
-    if what in {"attribute", "property"} and lines and ": " in lines[0]:
+    if what in {"attribute", "data", "property"} and lines and ": " in lines[0]:
         lines[0:1] = lines[0].replace(": ", ":\n", 1).split("\n")

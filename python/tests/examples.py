@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 COMPLETION = {
     "startTime": "2026-05-04T06:30:00Z",
     "endTime": "2026-05-04T11:00:00Z",
-    "operator": "Operator 1",
     "Seed lot": "A-17",
 }
 """A completion that holds what is required by default, and what an example requires besides."""
