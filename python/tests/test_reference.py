@@ -51,7 +51,8 @@ def run_block(page: Path, block: Block, names: dict[str, Any], monkeypatch: pyte
     for name, value in names.items():
         if name.endswith("_id"):
             monkeypatch.setenv(name.upper(), value)
-    monkeypatch.setenv("BODY", json.dumps(body_of(block.source, names)))
+    if "$BODY" in block.source:
+        monkeypatch.setenv("BODY", json.dumps(body_of(block.source, names)))
     for line in block.source.splitlines():
         if line.startswith("$ "):
             command, *words = [os.path.expandvars(word) for word in shlex.split(line[2:])]
@@ -64,16 +65,12 @@ def run_block(page: Path, block: Block, names: dict[str, Any], monkeypatch: pyte
 
 def body_of(source: str, names: dict[str, Any]) -> dict[str, Any]:
     """Give the mapping that `$BODY` stands for in a call."""
+    completion: dict[str, Any] = names["completion_body"]
     if "equipment.assign" in source:
         return {"fieldOperationId": names["operation_id"]}
     if "legacy_orders." in source:
-        return {
-            "orderId": names["order_id"],
-            "id": names["order_id"],
-            "operator": "operator-2",
-            **names["completion_body"],
-        }
-    return names.get("completion_body", {})
+        return {"orderId": names["order_id"], "id": names["order_id"], "operator": "operator-2", **completion}
+    return completion
 
 
 def serve(words: list[str]) -> None:

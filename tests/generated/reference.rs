@@ -6,7 +6,7 @@ use headland::api::{Body, Endpoint, GROUPS, Group, Method, Place, Returns, Servi
 use crate::command_line::command;
 use crate::docs::{example, raises};
 use crate::methods::{Mode, arguments, returns};
-use crate::records::file_of;
+use crate::records::{file_of, shapes_by_group};
 use crate::reference_records::fields;
 use crate::reference_tables::replacements;
 
@@ -174,19 +174,31 @@ fn signature(row: &Endpoint) -> String {
         parts.push("*".to_owned());
         parts.extend(optional.iter().map(|[name, kind, default, _]| format!("{name}: {} = {default}", full(kind))));
     }
-    let given = match row.returns {
-        Returns::Index(index) => format!("headland.Pages[headland.records.{}]", index.item.name),
-        Returns::Listing(_) => "headland.Pages[dict[str, typing.Any]]".to_owned(),
-        Returns::Detail(shape) => format!("headland.records.{}", shape.name),
-        Returns::OneOf(index) => format!("headland.records.{} | None", index.item.name),
-        Returns::Created => "headland.records.Created".to_owned(),
-        Returns::Conversion => "headland.Conversion".to_owned(),
-        Returns::Layer => "headland.Layer".to_owned(),
-        Returns::File => "bytes | pathlib.Path | typing.BinaryIO".to_owned(),
-        Returns::Payload => "typing.Any".to_owned(),
-        Returns::Nothing | Returns::NotImplemented => returns(row, Mode::Sync),
-    };
+    let given = qualified(&returns(row, Mode::Sync));
     format!("{}({}) -> {given}", row.full_name, parts.join(", "))
+}
+
+/// The type of what a method gives, each name with its module.
+fn qualified(given: &str) -> String {
+    let module = |name: &str| match name {
+        "None" => "",
+        "Any" | "BinaryIO" => "typing.",
+        "Path" => "pathlib.",
+        _ if is_record(name) => "headland.records.",
+        _ if name.starts_with(char::is_uppercase) => "headland.",
+        _ => "",
+    };
+    let mut out = String::new();
+    for part in given.split_inclusive(|letter: char| !letter.is_alphanumeric()) {
+        let name = part.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+        out.push_str(module(name));
+        out.push_str(part);
+    }
+    out
+}
+
+fn is_record(name: &str) -> bool {
+    name == "Created" || shapes_by_group().iter().any(|(_, shapes)| shapes.iter().any(|shape| shape.name == name))
 }
 
 /// A type with the modules of its names.
