@@ -32,8 +32,7 @@ pub static FIELD_OPERATIONS: &[Endpoint] = &[
         full_name: "dispatch.field_operations.create",
         path: "/api/fieldoperations",
         parameters: &[BODY],
-        doc: "Creates a field operation, a work order that starts as Pre-Released: nobody sees it before it is \
-              released.",
+        doc: "Creates a field operation, a work order that starts as Pre-Released.",
         section: "4.6, 3",
         example: "operation = client.dispatch.field_operations.create({\"name\": \"North 40\", \"operation\": \"Planting\"})",
         ..PREPARED

@@ -86,6 +86,12 @@ impl Listing {
         self.client = self.client.bearing(token);
     }
 
+    /// Whether the next page has to be asked for: not at the end, nor where it has come already.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.next.is_some() && self.first.is_none()
+    }
+
     /// The records of the next page that were not given yet; `None` at the end. A page may turn out empty.
     pub async fn next_page(&mut self) -> Result<Option<Vec<Value>>> {
         let Some(next) = self.next.clone() else { return Ok(None) };

@@ -57,6 +57,11 @@ impl Opened {
 
 #[pymethods]
 impl Listing {
+    /// Whether the next page takes a request, and so a token. Where another thread is at it, it may.
+    fn asks(&self) -> bool {
+        self.pages.try_lock().map_or(true, |pages| pages.asks())
+    }
+
     /// The records of the next page; `None` after the last.
     fn next_page<'py>(&self, py: Python<'py>, token: &Bound<'py, Secret>) -> PyResult<Option<Bound<'py, PyList>>> {
         let page = bridge::wait(py, self.opened(py, token)?.next_page())?;

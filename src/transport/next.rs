@@ -113,6 +113,8 @@ fn split<'a>(text: &'a str, path: &str) -> (&'a str, &'a str) {
     }
     let path = path.trim_start_matches('/').to_ascii_lowercase();
     let after_path = text.to_ascii_lowercase().rfind(&path).map(|at| at.saturating_add(path.len()));
+    // What goes on with a slash is the path of something else.
+    let after_path = after_path.filter(|at| !text.get(*at..).is_some_and(|rest| rest.starts_with('/')));
     let at = after_path.or_else(|| text.find(['$', '&'])).unwrap_or(text.len());
     text.split_at_checked(at).unwrap_or((text, ""))
 }
@@ -147,12 +149,12 @@ mod tests {
 
     #[test]
     fn every_way_to_write_a_location_leads_to_one_address_4_7() {
-        let expected = "https://d.example/root/api/batches/active?$top=2&$skip=1&$count=true";
+        let expected = "https://d.example/farm/api/batches/active?$top=2&$skip=1&$count=true";
         for front in [
-            "https://d.example/root/api/batches/active",
-            "https://D.example:443/root/api/batches/active",
-            "//d.example/root/api/batches/active",
-            "/root/api/batches/active",
+            "https://d.example/farm/api/batches/active",
+            "https://D.example:443/farm/api/batches/active",
+            "//d.example/farm/api/batches/active",
+            "/farm/api/batches/active",
             "/api/batches/active",
             "api/batches/active",
             "active",
@@ -171,7 +173,7 @@ mod tests {
                         continue;
                     }
                     let location = format!("{word}{front}{query}");
-                    assert_eq!(next("https://d.example/root", &location).as_deref(), Ok(expected), "{location}");
+                    assert_eq!(next("https://d.example/farm", &location).as_deref(), Ok(expected), "{location}");
                 }
             }
         }
@@ -185,29 +187,29 @@ mod tests {
     #[test]
     fn nothing_leads_away_from_the_base() {
         for location in [
-            "https://evil.example/root/api/batches/active?$skip=1",
-            "http://d.example/root/api/batches/active?$skip=1",
-            "https://d.example:8443/root/api/batches/active?$skip=1",
-            "https://d.example.evil.example/root/api/batches/active",
-            "https://joe:pass@d.example/root/api/batches/active",
-            "https://d.example/rootless/api/batches/active",
+            "https://evil.example/farm/api/batches/active?$skip=1",
+            "http://d.example/farm/api/batches/active?$skip=1",
+            "https://d.example:8443/farm/api/batches/active?$skip=1",
+            "https://d.example.evil.example/farm/api/batches/active",
+            "https://joe:pass@d.example/farm/api/batches/active",
+            "https://d.example/farmless/api/batches/active",
             "https://d.example/api/batches/active",
-            "https://d.example/root/../other/api",
-            "https://d.example/root/%2e%2e/other/api",
-            "//evil.example/root/api",
-            "\\\\evil.example\\root",
-            "/\\evil.example/root",
-            "GET https://evil.example/root/api/batches/active$skip=1",
-            "ftp://d.example/root/api",
+            "https://d.example/farm/../other/api",
+            "https://d.example/farm/%2e%2e/other/api",
+            "//evil.example/farm/api",
+            "\\\\evil.example\\farm",
+            "/\\evil.example/farm",
+            "GET https://evil.example/farm/api/batches/active$skip=1",
+            "ftp://d.example/farm/api",
             "javascript:alert(1)",
             "data:text/plain,x",
             "https://",
             "../../../other",
         ] {
-            let refused = next("https://d.example/root", location);
+            let refused = next("https://d.example/farm", location);
             assert!(refused.is_err(), "{location}: {refused:?}");
         }
-        let told = next("https://d.example/root", "https://joe:hunter2@evil.example/a?token=1").unwrap_err();
+        let told = next("https://d.example/farm", "https://joe:hunter2@evil.example/a?token=1").unwrap_err();
         assert!(told.contains("evil.example") && !told.contains("hunter2") && !told.contains("token"), "{told}");
     }
 }

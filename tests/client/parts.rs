@@ -39,6 +39,12 @@ impl Canned {
         self.headers.push((name, value.to_string()));
         self
     }
+
+    /// The same with another value of that header.
+    pub(crate) fn replacing(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
+        self.headers.retain(|(known, _)| *known != name);
+        self.with(name, value)
+    }
 }
 
 pub(crate) fn fault(kind: FaultKind) -> Fault {

@@ -1,7 +1,5 @@
 //! Payloads of the dispatch service: what is taken, what is refused, in which form the answer comes (field notes, Dispatch).
 
-#![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
-
 use std::process::Command;
 
 use headland::sandbox::{Options, Sandbox};

@@ -145,11 +145,11 @@ fn variants_change_the_headers_of_pages_as_their_names_say_4_7() {
     ] {
         assert_eq!(location(names), expected, "{names:?}");
     }
-    let last = format!("{list}?$skip=2&$count=true");
+    let ending = format!("{list}?$skip=2&$count=true");
     let plain = start(options());
-    assert_eq!(get(&plain, &last).get("location"), None);
+    assert_eq!(get(&plain, &ending).get("location"), None);
     let eager = with_variants(&["location-last", "no-total-count"]);
-    let reply = get(&eager, &last);
+    let reply = get(&eager, &ending);
     assert_eq!(reply.get("x-total-count"), None, "though it was asked for");
     assert_eq!(records(&reply).len(), 10);
     let after = get(&eager, &next(&eager, &reply).unwrap());
@@ -201,6 +201,6 @@ fn other_faults_and_the_log_work_here_too_7() {
     let cut = bearer(&sandbox, "GET", list).send();
     assert!(cut.body.len() < cut.get("content-length").unwrap().parse().unwrap());
     get(&sandbox, &format!("{list}?$top=1"));
-    let last = sandbox.requests().pop().unwrap();
-    assert_eq!((last.path.as_str(), last.query.as_str(), last.status), (list, "$top=1", 200));
+    let logged = sandbox.requests().pop().unwrap();
+    assert_eq!((logged.path.as_str(), logged.query.as_str(), logged.status), (list, "$top=1", 200));
 }

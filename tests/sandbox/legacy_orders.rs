@@ -1,7 +1,5 @@
 //! The legacy order service (specification 4.6) at both of its addresses, over one state.
 
-#![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
-
 use serde_json::{Value, json};
 
 use super::caller::{options, start};

@@ -22,7 +22,7 @@ class AsyncDispatchFieldOperations:
         self._calls = calls
 
     async def create(self, body: Mapping[str, object]) -> Any:
-        """Creates a field operation, a work order that starts as Pre-Released: nobody sees it before it is released.
+        """Creates a field operation, a work order that starts as Pre-Released.
 
         `POST /api/fieldoperations`, specification 4.6, 3.
 

@@ -45,8 +45,8 @@ pub(super) fn set(call: &Call<'_>, name: &str, given: Object) -> Answer {
 }
 
 /// Sets all mixes: the list of the payload.
-pub(super) fn set_mixes(call: &Call<'_>, given: Object) -> Answer {
-    match field(&given, "mixes") {
+pub(super) fn set_mixes(call: &Call<'_>, given: &Object) -> Answer {
+    match field(given, "mixes") {
         Some(mixes @ Value::Array(_)) => put(call, "mixes", mixes.clone()),
         _ => Err(Reply::bad_request("mixes must be a list.")),
     }

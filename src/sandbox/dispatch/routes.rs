@@ -100,7 +100,7 @@ fn carry_out(row: &Endpoint, call: &Call<'_>, given: Object) -> Answer {
         "dispatch.field_operations.create" => operations::create(call, given),
         "dispatch.field_operations.release" => operations::release(call),
         "dispatch.field_operations.set_mix" => operations::set(call, "mix", given),
-        "dispatch.field_operations.set_mixes" => operations::set_mixes(call, given),
+        "dispatch.field_operations.set_mixes" => operations::set_mixes(call, &given),
         "dispatch.field_operations.set_target" => operations::set(call, "target", given),
         "dispatch.field_operations.delete" => operations::delete(call),
         "dispatch.field_operations.requirements" => completions::requirements(call),
