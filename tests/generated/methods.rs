@@ -93,7 +93,12 @@ fn one(group: &Group, mode: Mode) -> String {
     let calls = mode.name("Calls");
     let mut body = format!("class {class}:\n    \"\"\"{}\"\"\"\n\n", group.doc);
     let inside = inside(group);
-    if !inside.is_empty() {
+    if inside.is_empty() {
+        body.push_str(&format!(
+            "    __slots__ = (\"_calls\",)\n\n    def __init__(self, calls: {calls}) -> None:\n        \
+             \"\"\"Bind the group to its client's calls.\"\"\"\n        self._calls = calls\n"
+        ));
+    } else {
         if !group.name.is_empty() {
             let mut slots: Vec<String> = inside.iter().map(|(attribute, _)| format!("\"{attribute}\"")).collect();
             slots.sort_unstable();
@@ -108,11 +113,6 @@ fn one(group: &Group, mode: Mode) -> String {
         for (attribute, other) in inside {
             body.push_str(&format!("        self.{attribute} = {}(calls)\n", mode.class(other.name)));
         }
-    } else {
-        body.push_str(&format!(
-            "    __slots__ = (\"_calls\",)\n\n    def __init__(self, calls: {calls}) -> None:\n        \
-             \"\"\"Bind the group to its client's calls.\"\"\"\n        self._calls = calls\n"
-        ));
     }
     for row in group.rows.iter().filter(|row| row.is_implemented()) {
         body.push_str(&method(row, mode));
