@@ -31,7 +31,8 @@ pub enum Kind {
     ConversionFailed,
     /// The service needs more time than the deadline leaves.
     NotReady,
-    /// The reply to an upload was lost and the list does not tell whether it arrived.
+    /// The reply to an upload was lost and the list does not tell whether it arrived; or that to another POST, which must
+    /// not be sent twice and which no list tells of.
     UploadOutcomeUnknown,
     /// The connection failed: name, port, TLS, time-out, broken body.
     Transport,

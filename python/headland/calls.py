@@ -69,6 +69,12 @@ class OpenClient:
         # It stands in for the core's own pages, whose class nobody can derive from.
         return cast("_core.Pages", listing)
 
+    def prepare(self, call: str, given: Mapping[str, object]) -> tuple[dict[str, str], Tokens]:
+        """Give the arguments and what gives the token, which nobody is asked for before all else is right."""
+        texts = arguments.texts(call, given)
+        self.core.check(call, texts)
+        return texts, self._tokens[_service(call)]
+
 
 def _service(call: str) -> str:
     """Give the first word of a call, which names its service where that takes tokens."""
@@ -101,9 +107,9 @@ class Calls(OpenClient):
 
     def payload(self, call: str, given: Mapping[str, object]) -> Any:
         """Give what the dispatch service or the legacy order service answers, None where that is nothing."""
-        texts = arguments.texts(call, given)
+        texts, tokens = self.prepare(call, given)
         try:
-            return self._tokens[_service(call)].bear(lambda token: self.core.payload(call, texts, token))
+            return tokens.bear(lambda token: self.core.payload(call, texts, token))
         finally:
             self.tell()
 
@@ -185,8 +191,7 @@ class AsyncCalls(OpenClient):
 
     async def payload(self, call: str, given: Mapping[str, object]) -> Any:
         """Give what the dispatch service or the legacy order service answers, None where that is nothing."""
-        texts = arguments.texts(call, given)
-        tokens = self._tokens[_service(call)]
+        texts, tokens = self.prepare(call, given)
         try:
             return await tokens.bear_async(lambda token: self.core.payload_async(call, texts, token))
         finally:

@@ -4,8 +4,8 @@
 
     Exception
     └── HeadlandError
-        ├── AuthenticationError     the service refused the keys, the signature or the time (401)
-        ├── PermissionDenied        the access key does not permit the data (403)
+        ├── AuthenticationError     the service refused the keys, the signature, the time or the token (401)
+        ├── PermissionDenied        the access key or the token does not permit it (403)
         ├── NotFound                there is no such record or address (404)
         ├── MethodNotAllowed        the address does not take this HTTP method (405)
         ├── InvalidRequest          something was wrong in the request (other 4XX)
@@ -15,7 +15,7 @@
         ├── NoCoverage              the job recorded nothing, so there is nothing to download
         ├── ConversionFailed        the service could not convert the job
         ├── NotReady                the service needs more time than the deadline leaves
-        ├── UploadOutcomeUnknown    the reply to an upload was lost; see ``candidates``
+        ├── UploadOutcomeUnknown    the reply to an upload or another POST was lost; see ``candidates``
         ├── TransportError          the connection failed: name, port, TLS, time-out
         ├── DecodeError             the reply is not what the interface promises
         ├── ArchiveError            an archive cannot be read; see ``member``, ``record``, ``offset``
@@ -152,7 +152,7 @@ class NotReady(HeadlandError):
 
 
 class UploadOutcomeUnknown(HeadlandError):
-    """The reply to an upload was lost, and the list does not tell whether it arrived."""
+    """The reply to an upload was lost and the list does not tell whether it arrived; or that to another POST."""
 
 
 class TransportError(HeadlandError):

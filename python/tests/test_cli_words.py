@@ -107,3 +107,40 @@ def test_the_help_of_quiet_is_true(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["demo", "--help"])
     assert "bars" not in capsys.readouterr().out
+
+
+def test_a_mapping_is_json_and_a_raw_list_prints_lines(capsys: pytest.CaptureFixture[str], service: hl.Sandbox) -> None:
+    (made,) = call(capsys, "dispatch.field_operations.create", '{"name": "North 40", "rate": 90.10}', "--json")
+    assert (made["status"], made["name"], made["rate"]) == ("Pre-Released", "North 40", 90.1)
+    (changed,) = call(capsys, "dispatch.field_operations.set_target", made["id"], "--body={}", "--json")
+    assert changed["target"] == {}
+    assert call(capsys, "dispatch.field_operations.delete", made["id"]) == []
+    batches = call(capsys, "dispatch.batches.active", "--page-size", "25")
+    assert len({batch["id"] for batch in batches}) == 60
+    assert len(call(capsys, "legacy_orders.products", service.accounts[0].id, "--page", "1", "--page_size", "10")) == 10
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "7", "name=x", '{"a": NaN}'])
+def test_a_mapping_that_is_none_is_told(capsys: pytest.CaptureFixture[str], service: hl.Sandbox, text: str) -> None:
+    before = len(service.requests)
+    assert main(["call", "dispatch.field_operations.create", text]) == 2
+    assert "`body" in capsys.readouterr().err
+    assert len(service.requests) == before
+
+
+def test_a_profile_names_the_services(
+    capsys: pytest.CaptureFixture[str], service: hl.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in service.credentials:
+        monkeypatch.delenv(f"HEADLAND_{name.upper()}")
+    folder = tmp_path / ".config" / "headland"
+    folder.mkdir(parents=True)
+    lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in service.credentials.items())
+    (folder / "profiles.toml").write_text(f"[farm]\nrate_limits = []\n{lines}")
+    (folder / "profiles.toml").chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert len(call(capsys, "legacy_orders.blends", "--profile", "farm")) == 70
+    text = (folder / "profiles.toml").read_text().replace("dispatch_token", "despatch_token", 1)
+    (folder / "profiles.toml").write_text(text)
+    assert main(["call", "dispatch.products.list", "--profile", "farm"]) == 2
+    assert "unknown: despatch_token" in capsys.readouterr().err

@@ -135,6 +135,11 @@ impl Client {
         Listing::new(self.clone(), row, arguments, page_size, page)
     }
 
+    /// Whether the client was told enough to call the row's service: an error names the argument that is missing.
+    pub fn knows(&self, row: &'static Endpoint) -> Result<()> {
+        self.caller_of(row).map(drop)
+    }
+
     /// Makes a call of the dispatch service or the legacy order service, and gives what it answers; null where that is
     /// nothing.
     pub async fn payload(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {

@@ -171,6 +171,13 @@ impl Client {
             .map_err(|error| errors::raise(py, &error))
     }
 
+    /// Whether a call could be made but for its token.
+    fn check(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<()> {
+        self.prepare(name, arguments)
+            .and_then(|(core, row, _)| core.knows(row))
+            .map_err(|error| errors::raise(py, &error))
+    }
+
     /// Makes a call of the dispatch service or the legacy order service with that token.
     fn payload<'py>(
         &self,

@@ -112,14 +112,15 @@ fn request(row: &Endpoint) -> String {
     format!("{} {}", row.method.as_str(), row.path)
 }
 
-/// The numbers of sections, linked to the pages that explain them.
-pub(crate) fn sections(numbers: &str) -> String {
+/// The numbers of sections, linked to the pages that explain them; section 3 has the states of several services.
+pub(crate) fn sections(numbers: &str, service: Service) -> String {
+    let page = |number: &str| match (number, service) {
+        ("3", Service::Dispatch | Service::LegacyOrders) => Some("dispatch"),
+        _ => RULES.iter().find(|(known, _)| *known == number).map(|(_, page)| *page),
+    };
     let linked: Vec<String> = numbers
         .split(", ")
-        .map(|number| match RULES.iter().find(|(known, _)| *known == number) {
-            Some((_, page)) => format!("[{number}](../rules/{page}.md)"),
-            None => number.to_owned(),
-        })
+        .map(|number| page(number).map_or(number.to_owned(), |page| format!("[{number}](../rules/{page}.md)")))
         .collect();
     format!("Specification {}.", linked.join(", "))
 }
@@ -131,7 +132,7 @@ fn section(row: &Endpoint) -> String {
              {}\n\n{}\n",
             request(row),
             row.doc,
-            sections(row.section)
+            sections(row.section, row.service())
         );
     }
     let mut out = format!(
@@ -140,7 +141,7 @@ fn section(row: &Endpoint) -> String {
         signature(row),
         request(row),
         row.doc,
-        sections(row.section)
+        sections(row.section, row.service())
     );
     if let Some((_, replacement)) = REPLACED_BY.iter().find(|(legacy, _)| *legacy == row.full_name) {
         out.push_str(&format!("\nReplaced by {{py:meth}}`client.{replacement}`.\n"));

@@ -1,6 +1,6 @@
 //! `python/docs/reference/records.md`: every record with its fields, and the tables of fields that calls show too.
 
-use headland::api::{Derived, Field, Kind, Shape};
+use headland::api::{Derived, Field, Kind, Service, Shape};
 
 use crate::records::{annotation, shapes_by_group};
 use crate::reference::{MARK, sections};
@@ -24,7 +24,7 @@ pub(crate) fn page() -> (String, String) {
                 shape.name,
                 shape.name,
                 shape.doc,
-                sections(shape.section),
+                sections(shape.section, Service::FieldData),
                 fields(shape)
             ));
         }

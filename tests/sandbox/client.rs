@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use headland::api::{self, Endpoint};
-use headland::client::{Arguments, Client, Config, Delivered, LimiterState, Target, UploadFile};
+use headland::client::{Arguments, Client, Config, Delivered, LimiterState, Target, Token, UploadFile};
 use headland::clock::{Clock, Sleep};
 use headland::limiter::Window;
 use headland::sandbox::fields::{Coverage, account};
@@ -52,6 +52,9 @@ pub(crate) fn client_that_accepts(accept: Content, sandbox: &Arc<Sandbox>, windo
     config.rate_limits = windows.to_vec();
     config.accept = accept;
     config.limiter_state = LimiterState::Memory;
+    let token = || Some(Token::Fixed(Secret::new(keys.dispatch_token.as_str())));
+    (config.dispatch_url, config.dispatch_token) = (Some(sandbox.dispatch_url()), token());
+    (config.legacy_orders_url, config.legacy_token) = (Some(sandbox.legacy_orders_url()), token());
     let base = Base::parse(&config.base_url).unwrap();
     let transport = HttpClient::new(&base, Duration::from_secs(10), Duration::from_secs(60), None).unwrap();
     Client::with_parts(config, Arc::new(transport), Arc::new(ServiceTime(Arc::clone(sandbox)))).unwrap()

@@ -12,6 +12,7 @@ mod content;
 mod devices;
 mod dispatch;
 mod dispatch_bodies;
+mod dispatch_client;
 mod dispatch_pages;
 mod faults;
 mod files;

@@ -13,7 +13,7 @@ Exit codes:
 7     the service or the connection is in trouble
 8     the job has no coverage, or cannot be converted
 9     the conversion needs more time
-10    the reply to an upload was lost: look at the list before trying again
+10    the reply to an upload or another POST was lost: look what became of it before trying again
 11    a reply or an archive cannot be read
 12    a file on this machine cannot be read or written
 130   interrupted

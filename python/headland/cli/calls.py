@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,7 +184,7 @@ def _show(value: Any, *, as_json: bool) -> None:
         sys.stdout.buffer.write(value)
     elif isinstance(value, Path):
         _show({"path": str(value)}, as_json=as_json)
-    elif as_json:
+    elif as_json or not isinstance(value, Mapping):
         print_json(value)
     else:
         print_record(value)

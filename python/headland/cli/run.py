@@ -98,7 +98,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="headland",
         description="From an access key to tidy, mapped field data.",
         epilog="Keys come from HEADLAND_BASE_URL, HEADLAND_API_KEY, HEADLAND_SHARED_SECRET and "
-        "HEADLAND_ACCESS_KEY, or from --profile NAME. Exit codes: see `python -m pydoc headland.cli`.",
+        "HEADLAND_ACCESS_KEY (for dispatch also HEADLAND_DISPATCH_URL and HEADLAND_DISPATCH_TOKEN), or from "
+        "--profile NAME. Exit codes: see `python -m pydoc headland.cli`.",
     )
     parser.add_argument("--version", action="version", version=f"headland {hl.__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
