@@ -10,7 +10,7 @@ SOURCES := $(RUST) $(shell find python/headland -name '*.py')
 ARCHIVES ?=
 OUT ?= demo
 
-.PHONY: help demo test test-rust test-python check check-rust check-python bench soak generate clean
+.PHONY: help demo test test-rust test-python check check-rust check-python docs bench soak generate clean
 
 help: ## Say what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,9 @@ check-python: $(VENV)/.developed
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest headland._core
 
+docs: $(VENV)/.developed ## Build the reference pages into python/docs/_build; every warning is an error.
+	$(BIN)/sphinx-build -W --keep-going -n -q python/docs python/docs/_build
+
 bench: $(VENV)/.developed ## Timed bars; exits non-zero when one is missed.
 	cargo bench --locked --bench core -- --quick
 	$(BIN)/python benches/bars.py
@@ -52,7 +55,7 @@ generate: ## Write the files that are made from the table.
 	HEADLAND_GENERATE=1 cargo test --locked --quiet --test generated
 
 clean: ## Remove everything that these rules made.
-	rm -rf $(VENV) target demo dist
+	rm -rf $(VENV) target demo dist python/docs/_build
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -14,6 +14,9 @@ mod part_file;
 /// The table: one row for an endpoint, one shape for a record.
 pub mod api;
 
+/// The OpenAPI document, from the table.
+pub mod openapi;
+
 /// JSON, XML and multipart, straight into and out of shapes.
 pub mod wire;
 

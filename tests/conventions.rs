@@ -11,6 +11,7 @@ const ROOMS: &[&str] = &[
     "clock",
     "part_file",
     "api",
+    "openapi",
     "wire",
     "signing",
     "archive",

@@ -67,7 +67,11 @@ def _utc(name: str, value: dt.datetime) -> str:
     if value.utcoffset() is None:
         message = f"`{name}` is a datetime without a time zone: add one, such as `tzinfo=datetime.UTC`"
         raise ValueError(message)
-    return value.astimezone(dt.UTC).isoformat().replace("+00:00", "Z")
+    try:
+        moment = value.astimezone(dt.UTC)
+    except OverflowError:
+        raise ValueError(f"`{name}` takes a time that has a date in UTC, not {value}") from None
+    return moment.isoformat().replace("+00:00", "Z")
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:

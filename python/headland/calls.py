@@ -174,7 +174,7 @@ class Calls(OpenClient):
 
     def resume(self, id: str) -> Conversion:
         """Pick up a conversion by the id of its handle; no call is made."""
-        return Conversion(self.core.resume(id), self.tell)
+        return Conversion(self.core.resume(arguments.text("id", id)), self.tell)
 
     def layer(
         self,
@@ -286,7 +286,7 @@ class AsyncCalls(OpenClient):
 
     def resume(self, id: str) -> AsyncConversion:
         """Pick up a conversion by the id of its handle; no call is made."""
-        return AsyncConversion(self.core.resume(id), self.tell)
+        return AsyncConversion(self.core.resume(arguments.text("id", id)), self.tell)
 
     async def layer(
         self,

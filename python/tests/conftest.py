@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from examples import opened
 from hypothesis import settings
 
 import headland as hl
@@ -46,3 +47,10 @@ def client(service: hl.Sandbox) -> Iterator[hl.Client]:
 def small_job(service: hl.Sandbox) -> str:
     """Give the id of the generated job with the fewest rows."""
     return min(service.truth, key=lambda truth: truth["rows"])["job_id"]
+
+
+@pytest.fixture(scope="module")
+def given() -> Iterator[dict[str, Any]]:
+    """Give what the examples speak of, on a service that those of a file share."""
+    with opened() as names:
+        yield names

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import doctest
 import inspect
-import io
 import os
 import re
-import textwrap
-import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbformat
 import pytest
+from examples import renewed, run
 from nbclient import NotebookClient
 
-import headland as hl
 from headland import groups
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -39,86 +32,9 @@ def examples() -> list[tuple[str, str]]:
     return found
 
 
-def shapefile(name: str = "example.zip") -> io.BytesIO:
-    """Give the files of a shapefile, zipped, as the rules for a prescription ask."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for extension in ("shp", "shx", "dbf"):
-            archive.writestr(f"example.{extension}", b"x")
-    content.name = name
-    content.seek(0)
-    return content
-
-
-@pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """Give what the examples speak of."""
-    with (
-        hl.Sandbox.demo(rate_limits=()) as service,
-        hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client,
-    ):
-        job_id = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
-        archive = io.BytesIO(client.job_data.download(job_id, format="BIN"))
-        archive.name = "example.jdp.zip"
-        cart_id = service.cart_truth[0]["id"]
-        cart = io.BytesIO(client.grain_carts.download(cart_id))
-        cart.name = "example.grc"
-        map_id = client.prescription_maps.upload(shapefile())["id"]
-        yield {
-            "service": service,
-            "client": client,
-            "computer_id": next(iter(client.field_computers.list()))["id"],
-            "hub_id": next(iter(client.field_hubs.list()))["id"],
-            "job_id": job_id,
-            "map_id": map_id,
-            "archive": archive,
-            "cart_id": cart_id,
-            "cart": cart,
-            "shapefile": shapefile(),
-            "folder": tmp_path_factory.mktemp("examples"),
-        }
-
-
-def orders(service: hl.Sandbox, client: hl.Client, method: str) -> dict[str, Any]:
-    """Give what the examples of dispatch and of the legacy orders speak of, new for each of them."""
-    done = {"startTime": "2026-05-01T06:00:00Z", "endTime": "2026-05-01T09:30:00Z"}
-    operation = client.dispatch.field_operations.create({"operation": "Spraying"})["id"]
-    order = client.legacy_orders.create_order({"name": "North 40"})["id"]
-    if not method.endswith("create_completion"):
-        client.legacy_orders.create_completion({"orderId": order, **done})
-    return {
-        "operation_id": operation,
-        "completion_id": client.dispatch.field_operations.complete(operation, done)["id"],
-        "completion_body": done,
-        "equipment_id": service.equipment[0].id,
-        "account_id": service.accounts[0].id,
-        "order_id": order,
-    }
-
-
 @pytest.mark.parametrize(("method", "source"), examples())
 def test_every_docstring_example_runs(method: str, source: str, given: dict[str, Any], tmp_path: Path) -> None:
-    names = dict(given, folder=tmp_path)
-    names["archive"].seek(0)
-    names["cart"].seek(0)
-    names["shapefile"].seek(0)
-    if method.endswith("PrescriptionMaps.send"):
-        # Each client sends a map of its own: one that is queued already would be a conflict.
-        names["map_id"] = given["client"].prescription_maps.upload(shapefile(f"{method}.zip"))["id"]
-    if method.removeprefix("Async").startswith(("Dispatch", "LegacyOrders")):
-        names |= orders(given["service"], given["client"], method)
-    if not method.startswith("Async"):
-        exec(source, names)
-        return
-
-    async def run() -> None:
-        async with hl.AsyncClient(**given["service"].credentials, rate_limits=(), limiter_state="memory") as client:
-            body = textwrap.indent(source, "    ")
-            made: dict[str, Any] = {}
-            exec(f"async def example():\n{body}", names | {"client": client}, made)
-            await made["example"]()
-
-    asyncio.run(run())
+    run(source, renewed(given, tmp_path, method, source), asynchronous=method.startswith("Async"))
 
 
 def test_every_python_block_of_the_readme_runs(

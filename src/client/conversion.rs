@@ -36,7 +36,9 @@ impl Conversion {
 
     /// Finds the row and the arguments in an id that [`Conversion::id`] gave.
     pub(super) fn resume(client: Client, id: &str) -> Result<Self> {
-        let wrong = || Error::new(Kind::Value, format!("`{id}` is not the id of a conversion"));
+        let wrong = || {
+            Error::new(Kind::Value, format!("`id` takes the id of a conversion, as its handle gives it, not `{id}`"))
+        };
         let mut parts = id.split('/');
         let row = parts.next().and_then(row).ok_or_else(wrong)?;
         let given: Vec<(&str, String)> =

@@ -41,7 +41,7 @@ use self::crs::Crs;
 pub use crate::archive::{Diagnostic, Limits, Options, Source, layers};
 use crate::error::Result;
 pub use cancel::Cancel;
-pub use read::read;
+pub use read::{check, read};
 
 /// A table of field data: columns, one geometry column (WKB), its coordinate system, units and diagnostics.
 #[derive(Clone, Debug)]

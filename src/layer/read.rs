@@ -8,20 +8,34 @@ use super::crs::Crs;
 use super::geometry::Geometries;
 use super::table::{self, Table};
 use super::{Layer, grain_cart, schema, units};
-use crate::archive::{self, Diagnostic, Index, Member, Options, Set, Source};
+use crate::archive::{self, Diagnostic, Encoding, Index, Member, Options, Set, Source};
 use crate::error::{Error, Kind, Result};
 
 /// Sidecars are small; more than this is none.
 const SIDECAR: u64 = 4 << 20;
 
+/// Refuses options that no archive could be read with, for those who fetch one first.
+pub fn check(options: &Options) -> Result<()> {
+    let wrong = |message: String| Err(Error::new(Kind::Value, message));
+    match &options.to_crs {
+        Some(target) if !is_wgs84(target) => {
+            return wrong(format!(
+                "`to_crs` takes `EPSG:4326` (`WGS84`), which layers can be transformed to, not `{target}`"
+            ));
+        }
+        _ => {}
+    }
+    match &options.encoding {
+        Some(name) if Encoding::named(name).is_none() => {
+            wrong(format!("`encoding` takes the name of an encoding, such as `cp1252`, not `{name}`"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Reads one layer of a zip, a folder or a shapefile, or a grain cart file.
 pub fn read(source: &Source, options: &Options) -> Result<Layer> {
-    if let Some(target) = &options.to_crs
-        && !is_wgs84(target)
-    {
-        let message = format!("layers can be transformed to `EPSG:4326` (`WGS84`), not to `{target}`");
-        return Err(Error::new(Kind::Value, message));
-    }
+    check(options)?;
     let (sets, mut notes) = archive::sets(source, &options.limits)?;
     let set = Set::choose(sets, options.layer.as_deref(), source)?;
     if options.strict {

@@ -310,7 +310,7 @@ impl Client {
     ) -> PyResult<Layer> {
         let row = row(name).map_err(|error| errors::raise(py, &error))?.full_name;
         let call = self.fetch(py, name, arguments, timeout)?;
-        let options = reading.options();
+        let options = reading.checked(py)?;
         let (source, origin) = bridge::wait(py, call)?;
         bridge::compute(py, move |_| layer::read_of_job(&source, options, row, origin)).map(Layer::new)
     }
@@ -326,7 +326,7 @@ impl Client {
     ) -> PyResult<Bound<'py, PyAny>> {
         let row = row(name).map_err(|error| errors::raise(py, &error))?.full_name;
         let call = self.fetch(py, name, arguments, timeout)?;
-        let options = reading.options();
+        let options = reading.checked(py)?;
         let call = async move {
             let (source, origin) = call.await?;
             bridge::offload(move || layer::read_of_job(&source, options, row, origin)).await

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
-use super::{bridge, cells, frames};
+use super::{bridge, cells, errors, frames};
 use crate::archive::{self, Limits, Options, Source};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self as records, Cancel, picture::Picture};
@@ -197,6 +197,13 @@ impl Reading {
     pub(super) fn options(self) -> Options {
         let Self { layer, columns, encoding, strict, threads, limits, to_crs } = self;
         Options { layer, columns, encoding, strict, threads, limits: bounds(limits), to_crs }
+    }
+
+    /// The options, before a call is spent on an archive that could not be read with them.
+    pub(super) fn checked(self, py: Python<'_>) -> PyResult<Options> {
+        let options = self.options();
+        records::check(&options).map_err(|error| errors::raise(py, &error))?;
+        Ok(options)
     }
 }
 

@@ -40,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use super::secret::Secret;
     #[pymodule_export]
-    use super::table::{parameters, rows};
+    use super::table::{openapi, parameters, rows};
 
     use pyo3::prelude::*;
 

@@ -7,6 +7,7 @@ use crate::api::locations::DEVICE_LOCATION;
 use crate::api::row::Takes;
 use crate::api::{self, Endpoint, Place, Returns};
 use crate::error::{Error, Kind, Result};
+use crate::openapi::{Addresses, document};
 
 /// The row of that full name.
 pub(super) fn row(name: &str) -> Result<&'static Endpoint> {
@@ -23,7 +24,8 @@ pub(super) fn gives(row: &Endpoint) -> &'static str {
     }
 }
 
-/// Name, kind and need of each parameter of a row: `headland.arguments` checks what users write by it.
+/// Name and kind of each parameter of a row, and whether it takes a value in every call: what is left out without a
+/// default is not sent. `headland.arguments` checks what users write by it.
 #[pyfunction]
 pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static str, &'static str, bool)>> {
     let row = row(name).map_err(|error| errors::raise(py, &error))?;
@@ -36,7 +38,7 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
             Takes::File => "file",
             Takes::Mapping => "mapping",
         };
-        (parameter.name, takes, parameter.default.is_none() && parameter.place != Place::Query)
+        (parameter.name, takes, parameter.default.is_some() || parameter.place != Place::Query)
     };
     Ok(row.parameters.iter().filter(|parameter| !parameter.is_constant()).map(describe).collect())
 }
@@ -45,4 +47,10 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
 #[pyfunction]
 pub(super) fn rows() -> Vec<&'static str> {
     api::rows().filter(|row| row.is_implemented()).map(|row| row.full_name).collect()
+}
+
+/// The `OpenAPI` document of the interface, as JSON on one line.
+#[pyfunction]
+pub(super) fn openapi() -> String {
+    document(&Addresses::default()).to_string()
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::Body;
 use chrono::{DateTime, Utc};
 use http::request::Parts;
-use http::{HeaderMap, Request as HttpRequest, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request as HttpRequest, Response, StatusCode, header};
 
 use super::accept::{self, Accepted};
 use super::checks::{self, Checked};
@@ -26,13 +26,17 @@ use super::{
     Request, field_computers, field_hubs, files, grain_carts, job_data, locations, locked, prescription_maps, upload,
 };
 use crate::api::access_key::ACCESS_KEY;
-use crate::api::{self, Endpoint, Index, Method, Returns};
+use crate::api::{self, Endpoint, Index, Returns};
+use crate::openapi::{self, Addresses};
 
 /// Requests that the log holds at most; the oldest go first.
 const LOG_LENGTH: usize = 100_000;
 
 /// The row that answers for revoked and expired keys too.
 const SUMMARY: &str = "access_key";
+
+/// Where the service describes itself (`headland openapi`).
+const DOCUMENT: &str = "/openapi.json";
 
 /// The service behind its listener.
 pub(super) struct Service {
@@ -62,6 +66,9 @@ impl Service {
     /// Answers one request.
     pub(super) async fn answer(&self, request: HttpRequest<Body>) -> Result<Response<Body>, Closed> {
         let (head, body) = request.into_parts();
+        if head.method == Method::GET && head.uri.path() == DOCUMENT {
+            return Ok(self.document());
+        }
         let query = Query::parse(head.uri.query().unwrap_or_default());
         let (method, path) = (head.method.as_str(), head.uri.path());
         // The dispatch service and the legacy order service have addresses, checks and limits of their own.
@@ -116,6 +123,20 @@ impl Service {
             truncated: meets(Fault::Truncated),
         };
         Ok(write(reply, &around))
+    }
+
+    /// The interface as a document, for whoever asks: it takes no keys and counts for no limit.
+    fn document(&self) -> Response<Body> {
+        let at = |path: &str| Some(format!("{}{path}", self.world.base));
+        let addresses = Addresses {
+            field_data: at(""),
+            dispatch: at(Address::Dispatch.path()),
+            legacy_dispatch: at(Address::LegacyDispatch.path()),
+            legacy_orders: at(Address::LegacyOrders.path()),
+        };
+        let mut response = Response::new(Body::from(openapi::document(&addresses).to_string()));
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
     }
 
     fn count(&self, headers: &HeaderMap, now: DateTime<Utc>) -> Option<Standing> {
@@ -263,7 +284,7 @@ impl Service {
         }
         let is_file = route.is_file();
         let (row, ids) = route.found(head)?;
-        if row.method != Method::Get && !grant.may_write {
+        if row.method != api::Method::Get && !grant.may_write {
             return Err(self.read_only(path));
         }
         if !is_file && accept::accepted(&head.headers, &self.world.habits).is_none() {

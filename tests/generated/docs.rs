@@ -37,8 +37,8 @@ pub(crate) fn docstring(row: &Endpoint, mode: Mode) -> String {
     out
 }
 
-/// The example of a row as the asynchronous client's users write it.
-fn example(row: &Endpoint, mode: Mode) -> String {
+/// The example of a row as the users of one of the clients write it.
+pub(crate) fn example(row: &Endpoint, mode: Mode) -> String {
     match (mode, row.returns) {
         (Mode::Sync, _) => row.example.to_owned(),
         (Mode::Async, Returns::Index(_) | Returns::Listing(_)) => row.example.replace(" for ", " async for "),
@@ -97,7 +97,8 @@ fn returned(row: &Endpoint, mode: Mode) -> String {
     }
 }
 
-fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
+/// What a call can raise, and when.
+pub(crate) fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
     if row.service() != Service::FieldData {
         return raises_with_token(row);
     }

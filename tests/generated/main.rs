@@ -1,4 +1,4 @@
-//! The Python files that are made from the table: written with `make generate`, and checked by this test.
+//! The Python files and the pages that are made from the table: written with `make generate`, and checked by this test.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 #![allow(
@@ -7,34 +7,40 @@
     reason = "a generator reads best as the text that it writes"
 )]
 
+mod command_line;
 mod docs;
 mod methods;
 mod records;
+mod reference;
+mod reference_records;
+mod reference_tables;
 mod text;
 
 use std::path::{Path, PathBuf};
 
-/// Each generated file, below `python/headland`, and what it should hold.
+/// Each generated file, below `python`, and what it should hold.
 fn files() -> Vec<(String, String)> {
-    let mut files = methods::groups();
-    files.extend(records::records());
+    let code = methods::groups().into_iter().chain(records::records());
+    let mut files: Vec<_> = code.map(|(name, text)| (format!("headland/{name}"), text)).collect();
+    let pages = reference::pages().into_iter().chain([reference_records::page()]).chain(reference_tables::tables());
+    files.extend(pages.map(|(name, text)| (format!("docs/{name}"), text)));
     files
 }
 
 /// Generated files that no longer belong to any group.
 fn orphans(root: &Path) -> Vec<PathBuf> {
     let known: Vec<PathBuf> = files().into_iter().map(|(name, _)| root.join(name)).collect();
-    ["groups", "records"]
+    ["headland/groups", "headland/records", "docs/reference", "docs/tables"]
         .iter()
         .flat_map(|folder| std::fs::read_dir(root.join(folder)).into_iter().flatten())
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "py") && !known.contains(path))
+        .filter(|path| path.is_file() && !known.contains(path))
         .collect()
 }
 
 #[test]
 fn generated_files_are_what_the_table_says() {
-    let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("python/headland");
+    let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("python");
     let write = std::env::var_os("HEADLAND_GENERATE").is_some();
     let mut stale = Vec::new();
     for (name, expected) in files() {

@@ -216,7 +216,8 @@ fn method(row: &Endpoint, mode: Mode) -> String {
     out
 }
 
-fn returns(row: &Endpoint, mode: Mode) -> String {
+/// The type of what a method gives.
+pub(crate) fn returns(row: &Endpoint, mode: Mode) -> String {
     match row.returns {
         Returns::Detail(shape) => shape.name.to_owned(),
         Returns::OneOf(index) => format!("{} | None", index.item.name),

@@ -163,7 +163,7 @@ pub(crate) fn with_unit(field: &Field) -> String {
 }
 
 /// The type of a field. A record always has its own id, so users need not prove it to their type checker.
-fn annotation(field: &Field) -> String {
+pub(crate) fn annotation(field: &Field) -> String {
     match field.kind {
         Kind::Id if field.snake == "id" => "str".to_owned(),
         Kind::Id | Kind::Text => "str | None".to_owned(),

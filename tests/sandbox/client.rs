@@ -66,7 +66,7 @@ fn client_of(accept: Content, keys: [&str; 3], sandbox: &Arc<Sandbox>, windows: 
     config.rate_limits = windows.to_vec();
     config.accept = accept;
     config.limiter_state = LimiterState::Memory;
-    let token = || Some(Token::Fixed(Secret::new(keys.dispatch_token.as_str())));
+    let token = || Some(Token::Fixed(Secret::new(sandbox.keys().dispatch_token.as_str())));
     (config.dispatch_url, config.dispatch_token) = (Some(sandbox.dispatch_url()), token());
     (config.legacy_orders_url, config.legacy_token) = (Some(sandbox.legacy_orders_url()), token());
     let base = Base::parse(&config.base_url).unwrap();

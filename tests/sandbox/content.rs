@@ -206,7 +206,8 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
             let stored: Vec<(String, Value)> = match name {
                 "access_key" => {
                     let key = Value::Text(sandbox.keys().access_key.clone());
-                    vec![(String::new(), Value::Record(vec![("access_key".into(), key)]))]
+                    let stored = vec![("access_key".into(), key), ("is_active".into(), Value::Boolean(true))];
+                    vec![(String::new(), Value::Record(stored))]
                 }
                 "job_data.get" => account.jobs.iter().map(|job| (job.id.clone(), job.detail.clone())).collect(),
                 "field_computers.get" => {
@@ -235,11 +236,11 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
             held::upload_cart(client, row).await;
             Vec::new()
         }
-        Returns::File => bytes(file(client, &small_job(), "BIN").await),
+        Returns::File => bytes(held::of_job(&small_job(), "BIN", file(client, &small_job(), "BIN").await)),
         Returns::Conversion | Returns::Layer => {
             let mut conversion = client.conversion(row, of(name, &[("id", &small_job())])).unwrap();
             match conversion.result(Target::Memory).await.unwrap() {
-                Delivered::Bytes(found) => bytes(found),
+                Delivered::Bytes(found) => bytes(held::of_job(&small_job(), "SHP", found)),
                 Delivered::File(path) => panic!("asked for bytes, got {}", path.display()),
             }
         }

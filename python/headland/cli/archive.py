@@ -1,11 +1,13 @@
-"""Verbs that need no service: ``read`` and ``demo``."""
+"""Verbs that need no service: ``read``, ``demo`` and ``openapi``."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
+from headland import _core
 from headland.cli.output import Verbs, add_verb, print_json, print_table
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ def add_verbs(verbs: Verbs) -> None:
     read.add_argument("--encoding", help="the encoding of texts, instead of what the archive says")
     read.add_argument("--lenient", action="store_true", help="read what can be saved of a damaged archive")
     read.add_argument("--to", type=Path, metavar="FILE", help="write FILE: .parquet or .geojson")
+
+    openapi = add_verb(verbs, "openapi", _openapi, "Print the interface as an OpenAPI 3.1 document.")
+    openapi.add_argument("--out", type=Path, metavar="FILE", help="write FILE instead")
 
 
 def _demo(given: argparse.Namespace) -> int:
@@ -78,3 +83,14 @@ def _print(layer: hl.Layer, written: Path | None) -> None:
         print(f"{note.code}: {note.message}")
     if written is not None:
         print(f"written: {written}")
+
+
+def _openapi(given: argparse.Namespace) -> int:
+    document = _core.openapi()
+    if not given.json:
+        document = json.dumps(json.loads(document), indent=2, ensure_ascii=False)
+    if given.out is None:
+        print(document)
+    else:
+        given.out.write_text(f"{document}\n", encoding="utf-8")
+    return 0

@@ -1,0 +1,82 @@
+"""How the reference pages are built: `make docs`. Nothing here needs the network."""
+
+import inspect
+from importlib.metadata import version as version_of
+
+project = "headland"
+author = "the headland developers"
+copyright = author
+version = release = version_of("headland")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build", "tables"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+default_role = "code"
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"headland {version}"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
+html_sidebars = {page: [] for page in ("getting_started", "archives", "sandbox", "command_line")}
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 4,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+napoleon_numpy_docstring = False
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 90
+
+# Types of the standard library and of packages that users may have: without the network there are no pages to link.
+nitpick_ignore_regex = [
+    ("py:class", r"(typing|collections\.abc|datetime|pathlib|os|argparse)\..*"),
+    ("py:class", r"(geopandas|pyarrow|gpd|pa|dt)\..*"),
+    ("py:class", r"(headland\.pages\.Record|Record|Path|Source|AsIs|Token)"),
+]
+
+
+NOT_MADE_BY_USERS = {"Layer", "Pages", "AsyncPages", "Conversion", "AsyncConversion", "Faults"}
+
+
+def setup(app):
+    """Fit autodoc to the package."""
+    app.connect("missing-reference", by_public_name)
+    app.connect("autodoc-process-signature", without_inner_arguments)
+    app.connect("autodoc-process-docstring", with_arguments, priority=400)
+    app.connect("autodoc-process-docstring", with_whole_sentences, priority=400)
+
+
+def by_public_name(app, env, node, content):
+    """Resolve a name by where users find it: `headland.Pages` for `headland.pages.Pages`."""
+    domain = env.domains["py"]
+    name = node.get("reftarget", "").rpartition(".")[2]
+    known = next((full for full in (f"headland.{name}", f"headland.records.{name}") if full in domain.objects), None)
+    if node.get("refdomain") != "py" or known is None:
+        return None
+    return domain.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], known, node, content)
+
+
+def without_inner_arguments(app, what, name, obj, options, signature, returns):
+    """Show no arguments of what only headland itself makes."""
+    is_inner = what == "exception" or (what == "class" and name.rpartition(".")[2] in NOT_MADE_BY_USERS)
+    return ("", returns) if is_inner and signature else None
+
+
+def with_arguments(app, what, name, obj, options, lines):
+    """Add what both clients take, which is said once, at what they share."""
+    if name in {"headland.Client", "headland.AsyncClient"}:
+        lines += inspect.getdoc(obj.__mro__[1]).splitlines()[1:]
+
+
+def with_whole_sentences(app, what, name, obj, options, lines):
+    """Break the first line of an attribute after a colon: napoleon would take what stands before it for a type."""
+    if what in {"attribute", "data", "property"} and lines and ": " in lines[0]:
+        lines[0:1] = lines[0].replace(": ", ":\n", 1).split("\n")

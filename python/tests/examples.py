@@ -1,0 +1,127 @@
+"""What examples speak of, and how they are run: those of docstrings and those of the reference pages."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import inspect
+import io
+import re
+import types
+import zipfile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+COMPLETION = {
+    "startTime": "2026-05-04T06:30:00Z",
+    "endTime": "2026-05-04T11:00:00Z",
+    "Seed lot": "A-17",
+}
+"""A completion that holds what is required by default, and what an example requires besides."""
+
+FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """A block of code in a page: its language, the line that it begins at, its text."""
+
+    language: str
+    line: int
+    source: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """Give the blocks of a page that are examples: all Python, and what a shell is asked for `headland`."""
+    text = page.read_text(encoding="utf-8")
+    found = [Block(match[1], text.count("\n", 0, match.start(2)) + 1, match[2]) for match in FENCE.finditer(text)]
+    return [block for block in found if block.language == "python" or block.source.startswith("$ headland")]
+
+
+def shapefile(name: str = "example.zip") -> io.BytesIO:
+    """Give the files of a shapefile, zipped, as the rules for a prescription ask."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for extension in ("shp", "shx", "dbf"):
+            archive.writestr(f"example.{extension}", b"x")
+    content.name = name
+    content.seek(0)
+    return content
+
+
+@contextlib.contextmanager
+def opened() -> Iterator[dict[str, Any]]:
+    """Start a service for examples, and give the names that they speak of."""
+    with (
+        hl.Sandbox.demo(rate_limits=()) as service,
+        hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client,
+    ):
+        yield preamble(service, client)
+
+
+def preamble(service: hl.Sandbox, client: hl.Client) -> dict[str, Any]:
+    """Give the names that examples speak of; the overview of the reference pages explains them."""
+    job_id = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
+    archive = io.BytesIO(client.job_data.download(job_id, format="BIN"))
+    archive.name = "example.jdp.zip"
+    cart_id = service.cart_truth[0]["id"]
+    cart = io.BytesIO(client.grain_carts.download(cart_id))
+    cart.name = "example.grc"
+    return {
+        "hl": hl,
+        "service": service,
+        "client": client,
+        "computer_id": next(iter(client.field_computers.list()))["id"],
+        "hub_id": next(iter(client.field_hubs.list()))["id"],
+        "job_id": job_id,
+        "archive": archive,
+        "cart_id": cart_id,
+        "cart": cart,
+        "equipment_id": service.equipment[0].id,
+        "account_id": service.accounts[0].id,
+        "completion_body": COMPLETION,
+    }
+
+
+def renewed(given: dict[str, Any], folder: Path, name: str, source: str) -> dict[str, Any]:
+    """Give the names for one example: files from their beginning, a map that is not queued, work to be done."""
+    given["archive"].seek(0)
+    given["cart"].seek(0)
+    client: hl.Client = given["client"]
+    map_id = client.prescription_maps.upload(shapefile(f"{name}.zip"))["id"]
+    names = {**given, "folder": folder, "map_id": map_id, "shapefile": shapefile(f"{name} too.zip")}
+    if "dispatch" in source or "legacy_orders" in source:
+        operations, orders = client.dispatch.field_operations, client.legacy_orders
+        names["operation_id"] = operations.create({"name": name, "operation": "Planting"})["id"]
+        names["completion_id"] = operations.complete(names["operation_id"], COMPLETION)["id"]
+        names["order_id"] = orders.create_order({"name": name})["id"]
+        if "create_completion" not in source:
+            orders.create_completion({"orderId": names["order_id"], **COMPLETION})
+    return names
+
+
+def run(source: str, names: dict[str, Any], *, asynchronous: bool | None = None, where: str = "<example>") -> None:
+    """Run an example; one that awaits, or is said to be asynchronous, with an asynchronous client in an event loop."""
+    code = compile(source, where, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    awaits = bool(code.co_flags & inspect.CO_COROUTINE)
+    example = types.FunctionType(code, names)
+    if not (awaits if asynchronous is None else asynchronous):
+        example()
+        return
+
+    async def wait() -> None:
+        waiting = names["client"]
+        async with hl.AsyncClient(**names["service"].credentials, rate_limits=(), limiter_state="memory") as names[
+            "client"
+        ]:
+            outcome = example()
+            if awaits:
+                await outcome
+        names["client"] = waiting
+
+    asyncio.run(wait())

@@ -1,0 +1,181 @@
+"""The reference pages: built without a warning and without the network, every example run, nothing left out."""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from examples import Block, blocks, opened, renewed, run, shapefile
+from sphinx.util.inventory import InventoryFile
+
+import headland as hl
+from headland import _core, errors
+from headland.cli import main
+from headland.cli.run import _parser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+CALLS = [page for page in PAGES if page.parent.name == "reference"]
+"""Pages of calls: each example stands alone. Elsewhere the examples of a page are read from top to bottom."""
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(DOCS).as_posix()
+
+
+def prepare(given: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the files that examples name into the working folder, and the keys into the environment."""
+    monkeypatch.chdir(folder)
+    for file in (given["archive"], given["cart"], shapefile()):
+        (folder / file.name).write_bytes(file.getvalue())
+    for name, value in {**given["service"].credentials, "rate_limits": "", "limiter_state": "memory"}.items():
+        monkeypatch.setenv(f"HEADLAND_{name.upper()}", value)
+
+
+def run_block(page: Path, block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    if block.language == "python":
+        run("\n" * (block.line - 1) + block.source, names, where=str(page))
+        return
+    for name, value in names.items():
+        if name.endswith("_id"):
+            monkeypatch.setenv(name.upper(), value)
+    if "$BODY" in block.source:
+        monkeypatch.setenv("BODY", json.dumps(body_of(block.source, names)))
+    for line in block.source.splitlines():
+        if line.startswith("$ "):
+            command, *words = [os.path.expandvars(word) for word in shlex.split(line[2:])]
+            assert command == "headland", f"{name_of(page)}:{block.line}: `{line}` cannot be run here"
+            if words[0] == "sandbox":
+                serve(words)
+            else:
+                assert main(words) == 0, f"{name_of(page)}:{block.line}: `{line}`"
+
+
+def body_of(source: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Give the mapping that `$BODY` stands for in a call."""
+    completion: dict[str, Any] = names["completion_body"]
+    if "equipment.assign" in source:
+        return {"fieldOperationId": names["operation_id"]}
+    if "legacy_orders." in source:
+        return {"orderId": names["order_id"], "id": names["order_id"], "operator": "operator-2", **completion}
+    return completion
+
+
+def serve(words: list[str]) -> None:
+    """Start the local service as a shell would, and interrupt it when it has said where it is."""
+    with subprocess.Popen([sys.executable, "-m", "headland", *words], stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        assert "http://127.0.0.1:" in started.stdout.readline()
+        started.send_signal(signal.SIGINT)
+        started.stdout.read()
+    assert started.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("page", "block"),
+    [pytest.param(page, block, id=f"{name_of(page)}:{block.line}") for page in CALLS for block in blocks(page)],
+)
+@pytest.mark.usefixtures("capsys")
+def test_every_example_of_a_call_runs(
+    page: Path, block: Block, given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(given, tmp_path, monkeypatch)
+    run_block(page, block, renewed(given, tmp_path, f"{page.stem} {block.line}", block.source), monkeypatch)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in CALLS and blocks(page)], ids=name_of)
+@pytest.mark.usefixtures("capsys")
+def test_the_examples_of_a_page_run_from_top_to_bottom(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened() as given:
+        prepare(given, tmp_path, monkeypatch)
+        names = renewed(given, tmp_path, page.stem, page.read_text(encoding="utf-8"))
+        for block in blocks(page):
+            run_block(page, block, names, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the pages as `make docs` does."""
+    target = tmp_path_factory.mktemp("docs")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", DOCS, target],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+@pytest.fixture(scope="module")
+def documented(built: Path) -> set[str]:
+    """Give the name of every Python object that has a place in the pages."""
+    with (built / "objects.inv").open("rb") as inventory:
+        found = InventoryFile.load(inventory, "", posixpath.join)
+    return {name for kind in found if kind.startswith("py:") for name in found[kind]}
+
+
+def test_nothing_is_fetched_from_elsewhere(built: Path) -> None:
+    for page in built.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        fetched = re.findall(r"""<(?:script|link|img|iframe)\b[^>]*?(?:src|href)="((?:https?:)?//[^"]*)""", text)
+        assert not fetched, f"{page.name} fetches {fetched}"
+
+
+def test_every_call_of_the_table_has_its_section(documented: set[str]) -> None:
+    assert {f"client.{name}" for name in _core.rows()} <= documented
+
+
+def test_every_public_name_is_documented(documented: set[str]) -> None:
+    assert {f"headland.{name}" for name in hl.__all__} <= documented
+
+
+def test_every_exception_is_documented_and_in_the_table_of_errors(documented: set[str]) -> None:
+    kinds = {kind.__name__ for kind in errors.HeadlandError.__subclasses__() if not kind.__name__.startswith("_")}
+    assert {f"headland.{kind}" for kind in kinds} <= documented
+    table = (DOCS / "rules/errors.md").read_text(encoding="utf-8")
+    assert {kind for kind in kinds if f"`~headland.{kind}`" not in table} == set()
+
+
+def known(message: str) -> Iterator[str]:
+    """Give the names that a message lists behind its last "of"."""
+    yield from message.rpartition(" of ")[2].split(", ")
+
+
+def test_every_fault_and_every_variant_is_in_the_page_of_the_local_service(built: Path) -> None:
+    page = (built / "sandbox.html").read_text(encoding="utf-8")
+    with hl.Sandbox() as service, pytest.raises(ValueError, match="is no fault") as fault:
+        service.faults.add(endpoint="*", kind="gremlins")
+    with pytest.raises(ValueError, match="is no variant") as variant:
+        hl.Sandbox(variants=["tame"])
+    names = [*known(str(fault.value)), *known(str(variant.value))]
+    assert len(names) > 30
+    assert [name for name in names if f'<span class="pre">{name}</span>' not in page] == []
+
+
+def test_every_verb_is_in_the_page_of_the_command_line() -> None:
+    page = (DOCS / "command_line.md").read_text(encoding="utf-8")
+    verbs = re.search(r"verbs:\n.*?\n\n", _parser().format_help(), re.DOTALL)
+    assert verbs is not None
+    listed = re.findall(r"^    (\w+)  ", verbs[0], re.MULTILINE)
+    assert len(listed) > 8
+    assert [verb for verb in listed if f"| `headland {verb}" not in page] == []
+
+
+def test_the_names_of_examples_are_explained(given: dict[str, Any]) -> None:
+    overview = (DOCS / "reference/index.md").read_text(encoding="utf-8")
+    assert [name for name in given if f"`{name}`" not in overview] == []

@@ -1,0 +1,234 @@
+//! The OpenAPI 3.1 document of the whole interface, written from the table.
+//!
+//! It says what the service does on the wire, for clients in any language and for tools that test or draw interfaces.
+//! What headland makes of replies is not in it: fields that follow from others are left out, and rows that are one
+//! request in several forms (`job_data.download`, `job_data.read`) are one operation.
+
+mod operations;
+mod parameters;
+mod responses;
+mod schemas;
+
+use serde_json::{Map, Value, json};
+
+use crate::api::{GROUPS, Service};
+
+/// Where the services are. What is not known is a variable of the document, for its reader to fill in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Addresses {
+    /// The field data API.
+    pub field_data: Option<String>,
+    /// The dispatch service.
+    pub dispatch: Option<String>,
+    /// The legacy order service, at its first address.
+    pub legacy_dispatch: Option<String>,
+    /// The legacy order service, at its second address.
+    pub legacy_orders: Option<String>,
+}
+
+/// What opens the document: how every request is made.
+const ABOUT: &str = "Machine and agronomic data of a customer: field computers, field hubs, prescription maps, job data \
+and grain carts, with the dispatch service and the legacy order service that it replaces.\n\n\
+**Signature.** Every request of the field data API carries the four headers of its security schemes. `X-SS-Signature` \
+is made from six values, each followed by CRLF, in this order: the HTTP method in upper case; the host in lower case; \
+the absolute path without the query, in lower case and never percent-decoded; the value of `X-SS-TimeStamp`; the API \
+key; the access key. HMAC-SHA1 over the UTF-8 bytes of that text, with the base64-decoded shared secret as its key, in \
+base64. A request lives for 120 seconds. Query and body are not signed, so it must travel over HTTPS.\n\n\
+**Content types.** `Accept: application/json` and `Accept: text/xml` give the same records, files apart; send it \
+always. `Accept-Encoding: gzip` or `deflate` packs them. In XML the root is `ServiceIndex` for lists, `ServiceResponse` \
+for errors and waits, else the name of the schema, each in a namespace of its own; the items of a list follow its \
+envelope without an element around them.\n\n\
+**Letter case.** Paths, names of query parameters and values of `format` are read in any letter case.\n\n\
+**Limits.** 30 calls in 60 seconds for each client; beyond it every request is answered with 429 until the window \
+resets. A stricter figure, 15 in any 30 seconds, is stated as well.\n\n\
+**Dispatch.** The dispatch service and the legacy order service stand at addresses of their own and take a bearer \
+token. Payloads are JSON whose members the interface does not show. Lists come raw, without an envelope; `Location` \
+holds the address of the next page.";
+
+/// The document.
+#[must_use]
+pub fn document(addresses: &Addresses) -> Value {
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Field data service",
+            "summary": "From an access key to field data.",
+            "description": ABOUT,
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "servers": addresses.servers(Service::FieldData),
+        "security": security(Service::FieldData),
+        "tags": tags(),
+        "paths": operations::paths(addresses),
+        "components": {
+            "schemas": schemas::all(),
+            "responses": responses::refusals(),
+            "headers": responses::headers(),
+            "securitySchemes": schemes(),
+        },
+    })
+}
+
+impl Addresses {
+    /// The servers of a service.
+    fn servers(&self, service: Service) -> Value {
+        let one = |variable: &str, known: Option<&String>, example: &str, doc: &str| match known {
+            Some(url) => json!({ "url": url, "description": doc }),
+            None => json!({
+                "url": format!("{{{variable}}}"),
+                "description": doc,
+                "variables": { (variable): { "default": example, "description": "The address that you were given." } },
+            }),
+        };
+        match service {
+            Service::FieldData => {
+                json!([one("base_url", self.field_data.as_ref(), "https://fields.example.com", "The field data API.")])
+            }
+            Service::Dispatch => json!([one(
+                "dispatch_url",
+                self.dispatch.as_ref(),
+                "https://dispatch.example.com",
+                "The dispatch service."
+            )]),
+            Service::LegacyOrders => json!([
+                one(
+                    "legacy_dispatch_url",
+                    self.legacy_dispatch.as_ref(),
+                    "https://legacy-dispatch.example.com",
+                    "The legacy order service."
+                ),
+                one(
+                    "legacy_orders_url",
+                    self.legacy_orders.as_ref(),
+                    "https://legacy-orders.example.com",
+                    "The legacy order service, at its other address."
+                ),
+            ]),
+        }
+    }
+}
+
+/// The tag of a group; the rows of the client itself are about the access key.
+fn tag(group: &str) -> &str {
+    if group.is_empty() { "access_key" } else { group }
+}
+
+fn tags() -> Value {
+    GROUPS.iter().map(|group| json!({ "name": tag(group.name), "description": group.doc })).collect()
+}
+
+/// What a request to a service proves itself with: of the field data API all four headers together.
+fn security(service: Service) -> Value {
+    match service {
+        Service::FieldData => json!([{ "apiKey": [], "signature": [], "accessKey": [], "timeStamp": [] }]),
+        Service::Dispatch => json!([{ "dispatchToken": [] }]),
+        Service::LegacyOrders => json!([{ "legacyToken": [] }]),
+    }
+}
+
+fn schemes() -> Value {
+    let header = |name: &str, doc: &str| json!({ "type": "apiKey", "in": "header", "name": name, "description": doc });
+    let bearer = |doc: &str| json!({ "type": "http", "scheme": "bearer", "description": doc });
+    let schemes = [
+        ("apiKey", header("X-SS-APIKey", "The API key that was issued to the partner.")),
+        (
+            "signature",
+            header(
+                "X-SS-Signature",
+                "The signature of the request, made with the partner's shared secret as the description of this \
+                 document says (5.4).",
+            ),
+        ),
+        ("accessKey", header("X-SS-AccessKey", "The access key that a customer issued through the portal.")),
+        (
+            "timeStamp",
+            header(
+                "X-SS-TimeStamp",
+                "Seconds since 1970-01-01 00:00:00 UTC when the request was made; 120 later it is void.",
+            ),
+        ),
+        ("dispatchToken", bearer("The token of the dispatch service. How it is obtained is not shown (5.6).")),
+        ("legacyToken", bearer("The token of the legacy order service. How it is obtained is not shown (5.6).")),
+    ];
+    Value::Object(schemes.into_iter().map(|(name, scheme)| (name.to_owned(), scheme)).collect::<Map<_, _>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::api::{self, Kind};
+
+    fn written() -> Value {
+        document(&Addresses::default())
+    }
+
+    #[test]
+    fn every_row_stands_in_one_operation_of_its_path_and_method() {
+        let document = written();
+        let mut operations = HashSet::new();
+        for row in api::rows() {
+            let method = row.method.as_str().to_lowercase();
+            let operation = &document["paths"][row.path][&method];
+            let calls = operation["x-headland-calls"].as_array().unwrap();
+            assert!(calls.iter().any(|call| call == row.full_name), "{}", row.full_name);
+            assert_eq!(operation["operationId"], calls[0], "{}", row.full_name);
+            operations.insert((row.path, method));
+            assert_eq!(
+                operation["responses"].get("501").is_some(),
+                !row.is_implemented(),
+                "4.2 flags what is not implemented: {}",
+                row.full_name
+            );
+        }
+        let written: usize = document["paths"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|item| item.as_object().unwrap().keys().filter(|key| *key != "servers").count())
+            .sum();
+        assert_eq!(written, operations.len());
+    }
+
+    #[test]
+    fn rows_that_share_a_path_belong_to_one_service() {
+        for row in api::rows() {
+            for other in api::rows().filter(|other| other.path == row.path) {
+                assert_eq!(row.service(), other.service(), "{} and {}", row.full_name, other.full_name);
+            }
+        }
+    }
+
+    #[test]
+    fn fields_that_are_not_sent_are_left_out_and_the_others_keep_their_units() {
+        let document = written();
+        let report = &api::field_hubs::FIELD_HUB_REPORT;
+        let properties = &document["components"]["schemas"][report.name]["properties"];
+        for field in report.fields {
+            let property = properties.get(field.wire);
+            assert_eq!(property.is_some(), field.derived.is_none(), "{}", field.wire);
+            if let (Some(property), Some(unit)) = (property, field.unit) {
+                assert_eq!(property["x-unit"], unit, "{}", field.wire);
+            }
+        }
+        assert_eq!(properties["Lat"]["x-unit"], "degrees");
+        assert!(matches!(report.fields[0].kind, Kind::Id));
+        assert_eq!(properties["ID"]["type"], json!(["string", "integer"]));
+    }
+
+    #[test]
+    fn addresses_that_are_known_take_the_place_of_variables() {
+        let known = Addresses { field_data: Some("http://127.0.0.1:1".to_owned()), ..Addresses::default() };
+        let document = document(&known);
+        assert_eq!(document["servers"][0]["url"], "http://127.0.0.1:1");
+        assert_eq!(document["paths"]["/api/products"]["servers"][0]["url"], "{dispatch_url}");
+        assert_eq!(
+            document["paths"]["/api/blends"]["servers"].as_array().unwrap().len(),
+            2,
+            "two legacy addresses, 4.6"
+        );
+        assert!(document["paths"]["/jobdata"].get("servers").is_none());
+    }
+}

@@ -1,0 +1,72 @@
+//! Paths and operations: one for each method of a path, from all rows that share them.
+
+use serde_json::{Map, Value, json};
+
+use super::{Addresses, parameters, responses, security, tag};
+use crate::api::legacy_orders::REPLACED_BY;
+use crate::api::{self, Endpoint, Service};
+
+/// The path items, in the order of the table.
+pub(super) fn paths(addresses: &Addresses) -> Value {
+    let mut paths = Map::new();
+    for row in api::rows() {
+        if paths.contains_key(row.path) {
+            continue;
+        }
+        let mut item = Map::new();
+        if row.service() != Service::FieldData {
+            item.insert("servers".to_owned(), addresses.servers(row.service()));
+        }
+        let here: Vec<&'static Endpoint> = api::rows().filter(|other| other.path == row.path).collect();
+        for first in &here {
+            let method = first.method.as_str().to_lowercase();
+            if !item.contains_key(&method) {
+                let rows: Vec<_> = here.iter().copied().filter(|other| other.method == first.method).collect();
+                item.insert(method, operation(first, &rows));
+            }
+        }
+        paths.insert(row.path.to_owned(), Value::Object(item));
+    }
+    Value::Object(paths)
+}
+
+/// One operation. `rows` are all its rows, `first` the one that it is named after.
+fn operation(first: &Endpoint, rows: &[&'static Endpoint]) -> Value {
+    let mut operation = Map::new();
+    let mut put = |name: &str, value: Value| operation.insert(name.to_owned(), value);
+    put("operationId", json!(first.full_name));
+    put("tags", json!([tag(first.group())]));
+    put("summary", json!(first.doc.split_once(". ").map_or(first.doc, |(summary, _)| summary).trim_end_matches('.')));
+    put("description", json!(description(first, rows)));
+    put("x-specification-sections", json!(first.section));
+    put("x-headland-calls", rows.iter().map(|row| row.full_name).collect());
+    if first.service() != Service::FieldData {
+        put("security", security(first.service()));
+    }
+    if first.service() == Service::LegacyOrders {
+        put("deprecated", json!(true));
+    }
+    if !first.is_implemented() {
+        put("x-not-implemented", json!(true));
+    }
+    let parameters = parameters::of(rows);
+    if !parameters.is_empty() {
+        put("parameters", Value::Array(parameters));
+    }
+    if let Some(body) = parameters::body(first) {
+        put("requestBody", body);
+    }
+    put("responses", responses::of(rows));
+    Value::Object(operation)
+}
+
+/// What each row says of itself; those after the first under the name of the call that makes this request in its way.
+fn description(first: &Endpoint, rows: &[&'static Endpoint]) -> String {
+    let mut paragraphs = vec![first.doc.to_owned()];
+    paragraphs.extend(rows.iter().skip(1).map(|row| format!("As `{}` of headland: {}", row.full_name, row.doc)));
+    if let Some((_, replacement)) = REPLACED_BY.iter().find(|(legacy, _)| *legacy == first.full_name) {
+        paragraphs.push(format!("Replaced by `{replacement}`."));
+    }
+    paragraphs.push(format!("Specification: {}.", first.section));
+    paragraphs.join("\n\n")
+}

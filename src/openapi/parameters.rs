@@ -1,0 +1,124 @@
+//! Parameters of the path and the query, and bodies of requests.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::row::Takes;
+use crate::api::{Body, Endpoint, Parameter, Place, Service};
+
+/// The parameters of all rows of an operation, each once.
+pub(super) fn of(rows: &[&'static Endpoint]) -> Vec<Value> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut parameters = Vec::new();
+    for row in rows {
+        for parameter in row.parameters.iter().filter(|one| matches!(one.place, Place::Path | Place::Query)) {
+            if !names.contains(&parameter.wire) {
+                names.push(parameter.wire);
+                parameters.push(one(parameter, rows));
+            }
+        }
+    }
+    if rows.iter().any(|row| row.paged) {
+        let is_signed = rows.iter().all(|row| row.service() == Service::FieldData);
+        parameters.extend(if is_signed { pages() } else { datasets() });
+    }
+    parameters
+}
+
+fn one(parameter: &Parameter, rows: &[&'static Endpoint]) -> Value {
+    let is_path = parameter.place == Place::Path;
+    let mut schema = schema(parameter.takes);
+    // What some rows leave out has no value on the server's side when it is left out: then the reply is another one.
+    let is_in_all = rows.iter().all(|row| row.parameter(parameter.name).is_some());
+    if let (Some(default), false, true, Value::Object(schema)) = (parameter.default, is_path, is_in_all, &mut schema) {
+        schema.insert("default".to_owned(), json!(default));
+    }
+    json!({
+        "name": parameter.wire,
+        "in": if is_path { "path" } else { "query" },
+        "required": is_path,
+        "description": parameter.doc,
+        "schema": schema,
+    })
+}
+
+/// `pagesize` and `page` (specification 4.1).
+fn pages() -> Vec<Value> {
+    vec![
+        json!({
+            "name": "pagesize",
+            "in": "query",
+            "required": false,
+            "description": "Records per page, also written `pageSize`. 0, the whole list at once, is deprecated.",
+            "schema": { "type": "integer", "minimum": 1, "maximum": 1_000, "default": 20 },
+        }),
+        json!({
+            "name": "page",
+            "in": "query",
+            "required": false,
+            "description": "Zero-based index of the page.",
+            "schema": { "type": "integer", "minimum": 0, "default": 0 },
+        }),
+    ]
+}
+
+/// `$top`, `$skip` and `$count` (specification 4.7).
+fn datasets() -> Vec<Value> {
+    let one = |name: &str, doc: &str, schema: Value| json!({ "name": name, "in": "query", "required": false, "description": doc, "schema": schema });
+    vec![
+        one(
+            "$top",
+            "Number of results to return. The service may return fewer: its own limit differs for each call.",
+            json!({ "type": "integer", "minimum": 1 }),
+        ),
+        one("$skip", "Offset, in pages.", json!({ "type": "integer", "minimum": 0 })),
+        one(
+            "$count",
+            "Whether `x-total-count` gives the number of results in the whole set.",
+            json!({ "type": "boolean" }),
+        ),
+    ]
+}
+
+/// The body of a request, where it carries one.
+pub(super) fn body(row: &Endpoint) -> Option<Value> {
+    match row.body {
+        Body::None => None,
+        Body::Json => {
+            let doc = row.parameters.iter().find(|one| one.place == Place::Body).map_or("", |one| one.doc);
+            let content = json!({ "application/json": { "schema": schema(Takes::Mapping) } });
+            Some(json!({ "required": true, "description": doc, "content": content }))
+        }
+        Body::Multipart => {
+            let parts = || row.parameters.iter().filter(|one| one.place == Place::Part);
+            let properties: Map<String, Value> = parts()
+                .map(|part| {
+                    let mut schema = schema(part.takes);
+                    if let Value::Object(schema) = &mut schema {
+                        schema.insert("description".to_owned(), json!(part.doc));
+                    }
+                    (part.wire.to_owned(), schema)
+                })
+                .collect();
+            let required: Vec<&str> = parts().map(|part| part.wire).collect();
+            let schema = json!({ "type": "object", "required": required, "properties": properties });
+            Some(json!({
+                "required": true,
+                "description": "Parts are told apart by their names alone; a file goes with its file name.",
+                "content": { "multipart/form-data": { "schema": schema } },
+            }))
+        }
+    }
+}
+
+/// Which values a parameter takes.
+fn schema(takes: Takes) -> Value {
+    match takes {
+        Takes::Id => json!({ "type": "string", "minLength": 1 }),
+        Takes::Number => json!({ "type": "integer", "minimum": 0 }),
+        Takes::Time => json!({ "type": "string", "format": "date-time" }),
+        Takes::Word => json!({ "type": "string", "pattern": "^[A-Za-z0-9-]+$" }),
+        Takes::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Takes::File => json!({ "type": "string", "format": "binary" }),
+        Takes::Mapping => json!({ "type": "object" }),
+    }
+}

@@ -1,0 +1,69 @@
+//! The form of each call on the command line, made from its example in Python.
+
+use headland::api::Endpoint;
+
+/// What stands for the names that examples speak of: files for what is uploaded, the working folder for
+/// downloads, a variable for a mapping. Ids become shell variables of their own names.
+const WORDS: &[(&str, &str)] = &[
+    ("folder", "."),
+    ("completion_body", "\"$BODY\""),
+    ("archive", "example.jdp.zip"),
+    ("shapefile", "example.zip"),
+    ("cart", "example.grc"),
+];
+
+/// The command that makes the call of a row's example.
+pub(crate) fn command(row: &Endpoint) -> String {
+    let words: Vec<String> = arguments(row).iter().map(|argument| word(argument)).collect();
+    let spaced: String = words.iter().map(|word| format!(" {word}")).collect();
+    format!("headland call {}{spaced}", row.full_name)
+}
+
+/// The arguments of the call in the example, as they are written there.
+fn arguments(row: &Endpoint) -> Vec<String> {
+    let call = format!("client.{}(", row.full_name);
+    let (_, rest) = row.example.split_once(&call).expect("an example makes the call of its row");
+    let mut found = Vec::new();
+    let (mut depth, mut current) = (0, String::new());
+    for letter in rest.chars() {
+        match letter {
+            ')' if depth == 0 => break,
+            ',' if depth == 0 => found.push(std::mem::take(&mut current)),
+            _ => {
+                depth += i32::from("([{".contains(letter)) - i32::from(")]}".contains(letter));
+                current.push(letter);
+            }
+        }
+    }
+    found.push(current);
+    found.iter().map(|argument| argument.trim().to_owned()).filter(|argument| !argument.is_empty()).collect()
+}
+
+fn word(argument: &str) -> String {
+    if argument.starts_with('{') {
+        return mapping(argument);
+    }
+    match argument.split_once('=') {
+        Some((name, value)) => format!("--{} {}", name.replace('_', "-"), value_of(value)),
+        None => value_of(argument),
+    }
+}
+
+fn value_of(value: &str) -> String {
+    if let Some(known) = WORDS.iter().find(|(name, _)| *name == value) {
+        return known.1.to_owned();
+    }
+    let is_literal = value.starts_with('"') || value.chars().all(|letter| letter.is_ascii_digit());
+    if is_literal { value.trim_matches('"').to_owned() } else { format!("${}", value.to_uppercase()) }
+}
+
+/// A mapping as JSON between single quotes. One that speaks of variables or of another mapping stands in a variable
+/// itself: quoting it inside a shell's word is nothing to learn from.
+fn mapping(argument: &str) -> String {
+    let outside_texts: String = argument.split('"').step_by(2).collect();
+    let plain = outside_texts.replace("True", "").replace("False", "");
+    if plain.chars().any(char::is_alphabetic) {
+        return "\"$BODY\"".to_owned();
+    }
+    format!("'{}'", argument.replace("True", "true").replace("False", "false"))
+}
