@@ -213,10 +213,11 @@ fn plans() -> impl Iterator<Item = Plan> {
     regular.chain([
         broken(2026, 1, Kind::Spraying, Coverage::None),
         broken(2025, 2, Kind::Planting, Coverage::Unconvertible(Failure::Convert)),
+        // Of the first season, so that who takes the newest few jobs of a kind gets some that convert.
         broken(2024, 0, Kind::Spraying, Coverage::Unconvertible(Failure::General)),
         broken(2024, 3, Kind::Planting, Coverage::Unconvertible(Failure::Server)),
-        broken(2025, 4, Kind::Harvest, Coverage::Unconvertible(Failure::Restart)),
-        broken(2026, 5, Kind::Planting, Coverage::Unconvertible(Failure::FileNotFound)),
+        broken(2024, 4, Kind::Harvest, Coverage::Unconvertible(Failure::Restart)),
+        broken(2024, 5, Kind::Planting, Coverage::Unconvertible(Failure::FileNotFound)),
         broken(2024, 2, Kind::Harvest, Coverage::Unconvertible(Failure::InvalidFile)),
     ])
 }
