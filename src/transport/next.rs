@@ -212,4 +212,56 @@ mod tests {
         let told = next("https://d.example/farm", "https://joe:hunter2@evil.example/a?token=1").unwrap_err();
         assert!(told.contains("evil.example") && !told.contains("hunter2") && !told.contains("token"), "{told}");
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_a_location_says_the_request_stays_below_the_base_4_7(
+            pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..8),
+            any in ".{0,12}",
+        ) {
+            let location = format!("{}{any}", pieces.concat());
+            for base in ["https://d.example/farm", "https://d.example", "http://127.0.0.1:8000/a/b"] {
+                if let Ok(url) = next(base, &location) {
+                    let rest = url.strip_prefix(base);
+                    let is_below = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+                    proptest::prop_assert!(is_below, "{location} leads to {url}");
+                }
+            }
+        }
+    }
+
+    const PIECES: &[&str] = &[
+        "GET ",
+        "https:",
+        "http://",
+        "//",
+        "\\\\",
+        "/",
+        "\\",
+        "d.example",
+        "evil.example",
+        "127.0.0.1",
+        ":443",
+        ":8000",
+        "@",
+        "farm",
+        "a/b",
+        "..",
+        "%2e%2e",
+        "%2f",
+        "/api/batches/active",
+        "api/",
+        "?",
+        "$",
+        "$top=2",
+        "skip=1",
+        "&",
+        "#",
+        " ",
+        "\t",
+        ".",
+        "%",
+        "é",
+        "\u{0}",
+    ];
 }

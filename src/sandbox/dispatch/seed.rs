@@ -1,5 +1,7 @@
 //! The records that a new state has of each customer: enough that every list takes several pages.
 
+use std::ops::RangeInclusive;
+
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 
@@ -19,6 +21,7 @@ const CLOSED: &str = "closed";
 
 const ACCOUNTS: [&str; 2] = ["Home farm", "River farm"];
 const EQUIPMENT: [&str; 5] = ["Sprayer 1", "Sprayer 2", "Planter 1", "Spreader 1", "Spare sprayer"];
+const PRODUCT_TYPES: [(&str, &str); 3] = [("Herbicide", "l/ha"), ("Fertilizer", "kg/ha"), ("Seed", "seeds/ha")];
 const FIELDS: [&str; 6] = ["North 40", "South 40", "Creek", "Hill", "Long strip", "Corner"];
 
 /// Operations that are assigned to each piece of equipment; the last has none.
@@ -45,53 +48,59 @@ struct Filling<'a> {
 
 impl Filling<'_> {
     fn fill(&self) -> Outcome<()> {
-        let mut accounts = Vec::new();
-        for name in ACCOUNTS {
-            accounts.push(self.add(Kind::Account, "", json!({"name": name}))?);
-        }
-        let account = |place: usize| accounts.get(place % ACCOUNTS.len()).cloned().unwrap_or_default();
+        let accounts = self.all(Kind::Account, &ACCOUNTS, |name, _| json!({"name": name}))?;
+        let account = |place: usize| one_of(&accounts, place);
+        let equipment =
+            self.all(Kind::Equipment, &EQUIPMENT, |name, place| json!({"name": name, "accountId": account(place)}))?;
         for (account, count) in accounts.iter().zip(PRODUCTS) {
-            for number in 1..=count {
-                let (kind, unit) =
-                    one_of(&[("Herbicide", "l/ha"), ("Fertilizer", "kg/ha"), ("Seed", "seeds/ha")], number);
-                let name = format!("{kind} {number}");
-                self.add(
-                    Kind::Product,
-                    account,
-                    json!({"name": name, "type": kind, "rateUnit": unit, "accountId": account}),
-                )?;
-            }
-        }
-        let mut equipment = Vec::new();
-        for (place, name) in EQUIPMENT.into_iter().enumerate() {
-            let made = json!({"name": name, "accountId": account(place)});
-            equipment.push(self.add(Kind::Equipment, "", made)?);
+            self.add_products(account, count)?;
         }
         for (equipment, count) in equipment.iter().zip(OPERATIONS) {
-            for number in 1..=count {
+            for number in self.numbers(count) {
                 self.add_operation(equipment, &account(number), number)?;
             }
         }
         for (section, count) in BATCHES {
-            for number in 1..=count {
-                let mixed_on = equipment.get(number % EQUIPMENT.len()).cloned().unwrap_or_default();
+            for number in self.numbers(count) {
                 let made = json!({
                     "name": format!("Batch {number}"), "active": section == ACTIVE, "accountId": account(number),
-                    "equipmentId": mixed_on, "volume": 400 + number * 5, "volumeUnit": "l",
+                    "equipmentId": one_of(&equipment, number), "volume": number, "volumeUnit": "m3",
                 });
                 self.add(Kind::Batch, section, made)?;
             }
         }
-        for number in 1..=BLENDS {
+        for number in self.numbers(BLENDS) {
             let products = json!([{"name": format!("Herbicide {number}"), "rate": 2}, {"name": "Water", "rate": 90}]);
             let made = json!({"name": format!("Blend {number}"), "accountId": account(number), "products": products});
             self.add(Kind::Blend, "", made)?;
         }
         for (operator, count) in OPERATORS.into_iter().zip(ORDERS) {
-            for number in 1..=count {
-                let given = json!({"name": format!("Order {number}"), "field": one_of(&FIELDS, number), "accountId": account(number)});
+            for number in self.numbers(count) {
+                let field = one_of(&FIELDS, number);
+                let given = json!({"name": format!("Order {number}"), "field": field, "accountId": account(number)});
                 self.insert(Kind::Order, operator, |id| order(id, operator, fields(given)))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Adds a record for each name and gives their ids.
+    fn all(&self, kind: Kind, names: &[&str], make: impl Fn(&str, usize) -> Value) -> Outcome<Vec<String>> {
+        names.iter().zip(0..).map(|(name, place)| self.add(kind, "", make(name, place))).collect()
+    }
+
+    /// The numbers of so many records. Other customers than the first have a tenth of them: they are there to be told
+    /// apart.
+    fn numbers(&self, count: usize) -> RangeInclusive<usize> {
+        1..=if self.customer == 0 { count } else { count.div_ceil(10) }
+    }
+
+    fn add_products(&self, account: &str, count: usize) -> Outcome<()> {
+        for number in self.numbers(count) {
+            let (kind, unit) = one_of(&PRODUCT_TYPES, number);
+            let name = format!("{kind} {number}");
+            let made = json!({"name": name, "type": kind, "rateUnit": unit, "accountId": account});
+            self.add(Kind::Product, account, made)?;
         }
         Ok(())
     }
@@ -133,6 +142,6 @@ fn fields(value: Value) -> Object {
 }
 
 /// One of a few, in turn.
-fn one_of<T: Copy + Default>(choices: &[T], number: usize) -> T {
-    choices.get(number % choices.len().max(1)).copied().unwrap_or_default()
+fn one_of<T: Clone + Default>(choices: &[T], number: usize) -> T {
+    choices.get(number % choices.len().max(1)).cloned().unwrap_or_default()
 }
