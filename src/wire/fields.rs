@@ -3,7 +3,7 @@
 use super::derived::derive;
 use super::names;
 use super::time::{self, Read};
-use super::value::{Name, Value};
+use super::value::{Fields, Name, Value};
 use crate::api::{Field, Kind, Shape};
 
 /// The name under which a list's items are kept beside the fields of its envelope; no field has it.
@@ -16,6 +16,11 @@ pub(super) fn put(fields: &mut Vec<(Name, Value)>, name: Name, value: Value) {
         Some(_) => {}
         None => fields.push((name, value)),
     }
+}
+
+/// Whether there is a field of that Python name.
+pub(super) fn is_known(fields: &[(Name, Value)], snake: &'static str) -> bool {
+    fields.iter().any(|(name, _)| std::ptr::eq(name.as_ref(), snake) || name == snake)
 }
 
 /// Finds a field by its name on the wire; fields mostly come in the order of the shape, so that place is tried first.
@@ -34,8 +39,7 @@ pub(super) fn inner_field_of(
     wire: &str,
     fields: &[(Name, Value)],
 ) -> Option<(&'static Field, &'static Field)> {
-    let is_known = |field: &Field| fields.iter().any(|(name, _)| name == field.snake);
-    if field_of(shape, wire, fields.len()).is_some_and(|own| !is_known(own)) {
+    if field_of(shape, wire, fields.len()).is_some_and(|own| !is_known(fields, own.snake)) {
         return None;
     }
     shape.fields.iter().find_map(|outer| match outer.kind {
@@ -58,26 +62,30 @@ pub(super) fn put_inside(fields: &mut Vec<(Name, Value)>, outer: &'static Field,
 
 /// The record of these fields, with those that follow from others at its end.
 pub(super) fn finish(shape: &'static Shape, mut fields: Vec<(Name, Value)>) -> Value {
+    complete(shape, &mut fields);
+    Value::Record(fields)
+}
+
+/// Puts the fields that follow from others at the end of a record's fields.
+pub(super) fn complete(shape: &'static Shape, fields: &mut Fields) {
     for field in shape.fields {
         match (field.kind, field.derived) {
             (_, Some(derived)) => {
-                if let Some(value) = derive(derived, &fields) {
+                if let Some(value) = derive(derived, fields) {
                     fields.push((Name::Borrowed(field.snake), value));
                 }
             }
             // What was put inside piece by piece is complete only now.
             (Kind::Record(inner), None) if inner.fields.iter().any(|field| field.derived.is_some()) => {
-                if let Some((_, value)) = fields.iter_mut().find(|(name, _)| name == field.snake)
-                    && let Value::Record(inside) = value
+                if let Some((_, Value::Record(inside))) = fields.iter_mut().find(|(name, _)| name == field.snake)
                     && !inside.iter().any(|(name, _)| inner.field(name).is_some_and(|field| field.derived.is_some()))
                 {
-                    *value = finish(inner, std::mem::take(inside));
+                    complete(inner, inside);
                 }
             }
             _ => {}
         }
     }
-    Value::Record(fields)
 }
 
 fn is_named(field: &Field, wire: &str) -> bool {

@@ -1,16 +1,19 @@
 //! JSON into shapes, without a tree in between.
 
-use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value as Tree};
+use serde_json::Value as Tree;
 
-use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put, put_inside, scalar};
+use super::fields::{
+    ITEMS, bare_uri, complete, describe, field_of, finish, inner_field_of, is_known, list_of, put, put_inside, scalar,
+};
+use super::json_envelope::NameSeed;
 use super::names;
 use super::place::{Trace, shown};
-use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
-use super::value::{Name, Value};
+use super::reply::{Page, detail_of, page_of};
+use super::value::{Fields, Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};
@@ -20,51 +23,56 @@ pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value>
     detail_of(decode(body, shape, None, shape.name)?, shape)
 }
 
-/// Reads one page of a list: the fields of the envelope and the items under the item kind's name.
-pub(super) fn decode_index(body: &[u8], index: &'static Index) -> Result<Page> {
-    page_of(decode(body, &SERVICE_INDEX, Some(index), index.kind)?, index)
+/// Reads one page of a list: the fields of the envelope and the items under the item kind's name, each of which is
+/// handed over as soon as it is read.
+pub(super) fn decode_index(body: &[u8], index: &'static Index, each: &mut dyn FnMut(&mut Fields)) -> Result<Page> {
+    let each = RefCell::new(each);
+    let give = |fields: &mut Fields| (*each.borrow_mut())(fields);
+    page_of(decode(body, &SERVICE_INDEX, Some(Items { index, give: &give }), index.kind)?, index)
 }
 
-/// Reads a `ServiceResponse`; `None` where the object is something else.
-pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
-    let tree: Map<String, Tree> = serde_json::from_slice(strip_bom(body)).ok()?;
-    // A service may wrap the object in the name of its root element, as XML does.
-    let tree = match (tree.len(), tree.values().next()) {
-        (1, Some(Tree::Object(inner))) => inner.clone(),
-        _ => tree,
-    };
-    let text = |wire: &str| {
-        tree.iter().find(|(name, _)| names::same(name, wire)).and_then(|(_, value)| match value {
-            Tree::String(text) => Some(text.clone()),
-            Tree::Null => None,
-            other => Some(other.to_string()),
-        })
-    };
-    response_of(text, tree.len())
-}
-
-fn strip_bom(body: &[u8]) -> &[u8] {
+pub(super) fn strip_bom(body: &[u8]) -> &[u8] {
     body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)
 }
 
 /// Reads a whole body; nothing may follow the object. `serde_json` refuses what is nested more than 128 deep.
-fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &str) -> Result<Value> {
+fn decode(body: &[u8], shape: &'static Shape, items: Option<Items<'_>>, what: &str) -> Result<Value> {
     let trace = Trace::default();
-    let mut reader = serde_json::Deserializer::from_slice(strip_bom(body));
-    let value = RecordSeed { shape, items, trace: &trace }.deserialize(&mut reader);
-    value.and_then(|value| reader.end().map(|()| value)).map_err(|error| {
+    let seed = RecordSeed { shape, items, trace: &trace };
+    let body = strip_bom(body);
+    // The whole checked at once is faster than text by text; what is no UTF-8 fails where it stands.
+    let value = match std::str::from_utf8(body) {
+        Ok(text) => read_whole(serde_json::Deserializer::from_str(text), seed),
+        Err(_) => read_whole(serde_json::Deserializer::from_slice(body), seed),
+    };
+    value.map_err(|error| {
         let why = error.to_string();
         Error::new(ErrorKind::Decode, format!("the reply cannot be read as {what}: {}", shown(&why)))
             .with(|facts| facts.field = trace.path(shape.name))
     })
 }
 
+fn read_whole<'de, R: serde_json::de::Read<'de>>(
+    mut reader: serde_json::Deserializer<R>,
+    seed: RecordSeed<'_>,
+) -> serde_json::Result<Value> {
+    let value = seed.deserialize(&mut reader)?;
+    reader.end().map(|()| value)
+}
+
 /// Reads an object as a record of `shape`, and `items` where it is the envelope of a list.
 #[derive(Clone, Copy)]
 struct RecordSeed<'a> {
     shape: &'static Shape,
-    items: Option<&'static Index>,
+    items: Option<Items<'a>>,
     trace: &'a Trace,
+}
+
+/// The items of a list, and who takes them.
+#[derive(Clone, Copy)]
+struct Items<'a> {
+    index: &'static Index,
+    give: &'a dyn Fn(&mut Fields),
 }
 
 impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
@@ -93,9 +101,9 @@ impl RecordSeed<'_> {
     fn read_members<'de, A: MapAccess<'de>>(
         self,
         map: &mut A,
-        fields: &mut Vec<(Name, Value)>,
+        fields: &mut Fields,
     ) -> std::result::Result<(), A::Error> {
-        while let Some(wire) = map.next_key::<Cow<'de, str>>()? {
+        while let Some(wire) = map.next_key_seed(NameSeed)? {
             self.read_member(&wire, map, fields)?;
         }
         Ok(())
@@ -105,18 +113,22 @@ impl RecordSeed<'_> {
         self,
         wire: &str,
         map: &mut A,
-        fields: &mut Vec<(Name, Value)>,
+        fields: &mut Fields,
     ) -> std::result::Result<(), A::Error> {
         let Self { shape, items, trace } = self;
-        if let Some(index) = items.filter(|index| names::same(wire, index.kind)) {
-            let seed = ListSeed { shape: index.item, element: None, trace };
-            let items = map.next_value_seed(seed).inspect_err(|_| trace.field(index.kind))?;
-            fields.push((Name::Borrowed(ITEMS), items));
+        let own = field_of(shape, wire, fields.len());
+        if let Some(field) = own.filter(|field| !is_known(fields, field.snake)) {
+            let value = map.next_value_seed(FieldSeed { field, trace }).inspect_err(|_| trace.field(field.wire))?;
+            fields.push((Name::Borrowed(field.snake), value));
+        } else if let Some(items) = items.filter(|items| names::same(wire, items.index.kind)) {
+            let seed = ListSeed { shape: items.index.item, element: None, trace, items: Some(items) };
+            let rest = map.next_value_seed(seed).inspect_err(|_| trace.field(items.index.kind))?;
+            fields.push((Name::Borrowed(ITEMS), rest));
         } else if let Some((outer, inner)) = inner_field_of(shape, wire, fields) {
             let seed = FieldSeed { field: inner, trace };
             let value = map.next_value_seed(seed).inspect_err(|_| trace.field(inner.wire))?;
             put_inside(fields, outer, inner, value);
-        } else if let Some(field) = field_of(shape, wire, fields.len()).or_else(|| list_of(shape, wire)) {
+        } else if let Some(field) = own.or_else(|| list_of(shape, wire)) {
             let value = map.next_value_seed(FieldSeed { field, trace }).inspect_err(|_| trace.field(field.wire))?;
             put(fields, Name::Borrowed(field.snake), value);
         } else if shape.hoists.iter().any(|name| names::same(wire, name)) {
@@ -132,7 +144,7 @@ impl RecordSeed<'_> {
 /// Reads an object whose members belong to the record around it.
 struct HoistSeed<'a> {
     record: RecordSeed<'a>,
-    fields: &'a mut Vec<(Name, Value)>,
+    fields: &'a mut Fields,
 }
 
 impl<'de> DeserializeSeed<'de> for HoistSeed<'_> {
@@ -165,6 +177,8 @@ struct ListSeed<'a> {
     /// The name of an item in XML, which is that of the array in an object that wraps it.
     element: Option<&'static str>,
     trace: &'a Trace,
+    /// Who takes the records one by one; they are given as a value otherwise.
+    items: Option<Items<'a>>,
 }
 
 impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
@@ -196,12 +210,12 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
-        let Self { shape, element, trace } = self;
-        let Some(first) = map.next_key::<Cow<'de, str>>()? else { return Ok(Value::List(Vec::new())) };
+        let Self { shape, element, trace, .. } = self;
+        let Some(first) = map.next_key_seed(NameSeed)? else { return Ok(Value::List(Vec::new())) };
         let is_wrapper = element.is_some_and(|element| names::same(&first, element));
         if is_wrapper && field_of(shape, &first, 0).is_none() {
-            let items = map.next_value_seed(ListSeed { shape, element: None, trace })?;
-            return match map.next_key::<Cow<'de, str>>()? {
+            let items = map.next_value_seed(ListSeed { shape, element: None, trace, items: None })?;
+            return match map.next_key_seed(NameSeed)? {
                 None => Ok(items),
                 Some(other) => Err(A::Error::custom(format!("`{other}` stands beside the list `{first}`"))),
             };
@@ -216,14 +230,22 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
-        let Self { shape, trace, .. } = self;
-        let mut items = Vec::with_capacity(seq.size_hint().unwrap_or(0).min(1_000));
-        while let Some(item) =
-            seq.next_element_seed(ItemSeed { shape, trace }).inspect_err(|_| trace.item(items.len()))?
+        let Self { shape, trace, items, .. } = self;
+        let mut records = Vec::new();
+        let mut fields = Vec::new();
+        let mut count: usize = 0;
+        while let Some(()) =
+            seq.next_element_seed(ItemSeed { shape, trace, fields: &mut fields }).inspect_err(|_| trace.item(count))?
         {
-            items.push(item);
+            count = count.saturating_add(1);
+            if let Some(items) = items {
+                (items.give)(&mut fields);
+                fields.clear();
+            } else {
+                records.push(Value::Record(std::mem::take(&mut fields)));
+            }
         }
-        Ok(Value::List(items))
+        Ok(Value::List(records))
     }
 }
 
@@ -232,29 +254,38 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
 struct ItemSeed<'a> {
     shape: &'static Shape,
     trace: &'a Trace,
+    fields: &'a mut Fields,
 }
 
 impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {
-    type Value = Value;
+    type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for ItemSeed<'_> {
-    type Value = Value;
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "an object with the fields of {}", self.shape.name)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Value, A::Error> {
-        RecordSeed { shape: self.shape, items: None, trace: self.trace }.visit_map(map)
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+        let Self { shape, trace, fields } = self;
+        fields.reserve(shape.fields.len());
+        RecordSeed { shape, items: None, trace }.read_members(&mut map, fields)?;
+        complete(shape, fields);
+        Ok(())
     }
 
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
-        bare_uri(self.shape, text).ok_or_else(|| E::custom(format!("`{text}` is not {}", self.shape.name)))
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<(), E> {
+        let Some(Value::Record(uri)) = bare_uri(self.shape, text) else {
+            return Err(E::custom(format!("`{text}` is not {}", self.shape.name)));
+        };
+        self.fields.extend(uri);
+        Ok(())
     }
 }
 
@@ -270,7 +301,7 @@ impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
         match self.field.kind {
             Kind::Records(shape, element) => {
-                ListSeed { shape, element: Some(element), trace: self.trace }.deserialize(deserializer)
+                ListSeed { shape, element: Some(element), trace: self.trace, items: None }.deserialize(deserializer)
             }
             _ => deserializer.deserialize_any(self),
         }

@@ -3,6 +3,7 @@
 mod derived;
 mod fields;
 mod json;
+mod json_envelope;
 mod json_writer;
 pub mod names;
 mod place;
@@ -13,6 +14,8 @@ mod xml;
 mod xml_writer;
 
 pub use json_writer::encode as encode_json;
-pub use reply::{Content, Page, ServiceResponse, decode_detail, decode_index, decode_response};
-pub use value::{Name, Value};
+pub use reply::{
+    Content, Page, ServiceResponse, decode_detail, decode_index, decode_records, decode_response, decode_total,
+};
+pub use value::{Fields, Name, Value};
 pub use xml_writer::{Element, encode as encode_xml};

@@ -1,8 +1,8 @@
 //! The three kinds of reply of specification 2.1, read from either content type.
 
 use super::fields::ITEMS;
-use super::value::{Name, Value};
-use super::{json, xml};
+use super::value::{Fields, Name, Value};
+use super::{json, json_envelope, xml};
 use crate::api::{Index, Shape};
 use crate::error::{Error, Kind, Result};
 
@@ -36,15 +36,15 @@ impl Content {
     }
 }
 
-/// One page of a list.
+/// One page of a list, its records as values or as what else they were read into.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Page {
+pub struct Page<Records = Vec<Value>> {
     /// Total records in the list, where the service gives it.
     pub total_count: Option<u64>,
     /// Whether pages exist after this one.
     pub is_next_page: bool,
     /// The records of this page.
-    pub items: Vec<Value>,
+    pub items: Records,
 }
 
 /// The service's word on an error or a wait.
@@ -68,9 +68,36 @@ pub fn decode_detail(content: Content, body: &[u8], shape: &'static Shape) -> Re
 
 /// Reads one page of a list.
 pub fn decode_index(content: Content, body: &[u8], index: &'static Index) -> Result<Page> {
-    match content {
-        Content::Json => json::decode_index(body, index),
-        Content::Xml => xml::decode_index(body, index),
+    decode_records(content, body, index, |fields| Value::Record(std::mem::take(fields)))
+}
+
+/// Reads one page of a list and makes of each record what `make` says, as soon as it is read: the fields are valid until
+/// it returns, and nothing else is kept of them.
+pub fn decode_records<T>(
+    content: Content,
+    body: &[u8],
+    index: &'static Index,
+    mut make: impl FnMut(&mut Fields) -> T,
+) -> Result<Page<Vec<T>>> {
+    let mut items = Vec::new();
+    let mut each = |fields: &mut Fields| items.push(make(fields));
+    let Page { total_count, is_next_page, items: rest } = match content {
+        Content::Json => json::decode_index(body, index, &mut each)?,
+        Content::Xml => xml::decode_index(body, index)?,
+    };
+    for record in rest {
+        if let Value::Record(mut fields) = record {
+            each(&mut fields);
+        }
+    }
+    Ok(Page { total_count, is_next_page, items })
+}
+
+/// The total count of a list, without its records where that can be; `None` where it is not there.
+pub fn decode_total(content: Content, body: &[u8], index: &'static Index) -> Result<Option<u64>> {
+    match (content, json_envelope::total_of(body)) {
+        (Content::Json, Some(total)) => Ok(u64::try_from(total).ok()),
+        _ => decode_index(content, body, index).map(|page| page.total_count),
     }
 }
 
@@ -79,7 +106,7 @@ pub fn decode_index(content: Content, body: &[u8], index: &'static Index) -> Res
 #[must_use]
 pub fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
     match Content::of(body)? {
-        Content::Json => json::decode_response(body),
+        Content::Json => json_envelope::decode_response(body),
         Content::Xml => xml::decode_response(body),
     }
 }

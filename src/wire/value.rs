@@ -7,6 +7,9 @@ use chrono::{DateTime, Utc};
 /// The Python name of a field; borrowed from the shape for fields that the table knows.
 pub type Name = Cow<'static, str>;
 
+/// The fields of a record, in the order of the reply.
+pub type Fields = Vec<(Name, Value)>;
+
 /// A value of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -25,7 +28,7 @@ pub enum Value {
     /// Records inside a record.
     List(Vec<Value>),
     /// A record, in the order of the reply.
-    Record(Vec<(Name, Value)>),
+    Record(Fields),
     /// A value of a field that the table does not know, as the service sent it; boxed, so that the others stay small.
     Unknown(Box<serde_json::Value>),
 }
