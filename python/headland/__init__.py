@@ -31,15 +31,18 @@ from headland.errors import (
     UploadOutcomeUnknown,
 )
 from headland.layer import Diagnostic, Layer
+from headland.locations import AsyncLocationPages, LocationPages
 from headland.newest import newest
 from headland.pages import AsyncPages, Pages
 from headland.sandbox import Sandbox
 from headland.settings import Timeout
+from headland.table import Table
 
 __all__ = [
     "ArchiveError",
     "AsyncClient",
     "AsyncConversion",
+    "AsyncLocationPages",
     "AsyncPages",
     "AuthenticationError",
     "Budget",
@@ -55,6 +58,7 @@ __all__ = [
     "InvalidRequest",
     "Layer",
     "Limits",
+    "LocationPages",
     "MethodNotAllowed",
     "NoCoverage",
     "NotFound",
@@ -64,6 +68,7 @@ __all__ = [
     "RateLimited",
     "Sandbox",
     "ServiceUnavailable",
+    "Table",
     "Timeout",
     "TransportError",
     "UploadOutcomeUnknown",

@@ -11,7 +11,9 @@ from headland.archives import Limits, reading
 from headland.conversion import AsyncConversion, Conversion
 from headland.files import Delivery, Target, Upload, content_of
 from headland.layer import Layer
+from headland.locations import AsyncLocationPages, LocationPages
 from headland.pages import AsyncPages, Pages
+from headland.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,6 +93,31 @@ class Calls(OpenClient):
         _check_paging(page_size, page)
         return Pages(lambda: self.open_pages(call, given, page_size, page), self.tell)
 
+    def locations(
+        self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None
+    ) -> LocationPages:
+        """Give a list of locations that reads its pages when they are wanted."""
+        _check_paging(page_size, page)
+        return LocationPages(lambda: self.open_pages(call, given, page_size, page), self.tell)
+
+    def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
+        """Give the parts of a record as rows of a table."""
+        texts = arguments.texts(call, given)
+        try:
+            return Table(*self.core.rows(call, texts))
+        finally:
+            self.tell()
+
+    def follow(self, uri: str) -> Any:
+        """Give what stands at an address of a record, on the configured base."""
+        call, gives, given, page_size, page = self.core.follow(arguments.text("uri", uri))
+        if gives == "file":
+            return self.download(call, given, to=None, overwrite=False)
+        if gives == "record":
+            return self.detail(call, given)
+        read = self.locations if gives == "locations" else self.pages
+        return read(call, given, page_size=page_size, page=page)
+
     def download(
         self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool
     ) -> bytes | Path | BinaryIO:
@@ -168,6 +195,31 @@ class AsyncCalls(OpenClient):
         """Give a list that reads its pages when they are wanted."""
         _check_paging(page_size, page)
         return AsyncPages(lambda: self.open_pages(call, given, page_size, page), self.tell)
+
+    def locations(
+        self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None
+    ) -> AsyncLocationPages:
+        """Give a list of locations that reads its pages when they are wanted."""
+        _check_paging(page_size, page)
+        return AsyncLocationPages(lambda: self.open_pages(call, given, page_size, page), self.tell)
+
+    async def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
+        """Give the parts of a record as rows of a table."""
+        texts = arguments.texts(call, given)
+        try:
+            return Table(*await self.core.rows_async(call, texts))
+        finally:
+            self.tell()
+
+    async def follow(self, uri: str) -> Any:
+        """Give what stands at an address of a record, on the configured base."""
+        call, gives, given, page_size, page = self.core.follow(arguments.text("uri", uri))
+        if gives == "file":
+            return await self.download(call, given, to=None, overwrite=False)
+        if gives == "record":
+            return await self.detail(call, given)
+        read = self.locations if gives == "locations" else self.pages
+        return read(call, given, page_size=page_size, page=page)
 
     async def download(
         self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool

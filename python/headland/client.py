@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self
 
 from headland import _core, arguments, settings
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
@@ -146,6 +146,28 @@ class Client(_Setup, ClientRows):
         """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
         return self._calls.resume(id)
 
+    def get_uri(self, uri: str) -> Any:
+        """Follow a ``Uri`` that a record of the service carries, or that an upload gave.
+
+        Such addresses name the service's production host, which is not contacted: the same path is asked for on the
+        configured base. Specification 2.1.
+
+        Args:
+            uri: The absolute address as the service gave it.
+
+        Returns:
+            What the method for that address gives: a dict, ``Pages``, or the bytes of a file where the address
+            asks for a format.
+
+        Raises:
+            ValueError: The address is not one of this interface; the message says why. No call is made.
+
+        Examples:
+            >>> job = client.get_uri(client.job_data.list().first()["uri"])
+
+        """
+        return self._calls.follow(uri)
+
     def budget(self) -> Budget:
         """Tell what is left of the rate limit, and when."""
         return _budget(self._calls.core.budget())
@@ -179,6 +201,28 @@ class AsyncClient(_Setup, AsyncClientRows):
     def conversion(self, id: str) -> AsyncConversion:
         """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
         return self._calls.resume(id)
+
+    async def get_uri(self, uri: str) -> Any:
+        """Follow a ``Uri`` that a record of the service carries, or that an upload gave.
+
+        Such addresses name the service's production host, which is not contacted: the same path is asked for on the
+        configured base. Specification 2.1.
+
+        Args:
+            uri: The absolute address as the service gave it.
+
+        Returns:
+            What the method for that address gives: a dict, ``AsyncPages``, or the bytes of a file where the address
+            asks for a format.
+
+        Raises:
+            ValueError: The address is not one of this interface; the message says why. No call is made.
+
+        Examples:
+            >>> job = await client.get_uri((await client.job_data.list().first())["uri"])
+
+        """
+        return await self._calls.follow(uri)
 
     async def budget(self) -> Budget:
         """Tell what is left of the rate limit, and when."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -11,22 +11,18 @@ if TYPE_CHECKING:
 
 Record = TypeVar("Record")
 
+_OF_LOCATIONS = ("__geo_interface__", "to_geopandas")
+"""What only lists of locations have."""
 
-class _Opened(Generic[Record]):
-    """A list from its first page on, and what was looked at before anybody iterated."""
 
-    __slots__ = ("begun", "core", "head")
+class _Opened:
+    """A list from its first page on."""
+
+    __slots__ = ("begun", "core")
 
     def __init__(self, core: _core.Pages) -> None:
         self.core = core
-        self.head: list[Record] | None = None
         self.begun = False
-
-    def begin(self) -> list[Record]:
-        """Give the records that ``first()`` has read already."""
-        self.begun = True
-        head, self.head = self.head or [], None
-        return head
 
 
 class _Pages(Generic[Record]):
@@ -38,13 +34,30 @@ class _Pages(Generic[Record]):
         self._open = open_pages
         self._tell = tell
         # Opened now, though nothing is read before it is wanted, so that wrong arguments are told now.
-        self._opened: _Opened[Record] = _Opened(open_pages())
+        self._opened = _Opened(open_pages())
 
-    def _newest(self, *, untouched: bool) -> _Opened[Record]:
+    def _newest(self, *, untouched: bool) -> _core.Pages:
         """Give the reading that ``len()`` and ``first()`` look at, or a new one where iteration has used it."""
         if untouched and self._opened.begun:
             self._opened = _Opened(self._open())
-        return self._opened
+        return self._opened.core
+
+    def _begin(self) -> _core.Pages:
+        """Give a reading that nobody has used; it goes on from the page that ``len()`` or ``first()`` looked at."""
+        core = self._newest(untouched=True)
+        self._opened.begun = True
+        return core
+
+    def __arrow_c_schema__(self) -> object:
+        """Export the schema of the columns by the Arrow C data interface; makes no call."""
+        return self._opened.core.__arrow_c_schema__()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say why there is no map of this list."""
+            why = ": only lists of locations have it" if name in _OF_LOCATIONS else ""
+            raise AttributeError(f"a list of these records has no `{name}`{why}", name=name, obj=self)
 
 
 class Pages(_Pages[Record]):
@@ -52,21 +65,25 @@ class Pages(_Pages[Record]):
 
     Iterating again reads the list again. ``len()`` is the total count of the service; it reads the first page, which
     iteration then uses.
+
+    It is a table as well. ``to_arrow()``, ``to_pandas()`` and whatever reads Arrow streams (``pyarrow``, ``polars``,
+    ``duckdb``) get a column for each field of the specification: ids and texts as strings, times as microseconds in
+    UTC, records inside records as structs; ``unit`` and ``documentation`` are metadata of the field. What the service
+    sent beyond the specification is in the last column, ``unknown_fields``, as the text of a JSON object.
     """
 
     __slots__ = ()
 
     def __iter__(self) -> Iterator[Record]:
         """Read record by record."""
-        opened = self._newest(untouched=True)
-        yield from opened.begin()
-        while (page := self._read(opened)) is not None:
+        core = self._begin()
+        while (page := self._read(core)) is not None:
             yield from page
 
     def __len__(self) -> int:
         """Give the total count; ``TypeError`` where the service does not count this list."""
         try:
-            total = self._newest(untouched=False).core.total()
+            total = self._newest(untouched=False).total()
         finally:
             self._tell()
         if total is None:
@@ -80,36 +97,72 @@ class Pages(_Pages[Record]):
 
     def first(self) -> Record | None:
         """Give the first record, or ``None`` where the list is empty."""
-        opened = self._newest(untouched=True)
-        if opened.head is None:
-            opened.head = self._read(opened) or []
-        return opened.head[0] if opened.head else None
-
-    def _read(self, opened: _Opened[Record]) -> list[Record] | None:
         try:
-            return cast("list[Record] | None", opened.core.next_page())
+            return cast("Record | None", self._newest(untouched=True).first())
+        finally:
+            self._tell()
+
+    def to_arrow(self) -> Any:
+        """Read the whole list into a ``pyarrow.Table``; an empty list gives all columns and no row.
+
+        Each record comes once, as in iteration.
+
+        >>> table = client.field_hubs.locations(hub_id).to_arrow()
+        """
+        import pyarrow as pa
+
+        try:
+            table = self._begin().table()
+        finally:
+            self._tell()
+        return pa.table(table)
+
+    def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
+        """Read the whole list into a ``pandas.DataFrame``.
+
+        Args:
+            dtype_backend: ``"numpy_nullable"`` keeps integers whole where some are null, ``"pyarrow"`` keeps Arrow's
+                types, ``"numpy"`` is the pandas of old.
+        """
+        from headland.frames import options
+
+        return self.to_arrow().to_pandas(**options(dtype_backend))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export the list by the Arrow C stream interface: a batch is a page, and it is read when it is asked for.
+
+        One page is held at a time. An error of a call reaches the consumer as its text alone, because the interface has
+        room for no more; ``to_arrow()`` raises it as it is.
+        """
+        del requested_schema
+        return self._begin().stream(self._tell)
+
+    def _read(self, core: _core.Pages) -> list[Record] | None:
+        try:
+            return cast("list[Record] | None", core.next_page())
         finally:
             self._tell()
 
 
 class AsyncPages(_Pages[Record]):
-    """A lazy list of records for ``async for``; ``await pages.total()`` is its total count."""
+    """A lazy list of records for ``async for``; ``await pages.total()`` is its total count.
+
+    ``await pages.to_arrow()`` and ``await pages.to_pandas()`` give it as a table, see ``Pages``.
+    """
 
     __slots__ = ()
 
     async def __aiter__(self) -> AsyncIterator[Record]:
         """Read record by record."""
-        opened = self._newest(untouched=True)
-        for record in opened.begin():
-            yield record
-        while (page := await self._read(opened)) is not None:
+        core = self._begin()
+        while (page := await self._read(core)) is not None:
             for record in page:
                 yield record
 
     async def total(self) -> int:
         """Give the total count; ``TypeError`` where the service does not count this list."""
         try:
-            total = await self._newest(untouched=False).core.total_async()
+            total = await self._newest(untouched=False).total_async()
         finally:
             self._tell()
         if total is None:
@@ -119,13 +172,30 @@ class AsyncPages(_Pages[Record]):
 
     async def first(self) -> Record | None:
         """Give the first record, or ``None`` where the list is empty."""
-        opened = self._newest(untouched=True)
-        if opened.head is None:
-            opened.head = await self._read(opened) or []
-        return opened.head[0] if opened.head else None
-
-    async def _read(self, opened: _Opened[Record]) -> list[Record] | None:
         try:
-            return cast("list[Record] | None", await opened.core.next_page_async())
+            return cast("Record | None", await self._newest(untouched=True).first_async())
+        finally:
+            self._tell()
+
+    async def to_arrow(self) -> Any:
+        """Read the whole list into a ``pyarrow.Table``; an empty list gives all columns and no row."""
+        import pyarrow as pa
+
+        try:
+            table = await self._begin().table_async()
+        finally:
+            self._tell()
+        return pa.table(table)
+
+    async def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
+        """Read the whole list into a ``pandas.DataFrame``; `dtype_backend` as in ``Pages.to_pandas``."""
+        from headland.frames import options
+
+        how = options(dtype_backend)
+        return (await self.to_arrow()).to_pandas(**how)
+
+    async def _read(self, core: _core.Pages) -> list[Record] | None:
+        try:
+            return cast("list[Record] | None", await core.next_page_async())
         finally:
             self._tell()

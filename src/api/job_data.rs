@@ -1,6 +1,7 @@
 //! Job data: rows of table 4.2 and the shapes of 2.1 and 2.6.
 
 use super::prescription_maps::PRESCRIPTION_MAPS;
+use super::products::{PRODUCT, PRODUCT_ROW};
 use super::row::{Body, Endpoint, Index, Method, Parameter, Place, Returns, Takes};
 use super::shape::{Field, Shape};
 
@@ -94,6 +95,20 @@ pub static ROWS: &[Endpoint] = &[
         example: "layer = client.job_data.read(job_id)",
     },
     Endpoint {
+        full_name: "job_data.products",
+        method: Method::Get,
+        path: "/jobdata/{id}",
+        parameters: &[ID],
+        paged: false,
+        body: Body::None,
+        returns: Returns::Table { detail: &JOB_DATA_DETAIL, row: &PRODUCT_ROW },
+        repeatable: true,
+        doc: "Gives the products of a job as one tidy table. A product has a row for each ingredient and for each applied \
+              product, or one row where it has neither; the product's own columns repeat.",
+        section: "4.2, 2.6",
+        example: "products = client.job_data.products(job_id)",
+    },
+    Endpoint {
         full_name: "job_data.prescription_maps",
         method: Method::Get,
         path: "/jobdata/{id}/prescriptionmaps",
@@ -160,8 +175,6 @@ pub static AVAILABLE_FILE: Shape = Shape {
     hoists: &[],
 };
 
-const UNIT_OF_DEVICE: &str = "as configured on the field computer";
-
 /// The detail: the fields of all three kinds of job. A job has those of its own kind.
 pub static JOB_DATA_DETAIL: Shape = Shape {
     name: "JobDataDetail",
@@ -207,79 +220,4 @@ pub static JOB_DATA_DETAIL: Shape = Shape {
             .also(&["ProductList"]),
     ],
     hoists: &["SprayerJob", "PlanterJob", "YieldJob"],
-};
-
-/// A product of a job: the fields of all three kinds. A product has those of its job's kind.
-pub static PRODUCT: Shape = Shape {
-    name: "Product",
-    doc: "A product of a job: sprayed, planted or harvested.",
-    section: "2.6",
-    fields: &[
-        Field::id("ID", "id", "Internal id of the product."),
-        Field::integer("ProductNumber", "product_number", "1", "Sequential number within the job, from 0 (sprayer)."),
-        Field::text("ProductName", "product_name", "Name entered by the operator."),
-        Field::decimal("AppliedVolume", "applied_volume", UNIT_OF_DEVICE, "Applied volume (sprayer)."),
-        Field::decimal("AppliedArea", "applied_area", "m²", "Applied area."),
-        Field::decimal("TargetRate", "target_rate", UNIT_OF_DEVICE, "Target rate (sprayer and planter).")
-            .also(&["TargetRat"]),
-        Field::decimal("TargetRateMin", "target_rate_min", UNIT_OF_DEVICE, "Lowest target rate (sprayer)."),
-        Field::decimal("TargetRateMax", "target_rate_max", UNIT_OF_DEVICE, "Highest target rate (sprayer)."),
-        Field::decimal("TargetMinimum", "target_minimum", UNIT_OF_DEVICE, "Lowest target rate (planter)."),
-        Field::decimal("TargetMaximum", "target_maximum", UNIT_OF_DEVICE, "Highest target rate (planter)."),
-        Field::decimal("GeospatialMinValue", "geospatial_min_value", "unknown", "Meaning not shown (sprayer)."),
-        Field::decimal("GeospatialMaxValue", "geospatial_max_value", "unknown", "Meaning not shown (sprayer)."),
-        Field::decimal("GeospatialAvgValue", "geospatial_avg_value", "unknown", "Meaning not shown (sprayer)."),
-        Field::decimal("GeospatialAcres", "geospatial_acres", "unknown", "Meaning not shown (sprayer)."),
-        Field::decimal("TotalWeight", "total_weight", "kg", "Harvested weight (yield)."),
-        Field::decimal("TotalBushels", "total_bushels", "bushels", "Harvested bushels (yield)."),
-        Field::decimal(
-            "AverageWeightPerArea",
-            "average_weight_per_area",
-            "kg/ha",
-            "Average weight per area (planter and yield).",
-        ),
-        Field::boolean("IsMixed", "is_mixed", "Whether the product is a mix with ingredients (sprayer)."),
-        Field::records("Ingredients", "ingredients", &INGREDIENT, "Ingredient", "What a mix is made of (sprayer).")
-            .also(&["IngredientList"]),
-        Field::records(
-            "AppliedProducts",
-            "applied_products",
-            &APPLIED_PRODUCT,
-            "AppliedProduct",
-            "What was planted where (planter).",
-        )
-        .also(&["AppliedProductList"]),
-    ],
-    hoists: &[],
-};
-
-/// An ingredient of a mix.
-pub static INGREDIENT: Shape = Shape {
-    name: "Ingredient",
-    doc: "An ingredient of a mixed product (sprayer).",
-    section: "2.6",
-    fields: &[
-        Field::id("ID", "id", "Id of the ingredient."),
-        Field::text("Name", "name", "Entered by the operator."),
-        Field::text("Manufacturer", "manufacturer", "Entered by the operator."),
-        Field::text("EPANumber", "epa_number", "Registration number, entered by the operator."),
-        Field::text("TargetPests", "target_pests", "Entered by the operator."),
-        Field::text("MixRatio", "mix_ratio", "Entered by the operator."),
-    ],
-    hoists: &[],
-};
-
-/// A planted product and the rows it went into.
-pub static APPLIED_PRODUCT: Shape = Shape {
-    name: "AppliedProduct",
-    doc: "A planted product and the rows it went into (planter).",
-    section: "2.6",
-    fields: &[
-        Field::id("ID", "id", "Sequential number."),
-        Field::text("Type", "type", "Type."),
-        Field::text("Brand", "brand", "Brand."),
-        Field::text("Variety", "variety", "Variety."),
-        Field::text("Row", "row", "Positions on the implement, separated by commas."),
-    ],
-    hoists: &[],
 };

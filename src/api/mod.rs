@@ -13,6 +13,7 @@ pub mod grain_carts;
 pub mod job_data;
 pub mod locations;
 pub mod prescription_maps;
+pub mod products;
 pub mod row;
 pub mod shape;
 

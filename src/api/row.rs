@@ -130,6 +130,13 @@ pub enum Returns {
     Conversion,
     /// A file that may take time, read into a `Layer`.
     Layer,
+    /// The parts of a record as rows of one table.
+    Table {
+        /// The record that the service sends.
+        detail: &'static Shape,
+        /// A row of the table.
+        row: &'static Shape,
+    },
     /// Nothing but the word that it is done.
     Nothing,
     /// Nothing ever: the specification lists the address as not implemented, so the client has no method for it.

@@ -55,6 +55,11 @@ pub enum Derived {
         /// The Python name of the field with the code.
         of: &'static str,
     },
+    /// The numbers in a comma-separated list (specification 2.6).
+    Positions {
+        /// The Python name of the field with the list.
+        of: &'static str,
+    },
 }
 
 /// The type of a field.
@@ -76,6 +81,8 @@ pub enum Kind {
     Record(&'static Shape),
     /// Records inside the record. In XML each is an element of the given name inside the field's own element.
     Records(&'static Shape, &'static str),
+    /// Whole numbers in a list. The service sends none: only derived fields have this type.
+    Integers,
 }
 
 impl Shape {
@@ -144,6 +151,12 @@ impl Field {
         doc: &'static str,
     ) -> Self {
         Self::new(wire, snake, Kind::Records(shape, element), doc)
+    }
+
+    /// Whole numbers in a list, which follow from another field.
+    #[must_use]
+    pub const fn integers(wire: &'static str, snake: &'static str, doc: &'static str) -> Self {
+        Self::new(wire, snake, Kind::Integers, doc)
     }
 
     /// The same field, which is not sent but follows from another one.

@@ -10,11 +10,14 @@ mod file_check;
 mod file_name;
 mod multipart;
 mod pages;
+mod products;
 mod receive;
 mod record;
+mod seen;
 mod upload;
 pub mod upload_rules;
 mod uploads;
+mod uri;
 
 use std::sync::Arc;
 
@@ -32,8 +35,10 @@ pub use conversion::Conversion;
 pub use destination::{Delivered, Target};
 pub use multipart::UploadFile;
 pub use pages::Pages;
+pub use products::Rows;
 pub use upload::Created;
 use uploads::Uploads;
+pub use uri::Followed;
 
 /// A client; cloning shares it.
 ///
@@ -90,6 +95,16 @@ impl Client {
     /// Reads a record; null where the service has an empty list in its place.
     pub async fn detail(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
         record::detail(self, row, arguments).await
+    }
+
+    /// Reads a record and gives its parts as rows of one table.
+    pub async fn rows(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Rows> {
+        products::rows(self, row, arguments).await
+    }
+
+    /// The call that an address of a record stands for, on the configured base; no call is made.
+    pub fn follow(&self, uri: &str) -> Result<Followed> {
+        uri::follow(&self.caller.base, uri)
     }
 
     /// A list, lazily: no call is made before its `next_page` or `total`.

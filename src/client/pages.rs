@@ -6,16 +6,21 @@
 //! shrank. Where the newest come first, that is all: what is added comes in front and only moves records to pages
 //! that are still to be read, where ids tell what is known. In other orders any change of the count means that the
 //! list is read again for what is unknown, until a reading saw no change.
+//!
+//! No page is kept. What grows with a list is the memory of its ids, see `seen.rs`.
 
-use std::collections::HashSet;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 
 use super::Client;
 use super::arguments::Arguments;
 use super::config::check_page_size;
 use super::record::content_of;
+use super::seen::Seen;
 use crate::api::{Endpoint, Index, Returns};
 use crate::error::{Error, Kind, Result};
-use crate::wire::{Page, Value, decode_index};
+use crate::wire::columns::{self, Batch, decode_batch};
+use crate::wire::{Content, Page, Value, decode_index};
 
 /// So many readings of a list that moves are tried.
 const READINGS: u32 = 3;
@@ -32,8 +37,8 @@ pub struct Pages {
     arguments: Arguments,
     page_size: u32,
     only: Option<u64>,
-    first: Option<Page>,
-    seen: HashSet<String>,
+    first: First,
+    seen: Seen,
     /// The page to read next.
     next: u64,
     /// The pages below this one have been read.
@@ -52,6 +57,45 @@ pub struct Pages {
     /// Steps back since the last new record.
     setbacks: u32,
     done: bool,
+}
+
+/// The page that is read first, which may be looked at before anybody iterates.
+#[derive(Debug)]
+enum First {
+    Unread,
+    LookedAt(Page),
+    Given,
+}
+
+/// How a page is read.
+type Decode<R> = fn(Content, &[u8], &'static Index) -> Result<Page<R>>;
+
+/// What the records of a page are read into.
+trait Records {
+    fn count(&self) -> usize;
+
+    /// Leaves out the records for which `keep` says no; it is asked by what tells them apart.
+    fn keep(&mut self, keep: impl FnMut(&str) -> bool);
+}
+
+impl Records for Vec<Value> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn keep(&mut self, mut keep: impl FnMut(&str) -> bool) {
+        self.retain(|item| keep(&item.identity()));
+    }
+}
+
+impl Records for Batch {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn keep(&mut self, keep: impl FnMut(&str) -> bool) {
+        self.retain(keep);
+    }
 }
 
 impl Pages {
@@ -77,8 +121,8 @@ impl Pages {
             arguments,
             page_size,
             only: page,
-            first: None,
-            seen: HashSet::new(),
+            first: First::Unread,
+            seen: Seen::default(),
             next: page.unwrap_or(0),
             frontier: 0,
             total: None,
@@ -95,22 +139,44 @@ impl Pages {
 
     /// The records of the next page that were not given yet; `None` at the end. A page may turn out empty.
     pub async fn next_page(&mut self) -> Result<Option<Vec<Value>>> {
+        self.next_as(decode_index, |page, _| Ok(page)).await
+    }
+
+    /// The same as Arrow columns; a page may come in several parts, or in none.
+    pub async fn next_batches(&mut self) -> Result<Option<Vec<RecordBatch>>> {
+        let batch = self.next_as(decode_batch, |page, index| Batch::of_page(&page, index)).await?;
+        Ok(batch.map(Batch::into_parts))
+    }
+
+    /// The schema of the columns; no call is made.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        columns::schema(self.index.item)
+    }
+
+    /// Reads the next page with `decode`, or turns the one that was looked at into the same with `convert`.
+    async fn next_as<R: Records>(
+        &mut self,
+        decode: Decode<R>,
+        convert: impl FnOnce(Page, &'static Index) -> Result<Page<R>>,
+    ) -> Result<Option<R>> {
         if self.done {
             return Ok(None);
         }
-        let page = loop {
-            if let Some(page) = self.first.take() {
-                break page;
-            }
-            match self.read(self.next).await {
-                Ok(page) => break page,
-                // The page before promised this one, so the list has shrunk since: look there again.
-                Err(error) if self.only.is_none() && self.next > 0 && is_beyond_the_end(&error, self.setbacks) => {
-                    self.step_back(1, error)?;
+        let page = match std::mem::replace(&mut self.first, First::Unread) {
+            First::LookedAt(page) => convert(page, self.index)?,
+            First::Unread | First::Given => loop {
+                match self.read(self.next, decode).await {
+                    Ok(page) => break page,
+                    // The page before promised this one, so the list has shrunk since: look there again.
+                    Err(error) if self.only.is_none() && self.next > 0 && is_beyond_the_end(&error, self.setbacks) => {
+                        self.step_back(1, error)?;
+                    }
+                    Err(error) => return Err(error),
                 }
-                Err(error) => return Err(error),
-            }
+            },
         };
+        self.first = First::Given;
         if self.only.is_some() {
             self.done = true;
             return Ok(Some(page.items));
@@ -120,17 +186,34 @@ impl Pages {
 
     /// `TotalCount`; reads the first page once, and iteration goes on from it.
     pub async fn total(&mut self) -> Result<Option<u64>> {
-        if self.total.is_none() && self.first.is_none() && !self.done {
-            let page = self.read(self.next).await?;
-            self.total = page.total_count;
-            self.first = Some(page);
+        if self.total.is_none() {
+            self.look().await?;
         }
         Ok(self.total)
     }
 
-    fn take(&mut self, page: Page) -> Result<Vec<Value>> {
+    /// The first record, as long as nothing was iterated over; iteration goes on from the page that is read for it.
+    pub async fn first(&mut self) -> Result<Option<&Value>> {
+        self.look().await?;
+        Ok(match &self.first {
+            First::LookedAt(page) => page.items.first(),
+            First::Unread | First::Given => None,
+        })
+    }
+
+    /// Reads the first page and keeps it.
+    async fn look(&mut self) -> Result<()> {
+        if matches!(self.first, First::Unread) {
+            let page = self.read(self.next, decode_index).await?;
+            self.total = page.total_count;
+            self.first = First::LookedAt(page);
+        }
+        Ok(())
+    }
+
+    fn take<R: Records>(&mut self, page: Page<R>) -> Result<R> {
         if self.recount {
-            return self.compare(&page);
+            return self.compare(page);
         }
         let (grown, fallen) = match (self.total, page.total_count) {
             (Some(before), Some(now)) => (now.saturating_sub(before), before.saturating_sub(now)),
@@ -139,23 +222,25 @@ impl Pages {
         self.total = page.total_count.or(self.total);
         self.moved |= grown > 0 || fallen > 0;
         let read = self.next;
-        let count = u64::try_from(page.items.len()).unwrap_or(u64::MAX);
+        let count = u64::try_from(page.items.count()).unwrap_or(u64::MAX);
         self.came = self.came.saturating_add(count);
         if page.is_next_page {
             self.full = count.clamp(1, u64::from(self.page_size));
         }
-        let items: Vec<Value> = page.items.into_iter().filter(|item| self.seen.insert(identity(item))).collect();
-        if !items.is_empty() {
+        let mut items = page.items;
+        items.keep(|identity| self.seen.insert(identity));
+        let is_empty = items.count() == 0;
+        if !is_empty {
             self.setbacks = 0;
         }
         let mut after = read.saturating_add(1);
         if let Some(resume) = self.doubt.take() {
-            if items.is_empty() && !self.moved {
+            if is_empty && !self.moved {
                 return Err(self.nothing_new(resume.saturating_sub(1)));
             }
             self.moved = true;
             after = resume;
-        } else if items.is_empty() && page.is_next_page && fallen == 0 && read >= self.frontier {
+        } else if is_empty && page.is_next_page && fallen == 0 && read >= self.frontier {
             // Records that were added and removed push known ones onto this page, as long as the count allows it.
             let is_beyond = self.total.is_none_or(|total| after.saturating_mul(self.full) >= total);
             if self.moved && is_beyond {
@@ -230,13 +315,15 @@ impl Pages {
 
     /// A list that ended short of its `TotalCount` has moved where the count is another now, or where new records
     /// stand in front: as many may have been removed, and nothing that was there throughout is missing.
-    fn compare(&mut self, page: &Page) -> Result<Vec<Value>> {
-        let has_new = page.items.iter().any(|item| !self.seen.contains(&identity(item)));
-        if page.total_count == self.total && !has_new {
+    fn compare<R: Records>(&mut self, page: Page<R>) -> Result<R> {
+        let mut items = page.items;
+        items.keep(|identity| !self.seen.contains(identity));
+        if page.total_count == self.total && items.count() == 0 {
             return Err(self.short());
         }
         self.done = true;
-        Ok(Vec::new())
+        items.keep(|_| false);
+        Ok(items)
     }
 
     fn short(&self) -> Error {
@@ -247,7 +334,7 @@ impl Pages {
         ))
     }
 
-    async fn read(&self, page: u64) -> Result<Page> {
+    async fn read<R: Records>(&self, page: u64, decode: Decode<R>) -> Result<Page<R>> {
         let mut paging = Vec::new();
         if self.row.paged {
             paging.push(("pageSize", self.page_size.to_string()));
@@ -258,15 +345,15 @@ impl Pages {
         let mut attempts = caller.attempts(&call, caller.limits.call);
         let whole = attempts.whole().await?;
         content_of(&whole, caller.accept)
-            .and_then(|content| decode_index(content, &whole.body, self.index))
+            .and_then(|content| decode(content, &whole.body, self.index))
             .and_then(|read| if page == 0 { self.must_hold_items(read) } else { Ok(read) })
             .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
     }
 
     /// No first page is empty while there are records: its items stand under another name, or are missing.
-    fn must_hold_items(&self, page: Page) -> Result<Page> {
+    fn must_hold_items<R: Records>(&self, page: Page<R>) -> Result<Page<R>> {
         match page.total_count {
-            Some(total) if total > 0 && page.items.is_empty() => Err(self.error(format!(
+            Some(total) if total > 0 && page.items.count() == 0 => Err(self.error(format!(
                 "the service promises {total} records (TotalCount), but its first page has none under `{}`",
                 self.index.kind
             ))),
@@ -282,12 +369,4 @@ impl Pages {
 /// Whether the error may mean that there is no such page any more; asked twice, it means what it says.
 fn is_beyond_the_end(error: &Error, setbacks: u32) -> bool {
     matches!(error.kind(), Kind::NotFound | Kind::InvalidRequest) && setbacks < 2
-}
-
-/// What tells records apart: the id, or where there is none, the whole record.
-fn identity(item: &Value) -> String {
-    match item.get("id") {
-        Some(Value::Text(id)) => id.clone(),
-        _ => format!("{item:?}"),
-    }
 }

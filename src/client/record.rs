@@ -11,7 +11,9 @@ use crate::wire::{Content, Value, decode_detail, decode_index};
 /// Reads the detail of a record; null where the service has an empty list in its place.
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
     let decode: &(dyn Fn(Content, &[u8]) -> Result<Value> + Send + Sync) = match row.returns {
-        Returns::Detail(shape) => &move |content, body| decode_detail(content, body, shape),
+        Returns::Detail(shape) | Returns::Table { detail: shape, .. } => {
+            &move |content, body| decode_detail(content, body, shape)
+        }
         Returns::OneOf(index) => &move |content, body| one(content, body, index),
         _ => return Err(Error::new(Kind::Type, format!("{} gives no detail", row.full_name))),
     };

@@ -102,6 +102,24 @@ pub(super) fn aside<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) ->
     Ok(bridge(py)?.without_gil(py, work))
 }
 
+/// Does `work` with the GIL in whatever thread this is, one of another library too; `None` where the interpreter is ending.
+pub(super) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+    let bridge = BRIDGE.get(make).ok()?;
+    if !bridge.ending.approach() {
+        return None;
+    }
+    let mut has_arrived = false;
+    let outcome = Python::try_attach(|py| {
+        bridge.ending.arrive();
+        has_arrived = true;
+        work(py)
+    });
+    if !has_arrived {
+        bridge.ending.arrive();
+    }
+    outcome
+}
+
 /// Waits for `future` in this thread, with the GIL released; a signal ends the wait and drops the future.
 pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
     let bridge = bridge(py)?;

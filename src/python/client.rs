@@ -7,15 +7,15 @@ use bytes::Bytes;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 use super::delivery::{deliver, target};
 use super::layer::{self, Layer, Reading};
 use super::process::PerProcess;
 use super::secret::Secret;
 use super::settings::{content, seconds, state, windows};
-use super::table::row;
-use super::{bridge, conversion, errors, pages, values};
+use super::table::{gives, row};
+use super::{bridge, conversion, errors, frames, pages, values};
 use crate::api::Endpoint;
 use crate::archive::Source;
 use crate::client as core;
@@ -117,6 +117,26 @@ impl Client {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let call = async move { core.detail(row, &arguments).await };
         bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
+    }
+
+    /// The rows of a table as dicts and as columns.
+    fn rows<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyTuple>> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        let rows = bridge::wait(py, core.rows(row, &arguments))?;
+        frames::rows(py, rows)
+    }
+
+    fn rows_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        let call = async move { core.rows(row, &arguments).await };
+        bridge::start(py, call, |py, rows| frames::rows(py, rows).map(|rows| rows.into_any().unbind()))
+    }
+
+    /// The call that an address of a record stands for: its row, what that gives, its arguments, its paging.
+    fn follow<'py>(&self, py: Python<'py>, uri: &str) -> PyResult<Bound<'py, PyTuple>> {
+        let found = self.core().and_then(|core| core.follow(uri)).map_err(|error| errors::raise(py, &error))?;
+        let given = found.given.into_iter().collect::<HashMap<_, _>>();
+        (found.row.full_name, gives(found.row), given, found.page_size, found.page).into_pyobject(py)
     }
 
     /// Does something that gives nothing back.

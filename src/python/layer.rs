@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 
 use arrow_array::RecordBatchIterator;
-use arrow_array::ffi::FFI_ArrowSchema;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use bytes::Bytes;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
-use super::{bridge, cells};
+use super::{bridge, cells, frames};
 use crate::archive::{self, Limits, Options, Source};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self as records, Cancel, picture::Picture};
@@ -125,14 +123,11 @@ impl Layer {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         let batches: Vec<_> = self.layer.batches().iter().cloned().map(Ok).collect();
-        let reader = RecordBatchIterator::new(batches, self.layer.schema());
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+        frames::stream(py, RecordBatchIterator::new(batches, self.layer.schema()))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.layer.schema().as_ref())
-            .map_err(|error| PyRuntimeError::new_err(format!("the schema cannot be exported: {error}")))?;
-        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+        frames::schema(py, &self.layer.schema())
     }
 
     /// The cells of one column as Python values.

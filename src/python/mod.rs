@@ -7,6 +7,7 @@ mod conversion;
 mod delivery;
 mod ending;
 mod errors;
+mod frames;
 mod layer;
 mod pages;
 mod process;
@@ -25,6 +26,8 @@ mod _core {
     use super::conversion::Conversion;
     #[pymodule_export]
     use super::errors::error_kinds;
+    #[pymodule_export]
+    use super::frames::Table;
     #[pymodule_export]
     use super::layer::{Layer, layers, read};
     #[pymodule_export]

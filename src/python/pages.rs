@@ -2,29 +2,34 @@
 
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyCapsule, PyList};
 use tokio::sync::Mutex;
 
+use super::frames::{self, Reader, Table};
 use super::{bridge, values};
 use crate::client as core;
+use crate::error::Result;
 
 /// A list that is being read. It belongs to the process that opened it, since its connection does.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Pages {
     process: u32,
-    pages: Arc<Mutex<core::Pages>>,
+    schema: SchemaRef,
+    list: Arc<Mutex<core::Pages>>,
 }
 
 impl Pages {
     pub(super) fn new(pages: core::Pages) -> Self {
-        Self { process: std::process::id(), pages: Arc::new(Mutex::new(pages)) }
+        Self { process: std::process::id(), schema: pages.schema(), list: Arc::new(Mutex::new(pages)) }
     }
 
     fn opened(&self) -> PyResult<Arc<Mutex<core::Pages>>> {
         same_process(self.process, "this list")?;
-        Ok(Arc::clone(&self.pages))
+        Ok(Arc::clone(&self.list))
     }
 }
 
@@ -45,6 +50,46 @@ impl Pages {
         })
     }
 
+    /// The first record, as long as nothing was iterated over; `None` where there is none.
+    fn first<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let pages = self.opened()?;
+        let first = bridge::wait(py, async move { Ok(pages.lock().await.first().await?.cloned()) })?;
+        first.map(|record| values::to_python(py, &record)).transpose()
+    }
+
+    fn first_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let pages = self.opened()?;
+        let call = async move { Ok(pages.lock().await.first().await?.cloned()) };
+        bridge::start(py, call, |py, first| match first {
+            Some(record) => values::to_python(py, &record).map(Bound::unbind),
+            None => Ok(py.None()),
+        })
+    }
+
+    /// All records that are left as one table.
+    fn table(&self, py: Python<'_>) -> PyResult<Table> {
+        let (pages, schema) = (self.opened()?, Arc::clone(&self.schema));
+        bridge::wait(py, rest(pages)).map(|batches| Table::new(schema, batches))
+    }
+
+    fn table_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (pages, schema) = (self.opened()?, Arc::clone(&self.schema));
+        bridge::start(py, rest(pages), |py, batches| {
+            Ok(Bound::new(py, Table::new(schema, batches))?.into_any().unbind())
+        })
+    }
+
+    /// The records that are left as an Arrow C stream that reads a page when it is asked for one; `tell` is called
+    /// after each.
+    fn stream<'py>(&self, py: Python<'py>, tell: Py<PyAny>) -> PyResult<Bound<'py, PyCapsule>> {
+        let reader = Reader::new(self.process, Arc::clone(&self.schema), self.opened()?, tell);
+        frames::stream(py, reader)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        frames::schema(py, &self.schema)
+    }
+
     /// How many records the service counts; `None` where it does not say.
     fn total(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         let pages = self.opened()?;
@@ -57,6 +102,15 @@ impl Pages {
             Ok(total.into_pyobject(py)?.unbind())
         })
     }
+}
+
+async fn rest(pages: Arc<Mutex<core::Pages>>) -> Result<Vec<RecordBatch>> {
+    let mut pages = pages.lock().await;
+    let mut all = Vec::new();
+    while let Some(batches) = pages.next_batches().await? {
+        all.extend(batches);
+    }
+    Ok(all)
 }
 
 /// Refuses a handle that a fork copied, because its connection and its locks stayed with the parent.

@@ -3,13 +3,24 @@
 use pyo3::prelude::*;
 
 use super::errors;
+use crate::api::locations::DEVICE_LOCATION;
 use crate::api::row::Takes;
-use crate::api::{self, Endpoint, Place};
+use crate::api::{self, Endpoint, Place, Returns};
 use crate::error::{Error, Kind, Result};
 
 /// The row of that full name.
 pub(super) fn row(name: &str) -> Result<&'static Endpoint> {
     api::row(name).ok_or_else(|| Error::new(Kind::Value, format!("there is no call `{name}`")))
+}
+
+/// What a row that reads gives, in one word.
+pub(super) fn gives(row: &Endpoint) -> &'static str {
+    match row.returns {
+        Returns::Index(index) if std::ptr::eq(index.item, &raw const DEVICE_LOCATION) => "locations",
+        Returns::Index(_) => "list",
+        Returns::File => "file",
+        _ => "record",
+    }
 }
 
 /// Name, kind and need of each parameter of a row: `headland.arguments` checks what users write by it.

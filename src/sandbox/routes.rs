@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn format_tells_a_file_from_a_detail() {
-        assert_eq!(find("GET", "/jobdata/31", "").names(), ["job_data.get"]);
+        assert_eq!(find("GET", "/jobdata/31", "").names(), ["job_data.get", "job_data.products"]);
         let route = find("GET", "/JobData/3%201", "format=BIN");
         assert_eq!(route.names(), ["job_data.download", "job_data.request", "job_data.read"]);
         assert!(route.is_file());

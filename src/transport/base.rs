@@ -74,6 +74,12 @@ impl Base {
         self.url.join(uri).map_or_else(|_| uri.to_owned(), String::from)
     }
 
+    /// The path in front of the service's own, without a slash at its end.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        self.url.path().trim_end_matches('/')
+    }
+
     /// The host as it is sent and signed.
     #[must_use]
     pub fn host(&self) -> &str {
@@ -105,7 +111,8 @@ fn is_loopback(name: &str) -> bool {
 }
 
 /// The address for a message: nothing between `//` and `@`, where a password would be, and not after `?`.
-fn shown(text: &str) -> String {
+#[must_use]
+pub fn shown(text: &str) -> String {
     let text = text.trim().split(['?', '#']).next().unwrap_or_default();
     match (text.find("//"), text.rfind('@')) {
         (Some(start), Some(end)) if start < end => {

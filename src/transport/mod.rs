@@ -21,7 +21,7 @@ use http::HeaderMap;
 use crate::api::Method;
 
 pub use attempts::{Attempts, Got, LARGEST_RECORD, Whole};
-pub use base::Base;
+pub use base::{Base, shown};
 pub use body::Body;
 pub use caller::{Call, Caller, Jitter, Limits};
 pub use http_client::HttpClient;

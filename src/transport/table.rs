@@ -23,6 +23,7 @@ impl Class {
             Returns::Detail(_)
             | Returns::Index(_)
             | Returns::OneOf(_)
+            | Returns::Table { .. }
             | Returns::Created
             | Returns::Nothing
             | Returns::NotImplemented => Self::Record,

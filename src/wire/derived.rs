@@ -20,11 +20,20 @@ pub(super) fn derive(derived: Derived, fields: &[(Name, Value)]) -> Option<Value
             Value::Text(code) if !code.trim().is_empty() => Value::Boolean(code.trim() != NOT_ROAMING),
             _ => Value::Null,
         },
+        Derived::Positions { of } => match value(of)? {
+            Value::Text(list) => positions(list).map_or(Value::Null, Value::List),
+            _ => Value::Null,
+        },
     })
 }
 
 fn bars(strength: f64) -> i64 {
     BARS.iter().find(|(least, _)| strength >= *least).map_or(0, |(_, bars)| *bars)
+}
+
+/// The numbers of a comma-separated list; `None` where something else stands in it, or nothing.
+fn positions(list: &str) -> Option<Vec<Value>> {
+    list.split(',').map(|position| position.trim().parse().ok().map(Value::Integer)).collect()
 }
 
 fn meaning(code: &str) -> Option<&'static str> {
@@ -67,6 +76,17 @@ mod tests {
         let text = |code: &str| of(Derived::EventMeaning { of: "raw" }, Value::Text(code.to_owned()));
         assert_eq!(text("17"), Some(Value::Text("Ignition power off".to_owned())));
         assert_eq!(text("99"), Some(Value::Null));
+    }
+
+    #[test]
+    fn positions_are_numbers_where_all_of_them_are() {
+        let positions = |list: &str| of(Derived::Positions { of: "raw" }, Value::Text(list.to_owned()));
+        let numbers = |numbers: &[i64]| Some(Value::List(numbers.iter().copied().map(Value::Integer).collect()));
+        assert_eq!(positions("1, 2,16"), numbers(&[1, 2, 16]));
+        assert_eq!(positions("7"), numbers(&[7]));
+        for list in ["", "1,,2", "1-4", "left", "1,2,"] {
+            assert_eq!(positions(list), Some(Value::Null), "{list}");
+        }
     }
 
     #[test]

@@ -61,7 +61,8 @@ pub(super) fn put_inside(fields: &mut Vec<(Name, Value)>, outer: &'static Field,
 }
 
 /// The record of these fields, with those that follow from others at its end.
-pub(super) fn finish(shape: &'static Shape, mut fields: Vec<(Name, Value)>) -> Value {
+#[must_use]
+pub fn finish(shape: &'static Shape, mut fields: Fields) -> Value {
     complete(shape, &mut fields);
     Value::Record(fields)
 }
@@ -124,7 +125,7 @@ pub(super) fn scalar(kind: Kind, text: &str) -> Option<Value> {
             Read::Nothing => Some(Value::Null),
             Read::Wrong => None,
         },
-        Kind::Record(_) | Kind::Records(..) => None,
+        Kind::Record(_) | Kind::Records(..) | Kind::Integers => None,
     }
 }
 
@@ -139,5 +140,6 @@ pub(super) fn describe(kind: Kind) -> &'static str {
         Kind::Time => "an ISO 8601 time",
         Kind::Record(_) => "an object",
         Kind::Records(..) => "a list",
+        Kind::Integers => "a list of whole numbers",
     }
 }

@@ -290,9 +290,9 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
 }
 
 /// Reads the value of one field.
-struct FieldSeed<'a> {
-    field: &'static Field,
-    trace: &'a Trace,
+pub(super) struct FieldSeed<'a> {
+    pub(super) field: &'static Field,
+    pub(super) trace: &'a Trace,
 }
 
 impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {

@@ -1,5 +1,6 @@
 //! The border between bytes and records: what services send becomes [`Value`]s by shape, and back.
 
+pub mod columns;
 mod derived;
 mod fields;
 mod json;
@@ -13,6 +14,7 @@ pub mod value;
 mod xml;
 mod xml_writer;
 
+pub use fields::finish;
 pub use json_writer::encode as encode_json;
 pub use reply::{
     Content, Page, ServiceResponse, decode_detail, decode_index, decode_records, decode_response, decode_total,

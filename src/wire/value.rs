@@ -43,6 +43,15 @@ impl Value {
         }
     }
 
+    /// What tells records apart: the id, or where there is none, the whole record.
+    #[must_use]
+    pub fn identity(&self) -> Cow<'_, str> {
+        match self.get("id") {
+            Some(Self::Text(id)) => Cow::Borrowed(id),
+            _ => Cow::Owned(format!("{self:?}")),
+        }
+    }
+
     /// The text, where this is one.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {

@@ -2,7 +2,7 @@
 
 use headland::api::{Endpoint, Returns};
 
-use crate::methods::{Mode, arguments};
+use crate::methods::{Mode, arguments, is_of_locations};
 use crate::text::{entry, summary, wrap};
 
 /// The documentation of a method.
@@ -50,9 +50,16 @@ fn returned(row: &Endpoint, mode: Mode) -> String {
             format!("{} as a dict, see `records.{}`.", shape.doc.trim_end_matches('.'), shape.name)
         }
         Returns::Index(index) => format!(
-            "A lazy list of dicts, see `records.{}`; pages are read as it is {}iterated, each record once.",
+            "A lazy list of dicts, see `records.{}`; pages are read as it is {}iterated, each record once. It is a table \
+             as well: `{wait}to_arrow()`, `{wait}to_pandas()`{}.",
             index.item.name,
-            if mode == Mode::Async { "asynchronously " } else { "" }
+            if mode == Mode::Async { "asynchronously " } else { "" },
+            if is_of_locations(index) { ", and a map: `to_geopandas()`" } else { "" },
+            wait = if mode == Mode::Async { "await " } else { "" },
+        ),
+        Returns::Table { row, .. } => format!(
+            "A table of rows as dicts, see `records.{}`, and as Arrow and pandas: `to_arrow()`, `to_pandas()`.",
+            row.name
         ),
         Returns::File => "The bytes of the file, the path it was written to, or the file object it was written \
                           into."

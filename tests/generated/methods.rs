@@ -1,7 +1,8 @@
 //! `python/headland/groups`: the methods of both clients, one for each row, a file for each group.
 
+use headland::api::locations::DEVICE_LOCATION;
 use headland::api::row::{Parameter, Place, Takes};
-use headland::api::{Endpoint, GROUPS, Group, Returns};
+use headland::api::{Endpoint, GROUPS, Group, Index, Returns};
 
 use crate::docs::docstring;
 use crate::records::{file_of, import, import_within, shapes_by_group};
@@ -160,8 +161,10 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
         ("calls", vec!["AsyncCalls", "Calls", "Upload"]),
         ("conversion", vec!["AsyncConversion", "Conversion"]),
         ("layer", vec!["Layer"]),
+        ("locations", vec!["AsyncLocationPages", "LocationPages"]),
         ("pages", vec!["AsyncPages", "Pages"]),
         ("records", records),
+        ("table", vec!["Table"]),
     ];
     for (module, names) in own {
         let wanted: Vec<&str> = names.into_iter().filter(|name| uses(name)).collect();
@@ -198,13 +201,20 @@ fn returns(row: &Endpoint, mode: Mode) -> String {
     match row.returns {
         Returns::Detail(shape) => shape.name.to_owned(),
         Returns::OneOf(index) => format!("{} | None", index.item.name),
+        Returns::Index(index) if is_of_locations(index) => mode.name("LocationPages"),
         Returns::Index(index) => format!("{}[{}]", mode.name("Pages"), index.item.name),
+        Returns::Table { row, .. } => format!("Table[{}]", row.name),
         Returns::File => "bytes | Path | BinaryIO".to_owned(),
         Returns::Created => "Created".to_owned(),
         Returns::Conversion => mode.name("Conversion"),
         Returns::Layer => "Layer".to_owned(),
         Returns::Nothing | Returns::NotImplemented => "None".to_owned(),
     }
+}
+
+/// Whether a list can be mapped.
+pub(crate) fn is_of_locations(index: &Index) -> bool {
+    index.item.name == DEVICE_LOCATION.name
 }
 
 /// Lists are lazy in both modes; everything else is a coroutine in the asynchronous client.
@@ -295,7 +305,11 @@ fn body(row: &Endpoint, mode: Mode) -> String {
             let kind = returns(row, mode);
             return format!("        return cast(\"{kind}\", {wait}self._calls.detail(\"{name}\", {given}))\n");
         }
-        Returns::Index(_) => format!("pages(\"{name}\", {given}, page_size=page_size, page=page)"),
+        Returns::Index(index) => {
+            let kind = if is_of_locations(index) { "locations" } else { "pages" };
+            format!("{kind}(\"{name}\", {given}, page_size=page_size, page=page)")
+        }
+        Returns::Table { .. } => format!("table(\"{name}\", {given})"),
         Returns::File => format!("download(\"{name}\", {given}, to=to, overwrite=overwrite)"),
         Returns::Nothing | Returns::NotImplemented => {
             return format!("        {wait}self._calls.act(\"{name}\", {given})\n");

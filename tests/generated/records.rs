@@ -16,6 +16,7 @@ pub(crate) fn shapes_by_group() -> Vec<(&'static str, Vec<&'static Shape>)> {
             for row in group.rows {
                 match row.returns {
                     Returns::Detail(shape) => visit(shape, &mut found, &mut seen),
+                    Returns::Table { row, .. } => visit(row, &mut found, &mut seen),
                     Returns::Index(index) | Returns::OneOf(index) => visit(index.item, &mut found, &mut seen),
                     Returns::File
                     | Returns::Created
@@ -168,5 +169,6 @@ fn annotation(field: &Field) -> String {
         Kind::Time => "dt.datetime | None".to_owned(),
         Kind::Record(shape) => format!("{} | None", shape.name),
         Kind::Records(shape, _) => format!("list[{}]", shape.name),
+        Kind::Integers => "list[int] | None".to_owned(),
     }
 }

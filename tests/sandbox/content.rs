@@ -168,6 +168,7 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
             Vec::new()
         }
         Returns::Nothing => panic!("say what {name} does"),
+        Returns::Table { .. } => held::products(client, row, details).await,
         // The client has no method for it.
         Returns::NotImplemented => Vec::new(),
         Returns::Index(_) => {

@@ -132,3 +132,18 @@ pub(crate) async fn upload_and_send(client: &Client, sandbox: &Sandbox) {
     client.act(row(send), &given).await.unwrap();
     assert_eq!(client.act(row(send), &given).await.unwrap_err().kind(), headland::error::Kind::Conflict);
 }
+
+/// The products of each job, whose ids are those that the service holds.
+pub(crate) async fn products(client: &Client, row: &'static Endpoint, details: usize) -> Vec<Value> {
+    let mut all = Vec::new();
+    for job in account(0).jobs.iter().take(details) {
+        let found = client.rows(row, &of(row.full_name, &[("id", &job.id)])).await.unwrap();
+        assert_eq!(found.batch.num_rows(), found.records.len());
+        let Some(Value::List(held)) = job.detail.get("products") else { panic!("{} has no products", job.id) };
+        let mut ids: Vec<_> = found.records.iter().map(|record| record.get("product_id").cloned()).collect();
+        ids.dedup();
+        assert_eq!(ids, held.iter().map(|product| product.get("id").cloned()).collect::<Vec<_>>(), "{}", job.id);
+        all.extend(found.records);
+    }
+    all
+}

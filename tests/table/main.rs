@@ -14,6 +14,7 @@ fn shapes_of(row: &Endpoint) -> Vec<&'static Shape> {
     match row.returns {
         Returns::Detail(shape) => vec![shape],
         Returns::Index(index) | Returns::OneOf(index) => vec![index.item],
+        Returns::Table { detail, row } => vec![detail, row],
         _ => Vec::new(),
     }
 }

@@ -144,7 +144,7 @@ def _call(given: argparse.Namespace) -> int:
             method = getattr(method, part)
         places, names = split(given.name, words, method)
         outcome = method(*places, **names)
-        if isinstance(outcome, hl.Pages):
+        if isinstance(outcome, hl.Pages | hl.Table):
             for record in outcome:
                 print_json(record)
         elif isinstance(outcome, hl.Conversion):

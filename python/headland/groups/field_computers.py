@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from headland.calls import Calls
+    from headland.locations import LocationPages
     from headland.pages import Pages
     from headland.records import (
         DeviceLocation,
@@ -37,7 +38,7 @@ class FieldComputers:
 
         Returns:
             A lazy list of dicts, see `records.FieldComputerItem`; pages are read as it is iterated, each record
-            once.
+            once. It is a table as well: `to_arrow()`, `to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -95,7 +96,7 @@ class FieldComputers:
 
         Returns:
             A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is iterated, each record
-            once.
+            once. It is a table as well: `to_arrow()`, `to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -129,7 +130,8 @@ class FieldComputers:
             page: Zero-based page: that page alone; all pages if None.
 
         Returns:
-            A lazy list of dicts, see `records.JobDataItem`; pages are read as it is iterated, each record once.
+            A lazy list of dicts, see `records.JobDataItem`; pages are read as it is iterated, each record once. It
+            is a table as well: `to_arrow()`, `to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -142,7 +144,7 @@ class FieldComputers:
         """
         return self._calls.pages("field_computers.job_data", {"id": id, "min_id": min_id}, page_size=page_size, page=page)
 
-    def current_locations(self, *, page_size: int | None = None, page: int | None = None) -> Pages[DeviceLocation]:
+    def current_locations(self, *, page_size: int | None = None, page: int | None = None) -> LocationPages:
         """Gives the most recent location of every visible field computer.
 
         A computer registers its location every five minutes; where the service knows its field hub, the records are
@@ -156,6 +158,7 @@ class FieldComputers:
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is iterated, each record once.
+            It is a table as well: `to_arrow()`, `to_pandas()`, and a map: `to_geopandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -165,7 +168,7 @@ class FieldComputers:
             >>> places = [(place["lat"], place["lon"]) for place in client.field_computers.current_locations()]
 
         """
-        return self._calls.pages("field_computers.current_locations", {}, page_size=page_size, page=page)
+        return self._calls.locations("field_computers.current_locations", {}, page_size=page_size, page=page)
 
     def current_location(self, id: str | int) -> DeviceLocation | None:
         """Gives the most recent location of a field computer.
@@ -192,13 +195,7 @@ class FieldComputers:
         """
         return cast("DeviceLocation | None", self._calls.detail("field_computers.current_location", {"id": id}))
 
-    def locations(
-        self,
-        id: str | int,
-        *,
-        page_size: int | None = None,
-        page: int | None = None,
-    ) -> Pages[DeviceLocation]:
+    def locations(self, id: str | int, *, page_size: int | None = None, page: int | None = None) -> LocationPages:
         """Lists all locations of a field computer.
 
         Where the service knows its field hub, the records are the hub's (`sub_type` is `Field Hub`).
@@ -212,6 +209,7 @@ class FieldComputers:
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is iterated, each record once.
+            It is a table as well: `to_arrow()`, `to_pandas()`, and a map: `to_geopandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -222,4 +220,4 @@ class FieldComputers:
             >>> latest = client.field_computers.locations(computer_id, page_size=10, page=0)
 
         """
-        return self._calls.pages("field_computers.locations", {"id": id}, page_size=page_size, page=page)
+        return self._calls.locations("field_computers.locations", {"id": id}, page_size=page_size, page=page)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from headland.calls import AsyncCalls
+    from headland.locations import AsyncLocationPages
     from headland.pages import AsyncPages
     from headland.records import (
         DeviceLocation,
@@ -37,7 +38,7 @@ class AsyncFieldComputers:
 
         Returns:
             A lazy list of dicts, see `records.FieldComputerItem`; pages are read as it is asynchronously iterated,
-            each record once.
+            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -95,7 +96,7 @@ class AsyncFieldComputers:
 
         Returns:
             A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is asynchronously
-            iterated, each record once.
+            iterated, each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -130,7 +131,7 @@ class AsyncFieldComputers:
 
         Returns:
             A lazy list of dicts, see `records.JobDataItem`; pages are read as it is asynchronously iterated, each
-            record once.
+            record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -143,7 +144,7 @@ class AsyncFieldComputers:
         """
         return self._calls.pages("field_computers.job_data", {"id": id, "min_id": min_id}, page_size=page_size, page=page)
 
-    def current_locations(self, *, page_size: int | None = None, page: int | None = None) -> AsyncPages[DeviceLocation]:
+    def current_locations(self, *, page_size: int | None = None, page: int | None = None) -> AsyncLocationPages:
         """Gives the most recent location of every visible field computer.
 
         A computer registers its location every five minutes; where the service knows its field hub, the records are
@@ -157,7 +158,8 @@ class AsyncFieldComputers:
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is asynchronously iterated,
-            each record once.
+            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`, and a map:
+            `to_geopandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -167,7 +169,7 @@ class AsyncFieldComputers:
             >>> places = [(place["lat"], place["lon"]) async for place in client.field_computers.current_locations()]
 
         """
-        return self._calls.pages("field_computers.current_locations", {}, page_size=page_size, page=page)
+        return self._calls.locations("field_computers.current_locations", {}, page_size=page_size, page=page)
 
     async def current_location(self, id: str | int) -> DeviceLocation | None:
         """Gives the most recent location of a field computer.
@@ -194,13 +196,7 @@ class AsyncFieldComputers:
         """
         return cast("DeviceLocation | None", await self._calls.detail("field_computers.current_location", {"id": id}))
 
-    def locations(
-        self,
-        id: str | int,
-        *,
-        page_size: int | None = None,
-        page: int | None = None,
-    ) -> AsyncPages[DeviceLocation]:
+    def locations(self, id: str | int, *, page_size: int | None = None, page: int | None = None) -> AsyncLocationPages:
         """Lists all locations of a field computer.
 
         Where the service knows its field hub, the records are the hub's (`sub_type` is `Field Hub`).
@@ -214,7 +210,8 @@ class AsyncFieldComputers:
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is asynchronously iterated,
-            each record once.
+            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`, and a map:
+            `to_geopandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -225,4 +222,4 @@ class AsyncFieldComputers:
             >>> latest = client.field_computers.locations(computer_id, page_size=10, page=0)
 
         """
-        return self._calls.pages("field_computers.locations", {"id": id}, page_size=page_size, page=page)
+        return self._calls.locations("field_computers.locations", {"id": id}, page_size=page_size, page=page)

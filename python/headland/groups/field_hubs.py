@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from headland.calls import Calls
+    from headland.locations import LocationPages
     from headland.pages import Pages
     from headland.records import DeviceLocation, FieldHubDetail, FieldHubItem
 
@@ -32,7 +33,8 @@ class FieldHubs:
             page: Zero-based page: that page alone; all pages if None.
 
         Returns:
-            A lazy list of dicts, see `records.FieldHubItem`; pages are read as it is iterated, each record once.
+            A lazy list of dicts, see `records.FieldHubItem`; pages are read as it is iterated, each record once. It
+            is a table as well: `to_arrow()`, `to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -78,6 +80,7 @@ class FieldHubs:
 
         Returns:
             A lazy list of dicts, see `records.FieldHubDetail`; pages are read as it is iterated, each record once.
+            It is a table as well: `to_arrow()`, `to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -89,7 +92,7 @@ class FieldHubs:
         """
         return self._calls.pages("field_hubs.reports", {}, page_size=page_size, page=page)
 
-    def current_locations(self, *, page_size: int | None = None, page: int | None = None) -> Pages[DeviceLocation]:
+    def current_locations(self, *, page_size: int | None = None, page: int | None = None) -> LocationPages:
         """Gives the most recent location of every visible field hub.
 
         A hub reports every 30 seconds.
@@ -102,6 +105,7 @@ class FieldHubs:
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is iterated, each record once.
+            It is a table as well: `to_arrow()`, `to_pandas()`, and a map: `to_geopandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -111,7 +115,7 @@ class FieldHubs:
             >>> places = [(place["lat"], place["lon"]) for place in client.field_hubs.current_locations()]
 
         """
-        return self._calls.pages("field_hubs.current_locations", {}, page_size=page_size, page=page)
+        return self._calls.locations("field_hubs.current_locations", {}, page_size=page_size, page=page)
 
     def current_location(self, id: str | int) -> DeviceLocation | None:
         """Gives the most recent location of a field hub.
@@ -143,7 +147,7 @@ class FieldHubs:
         date: str | dt.date | dt.datetime | None = None,
         page_size: int | None = None,
         page: int | None = None,
-    ) -> Pages[DeviceLocation]:
+    ) -> LocationPages:
         """Lists the locations of a field hub, newest first.
 
         `GET /fieldhubs/{id}/locations`, specification 4.2, 2.3.
@@ -157,6 +161,7 @@ class FieldHubs:
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is iterated, each record once.
+            It is a table as well: `to_arrow()`, `to_pandas()`, and a map: `to_geopandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -167,4 +172,4 @@ class FieldHubs:
             >>> latest = client.field_hubs.locations(hub_id, page_size=10, page=0)
 
         """
-        return self._calls.pages("field_hubs.locations", {"id": id, "date": date}, page_size=page_size, page=page)
+        return self._calls.locations("field_hubs.locations", {"id": id, "date": date}, page_size=page_size, page=page)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from headland.calls import AsyncCalls
+    from headland.locations import AsyncLocationPages
     from headland.pages import AsyncPages
     from headland.records import DeviceLocation, FieldHubDetail, FieldHubItem
 
@@ -33,7 +34,7 @@ class AsyncFieldHubs:
 
         Returns:
             A lazy list of dicts, see `records.FieldHubItem`; pages are read as it is asynchronously iterated, each
-            record once.
+            record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -79,7 +80,7 @@ class AsyncFieldHubs:
 
         Returns:
             A lazy list of dicts, see `records.FieldHubDetail`; pages are read as it is asynchronously iterated,
-            each record once.
+            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -91,7 +92,7 @@ class AsyncFieldHubs:
         """
         return self._calls.pages("field_hubs.reports", {}, page_size=page_size, page=page)
 
-    def current_locations(self, *, page_size: int | None = None, page: int | None = None) -> AsyncPages[DeviceLocation]:
+    def current_locations(self, *, page_size: int | None = None, page: int | None = None) -> AsyncLocationPages:
         """Gives the most recent location of every visible field hub.
 
         A hub reports every 30 seconds.
@@ -104,7 +105,8 @@ class AsyncFieldHubs:
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is asynchronously iterated,
-            each record once.
+            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`, and a map:
+            `to_geopandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -114,7 +116,7 @@ class AsyncFieldHubs:
             >>> places = [(place["lat"], place["lon"]) async for place in client.field_hubs.current_locations()]
 
         """
-        return self._calls.pages("field_hubs.current_locations", {}, page_size=page_size, page=page)
+        return self._calls.locations("field_hubs.current_locations", {}, page_size=page_size, page=page)
 
     async def current_location(self, id: str | int) -> DeviceLocation | None:
         """Gives the most recent location of a field hub.
@@ -146,7 +148,7 @@ class AsyncFieldHubs:
         date: str | dt.date | dt.datetime | None = None,
         page_size: int | None = None,
         page: int | None = None,
-    ) -> AsyncPages[DeviceLocation]:
+    ) -> AsyncLocationPages:
         """Lists the locations of a field hub, newest first.
 
         `GET /fieldhubs/{id}/locations`, specification 4.2, 2.3.
@@ -160,7 +162,8 @@ class AsyncFieldHubs:
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is asynchronously iterated,
-            each record once.
+            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`, and a map:
+            `to_geopandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -171,4 +174,4 @@ class AsyncFieldHubs:
             >>> latest = client.field_hubs.locations(hub_id, page_size=10, page=0)
 
         """
-        return self._calls.pages("field_hubs.locations", {"id": id, "date": date}, page_size=page_size, page=page)
+        return self._calls.locations("field_hubs.locations", {"id": id, "date": date}, page_size=page_size, page=page)

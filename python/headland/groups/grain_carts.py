@@ -40,7 +40,8 @@ class GrainCarts:
             page: Zero-based page: that page alone; all pages if None.
 
         Returns:
-            A lazy list of dicts, see `records.GrainCart`; pages are read as it is iterated, each record once.
+            A lazy list of dicts, see `records.GrainCart`; pages are read as it is iterated, each record once. It is
+            a table as well: `to_arrow()`, `to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.

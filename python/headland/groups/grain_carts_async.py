@@ -41,7 +41,7 @@ class AsyncGrainCarts:
 
         Returns:
             A lazy list of dicts, see `records.GrainCart`; pages are read as it is asynchronously iterated, each
-            record once.
+            record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.

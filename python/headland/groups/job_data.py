@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from headland.conversion import Conversion
     from headland.layer import Layer
     from headland.pages import Pages
-    from headland.records import Created, JobDataDetail, JobDataItem, PrescriptionMapItem
+    from headland.records import Created, JobDataDetail, JobDataItem, PrescriptionMapItem, ProductRow
+    from headland.table import Table
 
 
 class JobData:
@@ -46,7 +47,8 @@ class JobData:
             page: Zero-based page: that page alone; all pages if None.
 
         Returns:
-            A lazy list of dicts, see `records.JobDataItem`; pages are read as it is iterated, each record once.
+            A lazy list of dicts, see `records.JobDataItem`; pages are read as it is iterated, each record once. It
+            is a table as well: `to_arrow()`, `to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.
@@ -224,6 +226,32 @@ class JobData:
             to_crs=to_crs,
         )
 
+    def products(self, id: str | int) -> Table[ProductRow]:
+        """Gives the products of a job as one tidy table.
+
+        A product has a row for each ingredient and for each applied product, or one row where it has neither; the
+        product's own columns repeat.
+
+        `GET /jobdata/{id}`, specification 4.2, 2.6.
+
+        Args:
+            id: Id of the job, from the list.
+
+        Returns:
+            A table of rows as dicts, see `records.ProductRow`, and as Arrow and pandas: `to_arrow()`,
+            `to_pandas()`.
+
+        Raises:
+            AuthenticationError: The service refused the credentials, the signature or the time stamp.
+            TransportError: The connection failed.
+            NotFound: There is no such record for this access key.
+
+        Examples:
+            >>> products = client.job_data.products(job_id)
+
+        """
+        return self._calls.table("job_data.products", {"id": id})
+
     def prescription_maps(
         self,
         id: str | int,
@@ -242,7 +270,7 @@ class JobData:
 
         Returns:
             A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is iterated, each record
-            once.
+            once. It is a table as well: `to_arrow()`, `to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.

@@ -35,7 +35,7 @@ class PrescriptionMaps:
 
         Returns:
             A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is iterated, each record
-            once.
+            once. It is a table as well: `to_arrow()`, `to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.

@@ -35,7 +35,7 @@ class AsyncPrescriptionMaps:
 
         Returns:
             A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is asynchronously
-            iterated, each record once.
+            iterated, each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
 
         Raises:
             AuthenticationError: The service refused the credentials, the signature or the time stamp.

@@ -11,7 +11,7 @@ from .client import AccessKeyDetail
 from .field_computers import DeviceLocation, FieldComputerDetail, FieldComputerItem, JobDataItem, PrescriptionMapItem
 from .field_hubs import FieldHubDetail, FieldHubItem, FieldHubReport
 from .grain_carts import GrainCart
-from .job_data import AppliedProduct, Ingredient, JobDataDetail, Product
+from .job_data import AppliedProduct, Ingredient, JobDataDetail, Product, ProductRow
 from .prescription_maps import AvailableFile, PrescriptionMapDetail
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "PrescriptionMapDetail",
     "PrescriptionMapItem",
     "Product",
+    "ProductRow",
 ]
 
 

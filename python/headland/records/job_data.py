@@ -187,3 +187,78 @@ class JobDataDetail(TypedDict, total=False):
     weather_wind_direction: str | None
     average_speed: str | None
     products: list[Product]
+
+
+class ProductRow(TypedDict, total=False):
+    """A product of a job with one of its ingredients, or with one of its applied products, or alone.
+
+    Specification 2.6.
+
+    Attributes:
+        job_id: Id of the job.
+        job_type: `Yield`, `AsApplied` or `Planter`.
+        product_id: Internal id of the product.
+        product_number: Sequential number within the job, from 0 (sprayer).
+        product_name: Name entered by the operator.
+        applied_volume: Applied volume (sprayer). Unit: as configured on the field computer.
+        applied_area: Applied area. Unit: m².
+        target_rate: Target rate (sprayer and planter). Unit: as configured on the field computer.
+        target_rate_min: Lowest target rate (sprayer). Unit: as configured on the field computer.
+        target_rate_max: Highest target rate (sprayer). Unit: as configured on the field computer.
+        target_minimum: Lowest target rate (planter). Unit: as configured on the field computer.
+        target_maximum: Highest target rate (planter). Unit: as configured on the field computer.
+        geospatial_min_value: Meaning not shown (sprayer). Unit: unknown.
+        geospatial_max_value: Meaning not shown (sprayer). Unit: unknown.
+        geospatial_avg_value: Meaning not shown (sprayer). Unit: unknown.
+        geospatial_acres: Meaning not shown (sprayer). Unit: unknown.
+        total_weight: Harvested weight (yield). Unit: kg.
+        total_bushels: Harvested bushels (yield). Unit: bushels.
+        average_weight_per_area: Average weight per area (planter and yield). Unit: kg/ha.
+        is_mixed: Whether the product is a mix with ingredients (sprayer).
+        ingredient_id: Id of the ingredient of a mix (sprayer).
+        ingredient_name: Of the ingredient; entered by the operator (sprayer).
+        ingredient_manufacturer: Of the ingredient; entered by the operator (sprayer).
+        ingredient_epa_number: Registration number of the ingredient, entered by the operator (sprayer).
+        ingredient_target_pests: Of the ingredient; entered by the operator (sprayer).
+        ingredient_mix_ratio: Of the ingredient; entered by the operator (sprayer).
+        applied_product_id: Sequential number of the applied product (planter).
+        applied_product_type: Type (planter).
+        applied_product_brand: Brand (planter).
+        applied_product_variety: Variety (planter).
+        applied_product_row: Positions on the implement, separated by commas (planter).
+        applied_product_rows: The numbers of `applied_product_row`; None where it holds anything else.
+
+    """
+
+    job_id: str | None
+    job_type: str | None
+    product_id: str | None
+    product_number: int | None
+    product_name: str | None
+    applied_volume: float | None
+    applied_area: float | None
+    target_rate: float | None
+    target_rate_min: float | None
+    target_rate_max: float | None
+    target_minimum: float | None
+    target_maximum: float | None
+    geospatial_min_value: float | None
+    geospatial_max_value: float | None
+    geospatial_avg_value: float | None
+    geospatial_acres: float | None
+    total_weight: float | None
+    total_bushels: float | None
+    average_weight_per_area: float | None
+    is_mixed: bool | None
+    ingredient_id: str | None
+    ingredient_name: str | None
+    ingredient_manufacturer: str | None
+    ingredient_epa_number: str | None
+    ingredient_target_pests: str | None
+    ingredient_mix_ratio: str | None
+    applied_product_id: str | None
+    applied_product_type: str | None
+    applied_product_brand: str | None
+    applied_product_variety: str | None
+    applied_product_row: str | None
+    applied_product_rows: list[int] | None

@@ -1,0 +1,87 @@
+"""Lists of locations: lists that are maps as well."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any
+
+from headland.pages import AsyncPages, Pages
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headland.records import DeviceLocation
+
+WGS_84 = "EPSG:4326"
+
+
+class LocationPages(Pages["DeviceLocation"]):
+    """A lazy list of locations, which is a map as well: points of longitude and latitude in WGS 84.
+
+    A record has no point where it says that its position is not valid, where the GPS had no fix (no time stamp), and
+    where its coordinates are missing or none on earth.
+
+    >>> track = client.field_hubs.locations(hub_id).to_geopandas()
+    """
+
+    __slots__ = ()
+
+    @property
+    def __geo_interface__(self) -> dict[str, Any]:
+        """The list as a GeoJSON FeatureCollection: a feature for each record, with times as ISO 8601 texts."""
+        return {"type": "FeatureCollection", "features": [_feature(record) for record in self]}
+
+    def to_geopandas(self, dtype_backend: str = "numpy_nullable") -> Any:
+        """Read the whole list into a ``geopandas.GeoDataFrame`` in EPSG:4326; `dtype_backend` as in ``to_pandas``."""
+        from headland.frames import options
+
+        return _frame(self.to_arrow(), options(dtype_backend))
+
+
+class AsyncLocationPages(AsyncPages["DeviceLocation"]):
+    """A lazy list of locations for ``async for``; ``await pages.to_geopandas()`` gives it as a map."""
+
+    __slots__ = ()
+
+    async def to_geopandas(self, dtype_backend: str = "numpy_nullable") -> Any:
+        """Read the whole list into a ``geopandas.GeoDataFrame`` in EPSG:4326; `dtype_backend` as in ``to_pandas``."""
+        from headland.frames import options
+
+        how = options(dtype_backend)
+        return _frame(await self.to_arrow(), how)
+
+
+def _feature(record: Mapping[str, Any]) -> dict[str, Any]:
+    latitude, longitude = record.get("lat"), record.get("lon")
+    is_placed = (
+        record.get("valid") is not False
+        and record.get("gps_date_time") is not None
+        and latitude is not None
+        and longitude is not None
+        and abs(latitude) <= 90  # noqa: PLR2004 - the pole
+        and abs(longitude) <= 180  # noqa: PLR2004 - the antimeridian
+    )
+    return {
+        "type": "Feature",
+        "id": record.get("id"),
+        "geometry": {"type": "Point", "coordinates": [longitude, latitude]} if is_placed else None,
+        "properties": {name: _plain(value) for name, value in record.items()},
+    }
+
+
+def _plain(value: object) -> object:
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, dt.datetime) else value
+
+
+def _frame(table: Any, how: dict[str, Any]) -> Any:
+    import geopandas as gpd
+    import numpy as np
+    import shapely
+
+    latitude, longitude = (table[name].to_numpy() for name in ("lat", "lon"))
+    # Comparing with what is missing, which is NaN here, says no.
+    is_placed = (np.abs(latitude) <= 90) & (np.abs(longitude) <= 180) & table["gps_date_time"].is_valid().to_numpy()  # noqa: PLR2004
+    is_placed &= table["valid"].fill_null(True).to_numpy()
+    points = np.full(len(is_placed), None, dtype=object)
+    points[is_placed] = shapely.points(longitude[is_placed], latitude[is_placed])
+    return gpd.GeoDataFrame(table.to_pandas(**how), geometry=points, crs=WGS_84)

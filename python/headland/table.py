@@ -1,0 +1,108 @@
+"""Tables that are made of one record, such as the products of a job."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headland import _core
+
+Row = TypeVar("Row")
+
+SHOWN = 20
+"""So many rows are shown in a notebook."""
+
+
+class TableColumn(NamedTuple):
+    """A column: its name, its Arrow type, its unit and what it means."""
+
+    name: str
+    type: str
+    unit: str | None
+    documentation: str | None
+
+
+class Table(Generic[Row]):
+    """Rows as dicts, and the same as Arrow columns with units.
+
+    >>> for row in client.job_data.products(job_id):
+    ...     print(row["product_name"], row["applied_area"])
+    """
+
+    __slots__ = ("_core", "_rows")
+
+    def __init__(self, rows: list[Row], core: _core.Table) -> None:
+        self._rows = rows
+        self._core = core
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns in their order; the last holds what the specification does not name."""
+        return [column.name for column in self.describe()]
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of each column of numbers, ``"unknown"`` where nobody says it."""
+        return {column.name: column.unit for column in self.describe() if column.unit is not None}
+
+    def describe(self) -> list[TableColumn]:
+        """Give name, type, unit and meaning of each column."""
+        return [TableColumn(*column) for column in self._core.columns]
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        """Give row by row as a dict."""
+        return iter(self._rows)
+
+    def __repr__(self) -> str:
+        """Show the size in one line."""
+        return f"<Table: {len(self)} rows, {len(self.columns)} columns>"
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export the columns by the Arrow C stream interface."""
+        return self._core.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """Export the schema by the Arrow C data interface."""
+        return self._core.__arrow_c_schema__()
+
+    def to_arrow(self) -> Any:
+        """Give a ``pyarrow.Table``."""
+        import pyarrow as pa
+
+        return pa.table(self)
+
+    def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
+        """Give a ``pandas.DataFrame``.
+
+        Args:
+            dtype_backend: ``"numpy_nullable"`` keeps integers whole where some are null, ``"pyarrow"`` keeps Arrow's
+                types, ``"numpy"`` is the pandas of old.
+        """
+        from headland.frames import options
+
+        return self.to_arrow().to_pandas(**options(dtype_backend))
+
+    def _repr_html_(self) -> str:
+        """Show the first rows, without columns that are empty in all of them."""
+        shown: list[Any] = self._rows[:SHOWN]
+        used = [column for column in self.describe() if any(row.get(column.name) is not None for row in shown)]
+        unit = {column.name: f" ({column.unit})" for column in used if column.unit not in (None, "1", "unknown")}
+        head = "".join(f"<th>{html.escape(column.name + unit.get(column.name, ''))}</th>" for column in used)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{_cell(row.get(column.name))}</td>" for column in used) + "</tr>" for row in shown
+        )
+        return (
+            f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{html.escape(repr(self))}</p></div>"
+        )
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else html.escape(str(value))

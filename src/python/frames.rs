@@ -1,0 +1,150 @@
+//! Records as Arrow across the border: tables that are there, and lists that are read page by page.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use tokio::sync::Mutex;
+
+use super::pages::same_process;
+use super::{bridge, values};
+use crate::client as core;
+
+/// Records as Arrow columns.
+#[pyclass(frozen, module = "headland._core")]
+pub(super) struct Table {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl Table {
+    pub(super) fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        Self { schema, batches }
+    }
+}
+
+#[pymethods]
+impl Table {
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// Name, type, unit and documentation of each column.
+    #[getter]
+    fn columns(&self) -> Vec<(String, String, Option<String>, Option<String>)> {
+        let told = |field: &Arc<arrow_schema::Field>, key: &str| field.metadata().get(key).cloned();
+        let describe = |field: &Arc<arrow_schema::Field>| {
+            (field.name().clone(), field.data_type().to_string(), told(field, "unit"), told(field, "documentation"))
+        };
+        self.schema.fields().iter().map(describe).collect()
+    }
+
+    /// A consumer may ask for other types; the protocol lets a producer keep its own, and the consumer then casts.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
+        stream(py, RecordBatchIterator::new(batches, Arc::clone(&self.schema)))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema(py, &self.schema)
+    }
+}
+
+/// Rows as a list of dicts and a table.
+pub(super) fn rows(py: Python<'_>, rows: core::Rows) -> PyResult<Bound<'_, PyTuple>> {
+    let records = values::list(py, &rows.records)?;
+    let table = Table::new(rows.batch.schema(), vec![rows.batch]);
+    (records, Bound::new(py, table)?).into_pyobject(py)
+}
+
+/// An Arrow C stream.
+pub(super) fn stream(
+    py: Python<'_>,
+    reader: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+}
+
+/// An Arrow C schema.
+pub(super) fn schema<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema.as_ref())
+        .map_err(|error| PyRuntimeError::new_err(format!("the schema cannot be exported: {error}")))?;
+    PyCapsule::new_with_value(py, schema, c"arrow_schema")
+}
+
+/// A list that is read while a consumer of Arrow asks for batches, in whatever thread it does that.
+pub(super) struct Reader {
+    process: u32,
+    schema: SchemaRef,
+    pages: Option<Arc<Mutex<core::Pages>>>,
+    waiting: VecDeque<RecordBatch>,
+    /// Called after each page, as after every call.
+    tell: Py<PyAny>,
+}
+
+impl Reader {
+    pub(super) fn new(process: u32, schema: SchemaRef, pages: Arc<Mutex<core::Pages>>, tell: Py<PyAny>) -> Self {
+        Self { process, schema, pages: Some(pages), waiting: VecDeque::new(), tell }
+    }
+
+    /// Reads the next page; `None` after the last.
+    fn read(&self, pages: Arc<Mutex<core::Pages>>) -> Result<Option<Vec<RecordBatch>>, String> {
+        let outcome = bridge::attached(|py| {
+            let read = || {
+                same_process(self.process, "this list")?;
+                let page = bridge::wait(py, async move { pages.lock().await.next_batches().await });
+                self.tell.call0(py)?;
+                page
+            };
+            read().map_err(|error: PyErr| {
+                if error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                    // The consumer makes an error of its own of this one, so the interrupt is raised again behind it.
+                    let _ = py.import("_thread").and_then(|module| module.call_method0("interrupt_main"));
+                }
+                error.to_string()
+            })
+        });
+        outcome.unwrap_or_else(|| Err("the interpreter is ending".to_owned()))
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(batch) = self.waiting.pop_front() {
+                return Some(Ok(batch));
+            }
+            // After an error there is nothing more.
+            let pages = self.pages.take()?;
+            match self.read(Arc::clone(&pages)) {
+                Ok(Some(batches)) => self.waiting.extend(batches),
+                Ok(None) => return None,
+                Err(message) => {
+                    let cause = std::io::Error::other(message.clone());
+                    return Some(Err(ArrowError::IoError(message, cause)));
+                }
+            }
+            self.pages = Some(pages);
+        }
+    }
+}
+
+impl RecordBatchReader for Reader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

@@ -1,0 +1,105 @@
+//! One page of a list as Arrow columns, from either content type.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch, StringArray};
+
+use super::{batch_of, json};
+use crate::api::{Index, Shape};
+use crate::error::Result;
+use crate::wire::reply::{Content, Page, decode_index};
+use crate::wire::value::Value;
+
+/// The records of a page as columns, in one part, or in several where records between them were left out.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    parts: Vec<RecordBatch>,
+    /// The position of the ids among the columns.
+    id: Option<usize>,
+    /// What tells the records without an id apart, by their rows.
+    nameless: Vec<(usize, String)>,
+}
+
+/// Reads one page of a list into columns.
+///
+/// JSON of flat records goes straight into them; whatever is not quite regular there, and XML, is read as records
+/// first, so that tolerance and errors are the same whichever way a page is read.
+pub fn decode_batch(content: Content, body: &[u8], index: &'static Index) -> Result<Page<Batch>> {
+    if content == Content::Json
+        && let Some(page) = json::decode(body, index)
+    {
+        return Ok(page);
+    }
+    Batch::of_page(&decode_index(content, body, index)?, index)
+}
+
+impl Batch {
+    /// A page of records as columns.
+    pub fn of_page(page: &Page, index: &'static Index) -> Result<Page<Self>> {
+        let parts = vec![batch_of(index.item, &page.items)?];
+        let is_nameless = |item: &Value| item.get("id").and_then(Value::as_text).is_none();
+        let nameless = page
+            .items
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| is_nameless(item))
+            .map(|(row, item)| (row, item.identity().into_owned()))
+            .collect();
+        let items = Self { parts, id: id_of(index.item), nameless };
+        Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
+    }
+
+    /// Columns whose records all have ids.
+    pub(super) fn of_named(batch: RecordBatch, shape: &Shape) -> Self {
+        Self { parts: vec![batch], id: id_of(shape), nameless: Vec::new() }
+    }
+
+    /// How many records there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Leaves out the records for which `keep` says no; it is asked once for each, by what tells it apart.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
+        let mut kept = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            let ids = self.id.and_then(|at| part.columns().get(at)).and_then(|column| column.as_string_opt::<i32>());
+            let mut nameless = self.nameless.iter();
+            let mut start = 0;
+            for row in 0..part.num_rows() {
+                let is_kept = match name(ids, row) {
+                    Some(id) => keep(id),
+                    None => nameless.find(|(at, _)| *at == row).is_none_or(|(_, whole)| keep(whole)),
+                };
+                if !is_kept {
+                    kept.push(part.slice(start, row.saturating_sub(start)));
+                    start = row.saturating_add(1);
+                }
+            }
+            kept.push(part.slice(start, part.num_rows().saturating_sub(start)));
+        }
+        kept.retain(|part| part.num_rows() > 0);
+        self.parts = kept;
+        self.nameless.clear();
+    }
+
+    /// The columns, part by part.
+    #[must_use]
+    pub fn into_parts(self) -> Vec<RecordBatch> {
+        self.parts
+    }
+}
+
+fn id_of(shape: &Shape) -> Option<usize> {
+    shape.fields.iter().position(|field| field.snake == "id")
+}
+
+fn name(ids: Option<&StringArray>, row: usize) -> Option<&str> {
+    ids.filter(|ids| ids.is_valid(row)).map(|ids| ids.value(row))
+}

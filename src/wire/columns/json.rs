@@ -1,0 +1,276 @@
+//! JSON of flat records straight into columns: no value is made for a cell, no text for a name.
+//!
+//! Only what is quite regular is read here. At anything else, wrong values too, reading stops, and the page is read
+//! the general way, which knows every tolerance and names the place of what is wrong.
+
+use std::fmt;
+
+use arrow_array::builder::StringBuilder;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Map;
+
+use super::column::Column;
+use super::{Batch, Columns, stamp};
+use crate::api::envelope::SERVICE_INDEX;
+use crate::api::{Field, Index, Kind, Shape};
+use crate::wire::fields::{ITEMS, field_of, put, scalar};
+use crate::wire::json::FieldSeed;
+use crate::wire::names;
+use crate::wire::place::Trace;
+use crate::wire::reply::{Page, page_of};
+use crate::wire::value::{Name, Value};
+
+/// So many records are expected in a page before any is read: the pages that the client asks for unless told otherwise.
+const USUAL: usize = 1_000;
+
+/// Why reading stops; nobody reads it, because the general way then says what is wrong, if anything is.
+const IRREGULAR: &str = "not regular";
+
+/// Reads one page of a list; `None` where it is not quite regular.
+pub(super) fn decode(body: &[u8], index: &'static Index) -> Option<Page<Batch>> {
+    if !is_flat(index.item) {
+        return None;
+    }
+    let text = std::str::from_utf8(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)).ok()?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let mut columns = Columns::new(index.item, USUAL);
+    let members = EnvelopeSeed { index, columns: &mut columns }.deserialize(&mut reader).ok()?;
+    reader.end().ok()?;
+    let page = page_of(Value::Record(members), index).ok()?;
+    let items = Batch::of_named(columns.into_batch().ok()?, index.item);
+    Some(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
+}
+
+/// Whether records are told apart by an id, and hold nothing but values that are sent.
+fn is_flat(shape: &Shape) -> bool {
+    let is_value = |field: &Field| {
+        field.derived.is_none() && !matches!(field.kind, Kind::Record(_) | Kind::Records(..) | Kind::Integers)
+    };
+    shape.field("id").is_some() && shape.hoists.is_empty() && shape.fields.iter().all(is_value)
+}
+
+/// Reads the envelope: its own fields come back, the records go into the columns.
+struct EnvelopeSeed<'a> {
+    index: &'static Index,
+    columns: &'a mut Columns,
+}
+
+impl<'de> DeserializeSeed<'de> for EnvelopeSeed<'_> {
+    type Value = Vec<(Name, Value)>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for EnvelopeSeed<'_> {
+    type Value = Vec<(Name, Value)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(IRREGULAR)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let Self { index, columns } = self;
+        let mut members = Vec::with_capacity(SERVICE_INDEX.fields.len());
+        while let Some(wire) = map.next_key::<String>()? {
+            if names::same(&wire, index.kind) {
+                if members.iter().any(|(name, _)| name == ITEMS) {
+                    return Err(A::Error::custom(IRREGULAR));
+                }
+                map.next_value_seed(ListSeed { columns })?;
+                members.push((Name::Borrowed(ITEMS), Value::List(Vec::new())));
+            } else if let Some(field) = field_of(&SERVICE_INDEX, &wire, members.len()) {
+                let value = map.next_value_seed(FieldSeed { field, trace: &Trace::default() })?;
+                put(&mut members, Name::Borrowed(field.snake), value);
+            } else {
+                return Err(A::Error::custom(IRREGULAR));
+            }
+        }
+        Ok(members)
+    }
+}
+
+struct ListSeed<'a> {
+    columns: &'a mut Columns,
+}
+
+impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ListSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(IRREGULAR)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element_seed(RecordSeed { columns: self.columns })?.is_some() {}
+        Ok(())
+    }
+}
+
+struct RecordSeed<'a> {
+    columns: &'a mut Columns,
+}
+
+impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RecordSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(IRREGULAR)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Columns { shape, values, rows, .. } = &mut *self.columns;
+        let mut position = 0;
+        let mut is_named = false;
+        while let Some(at) = map.next_key_seed(NameSeed { shape, position })? {
+            let (Some(column), Some(field)) = (values.get_mut(at), shape.fields.get(at)) else {
+                return Err(A::Error::custom(IRREGULAR));
+            };
+            // The same name again, unless it was null before.
+            if column.len() != *rows {
+                return Err(A::Error::custom(IRREGULAR));
+            }
+            map.next_value_seed(CellSeed { column, kind: field.kind })?;
+            is_named |= field.snake == "id" && column.len() > *rows;
+            position = at.saturating_add(1);
+        }
+        if !is_named {
+            return Err(A::Error::custom(IRREGULAR));
+        }
+        self.columns.end(Map::new()).map_err(A::Error::custom)
+    }
+}
+
+/// Reads a name as the position of its field.
+struct NameSeed {
+    shape: &'static Shape,
+    /// The field that comes next where all come in order.
+    position: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for NameSeed {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for NameSeed {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(IRREGULAR)
+    }
+
+    fn visit_str<E: Error>(self, wire: &str) -> Result<usize, E> {
+        let Self { shape, position } = self;
+        if shape.fields.get(position).is_some_and(|field| field.wire == wire) {
+            return Ok(position);
+        }
+        let field = field_of(shape, wire, position).ok_or_else(|| E::custom(IRREGULAR))?;
+        shape.fields.iter().position(|other| std::ptr::eq(other, field)).ok_or_else(|| E::custom(IRREGULAR))
+    }
+}
+
+/// Reads a value into a column; null leaves it as it is.
+struct CellSeed<'a> {
+    column: &'a mut Column,
+    kind: Kind,
+}
+
+impl<'de> DeserializeSeed<'de> for CellSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for CellSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(IRREGULAR)
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, truth: bool) -> Result<(), E> {
+        let Column::Boolean(builder) = self.column else { return Err(E::custom(IRREGULAR)) };
+        builder.append_value(truth);
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        match self.column {
+            Column::Integer(builder) => builder.append_value(number),
+            #[expect(clippy::cast_precision_loss, reason = "a JSON number is a double for everybody else, too")]
+            Column::Decimal(builder) => builder.append_value(number as f64),
+            Column::Boolean(builder) if number == 0 || number == 1 => builder.append_value(number == 1),
+            Column::Text(builder) => return write(builder, number),
+            _ => return Err(E::custom(IRREGULAR)),
+        }
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
+        match (i64::try_from(number), &mut *self.column) {
+            (Ok(number), _) => self.visit_i64(number),
+            (Err(_), Column::Text(builder)) => write(builder, number),
+            (Err(_), _) => Err(E::custom(IRREGULAR)),
+        }
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        let Column::Decimal(builder) = self.column else { return Err(E::custom(IRREGULAR)) };
+        builder.append_value(number);
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        match (self.column, self.kind) {
+            (Column::Text(builder), Kind::Text) => builder.append_value(text),
+            (Column::Text(builder), Kind::Id) => match text.trim() {
+                "" => {}
+                id => builder.append_value(id),
+            },
+            (column, kind) => match (&mut *column, stamp::micros(text)) {
+                (Column::Time(builder), Some(micros)) => builder.append_value(micros),
+                _ => match scalar(kind, text) {
+                    Some(Value::Null) => {}
+                    Some(value) if column.push(&value).map_err(E::custom)? => {}
+                    _ => return Err(E::custom(IRREGULAR)),
+                },
+            },
+        }
+        Ok(())
+    }
+}
+
+/// Writes a number that stands where a text should.
+fn write<E: Error>(builder: &mut StringBuilder, number: impl fmt::Display) -> Result<(), E> {
+    use fmt::Write as _;
+    write!(builder, "{number}").map_err(E::custom)?;
+    builder.append_value("");
+    Ok(())
+}

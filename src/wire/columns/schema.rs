@@ -1,0 +1,55 @@
+//! The Arrow schema of a shape: types, units, documentation, and one column for what the table does not know.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field as ArrowField, Fields, Schema, SchemaRef, TimeUnit};
+
+use crate::api::{Field, Kind, Shape};
+
+/// The last column of every record: what the service sent and the shape does not name, as the text of a JSON object
+/// from snake-case names to values, null where there is nothing. A column of its own for each would make the schema
+/// depend on the page, and a stream has to name its schema before it reads a page.
+pub const UNKNOWN_FIELDS: &str = "unknown_fields";
+
+const UNKNOWN_FIELDS_DOC: &str =
+    "Fields that the service sent beyond those of the specification, as the text of a JSON object.";
+
+/// The schema of records of that shape: a column for each field of the shape in its order, then
+/// [`UNKNOWN_FIELDS`]. `unit` and `documentation` are field metadata.
+#[must_use]
+pub fn schema(shape: &Shape) -> SchemaRef {
+    Arc::new(Schema::new(fields(shape)))
+}
+
+pub(super) fn fields(shape: &Shape) -> Fields {
+    let unknown = ArrowField::new(UNKNOWN_FIELDS, DataType::Utf8, true)
+        .with_metadata(HashMap::from([("documentation".to_owned(), UNKNOWN_FIELDS_DOC.to_owned())]));
+    shape.fields.iter().map(field).chain([unknown]).collect()
+}
+
+/// The field of the records inside a list.
+pub(super) fn element(shape: &Shape) -> ArrowField {
+    ArrowField::new("item", DataType::Struct(fields(shape)), true)
+}
+
+fn field(field: &Field) -> ArrowField {
+    let kind = match field.kind {
+        Kind::Id | Kind::Text => DataType::Utf8,
+        Kind::Boolean => DataType::Boolean,
+        Kind::Integer => DataType::Int64,
+        Kind::Decimal => DataType::Float64,
+        Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some(super::UTC.into())),
+        Kind::Integers => DataType::List(Arc::new(integer())),
+        Kind::Record(shape) => DataType::Struct(fields(shape)),
+        Kind::Records(shape, _) => DataType::List(Arc::new(element(shape))),
+    };
+    let unit = field.unit.map(|unit| ("unit".to_owned(), unit.to_owned()));
+    let documentation = ("documentation".to_owned(), field.doc.to_owned());
+    ArrowField::new(field.snake, kind, true).with_metadata([documentation].into_iter().chain(unit).collect())
+}
+
+/// The field of the whole numbers inside a list.
+pub(super) fn integer() -> ArrowField {
+    ArrowField::new("item", DataType::Int64, true)
+}
