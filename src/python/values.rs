@@ -5,8 +5,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use crate::wire::Value;
-use crate::wire::value::Name;
+use super::bridge;
+use crate::api::Index;
+use crate::client::Records;
+use crate::error::{Error, Kind, Result};
+use crate::wire::value::{Fields, Name, identity};
+use crate::wire::{Content, Page, Value, decode_records};
 
 /// A value as a Python object.
 pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
@@ -29,53 +33,98 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
     })
 }
 
-/// Records as a list of dicts.
+/// Values as a list.
 pub(super) fn list<'py>(py: Python<'py>, items: &[Value]) -> PyResult<Bound<'py, PyList>> {
-    let mut pattern = Pattern { keys: Vec::new(), empty: PyDict::new(py) };
-    let mut records = Vec::with_capacity(items.len());
-    for item in items {
-        records.push(match item {
-            Value::Record(fields) => pattern.record(py, fields)?.into_any(),
-            other => to_python(py, other)?,
-        });
+    let items: Vec<_> = items.iter().map(|item| to_python(py, item)).collect::<PyResult<_>>()?;
+    PyList::new(py, items)
+}
+
+/// The records of a page as dicts, each with what tells it apart.
+pub(super) struct Dicts(Vec<(String, Py<PyDict>)>);
+
+impl Records for Dicts {
+    fn count(&self) -> usize {
+        self.0.len()
     }
-    PyList::new(py, records)
+
+    fn keep(&mut self, mut keep: impl FnMut(&str) -> bool) {
+        self.0.retain(|(identity, _)| keep(identity));
+    }
+}
+
+impl Dicts {
+    /// Reads one page of a list: each record becomes a dict as soon as it is read, and nothing else is kept of it.
+    pub(super) fn decode(content: Content, body: &[u8], index: &'static Index) -> Result<Page<Self>> {
+        let decode = |py: Python<'_>| {
+            let mut pattern = Pattern { fields: Vec::new(), empty: PyDict::new(py) };
+            let mut failed = None;
+            let page = decode_records(content, body, index, |fields| {
+                let identity = identity(fields).into_owned();
+                match pattern.record(py, fields) {
+                    Ok(record) => Some((identity, record.unbind())),
+                    Err(error) => {
+                        failed = Some(error);
+                        None
+                    }
+                }
+            })?;
+            match failed {
+                Some(error) => Err(Error::new(Kind::Decode, format!("a record cannot become a dict: {error}"))),
+                None => Ok(Page {
+                    total_count: page.total_count,
+                    is_next_page: page.is_next_page,
+                    items: Self(page.items.into_iter().flatten().collect()),
+                }),
+            }
+        };
+        bridge::attached(decode).unwrap_or_else(|| Err(Error::new(Kind::Transport, "the interpreter is ending")))
+    }
+
+    /// The dicts as a list.
+    pub(super) fn into_list(self, py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+        PyList::new(py, self.0.into_iter().map(|(_, record)| record))
+    }
 }
 
 /// The records of a list mostly have the same fields in the same order: their dicts are copies of one, whose keys are
 /// interned and in place, so that only the values are left to put in.
-struct Pattern<'a, 'py> {
-    keys: Vec<(&'a str, Bound<'py, PyString>, Option<Last<'a, 'py>>)>,
+struct Pattern<'py> {
+    fields: Vec<Column<'py>>,
     empty: Bound<'py, PyDict>,
 }
 
-/// A text or a time of the record before: one that is the same again is the same object.
-type Last<'a, 'py> = (&'a Value, Bound<'py, PyAny>);
+struct Column<'py> {
+    name: Name,
+    key: Bound<'py, PyString>,
+    /// A text or a time of a record before: one that is the same again is the same object.
+    last: Option<(Value, Bound<'py, PyAny>)>,
+}
 
-impl<'a, 'py> Pattern<'a, 'py> {
-    fn record(&mut self, py: Python<'py>, fields: &'a [(Name, Value)]) -> PyResult<Bound<'py, PyDict>> {
-        let fits = fields.len() == self.keys.len()
-            && fields.iter().zip(&self.keys).all(|((name, _), (known, ..))| is_same(name, known));
-        if !fits {
-            self.keys.clear();
+impl<'py> Pattern<'py> {
+    fn record(&mut self, py: Python<'py>, fields: &mut Fields) -> PyResult<Bound<'py, PyDict>> {
+        let is_same = |((name, _), known): (&(Name, Value), &Column<'_>)| {
+            std::ptr::eq(name.as_ref(), known.name.as_ref()) || *name == known.name
+        };
+        if fields.len() != self.fields.len() || !fields.iter().zip(&self.fields).all(is_same) {
+            self.fields.clear();
             self.empty = PyDict::new(py);
-            for (name, _) in fields {
+            for (name, _) in &*fields {
                 let key = PyString::intern(py, name);
                 self.empty.set_item(&key, py.None())?;
-                self.keys.push((name, key, None));
+                self.fields.push(Column { name: name.clone(), key, last: None });
             }
         }
         let record = self.empty.copy()?;
-        for ((_, value), (_, key, last)) in fields.iter().zip(&mut self.keys) {
-            match (value, &last) {
+        for ((_, value), Column { key, last, .. }) in fields.iter_mut().zip(&mut self.fields) {
+            match (&*value, &*last) {
                 (Value::Null, _) => {}
-                (Value::Text(_) | Value::Time(_), Some((before, object))) if *before == value => {
+                (Value::Text(_) | Value::Time(_), Some((before, object))) if before == value => {
                     record.set_item(&*key, object)?;
                 }
                 (Value::Text(_) | Value::Time(_), _) => {
                     let object = to_python(py, value)?;
                     record.set_item(&*key, &object)?;
-                    *last = Some((value, object));
+                    *last = Some((std::mem::replace(value, Value::Null), object));
                 }
                 _ => record.set_item(&*key, to_python(py, value)?)?,
             }
@@ -84,28 +133,25 @@ impl<'a, 'py> Pattern<'a, 'py> {
     }
 }
 
-/// Names that the table knows lie at one place, so that most comparisons need not look at the letters.
-fn is_same(name: &str, known: &str) -> bool {
-    std::ptr::eq(name, known) || name == known
-}
-
-/// An aware datetime, made from the ten bytes that pickles hold: one object instead of the eight of the constructor in
+/// An aware datetime, made from the ten bytes that pickles hold: two objects instead of the nine of the constructor in
 /// words, and the fastest way that the stable ABI has.
 fn datetime<'py>(py: Python<'py>, time: &DateTime<Utc>) -> PyResult<Bound<'py, PyAny>> {
     static DATETIME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     static ZONE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let Some(state) = state(time) else { return Ok(time.into_pyobject(py)?.into_any()) };
-    let zone =
-        ZONE.get_or_try_init(py, || py.import("datetime")?.getattr("timezone")?.getattr("utc").map(Bound::unbind))?;
+    let zone = ZONE
+        .get_or_try_init(py, || py.import("datetime")?.getattr("timezone")?.getattr("utc").map(Bound::unbind))?
+        .bind(py);
     DATETIME.import(py, "datetime", "datetime")?.call1((PyBytes::new(py, &state), zone))
 }
 
 /// Year, month, day, hours, minutes, seconds and microseconds, as `datetime.__reduce__` gives them; `None` for years that
 /// Python does not have.
 fn state(time: &DateTime<Utc>) -> Option<[u8; 10]> {
+    let time = time.naive_utc();
     let year = u16::try_from(time.year()).ok().filter(|year| (1..=9_999).contains(year))?;
     // Within a leap second chrono counts on; Python stays at the end of the second before.
-    let micros = (time.nanosecond() / 1_000).min(999_999);
+    let micros = (time.nanosecond().checked_div(1_000)?).min(999_999);
     let [year, of_century] = year.to_be_bytes();
     let [_, high, middle, low] = micros.to_be_bytes();
     let byte = |number: u32| u8::try_from(number).ok();

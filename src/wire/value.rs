@@ -46,9 +46,9 @@ impl Value {
     /// What tells records apart: the id, or where there is none, the whole record.
     #[must_use]
     pub fn identity(&self) -> Cow<'_, str> {
-        match self.get("id") {
-            Some(Self::Text(id)) => Cow::Borrowed(id),
-            _ => Cow::Owned(format!("{self:?}")),
+        match self {
+            Self::Record(fields) => identity(fields),
+            other => Cow::Owned(format!("{other:?}")),
         }
     }
 
@@ -68,5 +68,14 @@ impl Value {
             Self::Boolean(truth) => Some(*truth),
             _ => None,
         }
+    }
+}
+
+/// What tells a record of these fields apart from others.
+#[must_use]
+pub fn identity(fields: &[(Name, Value)]) -> Cow<'_, str> {
+    match fields.iter().find(|(name, _)| name == "id") {
+        Some((_, Value::Text(id))) => Cow::Borrowed(id),
+        _ => Cow::Owned(format!("{fields:?}")),
     }
 }
