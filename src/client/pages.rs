@@ -165,8 +165,9 @@ impl Pages {
         Ok(moved.is_some())
     }
 
+    /// Goes on from that page, or from the one before it that is to be read again already.
     fn go_back(&mut self, page: u64) {
-        self.next = page;
+        self.next = self.next.min(page);
         self.moved = true;
         self.recount = false;
         self.done = false;

@@ -26,6 +26,10 @@ const ALONE: u32 = 3;
 /// A list that moved so often is read one by one from then on.
 const MOVES: u32 = 3;
 
+/// A limiter must have room for so many looks besides all pages that are left: where it has not, its windows and not the
+/// pages make the time, and looks would only use them up.
+const LOOKS: u64 = 3;
+
 /// So many bytes of pages are kept at most, judged by the largest page so far.
 const BYTES: usize = 16 * 1024 * 1024;
 
@@ -97,16 +101,17 @@ impl Prefetch {
     /// What to fetch for the page that is wanted.
     pub(super) fn plan(&self, wanted: Wanted) -> Plan {
         let Wanted { page, behind, total, slots, in_order } = wanted;
-        let may = in_order && total.is_some() && self.moves < MOVES;
+        let has_room = slots > behind.saturating_add(LOOKS);
+        let may = in_order && has_room && total.is_some() && self.moves < MOVES;
         let is_known = self.last_look.as_ref().is_some_and(|look| look.total == total);
         let mut pages = 1;
         if may && is_known && self.alone >= ALONE {
             let room = u64::try_from(BYTES.checked_div(self.largest).unwrap_or(0)).unwrap_or(MOST);
             let grown = self.width.saturating_mul(2).clamp(LEAST, MOST);
-            let most = grown.min(behind.saturating_add(1)).min(room).min(slots.saturating_sub(1));
+            let most = grown.min(behind.saturating_add(1)).min(room);
             pages = if most < LEAST { 1 } else { most };
         }
-        let soon = may && !is_known && self.alone.saturating_add(1) >= ALONE && behind.min(slots) > LEAST;
+        let soon = may && !is_known && self.alone.saturating_add(1) >= ALONE && behind > LEAST;
         Plan { page, pages, look: self.unproven.is_some() || soon }
     }
 
@@ -122,12 +127,15 @@ impl Prefetch {
         self.ready = numbers.zip(pages.map_while(Result::ok)).collect();
         let sizes = self.ready.iter().map(|(_, page)| page).chain([&first]).map(|page| page.whole.body.len());
         self.largest = sizes.fold(self.largest, usize::max);
-        self.width = if plan.pages == 1 { 0 } else { plan.pages };
-        if plan.pages == 1 {
-            self.alone = self.alone.saturating_add(1);
-        } else {
+        let came = u64::try_from(self.ready.len()).unwrap_or(u64::MAX).saturating_add(1);
+        if plan.pages > 1 {
             self.unproven = self.unproven.or(Some(plan.page.saturating_add(1)));
         }
+        (self.width, self.alone) = match came {
+            1 if plan.pages == 1 => (0, self.alone.saturating_add(1)),
+            all if all == plan.pages => (all, self.alone),
+            _ => (0, 0),
+        };
         Ok(Step::Page { arrived: first, together: false })
     }
 

@@ -18,9 +18,13 @@ pub(super) fn put(fields: &mut Vec<(Name, Value)>, name: Name, value: Value) {
     }
 }
 
-/// Whether there is a field of that Python name.
+/// Whether there is a field of that Python name, which is the table's own text: such texts are told apart by where they
+/// lie.
 pub(super) fn is_known(fields: &[(Name, Value)], snake: &'static str) -> bool {
-    fields.iter().any(|(name, _)| std::ptr::eq(name.as_ref(), snake) || name == snake)
+    fields.iter().any(|(name, _)| match name {
+        Name::Borrowed(name) => std::ptr::eq(*name, snake),
+        Name::Owned(name) => name == snake,
+    })
 }
 
 /// Finds a field by its name on the wire; fields mostly come in the order of the shape, so that place is tried first.
@@ -106,9 +110,11 @@ pub(super) fn bare_uri(shape: &'static Shape, text: &str) -> Option<Value> {
 /// Reads a text as a value of that type; `None` where it is not one. An empty text is null unless a text was asked
 /// for.
 pub(super) fn scalar(kind: Kind, text: &str) -> Option<Value> {
+    if matches!(kind, Kind::Text) {
+        return Some(Value::Text(text.to_owned()));
+    }
     let trimmed = text.trim();
     match kind {
-        Kind::Text => Some(Value::Text(text.to_owned())),
         _ if trimmed.is_empty() => Some(Value::Null),
         Kind::Id => Some(Value::Text(trimmed.to_owned())),
         Kind::Boolean => match trimmed {
@@ -125,7 +131,7 @@ pub(super) fn scalar(kind: Kind, text: &str) -> Option<Value> {
             Read::Nothing => Some(Value::Null),
             Read::Wrong => None,
         },
-        Kind::Record(_) | Kind::Records(..) | Kind::Integers => None,
+        Kind::Text | Kind::Record(_) | Kind::Records(..) | Kind::Integers => None,
     }
 }
 

@@ -10,4 +10,5 @@ mod downloads;
 mod loopback;
 mod paging;
 mod parts;
+mod prefetch;
 mod uploads;
