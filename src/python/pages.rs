@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use tokio::sync::Mutex;
 
-use super::bridge;
+use super::dicts::Dicts;
 use super::frames::{self, Reader, Table};
-use super::values::{self, Dicts};
+use super::{bridge, values};
 use crate::client as core;
 use crate::error::Result;
 

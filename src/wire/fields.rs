@@ -3,7 +3,7 @@
 use super::derived::derive;
 use super::names;
 use super::time::{self, Read};
-use super::value::{Fields, Name, Value};
+use super::value::{Name, Value};
 use crate::api::{Field, Kind, Shape};
 
 /// The name under which a list's items are kept beside the fields of its envelope; no field has it.
@@ -18,13 +18,9 @@ pub(super) fn put(fields: &mut Vec<(Name, Value)>, name: Name, value: Value) {
     }
 }
 
-/// Whether there is a field of that Python name, which is the table's own text: such texts are told apart by where they
-/// lie.
-pub(super) fn is_known(fields: &[(Name, Value)], snake: &'static str) -> bool {
-    fields.iter().any(|(name, _)| match name {
-        Name::Borrowed(name) => std::ptr::eq(*name, snake),
-        Name::Owned(name) => name == snake,
-    })
+/// Whether there is a field of that Python name.
+pub(super) fn is_known(fields: &[(Name, Value)], snake: &str) -> bool {
+    fields.iter().any(|(name, _)| name == snake)
 }
 
 /// Finds a field by its name on the wire; fields mostly come in the order of the shape, so that place is tried first.
@@ -66,31 +62,27 @@ pub(super) fn put_inside(fields: &mut Vec<(Name, Value)>, outer: &'static Field,
 
 /// The record of these fields, with those that follow from others at its end.
 #[must_use]
-pub fn finish(shape: &'static Shape, mut fields: Fields) -> Value {
-    complete(shape, &mut fields);
-    Value::Record(fields)
-}
-
-/// Puts the fields that follow from others at the end of a record's fields.
-pub(super) fn complete(shape: &'static Shape, fields: &mut Fields) {
+pub fn finish(shape: &'static Shape, mut fields: Vec<(Name, Value)>) -> Value {
     for field in shape.fields {
         match (field.kind, field.derived) {
             (_, Some(derived)) => {
-                if let Some(value) = derive(derived, fields) {
+                if let Some(value) = derive(derived, &fields) {
                     fields.push((Name::Borrowed(field.snake), value));
                 }
             }
             // What was put inside piece by piece is complete only now.
             (Kind::Record(inner), None) if inner.fields.iter().any(|field| field.derived.is_some()) => {
-                if let Some((_, Value::Record(inside))) = fields.iter_mut().find(|(name, _)| name == field.snake)
+                if let Some((_, value)) = fields.iter_mut().find(|(name, _)| name == field.snake)
+                    && let Value::Record(inside) = value
                     && !inside.iter().any(|(name, _)| inner.field(name).is_some_and(|field| field.derived.is_some()))
                 {
-                    complete(inner, inside);
+                    *value = finish(inner, std::mem::take(inside));
                 }
             }
             _ => {}
         }
     }
+    Value::Record(fields)
 }
 
 fn is_named(field: &Field, wire: &str) -> bool {
@@ -110,11 +102,9 @@ pub(super) fn bare_uri(shape: &'static Shape, text: &str) -> Option<Value> {
 /// Reads a text as a value of that type; `None` where it is not one. An empty text is null unless a text was asked
 /// for.
 pub(super) fn scalar(kind: Kind, text: &str) -> Option<Value> {
-    if matches!(kind, Kind::Text) {
-        return Some(Value::Text(text.to_owned()));
-    }
     let trimmed = text.trim();
     match kind {
+        Kind::Text => Some(Value::Text(text.to_owned())),
         _ if trimmed.is_empty() => Some(Value::Null),
         Kind::Id => Some(Value::Text(trimmed.to_owned())),
         Kind::Boolean => match trimmed {
@@ -131,7 +121,7 @@ pub(super) fn scalar(kind: Kind, text: &str) -> Option<Value> {
             Read::Nothing => Some(Value::Null),
             Read::Wrong => None,
         },
-        Kind::Text | Kind::Record(_) | Kind::Records(..) | Kind::Integers => None,
+        Kind::Record(_) | Kind::Records(..) | Kind::Integers => None,
     }
 }
 

@@ -1,19 +1,18 @@
 //! JSON into shapes, without a tree in between.
 
-use std::cell::RefCell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value as Tree;
 
 use super::fields::{
-    ITEMS, bare_uri, complete, describe, field_of, finish, inner_field_of, is_known, list_of, put, put_inside, scalar,
+    ITEMS, bare_uri, describe, field_of, finish, inner_field_of, is_known, list_of, put, put_inside, scalar,
 };
 use super::json_envelope::NameSeed;
 use super::names;
 use super::place::{Trace, shown};
 use super::reply::{Page, detail_of, page_of};
-use super::value::{Fields, Name, Value};
+use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};
@@ -23,12 +22,9 @@ pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value>
     detail_of(decode(body, shape, None, shape.name)?, shape)
 }
 
-/// Reads one page of a list: the fields of the envelope and the items under the item kind's name, each of which is
-/// handed over as soon as it is read.
-pub(super) fn decode_index(body: &[u8], index: &'static Index, each: &mut dyn FnMut(&mut Fields)) -> Result<Page> {
-    let each = RefCell::new(each);
-    let give = |fields: &mut Fields| (*each.borrow_mut())(fields);
-    page_of(decode(body, &SERVICE_INDEX, Some(Items { index, give: &give }), index.kind)?, index)
+/// Reads one page of a list: the fields of the envelope and the items under the item kind's name.
+pub(super) fn decode_index(body: &[u8], index: &'static Index) -> Result<Page> {
+    page_of(decode(body, &SERVICE_INDEX, Some(index), index.kind)?, index)
 }
 
 pub(super) fn strip_bom(body: &[u8]) -> &[u8] {
@@ -36,7 +32,7 @@ pub(super) fn strip_bom(body: &[u8]) -> &[u8] {
 }
 
 /// Reads a whole body; nothing may follow the object. `serde_json` refuses what is nested more than 128 deep.
-fn decode(body: &[u8], shape: &'static Shape, items: Option<Items<'_>>, what: &str) -> Result<Value> {
+fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &str) -> Result<Value> {
     let trace = Trace::default();
     let seed = RecordSeed { shape, items, trace: &trace };
     let body = strip_bom(body);
@@ -64,15 +60,8 @@ fn read_whole<'de, R: serde_json::de::Read<'de>>(
 #[derive(Clone, Copy)]
 struct RecordSeed<'a> {
     shape: &'static Shape,
-    items: Option<Items<'a>>,
+    items: Option<&'static Index>,
     trace: &'a Trace,
-}
-
-/// The items of a list, and who takes them.
-#[derive(Clone, Copy)]
-struct Items<'a> {
-    index: &'static Index,
-    give: &'a dyn Fn(&mut Fields),
 }
 
 impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
@@ -101,7 +90,7 @@ impl RecordSeed<'_> {
     fn read_members<'de, A: MapAccess<'de>>(
         self,
         map: &mut A,
-        fields: &mut Fields,
+        fields: &mut Vec<(Name, Value)>,
     ) -> std::result::Result<(), A::Error> {
         while let Some(wire) = map.next_key_seed(NameSeed)? {
             self.read_member(&wire, map, fields)?;
@@ -113,17 +102,17 @@ impl RecordSeed<'_> {
         self,
         wire: &str,
         map: &mut A,
-        fields: &mut Fields,
+        fields: &mut Vec<(Name, Value)>,
     ) -> std::result::Result<(), A::Error> {
         let Self { shape, items, trace } = self;
         let own = field_of(shape, wire, fields.len());
         if let Some(field) = own.filter(|field| !is_known(fields, field.snake)) {
             let value = map.next_value_seed(FieldSeed { field, trace }).inspect_err(|_| trace.field(field.wire))?;
             fields.push((Name::Borrowed(field.snake), value));
-        } else if let Some(items) = items.filter(|items| names::same(wire, items.index.kind)) {
-            let seed = ListSeed { shape: items.index.item, element: None, trace, items: Some(items) };
-            let rest = map.next_value_seed(seed).inspect_err(|_| trace.field(items.index.kind))?;
-            fields.push((Name::Borrowed(ITEMS), rest));
+        } else if let Some(index) = items.filter(|index| names::same(wire, index.kind)) {
+            let seed = ListSeed { shape: index.item, element: None, trace };
+            let items = map.next_value_seed(seed).inspect_err(|_| trace.field(index.kind))?;
+            fields.push((Name::Borrowed(ITEMS), items));
         } else if let Some((outer, inner)) = inner_field_of(shape, wire, fields) {
             let seed = FieldSeed { field: inner, trace };
             let value = map.next_value_seed(seed).inspect_err(|_| trace.field(inner.wire))?;
@@ -144,7 +133,7 @@ impl RecordSeed<'_> {
 /// Reads an object whose members belong to the record around it.
 struct HoistSeed<'a> {
     record: RecordSeed<'a>,
-    fields: &'a mut Fields,
+    fields: &'a mut Vec<(Name, Value)>,
 }
 
 impl<'de> DeserializeSeed<'de> for HoistSeed<'_> {
@@ -177,8 +166,6 @@ struct ListSeed<'a> {
     /// The name of an item in XML, which is that of the array in an object that wraps it.
     element: Option<&'static str>,
     trace: &'a Trace,
-    /// Who takes the records one by one; they are given as a value otherwise.
-    items: Option<Items<'a>>,
 }
 
 impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
@@ -210,11 +197,11 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
-        let Self { shape, element, trace, .. } = self;
+        let Self { shape, element, trace } = self;
         let Some(first) = map.next_key_seed(NameSeed)? else { return Ok(Value::List(Vec::new())) };
         let is_wrapper = element.is_some_and(|element| names::same(&first, element));
         if is_wrapper && field_of(shape, &first, 0).is_none() {
-            let items = map.next_value_seed(ListSeed { shape, element: None, trace, items: None })?;
+            let items = map.next_value_seed(ListSeed { shape, element: None, trace })?;
             return match map.next_key_seed(NameSeed)? {
                 None => Ok(items),
                 Some(other) => Err(A::Error::custom(format!("`{other}` stands beside the list `{first}`"))),
@@ -230,22 +217,14 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
-        let Self { shape, trace, items, .. } = self;
-        let mut records = Vec::new();
-        let mut fields = Vec::new();
-        let mut count: usize = 0;
-        while let Some(()) =
-            seq.next_element_seed(ItemSeed { shape, trace, fields: &mut fields }).inspect_err(|_| trace.item(count))?
+        let Self { shape, trace, .. } = self;
+        let mut items = Vec::with_capacity(seq.size_hint().unwrap_or(0).min(1_000));
+        while let Some(item) =
+            seq.next_element_seed(ItemSeed { shape, trace }).inspect_err(|_| trace.item(items.len()))?
         {
-            count = count.saturating_add(1);
-            if let Some(items) = items {
-                (items.give)(&mut fields);
-                fields.clear();
-            } else {
-                records.push(Value::Record(std::mem::take(&mut fields)));
-            }
+            items.push(item);
         }
-        Ok(Value::List(records))
+        Ok(Value::List(items))
     }
 }
 
@@ -254,38 +233,29 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
 struct ItemSeed<'a> {
     shape: &'static Shape,
     trace: &'a Trace,
-    fields: &'a mut Fields,
 }
 
 impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {
-    type Value = ();
+    type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for ItemSeed<'_> {
-    type Value = ();
+    type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "an object with the fields of {}", self.shape.name)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        let Self { shape, trace, fields } = self;
-        fields.reserve(shape.fields.len());
-        RecordSeed { shape, items: None, trace }.read_members(&mut map, fields)?;
-        complete(shape, fields);
-        Ok(())
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Value, A::Error> {
+        RecordSeed { shape: self.shape, items: None, trace: self.trace }.visit_map(map)
     }
 
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<(), E> {
-        let Some(Value::Record(uri)) = bare_uri(self.shape, text) else {
-            return Err(E::custom(format!("`{text}` is not {}", self.shape.name)));
-        };
-        self.fields.extend(uri);
-        Ok(())
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
+        bare_uri(self.shape, text).ok_or_else(|| E::custom(format!("`{text}` is not {}", self.shape.name)))
     }
 }
 
@@ -301,7 +271,7 @@ impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
         match self.field.kind {
             Kind::Records(shape, element) => {
-                ListSeed { shape, element: Some(element), trace: self.trace, items: None }.deserialize(deserializer)
+                ListSeed { shape, element: Some(element), trace: self.trace }.deserialize(deserializer)
             }
             _ => deserializer.deserialize_any(self),
         }

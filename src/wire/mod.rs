@@ -5,6 +5,7 @@ mod derived;
 mod fields;
 mod json;
 mod json_envelope;
+mod json_flat;
 mod json_writer;
 pub mod names;
 mod place;
@@ -15,9 +16,10 @@ mod xml;
 mod xml_writer;
 
 pub use fields::finish;
+pub use json_flat::{Cell, Sink};
 pub use json_writer::encode as encode_json;
 pub use reply::{
-    Content, Page, ServiceResponse, decode_detail, decode_index, decode_records, decode_response, decode_total,
+    Content, Page, ServiceResponse, decode_detail, decode_flat, decode_index, decode_response, decode_total,
 };
-pub use value::{Fields, Name, Value};
+pub use value::{Name, Value};
 pub use xml_writer::{Element, encode as encode_xml};

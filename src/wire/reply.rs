@@ -1,7 +1,8 @@
 //! The three kinds of reply of specification 2.1, read from either content type.
 
 use super::fields::ITEMS;
-use super::value::{Fields, Name, Value};
+use super::json_flat::{self, Sink};
+use super::value::{Name, Value};
 use super::{json, json_envelope, xml};
 use crate::api::{Index, Shape};
 use crate::error::{Error, Kind, Result};
@@ -68,29 +69,18 @@ pub fn decode_detail(content: Content, body: &[u8], shape: &'static Shape) -> Re
 
 /// Reads one page of a list.
 pub fn decode_index(content: Content, body: &[u8], index: &'static Index) -> Result<Page> {
-    decode_records(content, body, index, |fields| Value::Record(std::mem::take(fields)))
+    match content {
+        Content::Json => json::decode_index(body, index),
+        Content::Xml => xml::decode_index(body, index),
+    }
 }
 
-/// Reads one page of a list and makes of each record what `make` says, as soon as it is read: the fields are valid until
-/// it returns, and nothing else is kept of them.
-pub fn decode_records<T>(
-    content: Content,
-    body: &[u8],
-    index: &'static Index,
-    mut make: impl FnMut(&mut Fields) -> T,
-) -> Result<Page<Vec<T>>> {
-    let mut items = Vec::new();
-    let mut each = |fields: &mut Fields| items.push(make(fields));
-    let Page { total_count, is_next_page, items: rest } = match content {
-        Content::Json => json::decode_index(body, index, &mut each)?,
-        Content::Xml => xml::decode_index(body, index)?,
-    };
-    for record in rest {
-        if let Value::Record(mut fields) = record {
-            each(&mut fields);
-        }
+/// Reads one page of a list of flat records cell by cell; `None` where it has to be read record by record.
+pub fn decode_flat(content: Content, body: &[u8], index: &'static Index, sink: &mut dyn Sink) -> Option<Page<()>> {
+    match content {
+        Content::Json => json_flat::decode(body, index, sink),
+        Content::Xml => None,
     }
-    Ok(Page { total_count, is_next_page, items })
 }
 
 /// The total count of a list, without its records where that can be; `None` where it is not there.

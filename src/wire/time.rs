@@ -48,6 +48,11 @@ fn exact(text: &str) -> Option<DateTime<Utc>> {
     date.and_hms_milli_opt(hour, minute, second, millis).map(|time| time.and_utc())
 }
 
+/// Whether a text is a time in that form, and no zero date.
+pub(super) fn is_usual(text: &str) -> bool {
+    exact(text).is_some() && !text.starts_with("0001-01-01") && !text.starts_with("0000-")
+}
+
 fn number(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |number, digit| {
         let digit = digit.is_ascii_digit().then(|| digit.wrapping_sub(b'0'))?;

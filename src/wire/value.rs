@@ -7,9 +7,6 @@ use chrono::{DateTime, Utc};
 /// The Python name of a field; borrowed from the shape for fields that the table knows.
 pub type Name = Cow<'static, str>;
 
-/// The fields of a record, in the order of the reply.
-pub type Fields = Vec<(Name, Value)>;
-
 /// A value of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -28,7 +25,7 @@ pub enum Value {
     /// Records inside a record.
     List(Vec<Value>),
     /// A record, in the order of the reply.
-    Record(Fields),
+    Record(Vec<(Name, Value)>),
     /// A value of a field that the table does not know, as the service sent it; boxed, so that the others stay small.
     Unknown(Box<serde_json::Value>),
 }
@@ -46,9 +43,9 @@ impl Value {
     /// What tells records apart: the id, or where there is none, the whole record.
     #[must_use]
     pub fn identity(&self) -> Cow<'_, str> {
-        match self {
-            Self::Record(fields) => identity(fields),
-            other => Cow::Owned(format!("{other:?}")),
+        match self.get("id") {
+            Some(Self::Text(id)) => Cow::Borrowed(id),
+            _ => Cow::Owned(format!("{self:?}")),
         }
     }
 
@@ -68,14 +65,5 @@ impl Value {
             Self::Boolean(truth) => Some(*truth),
             _ => None,
         }
-    }
-}
-
-/// What tells a record of these fields apart from others.
-#[must_use]
-pub fn identity(fields: &[(Name, Value)]) -> Cow<'_, str> {
-    match fields.iter().find(|(name, _)| name == "id") {
-        Some((_, Value::Text(id))) => Cow::Borrowed(id),
-        _ => Cow::Owned(format!("{fields:?}")),
     }
 }
