@@ -42,6 +42,7 @@ check-python: $(VENV)/.developed
 bench: $(VENV)/.developed ## Timed bars; exits non-zero when one is missed.
 	cargo bench --locked --bench core -- --quick
 	$(BIN)/python benches/bars.py
+	$(BIN)/python benches/lists.py
 
 soak: $(VENV)/.developed ## The long series: as in the tests, with more rounds.
 	HEADLAND_SERIES=50 PROPTEST_CASES=10000 cargo test --locked --release

@@ -34,6 +34,8 @@ fn record(shape: &'static Shape, random: &mut fastrand::Rng) -> Value {
         Kind::Time => {
             Value::Time(DateTime::<Utc>::from_timestamp(random.i64(1_000_000_000..2_000_000_000), 0).unwrap())
         }
+        // Not sent.
+        Kind::Integers => Value::Null,
         Kind::Record(inner) => record(inner, random),
         Kind::Records(inner, _) => Value::List((0..random.usize(0..3)).map(|_| record(inner, random)).collect()),
     };

@@ -6,16 +6,15 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 from headland.pages import AsyncPages, Pages
+from headland.records import DeviceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headland.records import DeviceLocation
-
 WGS_84 = "EPSG:4326"
 
 
-class LocationPages(Pages["DeviceLocation"]):
+class LocationPages(Pages[DeviceLocation]):
     """A lazy list of locations, which is a map as well: points of longitude and latitude in WGS 84.
 
     A record has no point where it says that its position is not valid, where the GPS had no fix (no time stamp), and
@@ -38,7 +37,7 @@ class LocationPages(Pages["DeviceLocation"]):
         return _frame(self.to_arrow(), options(dtype_backend))
 
 
-class AsyncLocationPages(AsyncPages["DeviceLocation"]):
+class AsyncLocationPages(AsyncPages[DeviceLocation]):
     """A lazy list of locations for ``async for``; ``await pages.to_geopandas()`` gives it as a map."""
 
     __slots__ = ()

@@ -132,9 +132,8 @@ fn ids(form: &str, path: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn followed(uri: &str) -> Result<(&'static str, Vec<(&'static str, String)>, Option<u32>, Option<u64>)> {
-        let base = Base::parse("https://proxy.example.com:8443/Farm").unwrap();
-        follow(&base, uri).map(|call| (call.row.full_name, call.given, call.page_size, call.page))
+    fn followed(uri: &str) -> Result<Followed> {
+        follow(&Base::parse("https://proxy.example.com:8443/Farm").unwrap(), uri)
     }
 
     #[test]
@@ -142,26 +141,37 @@ mod tests {
         for row in api::rows().filter(|row| row.method == Method::Get && row.is_implemented()) {
             let path = row.path.replace("{id}", "3%201").to_uppercase();
             let format = row.parameter("format").map_or("", |_| "?FORMAT=bin");
-            let (name, given, ..) = followed(&format!("HTTPS://production.example.com{path}{format}")).unwrap();
-            let found = api::row(name).unwrap();
-            assert_eq!((found.path, found.method), (row.path, Method::Get));
-            assert_eq!(found.parameter("format").is_some(), row.parameter("format").is_some(), "{name}");
+            let call = followed(&format!("HTTPS://production.example.com{path}{format}")).unwrap();
+            assert_eq!((call.row.path, call.row.method), (row.path, Method::Get));
+            assert_eq!(call.row.parameter("format").is_some(), row.parameter("format").is_some(), "{}", row.full_name);
             if row.path.contains("{id}") {
-                assert_eq!(given[0], ("id", "3 1".to_owned()));
+                assert_eq!(call.given[0], ("id", "3 1".to_owned()));
             }
         }
     }
 
     #[test]
     fn the_query_says_the_rest() {
-        let uri = "https://production.example.com/FARM/FieldComputers/460/JobData/?minid=7&pagesize=5&page=2";
-        let given = vec![("id", "460".to_owned()), ("min_id", "7".to_owned())];
-        assert_eq!(followed(uri).unwrap(), ("field_computers.job_data", given, Some(5), Some(2)));
-        let uri = "http://production.example.com/JobData/31?format=SHP&pageSize=20&page=0";
-        let given = vec![("id", "31".to_owned()), ("format", "SHP".to_owned())];
-        assert_eq!(followed(uri).unwrap(), ("job_data.download", given, None, None));
-        let (name, given, ..) = followed("https://x.org/graincart/8?format=bin").unwrap();
-        assert_eq!((name, given), ("grain_carts.download", vec![("id", "8".to_owned())]));
+        for (uri, name, given, paging) in [
+            (
+                "https://production.example.com/FARM/FieldComputers/460/JobData/?minid=7&pagesize=5&page=2",
+                "field_computers.job_data",
+                vec![("id", "460"), ("min_id", "7")],
+                (Some(5), Some(2)),
+            ),
+            (
+                "http://production.example.com/JobData/31?format=SHP&pageSize=20&page=0",
+                "job_data.download",
+                vec![("id", "31"), ("format", "SHP")],
+                (None, None),
+            ),
+            ("https://x.org/graincart/8?format=bin", "grain_carts.download", vec![("id", "8")], (None, None)),
+        ] {
+            let call = followed(uri).unwrap();
+            let found: Vec<_> = call.given.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            assert_eq!((call.row.full_name, found), (name, given), "{uri}");
+            assert_eq!((call.page_size, call.page), paging, "{uri}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use arrow_array::cast::AsArray;
 use headland::client::{Client, Pages};
 use headland::error::Kind;
 use headland::transport::Request;
@@ -54,11 +55,27 @@ pub(crate) fn pages(client: &Client, name: &str, page_size: u32) -> Pages {
 }
 
 pub(crate) async fn read(pages: &mut Pages) -> headland::error::Result<Vec<u32>> {
+    read_as(pages, 0).await
+}
+
+/// Reads a list, its pages as records or as columns by the bits of `forms`.
+async fn read_as(pages: &mut Pages, forms: u32) -> headland::error::Result<Vec<u32>> {
     let mut ids = Vec::new();
-    while let Some(page) = pages.next_page().await? {
-        ids.extend(page.iter().map(|item| item.get("id").and_then(Value::as_text).unwrap().parse::<u32>().unwrap()));
+    let mut number = 0;
+    loop {
+        if forms.rotate_right(number) & 1 == 0 {
+            let Some(page) = pages.next_page().await? else { return Ok(ids) };
+            let id = |item: &Value| item.get("id").and_then(Value::as_text).unwrap().parse::<u32>().unwrap();
+            ids.extend(page.iter().map(id));
+        } else {
+            let Some(parts) = pages.next_batches().await? else { return Ok(ids) };
+            for part in parts {
+                let column = part.column_by_name("id").unwrap().as_string::<i32>();
+                ids.extend(column.iter().map(|id| id.unwrap().parse::<u32>().unwrap()));
+            }
+        }
+        number += 1;
     }
-    Ok(ids)
 }
 
 #[tokio::test(start_paused = true)]
@@ -72,6 +89,12 @@ async fn a_still_list_is_read_in_as_many_calls_as_it_has_pages_and_total_costs_n
     assert_eq!(read(&mut list).await.unwrap(), (0..7).collect::<Vec<_>>());
     assert_eq!(script.count(), 3);
     assert!(list.next_page().await.unwrap().is_none());
+    // The page that was looked at is the first one of the columns, too.
+    let (client, script) = serve(jobs(0..7), |_, _| {});
+    let mut list = pages(&client, "job_data.list", 3);
+    assert_eq!(list.first().await.unwrap().unwrap().get("name").and_then(Value::as_text), Some("n0"));
+    assert_eq!(read_as(&mut list, u32::MAX).await.unwrap(), (0..7).collect::<Vec<_>>());
+    assert_eq!((script.count(), list.first().await.unwrap()), (3, None));
     let (client, script) = serve(jobs([]), |_, _| {});
     assert!(read(&mut pages(&client, "job_data.list", 3)).await.unwrap().is_empty());
     assert_eq!(script.count(), 1);
@@ -146,6 +169,8 @@ proptest! {
         size in 1_u32..6,
         count in 0_u32..30,
         changes in prop::collection::vec((0_u32..4, prop::collection::vec(any::<prop::sample::Index>(), 0..4)), 0..12),
+        forms in prop_oneof![Just(0), Just(u32::MAX), any::<u32>()],
+        looks in any::<bool>(),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         let removed = Arc::new(Mutex::new(Vec::new()));
@@ -164,7 +189,12 @@ proptest! {
                     ids.insert(0, fresh);
                 }
             });
-            read(&mut pages(&client, "job_data.list", size)).await
+            let mut pages = pages(&client, "job_data.list", size);
+            if looks {
+                assert_eq!(pages.total().await?, Some(u64::from(count)));
+                assert_eq!(pages.first().await?.is_some(), count > 0);
+            }
+            read_as(&mut pages, forms).await
         });
         let ids = result.unwrap();
         let mut unique = ids.clone();

@@ -129,6 +129,8 @@ pub(crate) fn fits(kind: Kind, stated: &str) -> bool {
         Kind::Decimal => says("float") || says("decimal") || says("double") || says("byte"),
         Kind::Time => says("datetime") || says("iso 8601") || says("string"),
         Kind::Record(_) => says("object"),
+        // Derived, so that the specification states none.
+        Kind::Integers => false,
         Kind::Records(..) => says("array") || says("list") || says("string"),
     }
 }

@@ -65,7 +65,7 @@ def add_verbs(verbs: Verbs) -> None:
     _add(verbs, "budget", _budget, "Tell what is left of the rate limit.")
 
     call = _add(verbs, "call", _call, "Make any call: GROUP.METHOD [ARG...] [--name value].")
-    call.add_argument("name", choices=_core.rows(), metavar="GROUP.METHOD", help=", ".join(_core.rows()))
+    call.add_argument("name", choices=[*_core.rows(), "get_uri"], metavar="GROUP.METHOD", help=", ".join(_core.rows()))
     call.add_argument("arguments", nargs="...", metavar="ARG", help="arguments, by place or as --name value")
 
 

@@ -274,3 +274,46 @@ fn write<E: Error>(builder: &mut StringBuilder, number: impl fmt::Display) -> Re
     builder.append_value("");
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::field_hubs::FIELD_HUB_DETAIL;
+    use crate::api::locations::LOCATIONS;
+
+    fn rows(record: &str) -> Option<usize> {
+        let body = format!(r#"{{"TotalCount":9,"IsNextPage":true,"DeviceLocation":[{record},{record}]}}"#);
+        decode(body.as_bytes(), &LOCATIONS).map(|page| page.items.len())
+    }
+
+    #[test]
+    fn what_services_mostly_send_is_read_here() {
+        assert_eq!(
+            rows(
+                r#"{"ID":"7","DeviceId":8140,"SubType":"Field Hub","Lat":41.5,"Lon":-93,"Alt":250,"Speed":"7",
+                    "Valid":true,"GPSDateTime":"2026-09-01T12:00:00.5Z"}"#
+            ),
+            Some(2)
+        );
+        assert_eq!(rows(r#"{"valid":1,"id":7,"Lat":null,"GPSDateTime":"0000-00-00T00:00:00Z"}"#), Some(2));
+        assert!(!is_flat(&FIELD_HUB_DETAIL));
+    }
+
+    #[test]
+    fn what_is_not_regular_is_left_to_the_general_way() {
+        for record in [
+            "7",
+            r#""https://host/7""#,
+            "{}",
+            r#"{"ID":null}"#,
+            r#"{"ID":" "}"#,
+            r#"{"ID":"7","ID":"8"}"#,
+            r#"{"ID":"7","Extra":1}"#,
+            r#"{"ID":"7","Lat":"north"}"#,
+            r#"{"ID":"7","Lat":[1]}"#,
+            r#"{"ID":{}}"#,
+        ] {
+            assert_eq!(rows(record), None, "{record}");
+        }
+    }
+}

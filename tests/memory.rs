@@ -1,0 +1,130 @@
+//! What a long list costs in memory: the ids of its records, and never its pages.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow_array::RecordBatch;
+use bytes::Bytes;
+use futures_util::stream;
+use headland::api;
+use headland::client::{Arguments, Client, Config, LimiterState, Pages};
+use headland::clock::SystemClock;
+use headland::secret::Secret;
+use headland::transport::{BodyStream, Reply, Request, SendFuture, Transport};
+
+/// The system's allocator, which counts what is in use and the most that ever was.
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        MOST.fetch_max(now, Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const PAGE: usize = 1_000;
+
+/// Serves so many locations, newest first, whose ids are numbers or something else.
+struct Locations {
+    count: usize,
+    /// What stands in front of the number in an id.
+    front: &'static str,
+}
+
+impl Transport for Locations {
+    fn send(&self, request: Request) -> SendFuture<'_> {
+        let page: usize = request.url.rsplit("page=").next().unwrap().parse().unwrap();
+        let mut body = format!(
+            r#"{{"TotalCount":{},"PageSize":{PAGE},"IsNextPage":{},"PageIndex":{page},"DeviceLocation":["#,
+            self.count,
+            (page + 1) * PAGE < self.count
+        );
+        for number in page * PAGE..self.count.min((page + 1) * PAGE) {
+            let comma = if number > page * PAGE { "," } else { "" };
+            let id = 9_000_000_000_000 - 64 * number;
+            write!(
+                body,
+                r#"{comma}{{"ID":"{}{id}","DeviceId":"8140","SubType":"Field Hub","Lat":41.51,"Lon":-93.25,"Alt":250,"Speed":7,"Direction":90,"Valid":true,"GPSDateTime":"2026-09-01T12:00:00Z"}}"#,
+                self.front
+            )
+            .unwrap();
+        }
+        body.push_str("]}");
+        let body: BodyStream = Box::pin(stream::iter([Ok(Bytes::from(body))]));
+        Box::pin(async { Ok(Reply { status: 200, headers: http::HeaderMap::new(), body }) })
+    }
+}
+
+fn pages(count: usize, front: &'static str) -> Pages {
+    let mut config = Config::new(
+        "https://api.example.com",
+        Secret::new("key"),
+        Secret::new("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="),
+        Secret::new("customer"),
+    );
+    config.limiter_state = LimiterState::Memory;
+    config.rate_limits = Vec::new();
+    let client = Client::with_parts(config, Arc::new(Locations { count, front }), Arc::new(SystemClock)).unwrap();
+    let row = api::row("field_hubs.locations").unwrap();
+    let arguments = Arguments::new(row, &[("id", "1".to_owned())]).unwrap();
+    client.pages(row, arguments, Some(u32::try_from(PAGE).unwrap()), None).unwrap()
+}
+
+/// The most bytes in use at a time while `count` records are read and let go, beyond what reading ten pages takes.
+fn growth(count: usize, front: &'static str, as_columns: bool) -> usize {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut pages = pages(count, front);
+        let (mut given, mut start) = (0, 0);
+        for number in 0_usize.. {
+            if number == 10 {
+                start = NOW.load(Ordering::Relaxed);
+                MOST.store(start, Ordering::Relaxed);
+            }
+            let records = if as_columns {
+                pages.next_batches().await.unwrap().map(|parts| parts.iter().map(RecordBatch::num_rows).sum())
+            } else {
+                pages.next_page().await.unwrap().map(|page| page.len())
+            };
+            let Some(records) = records else { break };
+            given += records;
+        }
+        assert_eq!(given, count, "each record once");
+        MOST.load(Ordering::Relaxed) - start
+    })
+}
+
+/// One test, since what is counted is the process's. Design, section 4: pages; issue: memory stays flat while a million
+/// records are listed.
+#[test]
+fn a_list_costs_the_memory_of_its_ids_and_no_more() {
+    const MB: usize = 1_000_000;
+    let is_long = std::env::var_os("HEADLAND_SERIES").is_some();
+    let (count, numbers, others) = if is_long { (1_000_000, 32 * MB, 58 * MB) } else { (30_000, 5 * MB / 2, 4 * MB) };
+    for as_columns in [false, true] {
+        for (front, most) in [("", numbers), ("6c1b2f9e-0d53-4a7e-", others)] {
+            let growth = growth(count, front, as_columns);
+            println!("{count} ids such as `{front}1`, columns: {as_columns}: {growth} bytes");
+            assert!(growth <= most, "{growth} bytes for {count} records, ids such as `{front}1`");
+        }
+    }
+}
