@@ -42,6 +42,8 @@ check-python: $(VENV)/.developed
 bench: $(VENV)/.developed ## Timed bars; exits non-zero when one is missed.
 	cargo bench --locked --bench core -- --quick
 	$(BIN)/python benches/bars.py
+	$(BIN)/python benches/calls.py
+	$(BIN)/python benches/limits.py
 	$(BIN)/python benches/lists.py
 
 soak: $(VENV)/.developed ## The long series: as in the tests, with more rounds.

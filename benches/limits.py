@@ -41,7 +41,7 @@ def race(window: str) -> list[Bar]:
             "HEADLAND_LIMITER_STATE": str(Path(folder) / "limits.sqlite3"),
         }
         children = [
-            subprocess.Popen(
+            subprocess.Popen(  # noqa: S603
                 [sys.executable, __file__, "child"],
                 env={**os.environ, **keys, **limits},
                 stdin=subprocess.PIPE,
@@ -68,7 +68,9 @@ def race(window: str) -> list[Bar]:
     refused = sum(request.status == 429 for request in requests)
     # Full windows follow one another, and the calls of the last one need not wait for its end.
     minimum = (math.ceil(CALLS / calls) - 1) * seconds
-    told = f"{elapsed:.3f} s for {len(requests)} calls of {PROCESSES} x {THREADS} threads; the windows allow {minimum} s"
+    told = (
+        f"{elapsed:.3f} s for {len(requests)} calls of {PROCESSES} x {THREADS} threads; the windows allow {minimum} s"
+    )
     return [
         Bar(f"limiter, {window}: refused", refused, 0, f"{refused} of {len(requests)} calls answered 429"),
         Bar(f"limiter, {window}: time", elapsed / minimum, SLACK, told),

@@ -1,10 +1,9 @@
-"""A server in a process of its own that gives fixed replies as fast as it can, so that a bench counts the client's work alone."""
+"""A server of fixed replies in a process of its own, so that a bench counts the client's work alone."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -88,7 +87,9 @@ def replies() -> dict[bytes, bytes]:
     bodies["/jobdata?pageSize=1&page=0"] = jobs(0, 1, PAGES * SMALL_PAGE)
     bodies[f"/jobdata?pageSize={LARGE_PAGE}&page=0"] = jobs(0, LARGE_PAGE, 1)
     bodies[f"/fieldcomputers/8140/locations?pageSize={LARGE_PAGE}&page=0"] = locations(LARGE_PAGE)
-    head = "HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT\r\nContent-Type: application/json\r\nContent-Length: "
+    head = (
+        "HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT\r\nContent-Type: application/json\r\nContent-Length: "
+    )
     return {target.encode(): f"{head}{len(body)}\r\n\r\n".encode() + body for target, body in bodies.items()}
 
 
@@ -124,8 +125,8 @@ async def serve() -> None:
 @contextmanager
 def running() -> Iterator[str]:
     """Run the server in a process of its own; gives its address."""
-    command = [sys.executable, os.path.abspath(__file__)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, __file__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stdin is not None
         assert process.stdout is not None
         try:

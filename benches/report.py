@@ -42,8 +42,6 @@ def report(bars: list[Bar], runs: int) -> int:
     """Print the bars; 1 where one is missed."""
     for bar in bars:
         word = "at least" if bar.at_least else "at most"
-        print(
-            f"{'ok  ' if bar.holds else 'MISS'}  {bar.name:32} {bar.value:8.4f}  {word} {bar.bound:g}   {bar.told}"
-        )
+        print(f"{'ok  ' if bar.holds else 'MISS'}  {bar.name:32} {bar.value:8.4f}  {word} {bar.bound:g}   {bar.told}")
     print(f"median of {runs} runs; {statistics.mean(bar.holds for bar in bars):.0%} of the bars hold")
     return 0 if all(bar.holds for bar in bars) else 1

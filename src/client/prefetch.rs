@@ -31,7 +31,7 @@ const MOVES: u32 = 3;
 const LOOKS: u64 = 3;
 
 /// So many bytes of pages are kept at most, judged by the largest page so far.
-const BYTES: usize = 16 * 1024 * 1024;
+const BYTES: usize = 4 * 1024 * 1024;
 
 /// The first record of a list and its count.
 #[derive(Debug, PartialEq, Eq)]

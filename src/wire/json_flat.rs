@@ -239,3 +239,65 @@ impl Visitor<'_> for OneCell<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Returns, row};
+
+    /// Notes every cell as text.
+    #[derive(Default)]
+    struct Noted(Vec<String>);
+
+    impl Sink for Noted {
+        fn cell(&mut self, at: usize, cell: Cell<'_>) -> bool {
+            self.0.push(format!("{at} {cell:?}"));
+            true
+        }
+
+        fn end(&mut self) -> bool {
+            self.0.push("end".to_owned());
+            true
+        }
+    }
+
+    fn read(records: &str) -> Option<String> {
+        let Returns::Index(index) = row("field_computers.locations").unwrap().returns else { panic!("a list") };
+        let mut noted = Noted::default();
+        let body = format!(r#"{{"TotalCount":7,"DeviceLocation":[{records}],"IsNextPage":true}}"#);
+        let page = decode(body.as_bytes(), index, &mut noted)?;
+        assert_eq!((page.total_count, page.is_next_page), (Some(7), true));
+        Some(noted.0.join(", "))
+    }
+
+    #[test]
+    fn cells_have_the_types_of_their_fields() {
+        let record = r#"{"ID": 5, "SubType": "\u00e9", "Lat": 4, "Alt": 3, "Valid": true, "GPSDateTime": "2026-09-01T12:00:00Z"}"#;
+        let cells = "0 Text(\"5\"), 2 Text(\"é\"), 3 Decimal(4.0), 5 Integer(3), 8 Boolean(true), 9 Time(\"2026-09-01T12:00:00Z\"), end";
+        assert_eq!(read(record).unwrap(), cells);
+        // Specification 2.3: a zero date where there was no fix.
+        for nothing in ["null", "\"\"", "\"0000-00-00T00:00:00Z\"", "\"0001-01-01T00:00:00Z\""] {
+            assert_eq!(read(&format!(r#"{{"GPSDateTime": {nothing}}}"#)).unwrap(), "9 Null, end", "{nothing}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_regular_is_left_to_the_general_way() {
+        for record in [
+            r#"{"ID": "1", "Colour": 3}"#,
+            r#"{"ID": "1", "id": "2"}"#,
+            r#"{"Lat": 1, "ID": "1"}"#,
+            r#"{"ID": "1", "ID": "1"}"#,
+            r#"{"ID": "1", "Alt": 1.5}"#,
+            r#"{"ID": "1", "Alt": "3"}"#,
+            r#"{"ID": "1", "Valid": 1}"#,
+            r#"{"ID": "1", "GPSDateTime": "2026-09-01 12:00:00"}"#,
+            r#"{"ID": "1", "GPSDateTime": "2026-13-01T12:00:00Z"}"#,
+            r#"{"ID": "1", "GPSDateTime": "2026-09-01T24:00:00Z"}"#,
+            r#""1""#,
+            r#"{"ID": "1""#,
+        ] {
+            assert_eq!(read(record), None, "{record}");
+        }
+    }
+}
