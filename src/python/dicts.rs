@@ -73,8 +73,25 @@ struct Column<'py> {
     key: Bound<'py, PyString>,
     is_id: bool,
     /// The last text, and what it became: the same text again is the same object.
-    last: String,
-    object: Option<Bound<'py, PyAny>>,
+    last: Option<(String, Bound<'py, PyAny>)>,
+    /// How many texts in a row were not the same as the last.
+    misses: usize,
+}
+
+/// A column whose texts are another each time is not compared any more.
+const MISSES: usize = 8;
+
+impl<'py> Column<'py> {
+    fn object(&mut self, py: Python<'py>, text: &str, is_time: bool) -> PyResult<Bound<'py, PyAny>> {
+        if let Some((_, object)) = self.last.as_ref().filter(|(last, _)| last == text) {
+            self.misses = 0;
+            return Ok(object.clone());
+        }
+        let object = if is_time { values::read_time(py, text)? } else { PyString::new(py, text).into_any() };
+        self.misses = self.misses.saturating_add(1);
+        self.last = (self.misses < MISSES).then(|| (text.to_owned(), object.clone()));
+        Ok(object)
+    }
 }
 
 impl<'py> Rows<'py> {
@@ -96,7 +113,7 @@ impl<'py> Rows<'py> {
         if self.pattern.is_none() {
             let Some(field) = self.shape.fields.get(at) else { return Ok(false) };
             let key = PyString::intern(py, field.snake);
-            self.columns.push(Column { at, key, is_id: field.snake == "id", last: String::new(), object: None });
+            self.columns.push(Column { at, key, is_id: field.snake == "id", last: None, misses: 0 });
         }
         let Some(column) = self.columns.get_mut(self.cells).filter(|column| column.at == at) else { return Ok(false) };
         self.cells = self.cells.saturating_add(1);
@@ -107,14 +124,8 @@ impl<'py> Rows<'py> {
             Cell::Integer(number) => self.record.set_item(&column.key, number)?,
             Cell::Decimal(number) => self.record.set_item(&column.key, number)?,
             Cell::Text(text) | Cell::Time(text) => {
-                if column.object.is_none() || column.last != text {
-                    column.object = Some(match cell {
-                        Cell::Time(text) => values::read_time(py, text)?,
-                        _ => PyString::new(py, text).into_any(),
-                    });
-                    text.clone_into(&mut column.last);
-                }
-                self.record.set_item(&column.key, &column.object)?;
+                let object = column.object(py, text, matches!(cell, Cell::Time(_)))?;
+                self.record.set_item(&column.key, object)?;
                 if column.is_id {
                     text.clone_into(&mut self.identity);
                 }

@@ -31,7 +31,8 @@ pub enum Cell<'a> {
     Decimal(f64),
     /// A text; identifiers are texts too.
     Text(&'a str),
-    /// A point in time in the form `2026-09-01T12:00:00Z`, with or without milliseconds.
+    /// A point in time in the form `2026-09-01T12:00:00Z`, with or without milliseconds; whether there is such a day is
+    /// for the sink to say.
     Time(&'a str),
 }
 
@@ -208,7 +209,11 @@ impl Visitor<'_> for OneCell<'_> {
     fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
         match self.kind {
             Kind::Integer => self.give(Cell::Integer(number)),
-            Kind::Id | Kind::Text => self.give(Cell::Text(&number.to_string())),
+            Kind::Id | Kind::Text => {
+                let mut room = [0; 20];
+                let text = decimal(number, &mut room).ok_or_else(|| E::custom(IRREGULAR))?;
+                self.give(Cell::Text(text))
+            }
             #[expect(clippy::cast_precision_loss, reason = "a JSON number is a double for everybody else, too")]
             Kind::Decimal => self.give(Cell::Decimal(number as f64)),
             _ => Err(E::custom(IRREGULAR)),
@@ -238,6 +243,21 @@ impl Visitor<'_> for OneCell<'_> {
             _ => Err(E::custom(IRREGULAR)),
         }
     }
+}
+
+/// A number from 0 up in decimal, without memory of its own; ids below 0 are not regular.
+fn decimal(number: i64, room: &mut [u8; 20]) -> Option<&str> {
+    let mut rest = u64::try_from(number).ok()?;
+    let mut start = room.len();
+    for byte in room.iter_mut().rev() {
+        *byte = b'0'.saturating_add(u8::try_from(rest % 10).ok()?);
+        start = start.saturating_sub(1);
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    std::str::from_utf8(room.get(start..)?).ok()
 }
 
 #[cfg(test)]
@@ -272,6 +292,9 @@ mod tests {
 
     #[test]
     fn cells_have_the_types_of_their_fields() {
+        for (id, text) in [("0", "0"), ("10", "10"), ("9223372036854775807", "9223372036854775807")] {
+            assert_eq!(read(&format!(r#"{{"ID": {id}}}"#)).unwrap(), format!("0 Text({text:?}), end"));
+        }
         let record = r#"{"ID": 5, "SubType": "\u00e9", "Lat": 4, "Alt": 3, "Valid": true, "GPSDateTime": "2026-09-01T12:00:00Z"}"#;
         let cells = "0 Text(\"5\"), 2 Text(\"é\"), 3 Decimal(4.0), 5 Integer(3), 8 Boolean(true), 9 Time(\"2026-09-01T12:00:00Z\"), end";
         assert_eq!(read(record).unwrap(), cells);
@@ -292,7 +315,8 @@ mod tests {
             r#"{"ID": "1", "Alt": "3"}"#,
             r#"{"ID": "1", "Valid": 1}"#,
             r#"{"ID": "1", "GPSDateTime": "2026-09-01 12:00:00"}"#,
-            r#"{"ID": "1", "GPSDateTime": "2026-13-01T12:00:00Z"}"#,
+            r#"{"ID": -1}"#,
+            r#"{"ID": "1", "GPSDateTime": "2026-09-01T12:00:00.0Z"}"#,
             r#"{"ID": "1", "GPSDateTime": "2026-09-01T24:00:00Z"}"#,
             r#""1""#,
             r#"{"ID": "1""#,

@@ -48,9 +48,19 @@ fn exact(text: &str) -> Option<DateTime<Utc>> {
     date.and_hms_milli_opt(hour, minute, second, millis).map(|time| time.and_utc())
 }
 
-/// Whether a text is a time in that form, and no zero date.
+/// Whether a text has that form and is no zero date; whether there is such a day is for others to say.
 pub(super) fn is_usual(text: &str) -> bool {
-    exact(text).is_some() && !text.starts_with("0001-01-01") && !text.starts_with("0000-")
+    let text = text.as_bytes();
+    let form: &[u8] = match text.len() {
+        24 => b"0000-00-00T00:00:00.000Z",
+        20 => b"0000-00-00T00:00:00Z",
+        _ => return false,
+    };
+    let fits = |(form, byte): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { form == byte };
+    let is_zero = text.starts_with(b"0000-") || text.starts_with(b"0001-01-01");
+    // Some readers take 24:00 for the next midnight, others do not take it.
+    let is_midnight = text.get(11..13) == Some(b"24");
+    form.iter().zip(text).all(fits) && !is_zero && !is_midnight
 }
 
 fn number(digits: &[u8]) -> Option<u32> {
