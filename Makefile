@@ -45,6 +45,8 @@ docs: $(VENV)/.developed ## Build the reference pages into python/docs/_build; e
 bench: $(VENV)/.developed ## Timed bars; exits non-zero when one is missed.
 	cargo bench --locked --bench core -- --quick
 	$(BIN)/python benches/bars.py
+	$(BIN)/python benches/calls.py
+	$(BIN)/python benches/limits.py
 	$(BIN)/python benches/lists.py
 
 soak: $(VENV)/.developed ## The long series: as in the tests, with more rounds.

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import math
-import statistics
 import sys
 import time
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
+
+from report import Bar, medians, report
 
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 WINDOWS = ((30, 2.0), (15, 1.0))
 JOBS = 100
 # How much longer than the windows' minimum a pull may take.
 SLACK = 1.03
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One figure, what it may be at most, and whether it is."""
-
-    name: str
-    value: float
-    at_most: float
-    told: str
-
-    @property
-    def holds(self) -> bool:
-        """Whether the bar is met."""
-        return self.value <= self.at_most
 
 
 def pull(window: str) -> list[Bar]:
@@ -85,22 +70,11 @@ def prepare(service: hl.Sandbox) -> None:
             client.job_data.upload(archive)
 
 
-def medians(work: Callable[[], list[Bar]], runs: int) -> list[Bar]:
-    """Take each bar's run of median value, since the machines are noisy."""
-    rounds = [work() for _ in range(runs)]
-    return [sorted(column, key=lambda bar: bar.value)[len(column) // 2] for column in zip(*rounds, strict=True)]
-
-
 def main() -> int:
     """Measure every bar, print a table, and say whether all hold."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     bars = [bar for window in ("fixed", "sliding") for bar in medians(lambda window=window: pull(window), runs)]
-    for bar in bars:
-        print(
-            f"{'ok  ' if bar.holds else 'MISS'}  {bar.name:24} {bar.value:8.4f}  at most {bar.at_most:g}   {bar.told}"
-        )
-    print(f"median of {runs} runs; {statistics.mean(bar.holds for bar in bars):.0%} of the bars hold")
-    return 0 if all(bar.holds for bar in bars) else 1
+    return report(bars, runs)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,8 @@ def replies() -> dict[bytes, bytes]:
         "HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT\r\nContent-Type: application/json\r\nContent-Length: "
     )
     bodies = {PATH.format(size=SIZE, page=page).encode(): body(page) for page in range(PAGES)}
+    # A look at the first record and the count, which tells that the list stands still.
+    bodies[PATH.format(size=1, page=0).encode()] = body(0)
     return {target: f"{head}{len(page)}\r\n\r\n".encode() + page for target, page in bodies.items()}
 
 

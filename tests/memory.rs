@@ -1,4 +1,4 @@
-//! What a long list costs in memory: the ids of its records, and never its pages.
+//! What a long list costs in memory: the ids of its records and a few of its pages, however many it has.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
@@ -118,13 +118,15 @@ fn growth(count: usize, front: &'static str, as_columns: bool) -> usize {
 #[test]
 fn a_list_costs_the_memory_of_its_ids_and_no_more() {
     const MB: usize = 1_000_000;
+    // Pages that were fetched together and not asked for yet.
+    const AHEAD: usize = 5 * MB;
     let is_long = std::env::var_os("HEADLAND_SERIES").is_some();
     let (count, numbers, others) = if is_long { (1_000_000, 32 * MB, 58 * MB) } else { (30_000, 5 * MB / 2, 4 * MB) };
     for as_columns in [false, true] {
         for (front, most) in [("", numbers), ("6c1b2f9e-0d53-4a7e-", others)] {
             let growth = growth(count, front, as_columns);
             println!("{count} ids such as `{front}1`, columns: {as_columns}: {growth} bytes");
-            assert!(growth <= most, "{growth} bytes for {count} records, ids such as `{front}1`");
+            assert!(growth <= most + AHEAD, "{growth} bytes for {count} records, ids such as `{front}1`");
         }
     }
 }

@@ -7,7 +7,8 @@
 //! that are still to be read, where ids tell what is known. In other orders any change of the count means that the
 //! list is read again for what is unknown, until a reading saw no change.
 //!
-//! No page is kept. What grows with a list is the memory of its ids, see `seen.rs`.
+//! Pages that stand still are fetched together, see `prefetch.rs`. No page is kept once it was given. What grows with a
+//! list is the memory of its ids, see `seen.rs`.
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -15,12 +16,13 @@ use arrow_schema::SchemaRef;
 use super::Client;
 use super::arguments::Arguments;
 use super::config::check_page_size;
-use super::record::content_of;
+use super::fetch::{Arrived, Decode, Fetcher, Records};
+use super::prefetch::{Prefetch, Step, Wanted};
 use super::seen::Seen;
-use crate::api::{Endpoint, Index, Returns};
+use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::wire::columns::{self, Batch, decode_batch};
-use crate::wire::{Content, Page, Value, decode_index};
+use crate::wire::{Page, Value, decode_index, decode_total};
 
 /// So many readings of a list that moves are tried.
 const READINGS: u32 = 3;
@@ -31,13 +33,10 @@ const SETBACKS: u32 = 8;
 /// A list that is read as it is iterated over. No call is made before the first page is asked for.
 #[derive(Debug)]
 pub struct Pages {
-    client: Client,
-    row: &'static Endpoint,
-    index: &'static Index,
-    arguments: Arguments,
-    page_size: u32,
+    fetcher: Fetcher,
     only: Option<u64>,
     first: First,
+    prefetch: Prefetch,
     seen: Seen,
     /// The page to read next.
     next: u64,
@@ -63,39 +62,8 @@ pub struct Pages {
 #[derive(Debug)]
 enum First {
     Unread,
-    LookedAt(Page),
+    LookedAt(Arrived),
     Given,
-}
-
-/// How a page is read.
-type Decode<R> = fn(Content, &[u8], &'static Index) -> Result<Page<R>>;
-
-/// What the records of a page are read into.
-trait Records {
-    fn count(&self) -> usize;
-
-    /// Leaves out the records for which `keep` says no; it is asked by what tells them apart.
-    fn keep(&mut self, keep: impl FnMut(&str) -> bool);
-}
-
-impl Records for Vec<Value> {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn keep(&mut self, mut keep: impl FnMut(&str) -> bool) {
-        self.retain(|item| keep(&item.identity()));
-    }
-}
-
-impl Records for Batch {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn keep(&mut self, keep: impl FnMut(&str) -> bool) {
-        self.retain(keep);
-    }
 }
 
 impl Pages {
@@ -115,13 +83,10 @@ impl Pages {
         let page_size = page_size.unwrap_or(client.config().page_size);
         check_page_size(page_size)?;
         Ok(Self {
-            client,
-            row,
-            index,
-            arguments,
-            page_size,
+            fetcher: Fetcher { client, row, index, arguments, page_size },
             only: page,
             first: First::Unread,
+            prefetch: Prefetch::default(),
             seen: Seen::default(),
             next: page.unwrap_or(0),
             frontier: 0,
@@ -139,42 +104,45 @@ impl Pages {
 
     /// The records of the next page that were not given yet; `None` at the end. A page may turn out empty.
     pub async fn next_page(&mut self) -> Result<Option<Vec<Value>>> {
-        self.next_as(decode_index, |page, _| Ok(page)).await
+        self.next_as(decode_index).await
     }
 
     /// The same as Arrow columns; a page may come in several parts, or in none.
     pub async fn next_batches(&mut self) -> Result<Option<Vec<RecordBatch>>> {
-        let batch = self.next_as(decode_batch, |page, index| Batch::of_page(&page, index)).await?;
-        Ok(batch.map(Batch::into_parts))
+        Ok(self.next_as(decode_batch).await?.map(Batch::into_parts))
     }
 
     /// The schema of the columns; no call is made.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
-        columns::schema(self.index.item)
+        columns::schema(self.fetcher.index.item)
     }
 
-    /// Reads the next page with `decode`, or turns the one that was looked at into the same with `convert`.
-    async fn next_as<R: Records>(
-        &mut self,
-        decode: Decode<R>,
-        convert: impl FnOnce(Page, &'static Index) -> Result<Page<R>>,
-    ) -> Result<Option<R>> {
-        if self.done {
-            return Ok(None);
-        }
-        let page = match std::mem::replace(&mut self.first, First::Unread) {
-            First::LookedAt(page) => convert(page, self.index)?,
-            First::Unread | First::Given => loop {
-                match self.read(self.next, decode).await {
-                    Ok(page) => break page,
-                    // The page before promised this one, so the list has shrunk since: look there again.
-                    Err(error) if self.only.is_none() && self.next > 0 && is_beyond_the_end(&error, self.setbacks) => {
-                        self.step_back(1, error)?;
-                    }
-                    Err(error) => return Err(error),
+    /// The records of the next page as `decode` reads them.
+    pub async fn next_as<R: Records>(&mut self, decode: Decode<R>) -> Result<Option<R>> {
+        let page = loop {
+            if self.done && !self.has_moved().await? {
+                return Ok(None);
+            }
+            let (arrived, together) = match self.fetch().await {
+                Ok(Step::Page { arrived, together }) => (arrived, together),
+                Ok(Step::Moved(page)) => {
+                    self.go_back(page);
+                    continue;
                 }
-            },
+                // The page before promised this one, so the list has shrunk since: look there again.
+                Err(error) if self.only.is_none() && self.next > 0 && is_beyond_the_end(&error, self.setbacks) => {
+                    self.step_back(1, error)?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let page = self.decode_page(&arrived, decode)?;
+            if !together || self.prefetch.is_of_this_list(page.total_count) {
+                break page;
+            }
+            let page = self.prefetch.moved().unwrap_or(self.next);
+            self.go_back(page);
         };
         self.first = First::Given;
         if self.only.is_some() {
@@ -182,6 +150,27 @@ impl Pages {
             return Ok(Some(page.items));
         }
         self.take(page).map(Some)
+    }
+
+    /// Whether the list is not at its end after all: what was fetched together is proven, or read again.
+    async fn has_moved(&mut self) -> Result<bool> {
+        if !self.prefetch.is_unproven() {
+            return Ok(false);
+        }
+        let look = self.fetcher.look_at_first().await?;
+        let moved = self.prefetch.prove(look);
+        if let Some(page) = moved {
+            self.go_back(page);
+        }
+        Ok(moved.is_some())
+    }
+
+    /// Goes on from that page, or from the one before it that is to be read again already.
+    fn go_back(&mut self, page: u64) {
+        self.next = self.next.min(page);
+        self.moved = true;
+        self.recount = false;
+        self.done = false;
     }
 
     /// `TotalCount`; reads the first page once, and iteration goes on from it.
@@ -193,20 +182,19 @@ impl Pages {
     }
 
     /// The first record, as long as nothing was iterated over; iteration goes on from the page that is read for it.
-    pub async fn first(&mut self) -> Result<Option<&Value>> {
+    pub async fn first(&mut self) -> Result<Option<Value>> {
         self.look().await?;
-        Ok(match &self.first {
-            First::LookedAt(page) => page.items.first(),
-            First::Unread | First::Given => None,
-        })
+        let First::LookedAt(arrived) = &self.first else { return Ok(None) };
+        Ok(self.decode_page(arrived, decode_index)?.items.into_iter().next())
     }
 
     /// Reads the first page and keeps it.
     async fn look(&mut self) -> Result<()> {
-        if matches!(self.first, First::Unread) {
-            let page = self.read(self.next, decode_index).await?;
-            self.total = page.total_count;
-            self.first = First::LookedAt(page);
+        if matches!(self.first, First::Unread)
+            && let Step::Page { arrived, .. } = self.fetch().await?
+        {
+            self.total = self.fetcher.decode(&arrived, decode_total)?;
+            self.first = First::LookedAt(arrived);
         }
         Ok(())
     }
@@ -225,7 +213,7 @@ impl Pages {
         let count = u64::try_from(page.items.count()).unwrap_or(u64::MAX);
         self.came = self.came.saturating_add(count);
         if page.is_next_page {
-            self.full = count.clamp(1, u64::from(self.page_size));
+            self.full = count.clamp(1, u64::from(self.fetcher.page_size));
         }
         let mut items = page.items;
         items.keep(|identity| self.seen.insert(identity));
@@ -256,7 +244,8 @@ impl Pages {
         self.next = after.saturating_sub(1);
         let back = fallen.div_ceil(self.full).min(self.next);
         if back > 0 {
-            let error = self.error(format!("{} keeps shrinking and growing while it is read", self.row.full_name));
+            let error =
+                self.error(format!("{} keeps shrinking and growing while it is read", self.fetcher.row.full_name));
             self.step_back(back, error)?;
         } else if page.is_next_page {
             self.next = after;
@@ -269,7 +258,7 @@ impl Pages {
     fn nothing_new(&self, page: u64) -> Error {
         self.error(format!(
             "page {page} of {} has no new record, and yet the service promises more pages",
-            self.row.full_name
+            self.fetcher.row.full_name
         ))
     }
 
@@ -286,13 +275,13 @@ impl Pages {
     fn end(&mut self) -> Result<()> {
         let seen = u64::try_from(self.seen.len()).unwrap_or(u64::MAX);
         let is_short = !self.moved && self.total.is_some_and(|total| seen.max(self.came) < total);
-        if self.index.newest_first && is_short {
+        if self.fetcher.index.newest_first && is_short {
             self.recount = true;
             self.next = 0;
             return Ok(());
         }
         let differs = self.readings == 1 && self.total.is_some_and(|total| seen != total);
-        if self.index.newest_first || (!self.moved && !is_short && !differs) {
+        if self.fetcher.index.newest_first || (!self.moved && !is_short && !differs) {
             self.done = true;
             return Ok(());
         }
@@ -303,7 +292,7 @@ impl Pages {
             return Err(self.error(format!(
                 "{} changed during each of {READINGS} readings, so that records may be missing: read it again when \
                  it is quiet",
-                self.row.full_name
+                self.fetcher.row.full_name
             )));
         }
         self.readings = self.readings.saturating_add(1);
@@ -334,20 +323,39 @@ impl Pages {
         ))
     }
 
-    async fn read<R: Records>(&self, page: u64, decode: Decode<R>) -> Result<Page<R>> {
-        let mut paging = Vec::new();
-        if self.row.paged {
-            paging.push(("pageSize", self.page_size.to_string()));
-            paging.push(("page", page.to_string()));
+    /// The page to read next, and those behind it where they are fetched together.
+    async fn fetch(&mut self) -> Result<Step> {
+        match std::mem::replace(&mut self.first, First::Unread) {
+            First::LookedAt(arrived) => return Ok(Step::Page { arrived, together: false }),
+            before => self.first = before,
         }
-        let call = self.arguments.call(self.row, &paging, None)?;
-        let caller = self.client.caller();
-        let mut attempts = caller.attempts(&call, caller.limits.call);
-        let whole = attempts.whole().await?;
-        content_of(&whole, caller.accept)
-            .and_then(|content| decode(content, &whole.body, self.index))
-            .and_then(|read| if page == 0 { self.must_hold_items(read) } else { Ok(read) })
-            .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
+        if let Some(step) = self.prefetch.take(self.next) {
+            return Ok(step);
+        }
+        let plan = self.prefetch.plan(self.wanted());
+        let (look, pages) = self.fetcher.together(plan).await?;
+        self.prefetch.settle(plan, look, pages)
+    }
+
+    fn wanted(&self) -> Wanted {
+        let promised = self.total.map_or(0, |total| total.div_ceil(self.full));
+        let behind = promised.saturating_sub(self.next.saturating_add(1));
+        let is_whole = self.only.is_none() && !self.recount && self.doubt.is_none();
+        let limiter = &self.fetcher.client.caller().limiter;
+        let slots = if behind == 0 {
+            0
+        } else if limiter.is_on() {
+            u64::from(limiter.budget().remaining)
+        } else {
+            u64::MAX
+        };
+        let in_order = is_whole && self.fetcher.row.paged && self.fetcher.index.newest_first;
+        Wanted { page: self.next, behind, total: self.total, slots, in_order }
+    }
+
+    fn decode_page<R: Records>(&self, arrived: &Arrived, decode: Decode<R>) -> Result<Page<R>> {
+        let page = self.fetcher.decode(arrived, decode)?;
+        if self.next == 0 { self.must_hold_items(page) } else { Ok(page) }
     }
 
     /// No first page is empty while there are records: its items stand under another name, or are missing.
@@ -355,14 +363,14 @@ impl Pages {
         match page.total_count {
             Some(total) if total > 0 && page.items.count() == 0 => Err(self.error(format!(
                 "the service promises {total} records (TotalCount), but its first page has none under `{}`",
-                self.index.kind
+                self.fetcher.index.kind
             ))),
             _ => Ok(page),
         }
     }
 
     fn error(&self, message: String) -> Error {
-        Error::new(Kind::Decode, message).with(|facts| facts.endpoint = Some(self.row.full_name))
+        Error::new(Kind::Decode, message).with(|facts| facts.endpoint = Some(self.fetcher.row.full_name))
     }
 }
 

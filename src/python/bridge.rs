@@ -123,13 +123,7 @@ pub(super) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
 /// Waits for `future` in this thread, with the GIL released; a signal ends the wait and drops the future.
 pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
     let bridge = bridge(py)?;
-    let mut future = pin!(async {
-        // Nobody drove the runtime since the last call: connections that the service closed meanwhile are noticed
-        // in these two turns, before one of them is taken for the next request.
-        tokio::task::yield_now().await;
-        tokio::task::yield_now().await;
-        future.await
-    });
+    let mut future = pin!(future);
     loop {
         let turn = bridge.without_gil(py, || {
             bridge.runtime.block_on(async { tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await })

@@ -5,6 +5,7 @@ mod cells;
 mod client;
 mod conversion;
 mod delivery;
+mod dicts;
 mod ending;
 mod errors;
 mod frames;

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use tokio::sync::Mutex;
 
+use super::dicts::Dicts;
 use super::frames::{self, Reader, Table};
 use super::{bridge, values};
 use crate::client as core;
@@ -38,14 +39,14 @@ impl Pages {
     /// The records of the next page; `None` after the last.
     fn next_page<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         let pages = self.opened()?;
-        let page = bridge::wait(py, async move { pages.lock().await.next_page().await })?;
-        page.map(|items| values::list(py, &items)).transpose()
+        let page = bridge::wait(py, async move { pages.lock().await.next_as(Dicts::decode).await })?;
+        page.map(|dicts| dicts.into_list(py)).transpose()
     }
 
     fn next_page_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let pages = self.opened()?;
-        bridge::start(py, async move { pages.lock().await.next_page().await }, |py, page| match page {
-            Some(items) => values::list(py, &items).map(|records| records.into_any().unbind()),
+        bridge::start(py, async move { pages.lock().await.next_as(Dicts::decode).await }, |py, page| match page {
+            Some(dicts) => dicts.into_list(py).map(|records| records.into_any().unbind()),
             None => Ok(py.None()),
         })
     }
@@ -53,13 +54,13 @@ impl Pages {
     /// The first record, as long as nothing was iterated over; `None` where there is none.
     fn first<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let pages = self.opened()?;
-        let first = bridge::wait(py, async move { Ok(pages.lock().await.first().await?.cloned()) })?;
+        let first = bridge::wait(py, async move { pages.lock().await.first().await })?;
         first.map(|record| values::to_python(py, &record)).transpose()
     }
 
     fn first_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let pages = self.opened()?;
-        let call = async move { Ok(pages.lock().await.first().await?.cloned()) };
+        let call = async move { pages.lock().await.first().await };
         bridge::start(py, call, |py, first| match first {
             Some(record) => values::to_python(py, &record).map(Bound::unbind),
             None => Ok(py.None()),

@@ -1,6 +1,8 @@
 //! Decoded values as Python objects: dicts with interned keys, aware datetimes.
 
+use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::wire::Value;
@@ -13,7 +15,7 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
         Value::Integer(number) => number.into_pyobject(py)?.into_any(),
         Value::Decimal(number) => number.into_pyobject(py)?.into_any(),
         Value::Text(text) => PyString::new(py, text).into_any(),
-        Value::Time(time) => time.into_pyobject(py)?.into_any(),
+        Value::Time(time) => datetime(py, time)?,
         Value::List(items) => list(py, items)?.into_any(),
         Value::Record(fields) => {
             let record = PyDict::new(py);
@@ -26,11 +28,49 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
     })
 }
 
-/// Records as a list of dicts.
+/// Values as a list.
 pub(super) fn list<'py>(py: Python<'py>, items: &[Value]) -> PyResult<Bound<'py, PyList>> {
-    let records = PyList::empty(py);
-    for item in items {
-        records.append(to_python(py, item)?)?;
+    let items: Vec<_> = items.iter().map(|item| to_python(py, item)).collect::<PyResult<_>>()?;
+    PyList::new(py, items)
+}
+
+/// An aware datetime, read from its text by Python: one call with one argument, and the fastest way that the stable ABI
+/// has. The constructor takes eight arguments, six of which are objects to be made.
+fn datetime<'py>(py: Python<'py>, time: &DateTime<Utc>) -> PyResult<Bound<'py, PyAny>> {
+    let time = time.naive_utc();
+    let Some(year) = u32::try_from(time.year()).ok().filter(|year| (1..=9_999).contains(year)) else {
+        return Ok(time.and_utc().into_pyobject(py)?.into_any());
+    };
+    let mut text = *b"0000-00-00T00:00:00.000000Z";
+    // Within a leap second chrono counts on; Python stays at the end of the second before.
+    let micros = time.nanosecond().checked_div(1_000).unwrap_or(0).min(999_999);
+    for (start, digits, number) in [
+        (0, 4, year),
+        (5, 2, time.month()),
+        (8, 2, time.day()),
+        (11, 2, time.hour()),
+        (14, 2, time.minute()),
+        (17, 2, time.second()),
+        (20, 6, micros),
+    ] {
+        write(text.iter_mut().skip(start).take(digits), number);
     }
-    Ok(records)
+    read_time(py, &String::from_utf8_lossy(&text))
+}
+
+/// An aware datetime of a text in the form `2026-09-01T12:00:00Z`, with or without fractions.
+pub(super) fn read_time<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    static READ: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let read = READ.get_or_try_init(py, || {
+        py.import("datetime")?.getattr("datetime")?.getattr("fromisoformat").map(Bound::unbind)
+    })?;
+    read.bind(py).call1((PyString::new(py, text),))
+}
+
+/// Writes a number in decimal, from its last digit to its first.
+fn write<'a>(digits: impl DoubleEndedIterator<Item = &'a mut u8>, mut number: u32) {
+    for digit in digits.rev() {
+        *digit = b'0'.wrapping_add((number % 10) as u8);
+        number /= 10;
+    }
 }

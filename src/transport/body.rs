@@ -14,6 +14,9 @@ use super::{BodyStream, Fault, FaultKind};
 /// counts the pieces before it fills the memory.
 const PACKED: usize = 4 * 1024;
 
+/// Room is made at once for so many promised bytes, and for more as they come.
+const ROOM: usize = 1024 * 1024;
+
 /// A body that is read piece by piece.
 pub struct Body {
     stream: BodyStream,
@@ -97,7 +100,8 @@ impl Body {
 
     /// The whole body, at most `limit` bytes of it; `None` where it is longer.
     pub async fn collect(mut self, limit: usize) -> Result<Option<Vec<u8>>, Fault> {
-        let mut whole = Vec::new();
+        let promised = self.expected.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+        let mut whole = Vec::with_capacity(promised.min(ROOM));
         while let Some(chunk) = self.chunk().await? {
             if whole.len().saturating_add(chunk.len()) > limit {
                 return Ok(None);

@@ -88,8 +88,8 @@ impl HttpClient {
         match tokio::time::timeout(patience, builder.send()).await {
             Err(_) => Err(silent(patience)),
             Ok(Err(error)) => Err(fault(&error)),
-            Ok(Ok(response)) => {
-                let (status, headers) = (response.status().as_u16(), response.headers().clone());
+            Ok(Ok(mut response)) => {
+                let (status, headers) = (response.status().as_u16(), std::mem::take(response.headers_mut()));
                 Ok(Reply { status, headers, body: stream(response, read) })
             }
         }

@@ -18,6 +18,11 @@ pub(super) fn put(fields: &mut Vec<(Name, Value)>, name: Name, value: Value) {
     }
 }
 
+/// Whether there is a field of that Python name.
+pub(super) fn is_known(fields: &[(Name, Value)], snake: &str) -> bool {
+    fields.iter().any(|(name, _)| name == snake)
+}
+
 /// Finds a field by its name on the wire; fields mostly come in the order of the shape, so that place is tried first.
 pub(super) fn field_of(shape: &'static Shape, wire: &str, position: usize) -> Option<&'static Field> {
     if let Some(field) = shape.fields.get(position).filter(|field| field.wire == wire && field.derived.is_none()) {
@@ -34,8 +39,7 @@ pub(super) fn inner_field_of(
     wire: &str,
     fields: &[(Name, Value)],
 ) -> Option<(&'static Field, &'static Field)> {
-    let is_known = |field: &Field| fields.iter().any(|(name, _)| name == field.snake);
-    if field_of(shape, wire, fields.len()).is_some_and(|own| !is_known(own)) {
+    if field_of(shape, wire, fields.len()).is_some_and(|own| !is_known(fields, own.snake)) {
         return None;
     }
     shape.fields.iter().find_map(|outer| match outer.kind {

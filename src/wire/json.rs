@@ -1,15 +1,17 @@
 //! JSON into shapes, without a tree in between.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value as Tree};
+use serde_json::Value as Tree;
 
-use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put, put_inside, scalar};
+use super::fields::{
+    ITEMS, bare_uri, describe, field_of, finish, inner_field_of, is_known, list_of, put, put_inside, scalar,
+};
+use super::json_envelope::NameSeed;
 use super::names;
 use super::place::{Trace, shown};
-use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
+use super::reply::{Page, detail_of, page_of};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
@@ -25,38 +27,33 @@ pub(super) fn decode_index(body: &[u8], index: &'static Index) -> Result<Page> {
     page_of(decode(body, &SERVICE_INDEX, Some(index), index.kind)?, index)
 }
 
-/// Reads a `ServiceResponse`; `None` where the object is something else.
-pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
-    let tree: Map<String, Tree> = serde_json::from_slice(strip_bom(body)).ok()?;
-    // A service may wrap the object in the name of its root element, as XML does.
-    let tree = match (tree.len(), tree.values().next()) {
-        (1, Some(Tree::Object(inner))) => inner.clone(),
-        _ => tree,
-    };
-    let text = |wire: &str| {
-        tree.iter().find(|(name, _)| names::same(name, wire)).and_then(|(_, value)| match value {
-            Tree::String(text) => Some(text.clone()),
-            Tree::Null => None,
-            other => Some(other.to_string()),
-        })
-    };
-    response_of(text, tree.len())
-}
-
-fn strip_bom(body: &[u8]) -> &[u8] {
+pub(super) fn strip_bom(body: &[u8]) -> &[u8] {
     body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)
 }
 
 /// Reads a whole body; nothing may follow the object. `serde_json` refuses what is nested more than 128 deep.
 fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &str) -> Result<Value> {
     let trace = Trace::default();
-    let mut reader = serde_json::Deserializer::from_slice(strip_bom(body));
-    let value = RecordSeed { shape, items, trace: &trace }.deserialize(&mut reader);
-    value.and_then(|value| reader.end().map(|()| value)).map_err(|error| {
+    let seed = RecordSeed { shape, items, trace: &trace };
+    let body = strip_bom(body);
+    // The whole checked at once is faster than text by text; what is no UTF-8 fails where it stands.
+    let value = match std::str::from_utf8(body) {
+        Ok(text) => read_whole(serde_json::Deserializer::from_str(text), seed),
+        Err(_) => read_whole(serde_json::Deserializer::from_slice(body), seed),
+    };
+    value.map_err(|error| {
         let why = error.to_string();
         Error::new(ErrorKind::Decode, format!("the reply cannot be read as {what}: {}", shown(&why)))
             .with(|facts| facts.field = trace.path(shape.name))
     })
+}
+
+fn read_whole<'de, R: serde_json::de::Read<'de>>(
+    mut reader: serde_json::Deserializer<R>,
+    seed: RecordSeed<'_>,
+) -> serde_json::Result<Value> {
+    let value = seed.deserialize(&mut reader)?;
+    reader.end().map(|()| value)
 }
 
 /// Reads an object as a record of `shape`, and `items` where it is the envelope of a list.
@@ -95,7 +92,7 @@ impl RecordSeed<'_> {
         map: &mut A,
         fields: &mut Vec<(Name, Value)>,
     ) -> std::result::Result<(), A::Error> {
-        while let Some(wire) = map.next_key::<Cow<'de, str>>()? {
+        while let Some(wire) = map.next_key_seed(NameSeed)? {
             self.read_member(&wire, map, fields)?;
         }
         Ok(())
@@ -108,7 +105,11 @@ impl RecordSeed<'_> {
         fields: &mut Vec<(Name, Value)>,
     ) -> std::result::Result<(), A::Error> {
         let Self { shape, items, trace } = self;
-        if let Some(index) = items.filter(|index| names::same(wire, index.kind)) {
+        let own = field_of(shape, wire, fields.len());
+        if let Some(field) = own.filter(|field| !is_known(fields, field.snake)) {
+            let value = map.next_value_seed(FieldSeed { field, trace }).inspect_err(|_| trace.field(field.wire))?;
+            fields.push((Name::Borrowed(field.snake), value));
+        } else if let Some(index) = items.filter(|index| names::same(wire, index.kind)) {
             let seed = ListSeed { shape: index.item, element: None, trace };
             let items = map.next_value_seed(seed).inspect_err(|_| trace.field(index.kind))?;
             fields.push((Name::Borrowed(ITEMS), items));
@@ -116,7 +117,7 @@ impl RecordSeed<'_> {
             let seed = FieldSeed { field: inner, trace };
             let value = map.next_value_seed(seed).inspect_err(|_| trace.field(inner.wire))?;
             put_inside(fields, outer, inner, value);
-        } else if let Some(field) = field_of(shape, wire, fields.len()).or_else(|| list_of(shape, wire)) {
+        } else if let Some(field) = own.or_else(|| list_of(shape, wire)) {
             let value = map.next_value_seed(FieldSeed { field, trace }).inspect_err(|_| trace.field(field.wire))?;
             put(fields, Name::Borrowed(field.snake), value);
         } else if shape.hoists.iter().any(|name| names::same(wire, name)) {
@@ -197,11 +198,11 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
         let Self { shape, element, trace } = self;
-        let Some(first) = map.next_key::<Cow<'de, str>>()? else { return Ok(Value::List(Vec::new())) };
+        let Some(first) = map.next_key_seed(NameSeed)? else { return Ok(Value::List(Vec::new())) };
         let is_wrapper = element.is_some_and(|element| names::same(&first, element));
         if is_wrapper && field_of(shape, &first, 0).is_none() {
             let items = map.next_value_seed(ListSeed { shape, element: None, trace })?;
-            return match map.next_key::<Cow<'de, str>>()? {
+            return match map.next_key_seed(NameSeed)? {
                 None => Ok(items),
                 Some(other) => Err(A::Error::custom(format!("`{other}` stands beside the list `{first}`"))),
             };

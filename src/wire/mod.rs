@@ -4,6 +4,8 @@ pub mod columns;
 mod derived;
 mod fields;
 mod json;
+mod json_envelope;
+mod json_flat;
 mod json_writer;
 pub mod names;
 mod place;
@@ -15,8 +17,11 @@ mod xml;
 mod xml_writer;
 
 pub use fields::finish;
+pub use json_flat::{Cell, Sink};
 pub use json_writer::encode as encode_json;
 pub use plain::decode_plain;
-pub use reply::{Content, Page, ServiceResponse, decode_detail, decode_index, decode_response};
+pub use reply::{
+    Content, Page, ServiceResponse, decode_detail, decode_flat, decode_index, decode_response, decode_total,
+};
 pub use value::{Name, Value};
 pub use xml_writer::{Element, encode as encode_xml};

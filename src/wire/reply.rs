@@ -1,8 +1,9 @@
 //! The three kinds of reply of specification 2.1, read from either content type.
 
 use super::fields::ITEMS;
+use super::json_flat::{self, Sink};
 use super::value::{Name, Value};
-use super::{json, xml};
+use super::{json, json_envelope, xml};
 use crate::api::{Index, Shape};
 use crate::error::{Error, Kind, Result};
 
@@ -74,12 +75,28 @@ pub fn decode_index(content: Content, body: &[u8], index: &'static Index) -> Res
     }
 }
 
+/// Reads one page of a list of flat records cell by cell; `None` where it has to be read record by record.
+pub fn decode_flat(content: Content, body: &[u8], index: &'static Index, sink: &mut dyn Sink) -> Option<Page<()>> {
+    match content {
+        Content::Json => json_flat::decode(body, index, sink),
+        Content::Xml => None,
+    }
+}
+
+/// The total count of a list, without its records where that can be; `None` where it is not there.
+pub fn decode_total(content: Content, body: &[u8], index: &'static Index) -> Result<Option<u64>> {
+    match (content, json_envelope::total_of(body)) {
+        (Content::Json, Some(total)) => Ok(u64::try_from(total).ok()),
+        _ => decode_index(content, body, index).map(|page| page.total_count),
+    }
+}
+
 /// Reads a `ServiceResponse`, whatever the content type says: services answer with one where a file was asked for.
 /// `None` where the body is something else.
 #[must_use]
 pub fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
     match Content::of(body)? {
-        Content::Json => json::decode_response(body),
+        Content::Json => json_envelope::decode_response(body),
         Content::Xml => xml::decode_response(body),
     }
 }

@@ -21,10 +21,53 @@ pub fn read(text: &str) -> Read {
     if text.is_empty() || text.starts_with("0000-") || text.starts_with("0001-01-01") {
         return Read::Nothing;
     }
-    match parse(text) {
+    match exact(text).or_else(|| parse(text)) {
         Some(time) => Read::Time(time),
         None => Read::Wrong,
     }
+}
+
+/// Reads the form that nearly all services send, `2026-09-01T12:00:00Z` with or without milliseconds, by the places of
+/// its digits; whatever is not exactly so is left to the readers of every form.
+fn exact(text: &str) -> Option<DateTime<Utc>> {
+    let bytes = text.as_bytes();
+    let (bytes, millis) = match bytes {
+        [front @ .., b'.', a, b, c, b'Z'] => (front, number(&[*a, *b, *c])?),
+        [front @ .., b'Z'] => (front, 0),
+        _ => return None,
+    };
+    let [year @ .., b'-', mo1, mo2, b'-', d1, d2, b'T', h1, h2, b':', mi1, mi2, b':', s1, s2] = bytes else {
+        return None;
+    };
+    if year.len() != 4 {
+        return None;
+    }
+    let date =
+        NaiveDate::from_ymd_opt(i32::try_from(number(year)?).ok()?, number(&[*mo1, *mo2])?, number(&[*d1, *d2])?)?;
+    let (hour, minute, second) = (number(&[*h1, *h2])?, number(&[*mi1, *mi2])?, number(&[*s1, *s2])?);
+    date.and_hms_milli_opt(hour, minute, second, millis).map(|time| time.and_utc())
+}
+
+/// Whether a text has that form and is no zero date; whether there is such a day is for others to say.
+pub(super) fn is_usual(text: &str) -> bool {
+    let text = text.as_bytes();
+    let form: &[u8] = match text.len() {
+        24 => b"0000-00-00T00:00:00.000Z",
+        20 => b"0000-00-00T00:00:00Z",
+        _ => return false,
+    };
+    let fits = |(form, byte): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { form == byte };
+    let is_zero = text.starts_with(b"0000-") || text.starts_with(b"0001-01-01");
+    // Some readers take 24:00 for the next midnight, others do not take it.
+    let is_midnight = text.get(11..13) == Some(b"24");
+    form.iter().zip(text).all(fits) && !is_zero && !is_midnight
+}
+
+fn number(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0_u32, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| digit.wrapping_sub(b'0'))?;
+        Some(number.wrapping_mul(10).wrapping_add(u32::from(digit)))
+    })
 }
 
 fn parse(text: &str) -> Option<DateTime<Utc>> {

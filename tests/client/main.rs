@@ -12,5 +12,6 @@ mod loopback;
 mod paging;
 mod parts;
 mod payloads;
+mod prefetch;
 mod probing;
 mod uploads;

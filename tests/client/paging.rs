@@ -12,14 +12,14 @@ use proptest::prelude::*;
 use crate::parts::*;
 
 /// The service's side of a list: what it holds, and what happens to it before each reply.
-struct List {
+pub(crate) struct List {
     kind: &'static str,
-    ids: Vec<u32>,
+    pub(crate) ids: Vec<u32>,
     largest_page: usize,
 }
 
 impl List {
-    fn page(&self, request: &Request) -> Canned {
+    pub(crate) fn page(&self, request: &Request) -> Canned {
         let asked: usize = query(request, "pageSize").unwrap().parse().unwrap();
         let size = asked.min(self.largest_page);
         let page: usize = query(request, "page").unwrap().parse().unwrap();
@@ -35,7 +35,7 @@ impl List {
     }
 }
 
-fn jobs(ids: impl IntoIterator<Item = u32>) -> List {
+pub(crate) fn jobs(ids: impl IntoIterator<Item = u32>) -> List {
     List { kind: "JobData", ids: ids.into_iter().collect(), largest_page: 1_000 }
 }
 
@@ -50,11 +50,11 @@ fn serve(mut list: List, mut change: impl FnMut(usize, &mut Vec<u32>) + Send + '
     (client(&script), script)
 }
 
-fn pages(client: &Client, name: &str, page_size: u32) -> Pages {
+pub(crate) fn pages(client: &Client, name: &str, page_size: u32) -> Pages {
     client.pages(row(name), arguments(name, &[]), Some(page_size), None).unwrap()
 }
 
-async fn read(pages: &mut Pages) -> headland::error::Result<Vec<u32>> {
+pub(crate) async fn read(pages: &mut Pages) -> headland::error::Result<Vec<u32>> {
     read_as(pages, 0).await
 }
 

@@ -57,7 +57,8 @@ type Answer = dyn FnMut(usize, &Request) -> Result<Canned, Fault> + Send;
 pub(crate) struct Script {
     answer: Mutex<Box<Answer>>,
     pub(crate) requests: Mutex<Vec<Request>>,
-    latency: Duration,
+    /// How long each request takes, from the first on again after the last.
+    latencies: Vec<Duration>,
 }
 
 impl Script {
@@ -69,7 +70,15 @@ impl Script {
         latency: Duration,
         answer: impl FnMut(usize, &Request) -> Result<Canned, Fault> + Send + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { answer: Mutex::new(Box::new(answer)), requests: Mutex::default(), latency })
+        Self::uneven(vec![latency], answer)
+    }
+
+    /// Answers in another order than it was asked, with these latencies in turn.
+    pub(crate) fn uneven(
+        latencies: Vec<Duration>,
+        answer: impl FnMut(usize, &Request) -> Result<Canned, Fault> + Send + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { answer: Mutex::new(Box::new(answer)), requests: Mutex::default(), latencies })
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -86,7 +95,7 @@ impl Transport for Script {
         Box::pin(async move {
             let number = self.count();
             self.requests.lock().unwrap().push(request.clone());
-            tokio::time::sleep(self.latency).await;
+            tokio::time::sleep(self.latencies[number % self.latencies.len()]).await;
             let canned = (self.answer.lock().unwrap())(number, &request)?;
             let headers =
                 canned.headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();

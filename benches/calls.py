@@ -1,0 +1,169 @@
+"""Bars of calls: the client's CPU time against that of others who do the same work with fixed replies."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import socket
+import sys
+import time
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import replies
+import requests
+from report import Bar, medians, report
+from yarl import URL
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+API_KEY = "ApiKeyAbC123"
+SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # noqa: S105 - nobody's
+ACCESS_KEY = "AccessKeyXyZ789"
+SIGNING_KEY = base64.b64decode(SECRET)
+
+IN_FLIGHT = 32
+# Work is done in slices, ours and theirs in turn, so that a neighbour on the machine slows both.
+SLICES = 5
+CALLS = 250
+LARGE_PAGES = 20
+
+
+def signed(host: str, path: str) -> dict[str, str]:
+    """Sign a request as the interface asks."""
+    now = str(int(time.time()))
+    text = f"GET\r\n{host}\r\n{path}\r\n{now}\r\n{API_KEY}\r\n{ACCESS_KEY}\r\n"
+    mac = hmac.digest(SIGNING_KEY, text.encode(), hashlib.sha1)
+    return {
+        "X-SS-APIKey": API_KEY,
+        "X-SS-AccessKey": ACCESS_KEY,
+        "X-SS-TimeStamp": now,
+        "X-SS-Signature": base64.b64encode(mac).decode(),
+        "Accept": "application/json",
+        "Accept-Encoding": "gzip, deflate",
+    }
+
+
+def race(ours: Callable[[], object], theirs: Callable[[], object], slices: int = SLICES) -> tuple[float, float]:
+    """Give the CPU time of this process with all its threads, in seconds for one slice of each side."""
+    spent = [0.0, 0.0]
+    for _ in range(slices):
+        for side, work in enumerate((theirs, ours)):
+            started = time.process_time()
+            work()
+            spent[side] += time.process_time() - started
+    return spent[0] / slices, spent[1] / slices
+
+
+def timed(record: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Make aware datetimes of the times of a record."""
+    for name in names:
+        record[name] = datetime.fromisoformat(record[name])
+    return record
+
+
+def sequential(base: str, client: hl.Client, session: requests.Session) -> Bar:
+    """Signed calls one after the other, against requests."""
+    host = base.removeprefix("http://")
+
+    def ours() -> None:
+        for _ in range(CALLS):
+            assert client.access_key()["is_active"]
+
+    def theirs() -> None:
+        for _ in range(CALLS):
+            reply = session.get(f"{base}/accesskey", headers=signed(host, "/accesskey"), timeout=60)
+            reply.raise_for_status()
+            assert timed(reply.json(), "ExpirationDateTime")["IsActive"]
+
+    other, mine = race(ours, theirs, 2 * SLICES)
+    return Bar.ratio("sequential calls, requests", other / CALLS, mine / CALLS, 20)
+
+
+def in_flight(base: str, client: hl.Client) -> Bar:
+    """A list whose pages come 32 at a time, against aiohttp."""
+    host, count = base.removeprefix("http://"), replies.PAGES * replies.SMALL_PAGE
+
+    def ours() -> None:
+        assert sum(1 for _ in client.job_data.list(page_size=replies.SMALL_PAGE)) == count
+
+    async def page(session: aiohttp.ClientSession, number: int) -> list[dict[str, Any]]:
+        url = URL(f"{base}/jobdata?pageSize={replies.SMALL_PAGE}&page={number}", encoded=True)
+        async with session.get(url, headers=signed(host, "/jobdata")) as reply:
+            reply.raise_for_status()
+            items = json.loads(await reply.read())["JobData"]
+        return [timed({**item, "ID": str(item["ID"])}, "CreateDate", "UpdateDate") for item in items]
+
+    async def fetch() -> None:
+        numbers, ids = iter(range(replies.PAGES)), set()
+
+        async def worker(session: aiohttp.ClientSession) -> None:
+            for number in numbers:
+                ids.update([job["ID"] for job in await page(session, number)])
+
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=IN_FLIGHT)) as session:
+            await asyncio.gather(*(worker(session) for _ in range(IN_FLIGHT)))
+        assert len(ids) == count
+
+    other, mine = race(ours, lambda: asyncio.run(fetch()), 2)
+    return Bar.ratio("32 in flight, aiohttp", other / replies.PAGES, mine / replies.PAGES, 3)
+
+
+def large_page(base: str, client: hl.Client, kind: str, path: str, *times: str) -> Bar:
+    """A page of 1,000 records, against `json.loads` and `datetime.fromisoformat` of what a bare socket gives."""
+    host, port = base.removeprefix("http://").split(":")
+    request = f"GET {path}?pageSize={replies.LARGE_PAGE}&page=0 HTTP/1.1\r\n\r\n".encode()
+    pages = {
+        "JobData": partial(client.job_data.list, page_size=replies.LARGE_PAGE),
+        "DeviceLocation": partial(client.field_computers.locations, "8140", page_size=replies.LARGE_PAGE),
+    }[kind]
+
+    def ours() -> None:
+        for _ in range(LARGE_PAGES):
+            assert len(list(pages())) == replies.LARGE_PAGE
+
+    with socket.create_connection((host, int(port))) as connection, connection.makefile("rb") as stream:
+
+        def theirs() -> None:
+            for _ in range(LARGE_PAGES):
+                connection.sendall(request)
+                length = 0
+                while (line := stream.readline()) != b"\r\n":
+                    if line.startswith(b"Content-Length"):
+                        length = int(line.split(b":")[1])
+                records = [timed(item, *times) for item in json.loads(stream.read(length))[kind]]
+                assert len(records) == replies.LARGE_PAGE
+
+        other, mine = race(ours, theirs)
+    return Bar.ratio(f"1,000 {kind}, json", other / LARGE_PAGES, mine / LARGE_PAGES, 1.3)
+
+
+def main() -> int:
+    """Measure every bar, print a table, and say whether all hold."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    keys = {"api_key": API_KEY, "shared_secret": SECRET, "access_key": ACCESS_KEY}
+    with (
+        replies.running() as base,
+        requests.Session() as session,
+        hl.Client(base_url=base, **keys, rate_limits=(), limiter_state="memory") as client,
+    ):
+        work = [
+            partial(sequential, base, client, session),
+            partial(in_flight, base, client),
+            partial(large_page, base, client, "JobData", "/jobdata", "CreateDate", "UpdateDate"),
+            partial(large_page, base, client, "DeviceLocation", "/fieldcomputers/8140/locations", "GPSDateTime"),
+        ]
+        bars = medians(lambda: [measure() for measure in work], runs)
+    return report(bars, runs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

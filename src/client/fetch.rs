@@ -1,0 +1,112 @@
+//! The calls of a list: one page, several together, a look at its first record; and what pages are read into.
+
+use futures_util::StreamExt as _;
+use futures_util::future::join;
+use futures_util::stream::FuturesOrdered;
+
+use super::Client;
+use super::arguments::Arguments;
+use super::prefetch::{Look, Plan};
+use super::record::content_of;
+use crate::api::{Endpoint, Index};
+use crate::error::{Error, Facts, Kind, Result};
+use crate::transport::Whole;
+use crate::wire::columns::Batch;
+use crate::wire::{Content, Page, Value, decode_index};
+
+/// What the calls of a list have in common.
+#[derive(Debug)]
+pub(super) struct Fetcher {
+    pub(super) client: Client,
+    pub(super) row: &'static Endpoint,
+    pub(super) index: &'static Index,
+    pub(super) arguments: Arguments,
+    pub(super) page_size: u32,
+}
+
+/// A page as it came, and the facts of its call, should it turn out to be wrong.
+#[derive(Debug)]
+pub(super) struct Arrived {
+    pub(super) whole: Whole,
+    facts: Box<Facts>,
+}
+
+/// How a page is read.
+pub type Decode<R> = fn(Content, &[u8], &'static Index) -> Result<Page<R>>;
+
+/// What the records of a page are read into.
+pub trait Records {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Leaves out the records for which `keep` says no; it is asked by what tells them apart.
+    fn keep(&mut self, keep: impl FnMut(&str) -> bool);
+}
+
+impl Records for Vec<Value> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn keep(&mut self, mut keep: impl FnMut(&str) -> bool) {
+        self.retain(|item| keep(&item.identity()));
+    }
+}
+
+impl Records for Batch {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn keep(&mut self, keep: impl FnMut(&str) -> bool) {
+        self.retain(keep);
+    }
+}
+
+impl Fetcher {
+    /// Fetches what a plan says.
+    pub(super) async fn together(&self, plan: Plan) -> Result<(Option<Look>, Vec<Result<Arrived>>)> {
+        let numbers = plan.page..plan.page.saturating_add(plan.pages);
+        let pages: FuturesOrdered<_> = numbers.map(|page| self.ask(page, self.page_size)).collect();
+        let look = async { if plan.look { self.look_at_first().await.map(Some) } else { Ok(None) } };
+        let (look, pages) = join(look, pages.collect::<Vec<_>>()).await;
+        Ok((look?, pages))
+    }
+
+    /// The first record and the count, now.
+    pub(super) async fn look_at_first(&self) -> Result<Look> {
+        let page = self.decode(&self.ask(0, 1).await?, decode_index)?;
+        Ok(Look { first: page.items.first().map(|item| item.identity().into_owned()), total: page.total_count })
+    }
+
+    async fn ask(&self, page: u64, page_size: u32) -> Result<Arrived> {
+        let mut paging = Vec::new();
+        if self.row.paged {
+            paging.push(("pageSize", page_size.to_string()));
+            paging.push(("page", page.to_string()));
+        }
+        let call = self.arguments.call(self.row, &paging, None)?;
+        let caller = self.client.caller();
+        let mut attempts = caller.attempts(&call, caller.limits.call);
+        let whole = attempts.whole().await?;
+        let facts = attempts.finish(Error::new(Kind::Decode, "")).facts().clone();
+        Ok(Arrived { whole, facts: Box::new(facts) })
+    }
+
+    /// Reads what came; an error has the facts of its call.
+    pub(super) fn decode<T>(
+        &self,
+        arrived: &Arrived,
+        decode: impl FnOnce(Content, &[u8], &'static Index) -> Result<T>,
+    ) -> Result<T> {
+        let Arrived { whole, facts } = arrived;
+        content_of(whole, self.client.caller().accept)
+            .and_then(|content| decode(content, &whole.body, self.index))
+            .map_err(|error| {
+                error.with(|own| {
+                    let (field, offset) = (own.field.take(), own.offset);
+                    *own = Facts { field, offset, status: Some(whole.status), ..(**facts).clone() };
+                })
+            })
+    }
+}

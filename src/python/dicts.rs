@@ -1,0 +1,167 @@
+//! The records of a page as dicts, which they become as soon as they are read.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use super::{bridge, values};
+use crate::api::{Index, Shape};
+use crate::client::Records;
+use crate::error::{Error, Kind, Result};
+use crate::wire::{Cell, Content, Page, Sink, Value, decode_flat, decode_index};
+
+/// Dicts, each with what tells it apart.
+pub(super) struct Dicts(Vec<(String, Py<PyDict>)>);
+
+impl Records for Dicts {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn keep(&mut self, mut keep: impl FnMut(&str) -> bool) {
+        self.0.retain(|(identity, _)| keep(identity));
+    }
+}
+
+impl Dicts {
+    /// Reads one page of a list: flat records of JSON cell by cell, all others by way of values.
+    pub(super) fn decode(content: Content, body: &[u8], index: &'static Index) -> Result<Page<Self>> {
+        let flat = bridge::attached(|py| {
+            let mut rows = Rows::new(py, index.item);
+            let page = decode_flat(content, body, index, &mut rows)?;
+            Some(Page { total_count: page.total_count, is_next_page: page.is_next_page, items: Self(rows.done) })
+        });
+        if let Some(page) = flat.flatten() {
+            return Ok(page);
+        }
+        let page = decode_index(content, body, index)?;
+        let made = bridge::attached(|py| {
+            let dict = |item: &Value| {
+                Ok((item.identity().into_owned(), values::to_python(py, item)?.cast_into::<PyDict>()?.unbind()))
+            };
+            page.items.iter().map(dict).collect::<PyResult<_>>()
+        });
+        let broken = |why: String| Error::new(Kind::Decode, format!("the records cannot become dicts: {why}"));
+        let dicts = made.ok_or_else(|| broken("Python is ending".to_owned()))?;
+        let items = Self(dicts.map_err(|error| broken(error.to_string()))?);
+        Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
+    }
+
+    /// The dicts as a list.
+    pub(super) fn into_list(self, py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+        PyList::new(py, self.0.into_iter().map(|(_, record)| record))
+    }
+}
+
+/// Flat records of which each has the fields of the first: their dicts are copies of one, whose keys are interned and in
+/// place, so that only the values are left to put in.
+struct Rows<'py> {
+    py: Python<'py>,
+    shape: &'static Shape,
+    columns: Vec<Column<'py>>,
+    /// A dict with every key, once the first record has told them.
+    pattern: Option<Bound<'py, PyDict>>,
+    record: Bound<'py, PyDict>,
+    /// How many cells of this record have come.
+    cells: usize,
+    identity: String,
+    done: Vec<(String, Py<PyDict>)>,
+}
+
+struct Column<'py> {
+    /// The place of the field in the shape.
+    at: usize,
+    key: Bound<'py, PyString>,
+    is_id: bool,
+    /// The last text, and what it became: the same text again is the same object.
+    last: Option<(String, Bound<'py, PyAny>)>,
+    /// How many texts in a row were not the same as the last.
+    misses: usize,
+}
+
+/// A column whose texts are another each time is not compared any more.
+const MISSES: usize = 8;
+
+impl<'py> Column<'py> {
+    fn object(&mut self, py: Python<'py>, text: &str, is_time: bool) -> PyResult<Bound<'py, PyAny>> {
+        if let Some((_, object)) = self.last.as_ref().filter(|(last, _)| last == text) {
+            self.misses = 0;
+            return Ok(object.clone());
+        }
+        let object = if is_time { values::read_time(py, text)? } else { PyString::new(py, text).into_any() };
+        self.misses = self.misses.saturating_add(1);
+        self.last = (self.misses < MISSES).then(|| (text.to_owned(), object.clone()));
+        Ok(object)
+    }
+}
+
+impl<'py> Rows<'py> {
+    fn new(py: Python<'py>, shape: &'static Shape) -> Self {
+        Self {
+            py,
+            shape,
+            columns: Vec::with_capacity(shape.fields.len()),
+            pattern: None,
+            record: PyDict::new(py),
+            cells: 0,
+            identity: String::new(),
+            done: Vec::new(),
+        }
+    }
+
+    fn put(&mut self, at: usize, cell: Cell<'_>) -> PyResult<bool> {
+        let py = self.py;
+        if self.pattern.is_none() {
+            let Some(field) = self.shape.fields.get(at) else { return Ok(false) };
+            let key = PyString::intern(py, field.snake);
+            self.columns.push(Column { at, key, is_id: field.snake == "id", last: None, misses: 0 });
+        }
+        let Some(column) = self.columns.get_mut(self.cells).filter(|column| column.at == at) else { return Ok(false) };
+        self.cells = self.cells.saturating_add(1);
+        match cell {
+            Cell::Null if self.pattern.is_some() => {}
+            Cell::Null => self.record.set_item(&column.key, py.None())?,
+            Cell::Boolean(truth) => self.record.set_item(&column.key, truth)?,
+            Cell::Integer(number) => self.record.set_item(&column.key, number)?,
+            Cell::Decimal(number) => self.record.set_item(&column.key, number)?,
+            Cell::Text(text) | Cell::Time(text) => {
+                let object = column.object(py, text, matches!(cell, Cell::Time(_)))?;
+                self.record.set_item(&column.key, object)?;
+                if column.is_id {
+                    text.clone_into(&mut self.identity);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn next(&mut self) -> PyResult<bool> {
+        if self.identity.is_empty() || self.cells != self.columns.len() {
+            return Ok(false);
+        }
+        let pattern = if let Some(pattern) = self.pattern.take() {
+            pattern
+        } else {
+            let pattern = PyDict::new(self.py);
+            for column in &self.columns {
+                pattern.set_item(&column.key, self.py.None())?;
+            }
+            pattern
+        };
+        let record = std::mem::replace(&mut self.record, pattern.copy()?);
+        self.pattern = Some(pattern);
+        self.cells = 0;
+        self.done.push((std::mem::take(&mut self.identity), record.unbind()));
+        Ok(true)
+    }
+}
+
+impl Sink for Rows<'_> {
+    fn cell(&mut self, at: usize, cell: Cell<'_>) -> bool {
+        // What fails here fails in the general way, too, where it is told.
+        self.put(at, cell).unwrap_or(false)
+    }
+
+    fn end(&mut self) -> bool {
+        self.next().unwrap_or(false)
+    }
+}

@@ -1,0 +1,160 @@
+//! Pages that are fetched together: as few calls, as soon, and the same records as one by one (specification 4.1).
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use headland::client::Config;
+use headland::limiter::Window;
+use proptest::prelude::*;
+
+use crate::paging::{jobs, pages, read};
+use crate::parts::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[tokio::test(start_paused = true)]
+async fn pages_come_together_and_each_record_once_and_in_order() {
+    let list = jobs(0..600);
+    let script = Script::slow(SECOND, move |_, request| Ok(list.page(request)));
+    let client = client(&script);
+    let started = tokio::time::Instant::now();
+    assert_eq!(read(&mut pages(&client, "job_data.list", 6)).await.unwrap(), (0..600).collect::<Vec<_>>());
+    // One by one three times, then 4, 8, 16 and 32 together, with a look at the first record between them.
+    assert!(seconds(started) < 11.0, "{}", seconds(started));
+    assert!(script.count() <= 108, "{}", script.count());
+    // However many pages are promised, no more than the window is in flight.
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let list = jobs(0..200);
+    let counted = (Arc::clone(&now), Arc::clone(&most));
+    let script = Script::slow(SECOND, move |number, request| {
+        let answered = counted.0.fetch_add(1, Ordering::Relaxed);
+        counted.1.fetch_max(number.saturating_sub(answered), Ordering::Relaxed);
+        Ok(list.page(request))
+    });
+    assert_eq!(read(&mut pages(&client_of(config(), &script), "job_data.list", 1)).await.unwrap().len(), 200);
+    assert!(most.load(Ordering::Relaxed) <= 33);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_stops_early_has_not_fetched_much_more() {
+    let list = jobs(0..600);
+    let script = Script::new(move |_, request| Ok(list.page(request)));
+    let client = client(&script);
+    let mut list = pages(&client, "job_data.list", 6);
+    let mut counts = Vec::new();
+    for _ in 0..9 {
+        list.next_page().await.unwrap().unwrap();
+        counts.push(script.count());
+    }
+    assert_eq!(counts, [1, 2, 4, 8, 8, 8, 8, 17, 17], "a look with the third page and before the eighth");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_short_list_takes_no_call_more_than_it_has_pages() {
+    for count in 1..8 {
+        let list = jobs(0..count * 3);
+        let script = Script::new(move |_, request| Ok(list.page(request)));
+        read(&mut pages(&client(&script), "job_data.list", 3)).await.unwrap();
+        assert_eq!(script.count(), usize::try_from(count).unwrap());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_ahead_take_no_slot_that_the_limiter_does_not_have() {
+    let list = jobs(0..60);
+    let script = Script::new(move |_, request| Ok(list.page(request)));
+    let rate_limits = vec![Window { calls: 6, period: Duration::from_secs(60) }];
+    let client = client_of(Config { rate_limits, ..config() }, &script);
+    let started = tokio::time::Instant::now();
+    assert_eq!(read(&mut pages(&client, "job_data.list", 3)).await.unwrap().len(), 60);
+    assert_eq!(script.count(), 20);
+    assert!(seconds(started) < 181.0, "{}", seconds(started));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupt_among_pages_that_come_together_loses_nothing() {
+    let list = jobs(0..90);
+    let script = Script::slow(SECOND, move |_, request| Ok(list.page(request)));
+    let client = client(&script);
+    let mut list = pages(&client, "job_data.list", 3);
+    let mut ids = Vec::new();
+    loop {
+        match tokio::time::timeout(SECOND.mul_f64(0.7), list.next_page()).await {
+            Err(_) => match list.next_page().await.unwrap() {
+                Some(page) => ids.extend(page.iter().map(|item| item.identity().parse::<u32>().unwrap())),
+                None => break,
+            },
+            Ok(page) => match page.unwrap() {
+                Some(page) => ids.extend(page.iter().map(|item| item.identity().parse::<u32>().unwrap())),
+                None => break,
+            },
+        }
+    }
+    assert_eq!(ids, (0..90).collect::<Vec<_>>());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_fails_ahead_fails_when_it_is_asked_for() {
+    let list = jobs(0..90);
+    let script = Script::new(move |_, request| {
+        let is_broken = query(request, "page").unwrap() == "9";
+        Ok(if is_broken { canned(400, "no") } else { list.page(request) })
+    });
+    let client = client(&script);
+    let mut list = pages(&client, "job_data.list", 3);
+    for _ in 0..9 {
+        assert_eq!(list.next_page().await.unwrap().unwrap().len(), 3);
+    }
+    assert!(read(&mut list).await.is_err());
+    assert!(script.count() < 80, "{}", script.count());
+}
+
+proptest! {
+    /// Records are added in front and removed anywhere between the answers, which come in any order.
+    #[test]
+    fn what_is_there_throughout_comes_exactly_once_however_the_answers_cross(
+        size in 1_u32..4,
+        count in 20_u32..80,
+        latencies in prop::collection::vec(0_u64..20, 1..12),
+        changes in prop::collection::vec((0_usize..12, 0_u32..3, prop::collection::vec(any::<prop::sample::Index>(), 0..3)), 0..9),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        let removed = Arc::new(Mutex::new(Vec::new()));
+        let gone = removed.clone();
+        let result = runtime.block_on(async {
+            let mut list = jobs(0..count);
+            let (mut fresh, mut due) = (1_000, 0);
+            let mut changes = changes.into_iter();
+            let mut change = changes.next();
+            let latencies = latencies.into_iter().map(Duration::from_millis).collect();
+            let script = Script::uneven(latencies, move |_, request| {
+                if let Some((pause, added, taken)) = change.take_if(|(pause, ..)| { due += 1; due > *pause }) {
+                    due = 0;
+                    let _ = pause;
+                    for index in taken {
+                        if !list.ids.is_empty() {
+                            gone.lock().unwrap().push(list.ids.remove(index.index(list.ids.len())));
+                        }
+                    }
+                    for _ in 0..added {
+                        fresh += 1;
+                        list.ids.insert(0, fresh);
+                    }
+                    change = changes.next();
+                }
+                Ok(list.page(request))
+            });
+            read(&mut pages(&client(&script), "job_data.list", size)).await
+        });
+        let ids = result.unwrap();
+        let mut unique = ids.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        prop_assert_eq!(unique.len(), ids.len(), "each at most once");
+        let removed = removed.lock().unwrap();
+        for id in (0..count).filter(|id| !removed.contains(id)) {
+            prop_assert!(ids.contains(&id), "{} was there throughout", id);
+        }
+    }
+}
