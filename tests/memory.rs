@@ -121,7 +121,7 @@ fn a_list_costs_the_memory_of_its_ids_and_no_more() {
     // Pages that were fetched together and not asked for yet.
     const AHEAD: usize = 5 * MB;
     let is_long = std::env::var_os("HEADLAND_SERIES").is_some();
-    let (count, numbers, others) = if is_long { (1_000_000, 32 * MB, 58 * MB) } else { (30_000, 5 * MB / 2, 4 * MB) };
+    let (count, numbers, others) = if is_long { (1_000_000, 24 * MB, 40 * MB) } else { (30_000, 5 * MB / 2, 4 * MB) };
     for as_columns in [false, true] {
         for (front, most) in [("", numbers), ("6c1b2f9e-0d53-4a7e-", others)] {
             let growth = growth(count, front, as_columns);

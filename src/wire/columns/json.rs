@@ -7,7 +7,6 @@ use std::fmt;
 
 use arrow_array::builder::StringBuilder;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::Map;
 
 use super::column::Column;
 use super::{Batch, Columns, stamp};
@@ -34,7 +33,8 @@ pub(super) fn decode(body: &[u8], index: &'static Index) -> Option<Page<Batch>> 
     let text = std::str::from_utf8(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)).ok()?;
     let mut reader = serde_json::Deserializer::from_str(text);
     let mut columns = Columns::new(index.item, USUAL);
-    let members = EnvelopeSeed { index, columns: &mut columns }.deserialize(&mut reader).ok()?;
+    let id = bit(index.item.fields.iter().position(|field| field.snake == "id")?);
+    let members = EnvelopeSeed { index, id, columns: &mut columns }.deserialize(&mut reader).ok()?;
     reader.end().ok()?;
     let page = page_of(Value::Record(members), index).ok()?;
     let items = Batch::of_named(columns.into_batch().ok()?, index.item);
@@ -46,12 +46,22 @@ fn is_flat(shape: &Shape) -> bool {
     let is_value = |field: &Field| {
         field.derived.is_none() && !matches!(field.kind, Kind::Record(_) | Kind::Records(..) | Kind::Integers)
     };
-    shape.field("id").is_some() && shape.hoists.is_empty() && shape.fields.iter().all(is_value)
+    shape.fields.len() <= BITS && shape.hoists.is_empty() && shape.fields.iter().all(is_value)
+}
+
+/// So many fields have a bit each in what is known of a record.
+const BITS: usize = 64;
+
+/// The bit of the field at that position.
+fn bit(position: usize) -> u64 {
+    1 << (position % BITS)
 }
 
 /// Reads the envelope: its own fields come back, the records go into the columns.
 struct EnvelopeSeed<'a> {
     index: &'static Index,
+    /// The bit of the id.
+    id: u64,
     columns: &'a mut Columns,
 }
 
@@ -71,14 +81,14 @@ impl<'de> Visitor<'de> for EnvelopeSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let Self { index, columns } = self;
+        let Self { index, id, columns } = self;
         let mut members = Vec::with_capacity(SERVICE_INDEX.fields.len());
         while let Some(wire) = map.next_key::<String>()? {
             if names::same(&wire, index.kind) {
                 if members.iter().any(|(name, _)| name == ITEMS) {
                     return Err(A::Error::custom(IRREGULAR));
                 }
-                map.next_value_seed(ListSeed { columns })?;
+                map.next_value_seed(ListSeed { id, columns })?;
                 members.push((Name::Borrowed(ITEMS), Value::List(Vec::new())));
             } else if let Some(field) = field_of(&SERVICE_INDEX, &wire, members.len()) {
                 let value = map.next_value_seed(FieldSeed { field, trace: &Trace::default() })?;
@@ -92,6 +102,7 @@ impl<'de> Visitor<'de> for EnvelopeSeed<'_> {
 }
 
 struct ListSeed<'a> {
+    id: u64,
     columns: &'a mut Columns,
 }
 
@@ -111,12 +122,13 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(RecordSeed { columns: self.columns })?.is_some() {}
+        while seq.next_element_seed(RecordSeed { id: self.id, columns: self.columns })?.is_some() {}
         Ok(())
     }
 }
 
 struct RecordSeed<'a> {
+    id: u64,
     columns: &'a mut Columns,
 }
 
@@ -136,25 +148,33 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Columns { shape, values, rows, .. } = &mut *self.columns;
+        let Columns { shape, values, .. } = &mut *self.columns;
         let mut position = 0;
-        let mut is_named = false;
+        // A bit for each field that has its value.
+        let mut filled = 0;
         while let Some(at) = map.next_key_seed(NameSeed { shape, position })? {
             let (Some(column), Some(field)) = (values.get_mut(at), shape.fields.get(at)) else {
                 return Err(A::Error::custom(IRREGULAR));
             };
             // The same name again, unless it was null before.
-            if column.len() != *rows {
+            if filled & bit(at) != 0 {
                 return Err(A::Error::custom(IRREGULAR));
             }
-            map.next_value_seed(CellSeed { column, kind: field.kind })?;
-            is_named |= field.snake == "id" && column.len() > *rows;
+            if map.next_value_seed(CellSeed { column, kind: field.kind })? {
+                filled |= bit(at);
+            }
             position = at.saturating_add(1);
         }
-        if !is_named {
+        if filled & self.id == 0 {
             return Err(A::Error::custom(IRREGULAR));
         }
-        self.columns.end(Map::new()).map_err(A::Error::custom)
+        for (at, column) in values.iter_mut().enumerate() {
+            if filled & bit(at) == 0 {
+                column.null().map_err(A::Error::custom)?;
+            }
+        }
+        self.columns.end_known();
+        Ok(())
     }
 }
 
@@ -190,38 +210,38 @@ impl Visitor<'_> for NameSeed {
     }
 }
 
-/// Reads a value into a column; null leaves it as it is.
+/// Reads a value into a column, and says whether there is one: null leaves the column as it is.
 struct CellSeed<'a> {
     column: &'a mut Column,
     kind: Kind,
 }
 
 impl<'de> DeserializeSeed<'de> for CellSeed<'_> {
-    type Value = ();
+    type Value = bool;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl Visitor<'_> for CellSeed<'_> {
-    type Value = ();
+    type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(IRREGULAR)
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_bool<E: Error>(self, truth: bool) -> Result<(), E> {
+    fn visit_bool<E: Error>(self, truth: bool) -> Result<bool, E> {
         let Column::Boolean(builder) = self.column else { return Err(E::custom(IRREGULAR)) };
         builder.append_value(truth);
-        Ok(())
+        Ok(true)
     }
 
-    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+    fn visit_i64<E: Error>(self, number: i64) -> Result<bool, E> {
         match self.column {
             Column::Integer(builder) => builder.append_value(number),
             #[expect(clippy::cast_precision_loss, reason = "a JSON number is a double for everybody else, too")]
@@ -230,10 +250,10 @@ impl Visitor<'_> for CellSeed<'_> {
             Column::Text(builder) => return write(builder, number),
             _ => return Err(E::custom(IRREGULAR)),
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
+    fn visit_u64<E: Error>(self, number: u64) -> Result<bool, E> {
         match (i64::try_from(number), &mut *self.column) {
             (Ok(number), _) => self.visit_i64(number),
             (Err(_), Column::Text(builder)) => write(builder, number),
@@ -241,38 +261,38 @@ impl Visitor<'_> for CellSeed<'_> {
         }
     }
 
-    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+    fn visit_f64<E: Error>(self, number: f64) -> Result<bool, E> {
         let Column::Decimal(builder) = self.column else { return Err(E::custom(IRREGULAR)) };
         builder.append_value(number);
-        Ok(())
+        Ok(true)
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<bool, E> {
         match (self.column, self.kind) {
             (Column::Text(builder), Kind::Text) => builder.append_value(text),
             (Column::Text(builder), Kind::Id) => match text.trim() {
-                "" => {}
+                "" => return Ok(false),
                 id => builder.append_value(id),
             },
             (column, kind) => match (&mut *column, stamp::micros(text)) {
                 (Column::Time(builder), Some(micros)) => builder.append_value(micros),
                 _ => match scalar(kind, text) {
-                    Some(Value::Null) => {}
+                    Some(Value::Null) => return Ok(false),
                     Some(value) if column.push(&value).map_err(E::custom)? => {}
                     _ => return Err(E::custom(IRREGULAR)),
                 },
             },
         }
-        Ok(())
+        Ok(true)
     }
 }
 
 /// Writes a number that stands where a text should.
-fn write<E: Error>(builder: &mut StringBuilder, number: impl fmt::Display) -> Result<(), E> {
+fn write<E: Error>(builder: &mut StringBuilder, number: impl fmt::Display) -> Result<bool, E> {
     use fmt::Write as _;
     write!(builder, "{number}").map_err(E::custom)?;
     builder.append_value("");
-    Ok(())
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -83,6 +83,12 @@ impl Columns {
         Ok(())
     }
 
+    /// Ends a record whose columns have all grown, and that has nothing else.
+    fn end_known(&mut self) {
+        self.unknown.append_null();
+        self.rows = self.rows.saturating_add(1);
+    }
+
     fn finish(mut self) -> std::result::Result<Vec<ArrayRef>, ArrowError> {
         let mut arrays = self.values.into_iter().map(Column::finish).collect::<std::result::Result<Vec<_>, _>>()?;
         arrays.push(Arc::new(self.unknown.finish()));
