@@ -25,6 +25,8 @@ from headland.cli.run import _parser
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.timeout(300)  # building all pages takes a busy machine a while
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 CALLS = [page for page in PAGES if page.parent.name == "reference"]

@@ -55,7 +55,6 @@ pub fn document(addresses: &Addresses) -> Value {
             "summary": "From an access key to field data.",
             "description": ABOUT,
             "version": env!("CARGO_PKG_VERSION"),
-            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": addresses.servers(Service::FieldData),
         "security": security(Service::FieldData),

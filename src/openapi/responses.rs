@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::schemas::{index_name, reference};
 use crate::api::envelope::SERVICE_RESPONSE;
+use crate::api::row::Takes;
 use crate::api::{Body, Endpoint, Method, Returns, Service};
 
 /// On every rate-limited reply (specification 8).
@@ -114,6 +115,13 @@ fn given(row: &Endpoint) -> Vec<(u16, Response)> {
             let mut response = Response::new(says, &headers).records(&word);
             for media_type in FILES {
                 response = response.holding(media_type, json!({ "type": "string", "format": "binary" }));
+            }
+            if row
+                .parameter("format")
+                .is_some_and(|format| matches!(format.takes, Takes::OneOf(words) if words.contains(&"XML")))
+            {
+                let doc = "The file that `format=XML` asks for (4.4): the parsed RAD files, whose form is not shown.";
+                response = response.holding("text/xml", json!({ "description": doc }));
             }
             vec![(200, response)]
         }
