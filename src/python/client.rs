@@ -15,15 +15,12 @@ use super::process::PerProcess;
 use super::secret::Secret;
 use super::settings::{content, seconds, state, windows};
 use super::table::{gives, row};
-use super::{bridge, conversion, errors, frames, listing, pages, values};
+use super::{bridge, conversion, errors, facts, frames, listing, pages, values};
 use crate::api::{Endpoint, Service};
 use crate::archive::Source;
 use crate::client as core;
-use crate::client::{Arguments, Config, Created, Delivered, Target, Timeout, UploadFile, Variation};
+use crate::client::{Arguments, Config, Timeout, UploadFile, Variation};
 use crate::error::{Error, Kind, Result};
-use crate::limiter::Budget;
-use crate::transport::{FaultKind, Probe};
-use crate::wire::Value;
 
 /// Arguments of a call by their Python names.
 type Given = HashMap<String, String>;
@@ -266,7 +263,7 @@ impl Client {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
         let created = bridge::wait(py, core.upload_with(row, &arguments, file))?;
-        record(py, &created)
+        facts::created(py, &created)
     }
 
     fn upload_async<'py>(
@@ -280,7 +277,7 @@ impl Client {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
         let call = async move { core.upload_with(row, &arguments, file).await };
-        bridge::start(py, call, |py, created| record(py, &created).map(|record| record.into_any().unbind()))
+        bridge::start(py, call, |py, created| facts::created(py, &created).map(|record| record.into_any().unbind()))
     }
 
     fn conversion(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<conversion::Conversion> {
@@ -357,20 +354,20 @@ impl Client {
     ) -> PyResult<Bound<'py, PyDict>> {
         let (core, row, _) = self.prepare(name, Given::new()).map_err(|error| errors::raise(py, &error))?;
         let examined = bridge::wait(py, core.examine(row, Variation { prefix, signed_host }))?;
-        examined_facts(py, examined)
+        facts::examined(py, examined)
     }
 
     /// What is left of the rate limit, as the facts of `headland.Budget`.
     fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let budget = bridge::aside(py, || self.core().and_then(|core| core.budget()))?
             .map_err(|error| errors::raise(py, &error))?;
-        budget_facts(py, &budget)
+        facts::budget(py, &budget)
     }
 
     fn budget_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let look = bridge::offload(move || core.budget());
-        bridge::start(py, look, |py, budget| budget_facts(py, &budget).map(|facts| facts.into_any().unbind()))
+        bridge::start(py, look, |py, budget| facts::budget(py, &budget).map(|facts| facts.into_any().unbind()))
     }
 }
 
@@ -384,58 +381,14 @@ impl Client {
         timeout: Option<f64>,
     ) -> PyResult<impl Future<Output = Result<(Source, String)>> + Send + use<>> {
         let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
-        let mut conversion = self
-            .prepare(name, given)
+        self.prepare(name, given)
             .and_then(|(core, row, arguments)| core.conversion(row, arguments))
-            .map_err(|error| errors::raise(py, &error))?;
-        Ok(async move {
-            conversion.wait(timeout).await?;
-            let source = match conversion.result(Target::Memory).await? {
-                Delivered::Bytes(content) => Source::Bytes(content.into()),
-                Delivered::File(path) => Source::Path(path),
-            };
-            Ok((source, conversion.id()))
-        })
+            .map(|handle| conversion::fetch(handle, timeout))
+            .map_err(|error| errors::raise(py, &error))
     }
 }
 
 /// The argument that gives the tokens of a row's service.
 fn token_of(row: &Endpoint) -> &'static str {
     if row.service() == Service::Dispatch { "dispatch_token" } else { "legacy_token" }
-}
-
-fn record<'py>(py: Python<'py>, created: &Created) -> PyResult<Bound<'py, PyDict>> {
-    let record = PyDict::new(py);
-    record.set_item("id", &created.id)?;
-    record.set_item("uri", &created.uri)?;
-    Ok(record)
-}
-
-fn examined_facts(py: Python<'_>, examined: Probe<Value>) -> PyResult<Bound<'_, PyDict>> {
-    let facts = PyDict::new(py);
-    let (value, error) = match examined.outcome {
-        Ok(value) => (Some(values::to_python(py, &value)?), None),
-        Err(error) => (None, Some(errors::raise(py, &error).into_value(py))),
-    };
-    facts.set_item("value", value)?;
-    facts.set_item("error", error)?;
-    facts.set_item("fault", examined.fault.map(FaultKind::name))?;
-    facts.set_item("skew", examined.skew)?;
-    facts.set_item("is_about_time", examined.is_about_time)?;
-    facts.set_item("is_corrected", examined.is_corrected)?;
-    facts.set_item("limit", examined.heard.limit)?;
-    facts.set_item("remaining", examined.heard.remaining)?;
-    Ok(facts)
-}
-
-fn budget_facts<'py>(py: Python<'py>, budget: &Budget) -> PyResult<Bound<'py, PyDict>> {
-    let facts = PyDict::new(py);
-    // Without a window there is no limit to count down from.
-    facts.set_item("remaining", (!budget.windows.is_empty()).then_some(budget.remaining))?;
-    facts.set_item("next_call_in", budget.next_call_in.as_secs_f64())?;
-    facts.set_item("reset_in", budget.reset_in.as_secs_f64())?;
-    let windows: Vec<(u32, f64, u32)> =
-        budget.windows.iter().map(|(window, used)| (window.calls, window.period.as_secs_f64(), *used)).collect();
-    facts.set_item("windows", windows)?;
-    Ok(facts)
 }

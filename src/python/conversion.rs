@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
@@ -9,7 +10,9 @@ use tokio::sync::Mutex;
 use super::delivery::{deliver, target};
 use super::settings::seconds;
 use super::{bridge, pages};
-use crate::client as core;
+use crate::archive::Source;
+use crate::client::{self as core, Delivered, Target};
+use crate::error::Result;
 
 /// A handle on a conversion. It belongs to the process that asked; its id can be picked up by another.
 #[pyclass(frozen, module = "headland._core")]
@@ -73,4 +76,14 @@ impl Conversion {
         let call = async move { handle.lock().await.result(target(to, overwrite)).await };
         bridge::start(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
     }
+}
+
+/// Waits for a conversion and gives its file, and its id as the origin that a layer names.
+pub(super) async fn fetch(mut handle: core::Conversion, timeout: Option<Duration>) -> Result<(Source, String)> {
+    handle.wait(timeout).await?;
+    let source = match handle.result(Target::Memory).await? {
+        Delivered::Bytes(content) => Source::Bytes(content.into()),
+        Delivered::File(path) => Source::Path(path),
+    };
+    Ok((source, handle.id()))
 }

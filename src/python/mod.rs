@@ -8,6 +8,7 @@ mod delivery;
 mod dicts;
 mod ending;
 mod errors;
+mod facts;
 mod frames;
 mod layer;
 mod listing;
