@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+import json
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from headland import _core
 
@@ -20,19 +21,57 @@ NONE = _core.Secret(None)
 class Listing:
     """Does what the core's `Pages` do, with tokens."""
 
-    __slots__ = ("_core", "_tokens")
+    __slots__ = ("_core", "_head", "_tokens")
 
     def __init__(self, core: _core.Listing, tokens: Tokens) -> None:
         self._core = core
         self._tokens = tokens
+        self._head: list[dict[str, Any]] | None = None
 
     def next_page(self) -> list[dict[str, Any]] | None:
         """Give the records of the next page, ``None`` after the last."""
-        return self._bear(self._core.next_page)
+        head, self._head = self._head, None
+        return self._bear(self._core.next_page) if head is None else head
 
     async def next_page_async(self) -> list[dict[str, Any]] | None:
         """Give the records of the next page, ``None`` after the last."""
-        return await self._bear_async(self._core.next_page_async)
+        head, self._head = self._head, None
+        return await self._bear_async(self._core.next_page_async) if head is None else head
+
+    def first(self) -> dict[str, Any] | None:
+        """Give the first record; iteration goes on from the page that it stands on."""
+        self._head = self.next_page()
+        return self._head[0] if self._head else None
+
+    async def first_async(self) -> dict[str, Any] | None:
+        """Give the first record; iteration goes on from the page that it stands on."""
+        self._head = await self.next_page_async()
+        return self._head[0] if self._head else None
+
+    def table(self) -> Any:
+        """Give the records that are left as a ``pyarrow.Table``."""
+        records: list[dict[str, Any]] = []
+        while (page := self.next_page()) is not None:
+            records += page
+        return _columns(records)
+
+    async def table_async(self) -> Any:
+        """Give the records that are left as a ``pyarrow.Table``."""
+        records: list[dict[str, Any]] = []
+        while (page := await self.next_page_async()) is not None:
+            records += page
+        return _columns(records)
+
+    def stream(self, tell: Callable[[], None]) -> object:
+        """Export the records that are left by the Arrow C stream interface, all in one table."""
+        try:
+            return self.table().__arrow_c_stream__()
+        finally:
+            tell()
+
+    def __arrow_c_schema__(self) -> NoReturn:
+        """Refuse: the columns follow from the records."""
+        raise TypeError("the fields of this list are not specified, so its columns are known when it has been read")
 
     def total(self) -> int | None:
         """Give the count of the whole list, ``None`` where the service does not say."""
@@ -48,3 +87,17 @@ class Listing:
 
     async def _bear_async(self, call: Callable[[_core.Secret], Awaitable[Outcome]]) -> Outcome:
         return await (self._tokens.bear_async(call) if self._core.asks() else call(NONE))
+
+
+def _columns(records: list[dict[str, Any]]) -> Any:
+    """Make a column of each name that a record has; one whose values are of several types holds them as JSON."""
+    import pyarrow as pa
+
+    columns = {}
+    for name in dict.fromkeys(name for record in records for name in record):
+        values = [record.get(name) for record in records]
+        try:
+            columns[name] = pa.array(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            columns[name] = pa.array([None if value is None else json.dumps(value) for value in values])
+    return pa.table(columns)
