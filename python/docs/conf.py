@@ -39,11 +39,23 @@ python_maximum_signature_line_length = 90
 nitpick_ignore_regex = [
     ("py:class", r"(typing|collections\.abc|datetime|pathlib|os|argparse)\..*"),
     ("py:class", r"(geopandas|pyarrow|gpd|pa|dt)\..*"),
-    ("py:class", r"(headland\.pages\.Record|Record|Path|Source|AsIs|Token)"),
+    ("py:class", r"(headland\.pages\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token)"),
 ]
 
 
-NOT_MADE_BY_USERS = {"Layer", "Pages", "AsyncPages", "Conversion", "AsyncConversion", "Faults"}
+NOT_MADE_BY_USERS = {
+    "AsyncConversion",
+    "AsyncLocationPages",
+    "AsyncPages",
+    "Checkup",
+    "Conversion",
+    "Faults",
+    "Finding",
+    "Layer",
+    "LocationPages",
+    "Pages",
+    "Table",
+}
 
 
 def setup(app):

@@ -185,8 +185,7 @@ class Client(_Setup, ClientRows):
             uri: The absolute address as the service gave it.
 
         Returns:
-            What the method for that address gives: a dict, ``Pages``, or the bytes of a file where the address
-            asks for a format.
+            A dict, ``Pages``, or the bytes of a file where the address asks for a format.
 
         Raises:
             ValueError: The address is not one of this interface; the message says why. No call is made.
@@ -252,8 +251,7 @@ class AsyncClient(_Setup, AsyncClientRows):
             uri: The absolute address as the service gave it.
 
         Returns:
-            What the method for that address gives: a dict, ``AsyncPages``, or the bytes of a file where the address
-            asks for a format.
+            A dict, ``AsyncPages``, or the bytes of a file where the address asks for a format.
 
         Raises:
             ValueError: The address is not one of this interface; the message says why. No call is made.

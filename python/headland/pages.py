@@ -131,8 +131,8 @@ class Pages(_Pages[Record]):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export the list by the Arrow C stream interface: a batch is a page, and it is read when it is asked for.
 
-        One page is held at a time. An error of a call reaches the consumer as its text alone, because the interface has
-        room for no more; ``to_arrow()`` raises it as it is.
+        Pages are not kept; of a long list some are fetched ahead, 4 MiB at most. An error of a call reaches the
+        consumer as its text alone, because the interface has room for no more; ``to_arrow()`` raises it as it is.
         """
         del requested_schema
         return self._begin().stream(self._tell)

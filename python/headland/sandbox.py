@@ -111,6 +111,9 @@ class Faults:
     Trouble on the way: ``reset`` (nothing is carried out, no reply), ``lost-reply`` (carried out, no reply),
     ``truncated`` (the reply breaks off half-way). Together with any of these: ``slow`` (a second of silence first),
     ``no-date`` (no ``Date``), ``skew`` (the service's clock is an hour ahead).
+
+    In the lists of the dispatch service and of the legacy order service: ``foreign-location`` (the next page is said to
+    be on another host), ``looping-location`` (it is said to be this one), ``repeated-page`` (it is the one before).
     """
 
     __slots__ = ("_core",)

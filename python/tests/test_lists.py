@@ -124,7 +124,8 @@ def test_a_stream_reads_a_page_when_it_is_asked_for_one(still: hl.Sandbox) -> No
         before = len(still.requests)
         reader = pa.RecordBatchReader.from_stream(client.field_hubs.locations(hub, page_size=100))
         assert len(still.requests) == before, "the schema is known without a call"
-        for number in (1, 2, 3):
+        # Of a long list, later pages are fetched together.
+        for number in (1, 2):
             assert reader.read_next_batch().num_rows == 100
             assert len(still.requests) == before + number
         pages = client.job_data.list(page_size=10)

@@ -34,7 +34,7 @@ impl Base {
     /// Checks a base address that the client is given as `argument`: `https`, or `http` to this machine alone; a path in
     /// front of the service's own is kept, with or without a slash at its end.
     pub fn named(argument: &'static str, text: &str) -> Result<Self> {
-        let wrong = |why: &str| Error::new(Kind::Configuration, format!("{argument} `{}` {why}", shown(text)));
+        let wrong = |why: &str| Error::new(Kind::Configuration, format!("{argument} `{}` {why}", shown_base(text)));
         let mut url = Url::parse(text.trim()).map_err(|error| {
             wrong(&format!("is not an address ({error}): write it as `https://host` or `https://host/path`"))
         })?;
@@ -136,14 +136,16 @@ fn is_loopback(name: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The address for a message: nothing between `//` and `@`, where a password would be, and not after `?`. A text
-/// without a dot or a colon is no address that somebody wrote wrongly, but may be a key in the wrong place.
+/// A base address for a message. A text without a dot or a colon is no address that somebody wrote wrongly, but may be
+/// a key in the wrong place.
+fn shown_base(text: &str) -> String {
+    if text.trim().is_empty() || text.contains(['.', ':']) { shown(text) } else { "(not shown)".to_owned() }
+}
+
+/// An address for a message: nothing between `//` and `@`, where a password would be, and not after `?`.
 #[must_use]
 pub fn shown(text: &str) -> String {
     let text = text.trim().split(['?', '#']).next().unwrap_or_default();
-    if !text.contains(['.', ':']) {
-        return if text.is_empty() { String::new() } else { "(not shown)".to_owned() };
-    }
     match (text.find("//"), text.rfind('@')) {
         (Some(start), Some(end)) if start < end => {
             let front = text.get(..start).unwrap_or_default();

@@ -153,6 +153,28 @@ fn assert_holds(stored: &Value, found: &Value) {
     }
 }
 
+/// The details that the service holds for a row, each with its id.
+fn details_held(name: &str, sandbox: &Sandbox) -> Vec<(String, Value)> {
+    let account = account(0);
+    match name {
+        "access_key" => {
+            let key = Value::Text(sandbox.keys().access_key.clone());
+            let stored = vec![("access_key".into(), key), ("is_active".into(), Value::Boolean(true))];
+            vec![(String::new(), Value::Record(stored))]
+        }
+        "job_data.get" => account.jobs.iter().map(|job| (job.id.clone(), job.detail.clone())).collect(),
+        "field_computers.get" => {
+            let mut computers = account.computers;
+            // The service gives no detail of a legacy device.
+            computers.retain(|computer| !computer.is_legacy);
+            computers.into_iter().map(|computer| (computer.id, computer.detail)).collect()
+        }
+        "grain_carts.get" => held::carts(sandbox),
+        "prescription_maps.get" => held::maps(),
+        name => panic!("say what the service holds of {name}"),
+    }
+}
+
 /// One call of a row, for a detail row one of each of so many records; its result in a form that can be compared.
 async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, details: usize) -> Vec<Value> {
     let name = row.full_name;
@@ -202,24 +224,7 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
             records
         }
         Returns::Detail(_) | Returns::OneOf(_) => {
-            let account = account(0);
-            let stored: Vec<(String, Value)> = match name {
-                "access_key" => {
-                    let key = Value::Text(sandbox.keys().access_key.clone());
-                    let stored = vec![("access_key".into(), key), ("is_active".into(), Value::Boolean(true))];
-                    vec![(String::new(), Value::Record(stored))]
-                }
-                "job_data.get" => account.jobs.iter().map(|job| (job.id.clone(), job.detail.clone())).collect(),
-                "field_computers.get" => {
-                    let mut computers = account.computers;
-                    // The service gives no detail of a legacy device.
-                    computers.retain(|computer| !computer.is_legacy);
-                    computers.into_iter().map(|computer| (computer.id, computer.detail)).collect()
-                }
-                "grain_carts.get" => held::carts(sandbox),
-                "prescription_maps.get" => held::maps(),
-                name => panic!("say what the service holds of {name}"),
-            };
+            let stored = details_held(name, sandbox);
             let mut records = Vec::new();
             for (id, stored) in stored.into_iter().take(details) {
                 let given = if id.is_empty() { of(name, &[]) } else { of(name, &[("id", &id)]) };
