@@ -86,6 +86,17 @@ def test_an_expired_access_key(ill: hl.Sandbox) -> None:
     assert_fails(checkup, "access key", f"expired at {when[:10]}", "issue a new access key", hl.AuthenticationError)
 
 
+def test_the_expired_access_key_of_the_local_service(ill: hl.Sandbox) -> None:
+    checkup = examine(ill.credentials, access_key=ill.expired_access_key)
+    assert_fails(checkup, "access key", "expired at 2025-01-01", "issue a new access key", hl.AuthenticationError)
+
+
+def test_access_keys_that_give_less_are_well_as_long_as_they_read(ill: hl.Sandbox) -> None:
+    for access_key in (ill.partial_access_key, ill.read_only_access_key):
+        checkup = examine(ill.credentials, access_key=access_key)
+        assert checkup.ok, str(checkup)
+
+
 def test_a_401_that_names_no_check(ill: hl.Sandbox) -> None:
     with web(lambda _: (401, {}, b"Unauthorized")) as host:
         checkup = examine(ill.credentials, base_url=f"http://{host}")
