@@ -113,8 +113,8 @@ fn growth(count: usize, front: &'static str, as_columns: bool) -> usize {
     })
 }
 
-/// One test, since what is counted is the process's. Design, section 4: pages; issue: memory stays flat while a million
-/// records are listed.
+/// One test, since what is counted is the process's: memory stays flat, but for the ids, while a million records are
+/// listed.
 #[test]
 fn a_list_costs_the_memory_of_its_ids_and_no_more() {
     const MB: usize = 1_000_000;
