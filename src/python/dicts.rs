@@ -9,7 +9,7 @@ use super::{bridge, values};
 use crate::api::{Index, Shape};
 use crate::client::Records;
 use crate::error::{Error, Kind, Result};
-use crate::wire::{Cell, Content, Page, Sink, Value, decode_flat, decode_index};
+use crate::wire::{Cell, Content, Page, Sink, decode_flat, decode_index};
 
 /// Dicts, each with what tells it apart.
 #[derive(Default)]
