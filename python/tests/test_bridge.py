@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import json
 import os
 import signal
 import subprocess
@@ -14,13 +15,16 @@ import time
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from standins import web
 
 import headland as hl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from http.server import BaseHTTPRequestHandler
 
 SOON = 0.2
 """Seconds within which Ctrl-C must work."""
@@ -324,3 +328,26 @@ def test_an_asynchronous_call_outside_a_loop_says_so(service: hl.Sandbox) -> Non
     call = twin.access_key()
     with pytest.raises(RuntimeError, match="no running event loop"):
         call.send(None)
+
+
+def test_a_turn_that_ends_while_calls_wait_side_by_side_forgets_none_of_them() -> None:
+    # 4.4: pages that stand still are fetched together. Reading them takes longer than a turn between two looks for
+    # signals (in a debug build at least), so that turns end at the moment when the next calls have just begun.
+    pages, size = 60, 1_000
+
+    def answer(request: BaseHTTPRequestHandler) -> tuple[int, dict[str, str], bytes]:
+        asked = parse_qs(urlsplit(request.path).query)
+        count, page = int(asked["pageSize"][0]), int(asked["page"][0])
+        jobs = [
+            {"ID": pages * size - number, "Name": f"North field {number}", "CreateDate": "2026-09-01T12:00:00.000Z"}
+            for number in range(page * count, (page + 1) * count)
+        ]
+        body = {"TotalCount": pages * size, "IsNextPage": (page + 1) * count < pages * size, "JobData": jobs}
+        return 200, {"Content-Type": "application/json"}, json.dumps(body).encode()
+
+    keys = {"api_key": "key", "shared_secret": "c2VjcmV0", "access_key": "customer"}
+    with (
+        web(answer) as host,
+        hl.Client(base_url=f"http://{host}", **keys, rate_limits=(), timeout=(5, 20, 20)) as client,
+    ):
+        assert client.job_data.list(page_size=size).to_arrow().num_rows == pages * size

@@ -126,7 +126,15 @@ pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<
     let mut future = pin!(future);
     loop {
         let turn = bridge.without_gil(py, || {
-            bridge.runtime.block_on(async { tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await })
+            bridge.runtime.block_on(async {
+                let turn = tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await;
+                if turn.is_err() {
+                    // The runtime wakes what has yielded when it rests, and forgets it where a turn ends before that:
+                    // the calls of a list that wait side by side would then never go on.
+                    tokio::task::yield_now().await;
+                }
+                turn
+            })
         });
         match turn {
             Ok(outcome) => return outcome.map_err(|error| errors::raise(py, &error)),

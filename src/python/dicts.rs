@@ -1,5 +1,7 @@
 //! The records of a page as dicts, which they become as soon as they are read.
 
+use std::ops::Range;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
@@ -7,18 +9,23 @@ use super::{bridge, values};
 use crate::api::{Index, Shape};
 use crate::client::Records;
 use crate::error::{Error, Kind, Result};
-use crate::wire::{Cell, Content, Page, Sink, Value, decode_flat, decode_index};
+use crate::wire::{Cell, Content, Page, Sink, decode_flat, decode_index};
 
 /// Dicts, each with what tells it apart.
-pub(super) struct Dicts(Vec<(String, Py<PyDict>)>);
+#[derive(Default)]
+pub(super) struct Dicts {
+    /// The place of what tells a dict apart among `identities`, and the dict.
+    records: Vec<(Range<usize>, Py<PyDict>)>,
+    identities: String,
+}
 
 impl Records for Dicts {
     fn count(&self) -> usize {
-        self.0.len()
+        self.records.len()
     }
 
     fn keep(&mut self, mut keep: impl FnMut(&str) -> bool) {
-        self.0.retain(|(identity, _)| keep(identity));
+        self.records.retain(|(place, _)| self.identities.get(place.clone()).is_some_and(&mut keep));
     }
 }
 
@@ -28,27 +35,35 @@ impl Dicts {
         let flat = bridge::attached(|py| {
             let mut rows = Rows::new(py, index.item);
             let page = decode_flat(content, body, index, &mut rows)?;
-            Some(Page { total_count: page.total_count, is_next_page: page.is_next_page, items: Self(rows.done) })
+            Some(Page { total_count: page.total_count, is_next_page: page.is_next_page, items: rows.done })
         });
         if let Some(page) = flat.flatten() {
             return Ok(page);
         }
         let page = decode_index(content, body, index)?;
         let made = bridge::attached(|py| {
-            let dict = |item: &Value| {
-                Ok((item.identity().into_owned(), values::to_python(py, item)?.cast_into::<PyDict>()?.unbind()))
-            };
-            page.items.iter().map(dict).collect::<PyResult<_>>()
+            let mut dicts = Self::default();
+            for item in &page.items {
+                let record = values::to_python(py, item)?.cast_into::<PyDict>()?.unbind();
+                dicts.push(&item.identity(), record);
+            }
+            PyResult::Ok(dicts)
         });
         let broken = |why: String| Error::new(Kind::Decode, format!("the records cannot become dicts: {why}"));
         let dicts = made.ok_or_else(|| broken("Python is ending".to_owned()))?;
-        let items = Self(dicts.map_err(|error| broken(error.to_string()))?);
+        let items = dicts.map_err(|error| broken(error.to_string()))?;
         Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
+    }
+
+    fn push(&mut self, identity: &str, record: Py<PyDict>) {
+        let start = self.identities.len();
+        self.identities.push_str(identity);
+        self.records.push((start..self.identities.len(), record));
     }
 
     /// The dicts as a list.
     pub(super) fn into_list(self, py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-        PyList::new(py, self.0.into_iter().map(|(_, record)| record))
+        PyList::new(py, self.records.into_iter().map(|(_, record)| record))
     }
 }
 
@@ -64,7 +79,7 @@ struct Rows<'py> {
     /// How many cells of this record have come.
     cells: usize,
     identity: String,
-    done: Vec<(String, Py<PyDict>)>,
+    done: Dicts,
 }
 
 struct Column<'py> {
@@ -104,7 +119,7 @@ impl<'py> Rows<'py> {
             record: PyDict::new(py),
             cells: 0,
             identity: String::new(),
-            done: Vec::new(),
+            done: Dicts::default(),
         }
     }
 
@@ -127,7 +142,7 @@ impl<'py> Rows<'py> {
                 let object = column.object(py, text, matches!(cell, Cell::Time(_)))?;
                 self.record.set_item(&column.key, object)?;
                 if column.is_id {
-                    text.clone_into(&mut self.identity);
+                    self.identity.push_str(text);
                 }
             }
         }
@@ -150,7 +165,8 @@ impl<'py> Rows<'py> {
         let record = std::mem::replace(&mut self.record, pattern.copy()?);
         self.pattern = Some(pattern);
         self.cells = 0;
-        self.done.push((std::mem::take(&mut self.identity), record.unbind()));
+        self.done.push(&self.identity, record.unbind());
+        self.identity.clear();
         Ok(true)
     }
 }
