@@ -47,7 +47,7 @@ class Bar:
         return self.value >= self.at_least
 
 
-def body(page: int) -> bytes:
+def body(page: int, size: int = SIZE) -> bytes:
     """Give one page of the list, newest first."""
     first = page * SIZE
     items = [
@@ -63,11 +63,11 @@ def body(page: int) -> bytes:
             "Valid": True,
             "GPSDateTime": f"2026-09-{1 + number % 28:02}T{number % 24:02}:{number % 60:02}:{number % 59:02}Z",
         }
-        for number in range(first, first + SIZE)
+        for number in range(first, first + size)
     ]
     envelope = {
         "TotalCount": PAGES * SIZE,
-        "PageSize": SIZE,
+        "PageSize": size,
         "IsPreviousPage": page > 0,
         "IsNextPage": page + 1 < PAGES,
         "PageIndex": page,
@@ -83,7 +83,7 @@ def replies() -> dict[bytes, bytes]:
     )
     bodies = {PATH.format(size=SIZE, page=page).encode(): body(page) for page in range(PAGES)}
     # A look at the first record and the count, which tells that the list stands still.
-    bodies[PATH.format(size=1, page=0).encode()] = body(0)
+    bodies[PATH.format(size=1, page=0).encode()] = body(0, 1)
     return {target: f"{head}{len(page)}\r\n\r\n".encode() + page for target, page in bodies.items()}
 
 

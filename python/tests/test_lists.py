@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -254,3 +256,27 @@ def test_the_asynchronous_twins(still: hl.Sandbox) -> None:
             assert not hasattr(places, "__arrow_c_stream__")
 
     asyncio.run(read())
+
+
+# In a process of its own, because what it shows is that the process does not crash.
+STREAMS_IN_CYCLES = """
+import gc, sys, pyarrow, headland
+with headland.Sandbox.demo() as service, headland.Client(**service.credentials, rate_limits=()) as client:
+    hub = client.field_hubs.list().first()["id"]
+    class Holder: pass
+    gc.set_threshold(50)
+    for number in range(60):
+        holder = Holder()
+        holder.stream = pyarrow.RecordBatchReader.from_stream(client.field_hubs.locations(hub, page_size=100))
+        holder.stream.read_next_batch()
+        holder.itself = holder
+        del holder
+        if number % 3 == 0:
+            list(client.field_hubs.locations(hub, page=0))
+print("whole")
+"""
+
+
+def test_a_stream_in_a_cycle_is_freed_wherever_the_garbage_collector_runs() -> None:
+    done = subprocess.run([sys.executable, "-c", STREAMS_IN_CYCLES], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr

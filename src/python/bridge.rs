@@ -6,6 +6,7 @@
 //! outcome an asyncio future gets. Both ways share connections, since all of them live on the one runtime.
 
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::pin::pin;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +14,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tokio::runtime::{Builder, Runtime};
@@ -120,6 +122,23 @@ pub(super) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     outcome
 }
 
+/// Lets go of an object where only the interpreter knows whether this thread has the GIL: `pyarrow` frees a stream
+/// without it, also while the garbage collector runs inside a call of ours, and `PyO3` takes the thread for attached then.
+pub(super) fn let_go(object: Py<PyAny>) {
+    let object = ManuallyDrop::new(object);
+    let Ok(bridge) = BRIDGE.get(make) else { return };
+    // Where the interpreter is ending, the object is left to it.
+    if bridge.ending.approach() {
+        // SAFETY: the interpreter runs, since it waits for those on the way; the count is owned here and given up once.
+        unsafe {
+            let state = ffi::PyGILState_Ensure();
+            ffi::Py_DECREF(object.as_ptr());
+            ffi::PyGILState_Release(state);
+        }
+        bridge.ending.arrive();
+    }
+}
+
 /// Waits for `future` in this thread, with the GIL released; a signal ends the wait and drops the future.
 pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
     let bridge = bridge(py)?;
@@ -128,11 +147,9 @@ pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<
         let turn = bridge.without_gil(py, || {
             bridge.runtime.block_on(async {
                 let turn = tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await;
-                if turn.is_err() {
-                    // The runtime wakes what has yielded when it rests, and forgets it where a turn ends before that:
-                    // the calls of a list that wait side by side would then never go on.
-                    tokio::task::yield_now().await;
-                }
+                // The runtime wakes what has yielded when it rests, and forgets it where a turn ends before that: calls
+                // that wait side by side and connections of the pool would then never go on.
+                tokio::task::yield_now().await;
                 turn
             })
         });

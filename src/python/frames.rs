@@ -91,12 +91,12 @@ pub(super) struct Reader {
     pages: Option<Arc<Mutex<core::Pages>>>,
     waiting: VecDeque<RecordBatch>,
     /// Called after each page, as after every call.
-    tell: Py<PyAny>,
+    tell: Option<Py<PyAny>>,
 }
 
 impl Reader {
     pub(super) fn new(process: u32, schema: SchemaRef, pages: Arc<Mutex<core::Pages>>, tell: Py<PyAny>) -> Self {
-        Self { process, schema, pages: Some(pages), waiting: VecDeque::new(), tell }
+        Self { process, schema, pages: Some(pages), waiting: VecDeque::new(), tell: Some(tell) }
     }
 
     /// Reads the next page; `None` after the last.
@@ -105,7 +105,7 @@ impl Reader {
             let read = || {
                 same_process(self.process, "this list")?;
                 let page = bridge::wait(py, async move { pages.lock().await.next_batches().await });
-                self.tell.call0(py)?;
+                self.tell.as_ref().map(|tell| tell.call0(py)).transpose()?;
                 page
             };
             read().map_err(|error: PyErr| {
@@ -117,6 +117,14 @@ impl Reader {
             })
         });
         outcome.unwrap_or_else(|| Err("the interpreter is ending".to_owned()))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if let Some(tell) = self.tell.take() {
+            bridge::let_go(tell);
+        }
     }
 }
 
