@@ -48,6 +48,10 @@ class _Pages(Generic[Record]):
         self._opened.begun = True
         return core
 
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled: a list is read through its client, which holds secrets."""
+        raise TypeError("a list cannot be pickled, since its client holds secrets: pickle `list(pages)`")
+
     def __arrow_c_schema__(self) -> object:
         """Export the schema of the columns by the Arrow C data interface; makes no call."""
         return self._opened.core.__arrow_c_schema__()

@@ -196,7 +196,10 @@ class Sandbox:
         rate_limits: Sequence[tuple[int, float]] = (),
         conversion_time: float = DEMO_CONVERSION_TIME,
     ) -> Self:
-        """Start a service that does not keep a newcomer waiting: no rate limit, short conversions."""
+        """Start a service that does not keep a newcomer waiting: no rate limit, short conversions.
+
+        A client keeps the limit of real services all the same; ``Client(**service.credentials, rate_limits=())`` does not.
+        """
         return cls(seed=seed, rate_limits=rate_limits, conversion_time=conversion_time)
 
     @property

@@ -14,6 +14,12 @@ from headland.errors import ConfigurationError, from_os
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+FORMS = {
+    "rate_limits": "pairs of calls and seconds, such as 30/60,15/30",
+    "timeout": "the seconds of connect, read and call, such as 10,60,600",
+}
+"""How settings that are no plain text are written."""
+
 PREFIX = "HEADLAND_"
 PROFILES = Path("~/.config/headland/profiles.toml")
 NAMES = (
@@ -159,7 +165,8 @@ def _typed(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[str
             try:
                 settings[name] = read(text)
             except (ValueError, TypeError):
-                raise ConfigurationError(f"{describe(name)} is not right: {text!r}") from None
+                form = FORMS.get(name, "a whole number")
+                raise ConfigurationError(f"{describe(name)} is not right: {text!r}; write {form}") from None
     return settings
 
 

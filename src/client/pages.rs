@@ -216,7 +216,12 @@ impl Pages {
             self.full = count.clamp(1, u64::from(self.fetcher.page_size));
         }
         let mut items = page.items;
-        items.keep(|identity| self.seen.insert(identity));
+        // A page is a snapshot: two records of one id on it are two records, such as the last locations of two devices.
+        items.keep(|identity| !self.seen.contains(identity));
+        items.keep(|identity| {
+            self.seen.insert(identity);
+            true
+        });
         let is_empty = items.count() == 0;
         if !is_empty {
             self.setbacks = 0;

@@ -105,7 +105,9 @@ pub fn judge_response(response: &ServiceResponse, heard: &Heard) -> Option<Judge
     let status = response.status.trim();
     let is = |word: &str| status.eq_ignore_ascii_case(word);
     let judged = if is("MORE_TIME_NEEDED") {
-        let wait = heard.retry_after.or_else(|| time::read_span(&response.error_info));
+        // Which element has the time span is not shown (specification 4.4).
+        let texts = [Some(&response.error_info), response.result.as_ref()];
+        let wait = heard.retry_after.or_else(|| texts.into_iter().flatten().find_map(|text| time::find_span(text)));
         Judged {
             outcome: Outcome::MoreTime,
             error: Error::new(Kind::NotReady, "the service needs more time").with(|facts| facts.retry_after = wait),
@@ -268,6 +270,20 @@ mod tests {
         }
         assert!(judge("CONVERSION_STATUS_SUCCESS", "done").is_none());
         assert!(judge("QUEUED", "").is_none());
+    }
+
+    #[test]
+    fn a_wait_is_found_in_a_sentence_and_in_the_result_4_4() {
+        for body in [
+            r#"{"status":"MORE_TIME_NEEDED","errorInfo":"More time needed: 00:00:30.","result":"nil"}"#,
+            r#"{"status":"MORE_TIME_NEEDED","errorInfo":"please wait","result":"00:00:30"}"#,
+        ] {
+            assert_eq!(
+                judge(200, &[], body).wait.or(judge(202, &[], body).wait),
+                Some(Duration::from_secs(30)),
+                "{body}"
+            );
+        }
     }
 
     #[test]

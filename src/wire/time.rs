@@ -116,6 +116,13 @@ pub fn read_span(text: &str) -> Option<std::time::Duration> {
     std::time::Duration::try_from_secs_f64(f64::from(days) * 86_400.0 + hours * 3_600.0 + minutes * 60.0 + seconds).ok()
 }
 
+/// The first wait of that form among the words of a text.
+#[must_use]
+pub fn find_span(text: &str) -> Option<std::time::Duration> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')'))
+        .find_map(|word| read_span(word.trim_end_matches('.')))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -240,6 +240,21 @@ async fn a_page_that_is_refused_is_told_after_few_calls() {
     assert!(script.count() <= 6, "{}", script.count());
 }
 
+/// The specification promises no id that is unique across devices (2.3): a page is a snapshot, and gives all it has.
+#[tokio::test(start_paused = true)]
+async fn two_records_of_one_id_on_one_page_are_two_records() {
+    let script = Script::new(|_, _| {
+        Ok(ok(
+            r#"{"TotalCount":2,"IsNextPage":false,"DeviceLocation":[{"ID":0,"DeviceId":"1"},{"ID":0,"DeviceId":"2"}]}"#
+                .to_owned(),
+        ))
+    });
+    for forms in [0, u32::MAX] {
+        let mut pages = pages(&client(&script), "field_hubs.current_locations", 1_000);
+        assert_eq!(read_as(&mut pages, forms).await.unwrap().len(), 2);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_list_without_a_promised_order_is_read_again_when_it_moved() {
     let list = List { kind: "FieldComputer", ..jobs(0..9) };

@@ -39,9 +39,15 @@ def print_record(record: Mapping[str, object]) -> None:
 def print_table(records: Iterable[Mapping[str, object]], columns: Iterable[str]) -> None:
     """Print records as they come, a record a line, in columns divided by tabs."""
     names = list(columns)
-    print("\t".join(names))
+    head: str | None = "\t".join(names)
+    # The head comes with the first record: a list that cannot be read prints nothing.
     for record in records:
+        if head is not None:
+            print(head)
+            head = None
         print("\t".join(_cell(record.get(name)) for name in names), flush=True)
+    if head is not None:
+        print(head)
 
 
 def _cell(value: object) -> str:
