@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headland import _core
-from headland.payloads import payload
+from headland.payloads import payload, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ def _text(name: str, takes: str, value: object) -> str:
     if takes == "mapping":
         return payload(name, value)
     if isinstance(value, str):
-        return value
+        return sendable(name, value)
     if takes in ("id", "number") and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if takes == "time" and isinstance(value, dt.datetime):
@@ -90,7 +90,7 @@ def text(name: str, value: object, example: str = "") -> str:
     """Check a text; an `example` is shown to whoever gave something else."""
     if not isinstance(value, str):
         raise TypeError(f"`{name}` takes a str{example and f' such as {example}'}, not {type(value).__name__}")
-    return value
+    return sendable(name, value)
 
 
 def flag(name: str, value: object) -> bool:

@@ -33,12 +33,13 @@ def content_of(call: str, file: Upload) -> tuple[str, bytes]:
     if isinstance(file, str | os.PathLike):
         path = arguments.path("file", file)
         try:
-            return path.name, path.read_bytes()
+            return arguments.sendable("file", path.name), path.read_bytes()
         except OSError as cause:
             raise from_os("InvalidRequest", f"cannot read `{path}` to upload it", cause) from None
     content = bytes_of(file, "file")
     name = getattr(file, "name", None)
-    return (Path(name).name if isinstance(name, str) and name else NAMES_OF_BYTES[call]), content
+    named = isinstance(name, str) and name
+    return (arguments.sendable("file", Path(name).name) if named else NAMES_OF_BYTES[call]), content
 
 
 def bytes_of(file: object, argument: str) -> bytes:

@@ -37,7 +37,7 @@ def _scalar(path: str, value: object) -> object:
     if isinstance(value, float):
         return _finite(path, value)
     if isinstance(value, str):
-        return _sendable(path, value)
+        return sendable(path, value)
     if isinstance(value, dt.datetime):
         return _moment(path, value)
     if isinstance(value, dt.date):
@@ -54,10 +54,11 @@ def _finite(path: str, value: float) -> float:
 def _key(path: str, key: object) -> str:
     if not isinstance(key, str):
         raise TypeError(f"`{path}` has the key {key!r}: names in JSON are str, not {type(key).__name__}")
-    return _sendable(path, key)
+    return sendable(path, key)
 
 
-def _sendable(path: str, text: str) -> str:
+def sendable(path: str, text: str) -> str:
+    """Give a text that can be sent; half of a surrogate pair cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -136,6 +136,16 @@ def line_of(attempt: Any) -> int:
     return line
 
 
+def something_else() -> bytes:
+    """Give a zip that may be uploaded and holds nothing that can be converted."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("job.log", "no shapes")
+    return content.getvalue()
+
+
+SOMETHING_ELSE = something_else()
+
 FAILING: dict[str, Callable[[hl.Client], object]] = {
     "detail": lambda client: client.job_data.get("12345678901"),
     "download": lambda client: client.job_data.download("12345678901"),
@@ -144,7 +154,7 @@ FAILING: dict[str, Callable[[hl.Client], object]] = {
     "wait": lambda client: client.conversion("job_data.request/12345678901/SHP").wait(),
     "result": lambda client: client.conversion("job_data.request/12345678901/SHP").result(),
     "ready": lambda client: client.conversion("job_data.request/12345678901/SHP").ready(),
-    "upload": lambda client: client.job_data.upload(b"this is no archive"),
+    "upload": lambda client: client.job_data.upload(SOMETHING_ELSE),
     "first": lambda client: client.job_data.list().first(),
     "iterate": lambda client: next(iter(client.job_data.list())),
     "count": lambda client: len(client.job_data.list()),
@@ -169,7 +179,7 @@ FAILING_IN_A_LOOP: dict[str, Callable[[hl.AsyncClient], Any]] = {
     "read": lambda client: client.job_data.read("12345678901"),
     "wait": lambda client: client.conversion("job_data.request/12345678901/SHP").wait(),
     "result": lambda client: client.conversion("job_data.request/12345678901/SHP").result(),
-    "upload": lambda client: client.job_data.upload(b"this is no archive"),
+    "upload": lambda client: client.job_data.upload(SOMETHING_ELSE),
     "first": lambda client: client.job_data.list().first(),
     "count": lambda client: client.job_data.list().total(),
 }

@@ -20,6 +20,18 @@ const FORMAT: Parameter = Parameter::query(
      TAB, `XML` the parsed RAD files.",
 );
 
+/// The formats that can be layers: the others are XML, with tables of text beside it (specification 4.4).
+const READABLE: &[&str] = &["SHP", "BIN"];
+
+const READ_FORMAT: Parameter = Parameter::query(
+    "format",
+    "format",
+    Takes::OneOf(READABLE),
+    Some("SHP"),
+    "`SHP` is a zip of shape files, `BIN` the original zip of the field computer, which is read where it holds shape \
+     files: a display's own files are not. `FMIS` and `XML` hold none: `job_data.download` fetches those.",
+);
+
 /// The rows of this group.
 pub static ROWS: &[Endpoint] = &[
     Endpoint {
@@ -86,12 +98,13 @@ pub static ROWS: &[Endpoint] = &[
         full_name: "job_data.read",
         method: Method::Get,
         path: "/jobdata/{id}",
-        parameters: &[ID, FORMAT],
+        parameters: &[ID, READ_FORMAT],
         paged: false,
         body: Body::None,
         returns: Returns::Layer,
         repeatable: true,
-        doc: "Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses.",
+        doc: "Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses. Shape files alone are \
+              read: those of `SHP`, and of a `BIN` that holds some.",
         section: "4.2, 4.4",
         example: "layer = client.job_data.read(job_id)",
     },

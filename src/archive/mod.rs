@@ -31,3 +31,4 @@ pub use source::Source;
 pub use store::ReadAt;
 pub use text::Encoding;
 pub use window::Window;
+pub use zip::listed_names;

@@ -31,22 +31,22 @@ impl Encoding {
     pub fn named(name: &str) -> Option<Self> {
         let plain = name.trim_matches(|letter: char| letter.is_whitespace() || matches!(letter, '\0' | '\u{feff}'));
         let lower = plain.to_ascii_lowercase();
-        let digits: String =
-            lower.chars().skip_while(|letter| !letter.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
-        let number = digits.parse::<u32>().ok();
-        let how = if lower.starts_with("utf") && digits == "8" {
-            How::Utf8
-        } else if let Some(part) = lower.split("8859").nth(1) {
-            match part.trim_matches(|letter: char| !letter.is_ascii_digit()) {
-                "1" => How::Latin1,
-                part => standard(&format!("iso-8859-{part}"))?,
-            }
-        } else if let Some(driver) = lower.strip_prefix("ldid/") {
+        let how = if let Some(driver) = lower.strip_prefix("ldid/") {
             return Self::of_driver(driver.parse().ok()?);
-        } else if let Some(number) = number.filter(|_| lower.len() <= 16) {
-            numbered(number).or_else(|| standard(&lower))?
         } else {
-            standard(&lower)?
+            match split_number(&lower) {
+                Some(("utf", "8")) => How::Utf8,
+                Some(("" | "iso", part)) if part.starts_with("8859") && part.contains(SEPARATORS) => {
+                    match part.trim_start_matches("8859").trim_start_matches(SEPARATORS) {
+                        "1" => How::Latin1,
+                        part => standard(&format!("iso-8859-{part}"))?,
+                    }
+                }
+                Some((habit, number)) if HABITS.contains(&habit) => {
+                    number.parse().ok().and_then(numbered).or_else(|| standard(&lower))?
+                }
+                _ => standard(&lower)?,
+            }
         };
         Some(Self { name: plain.to_owned(), how })
     }
@@ -135,6 +135,20 @@ impl Encoding {
     }
 }
 
+/// What stands between the words and the number of a name.
+const SEPARATORS: [char; 3] = ['-', '_', ' '];
+
+/// What may stand before the number of a code page.
+const HABITS: [&str; 13] =
+    ["", "ansi", "cp", "x-cp", "windows", "win", "ms", "ibm", "oem", "dos", "iso", "code page", "codepage"];
+
+/// The words and the number of a name such as `ansi 1252`; `None` where it is not made so.
+fn split_number(name: &str) -> Option<(&str, &str)> {
+    let (words, number) = name.split_at(name.find(|letter: char| letter.is_ascii_digit())?);
+    let is_number = |letter: char| letter.is_ascii_digit() || SEPARATORS.contains(&letter);
+    number.chars().all(is_number).then(|| (words.trim_end_matches(SEPARATORS), number))
+}
+
 fn standard(label: &str) -> Option<How> {
     let found = encoding_rs::Encoding::for_label(label.as_bytes())?;
     // Only encodings in which ASCII stands for itself can be meant by a .dbf.
@@ -185,6 +199,14 @@ mod tests {
         assert_eq!(text("936", b"\xc4\xe3"), "你");
         assert_eq!(text("Big5", b"\xa7\x41"), "你");
         assert_eq!(text("437", b"\x81"), "ü");
+    }
+
+    #[test]
+    fn a_text_that_only_holds_a_number_names_no_encoding() {
+        for name in ["zz", "10000-01-01", "1252-01-01", "x1252", "1252 or so", "8859", "my 8859-1", "utf-8-1", "", "7"]
+        {
+            assert!(Encoding::named(name).is_none(), "{name}");
+        }
     }
 
     #[test]

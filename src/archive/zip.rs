@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::byte_order::{u16_le, u32_le};
 use super::member::{Body, Member};
 use super::names;
@@ -67,6 +69,15 @@ pub(super) fn members(
         members.push(Member::new(clean, entry.size, body.unwrap_or_else(Body::Refused)));
     }
     Ok(Some(members))
+}
+
+/// Every name that the directory of a zip lists, as it stands there and as often; `None` where this is no zip that can
+/// be read.
+#[must_use]
+pub fn listed_names(content: &Bytes) -> Option<Vec<String>> {
+    let store: Arc<dyn ReadAt> = Arc::new(content.clone());
+    let (entries, _) = zip_directory::read(&store, "", &Limits::default()).ok()??;
+    Some(entries.into_iter().map(|entry| entry.text).collect())
 }
 
 /// Where the data of an entry begin, or why it cannot be read.

@@ -89,8 +89,15 @@ fn wrong(row: &'static Endpoint, kind: Kind, message: String) -> Error {
     Error::new(kind, message).with(|facts| facts.endpoint = Some(row.full_name))
 }
 
+/// No id, number, time or word has more characters; an address takes some 65,000.
+const LONGEST: usize = 1_000;
+
 /// The value in the form it is sent, or why it cannot be.
 fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, String> {
+    let length = text.chars().count();
+    if length > LONGEST && !matches!(parameter.takes, Takes::File | Takes::Mapping) {
+        return Err(format!("has {length} characters, more than the {LONGEST} that it may have"));
+    }
     match parameter.takes {
         Takes::Id => check_id(text),
         Takes::Number if text.parse::<u64>().is_ok() => Ok(text.to_owned()),
@@ -123,6 +130,12 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
 fn check_id(text: &str) -> std::result::Result<String, String> {
     if text.is_empty() {
         return Err("is empty".to_owned());
+    }
+    if text.trim().is_empty() {
+        return Err(format!("is {text:?}, which is only blanks"));
+    }
+    if text.trim() != text {
+        return Err(format!("is {text:?}, which begins or ends with a blank"));
     }
     if text == "." || text.contains("..") {
         return Err(format!("is `{text}`, which would lead to another address"));
@@ -185,7 +198,22 @@ mod tests {
 
     #[test]
     fn wrong_values_are_told_before_any_call() {
-        for id in ["", ".", "..", "a/b", "..\\x", "a?b", "a#b", "a\r\nb", "\u{7f}"] {
+        for id in [
+            "",
+            ".",
+            "..",
+            "a/b",
+            "..\\x",
+            "a?b",
+            "a#b",
+            "a\r\nb",
+            "\u{7f}",
+            "   ",
+            " a",
+            "a\t",
+            "a\u{a0}",
+            &*"x".repeat(1_001),
+        ] {
             let error = arguments("job_data.get", &[("id", id)]).unwrap_err();
             assert_eq!(error.kind(), Kind::Value, "{id:?}");
             assert_eq!(error.facts().endpoint, Some("job_data.get"));
@@ -204,6 +232,20 @@ mod tests {
             )
             .unwrap_err();
             assert_eq!(error.kind(), Kind::Value, "{given:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_for_an_address_is_told_by_its_length_alone() {
+        assert!(arguments("job_data.get", &[("id", &"\u{e4}".repeat(1_000))]).is_ok());
+        for (row, given) in [
+            ("dispatch.field_operations.complete", ("id", "x".repeat(70_000))),
+            ("job_data.prescription_maps", ("id", "x".repeat(70_000))),
+            ("job_data.list", ("date", "0".repeat(70_000))),
+        ] {
+            let error = Arguments::new(api::row(row).unwrap(), &[(given.0, given.1)]).unwrap_err();
+            assert_eq!(error.kind(), Kind::Value, "{error}");
+            assert!(error.message().contains("70000 characters") && error.message().len() < 200, "{error}");
         }
     }
 

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use super::file_name::clean;
+/// File systems take no longer names, in bytes.
+const LONGEST_NAME: usize = 255;
 
 /// A file to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,15 +14,36 @@ pub struct UploadFile {
     pub content: Bytes,
 }
 
-/// The name as it is sent: without folders, quotes and line ends.
-pub(super) fn sent_name(name: &str) -> Option<String> {
-    clean(name)
+/// Checks that a name comes to the service as it is; the text says why it would not.
+///
+/// Services cut a name at separators of folders and blanks off its ends, and no header holds control characters.
+pub(super) fn check_name(name: &str) -> Result<(), String> {
+    if name.is_empty() {
+        return Err("needs a name".to_owned());
+    }
+    if name.len() > LONGEST_NAME {
+        return Err(format!("has a name of {} bytes, and no name is longer than {LONGEST_NAME}", name.len()));
+    }
+    let why = if name.contains(['/', '\\']) {
+        "which holds a separator of folders"
+    } else if name.contains(char::is_control) {
+        "which holds a control character"
+    } else if name.trim() != name {
+        "which begins or ends with a blank"
+    } else if name.trim_matches('.').is_empty() {
+        "which is no name of a file"
+    } else {
+        return Ok(());
+    };
+    Err(format!("is called {name:?}, {why}: the service would not keep that name, so give it another"))
 }
 
 /// The content type and the bytes of a form: `texts` as (entry, text), then the file, called `name`, as the entry
-/// `field`.
+/// `field`. Of what a name may hold, a quote alone is escaped (RFC 7578, section 4.2: a quoted string); a percent sign
+/// stays what it is.
 pub(super) fn form(field: &str, name: &str, content: &[u8], texts: &[(&str, &str)]) -> (String, Bytes) {
     let boundary = boundary();
+    let name = name.replace('"', "\\\"");
     let text = |(entry, text): &(&str, &str)| {
         format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{entry}\"\r\n\r\n{text}\r\n")
     };
@@ -49,11 +71,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_break_out_of_its_header() {
-        let name = sent_name("..\\evil\"\r\nX-Injected: 1.zip").unwrap();
-        let (_, body) = form("FileName", &name, b"PK", &[]);
-        let text = String::from_utf8(body.to_vec()).unwrap();
-        assert!(text.contains("filename=\"evil_X-Injected_ 1.zip\"\r\n"), "{text}");
-        assert_eq!(text.matches("\r\n\r\n").count(), 1, "{text}");
+    fn a_name_travels_as_it_is_and_cannot_break_out_of_its_header() {
+        for name in ["a\"b.zip", "\"", "50%22 <a>:b|c?.zip", ".hidden", "con.zip", "f\u{e4}lder; x=1.zip"] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+            let (_, body) = form("FileName", name, b"PK", &[]);
+            let text = String::from_utf8(body.to_vec()).unwrap();
+            let sent = text.split_once("filename=\"").unwrap().1.split_once("\"\r\n").unwrap().0;
+            assert_eq!(sent.replace("\\\"", "\""), name, "{text}");
+            assert_eq!(sent.matches('"').count(), sent.matches("\\\"").count(), "{text}");
+            assert_eq!(text.matches("\r\n\r\n").count(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_cannot_travel_is_refused_not_changed() {
+        for (name, says) in [
+            ("", "needs a name"),
+            ("evil\"\r\nX-Injected: 1.zip", "control character"),
+            ("a\tb.zip", "control character"),
+            ("folder/a.zip", "separator"),
+            ("C:\\a.zip", "separator"),
+            (" lead.zip", "begins or ends with a blank"),
+            ("trail.zip\u{a0}", "begins or ends with a blank"),
+            ("..", "no name of a file"),
+            (&*"x".repeat(256), "256 bytes"),
+        ] {
+            let why = check_name(name).unwrap_err();
+            assert!(why.contains(says), "{name:?}: {why}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::{Arguments, Client};
 use crate::api::{Endpoint, Index, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::Whole;
-use crate::wire::{Content, Value, decode_detail, decode_index};
+use crate::wire::{Content, Page, Value, decode_detail, decode_index};
 
 /// Reads the detail of a record; null where the service has an empty list in its place.
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
@@ -29,12 +29,32 @@ pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &
 /// The record in the envelope of a list, null where that is empty. The record alone is taken as well, where it has an
 /// id: the specification does not show this shape.
 fn one(content: Content, body: &[u8], index: &'static Index) -> Result<Value> {
-    decode_index(content, body, index).map(|page| page.items.into_iter().next().unwrap_or(Value::Null)).or_else(
-        |error| {
+    match decode_index(content, body, index) {
+        Ok(page) => alone(page),
+        Err(error) => {
             let bare = decode_detail(content, body, index.item).ok();
             bare.filter(|record| matches!(record.get("id"), Some(Value::Text(_)))).ok_or(error)
-        },
-    )
+        }
+    }
+}
+
+/// The record of an envelope that holds or counts no other: which of several was meant, nobody can tell.
+fn alone(page: Page) -> Result<Value> {
+    const SHOWN: usize = 5;
+    let came = page.items.len();
+    let counted = page.total_count.unwrap_or_default();
+    if came > 1 {
+        let id = |record: &Value| record.get("id").and_then(Value::as_text).unwrap_or("none").to_owned();
+        let ids: Vec<String> = page.items.iter().take(SHOWN).map(id).collect();
+        let more = if came > SHOWN { ", ..." } else { "" };
+        let message = format!("one record was asked for, and {came} came, with the ids {}{more}", ids.join(", "));
+        return Err(Error::new(Kind::Decode, message));
+    }
+    if counted > 1 {
+        let message = format!("one record was asked for, and the reply counts {counted}, of which {came} came");
+        return Err(Error::new(Kind::Decode, message));
+    }
+    Ok(page.items.into_iter().next().unwrap_or(Value::Null))
 }
 
 /// The content type of what came, whatever was asked for; tells what came where it is neither, such as the web page

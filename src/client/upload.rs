@@ -8,7 +8,7 @@ use http::header::LOCATION;
 
 use super::Client;
 use super::arguments::{Arguments, decode};
-use super::multipart::{UploadFile, form, sent_name};
+use super::multipart::{UploadFile, check_name, form};
 use super::pages::Pages;
 use super::upload_rules;
 use crate::api::row::Takes;
@@ -52,15 +52,16 @@ pub(super) async fn upload(
     if file.content.is_empty() {
         return Err(wrong("is empty"));
     }
-    let name = sent_name(&file.name).ok_or_else(|| wrong("needs a name"))?;
-    upload_rules::check(row, arguments.get("file_type"), &name, &file.content)
+    let name = &*file.name;
+    check_name(name).map_err(|why| wrong(&why))?;
+    upload_rules::check(row, arguments.get("file_type"), name, &file.content)
         .map_err(|rule| Error::new(Kind::InvalidRequest, rule).with(|facts| facts.endpoint = Some(row.full_name)))?;
-    let call = arguments.call(row, &[], Some(form(part.wire, &name, &file.content, &arguments.parts())))?;
-    client.uploads.begin(row, &name);
-    let outcome = send(client, row, &name, &call).await;
+    let call = arguments.call(row, &[], Some(form(part.wire, name, &file.content, &arguments.parts())))?;
+    client.uploads.begin(row, name);
+    let outcome = send(client, row, name, &call).await;
     match &outcome {
-        Ok(created) => client.uploads.end(row, &name, std::slice::from_ref(&created.id)),
-        Err(error) => client.uploads.end(row, &name, &error.facts().candidates),
+        Ok(created) => client.uploads.end(row, name, std::slice::from_ref(&created.id)),
+        Err(error) => client.uploads.end(row, name, &error.facts().candidates),
     }
     outcome
 }

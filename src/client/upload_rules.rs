@@ -1,20 +1,23 @@
 //! The rules for uploads (specification 4.3), checked before a byte travels and told in plain words.
 
 use std::collections::BTreeSet;
-use std::io::Cursor;
 
-use zip::ZipArchive;
+use bytes::Bytes;
 
 use crate::api::Endpoint;
+use crate::archive::listed_names;
 
 /// The three files that make a shapefile.
 const SET: [&str; 3] = ["shp", "shx", "dbf"];
+
+/// What goes along with a shapefile under its name.
+const COMPANIONS: [&str; 6] = ["prj", "cpg", "sbn", "sbx", "qix", "qpj"];
 
 /// What an `AGX` file must be called.
 const AGX_ENDING: &str = ".rdp.zip";
 
 /// Checks a file against the rules of the row that uploads it; the text says which rule it breaks.
-pub fn check(row: &Endpoint, file_type: Option<&str>, name: &str, content: &[u8]) -> Result<(), String> {
+pub fn check(row: &Endpoint, file_type: Option<&str>, name: &str, content: &Bytes) -> Result<(), String> {
     match (row.full_name, file_type) {
         ("prescription_maps.upload", Some("AGX")) => agx(name),
         ("prescription_maps.upload", _) => rx(name, content),
@@ -24,31 +27,41 @@ pub fn check(row: &Endpoint, file_type: Option<&str>, name: &str, content: &[u8]
 }
 
 /// RX: a zip with a single shapefile.
-fn rx(name: &str, content: &[u8]) -> Result<(), String> {
+fn rx(name: &str, content: &Bytes) -> Result<(), String> {
     const RULE: &str = "an RX upload is a zip that holds one shapefile (.shp, .shx and .dbf)";
     let members = members(content).ok_or_else(|| format!("{RULE}, and `{name}` is not a zip that can be read"))?;
-    let with = |extension: &str| -> Vec<&str> {
-        members
-            .iter()
-            .filter_map(|member| split(member).filter(|(_, found)| found == extension))
-            .map(|(stem, _)| stem)
-            .collect()
-    };
-    let layers = with("shp");
-    let stem = match layers.as_slice() {
-        [stem] => *stem,
-        [] => return Err(format!("{RULE}, and `{name}` holds no .shp file")),
-        several => {
-            return Err(format!(
-                "{RULE}, and `{name}` holds {}: {}; upload each in a zip of its own",
-                several.len(),
-                several.join(", ")
-            ));
+    if let Some(member) = members.iter().find(|member| member.split('/').any(|part| part == "..")) {
+        return Err(format!("{RULE}, and `{name}` holds `{member}`, whose name leads out of it"));
+    }
+    let files: Vec<(&str, String, &str)> = members
+        .iter()
+        .filter_map(|member| split(member).map(|(stem, extension)| (stem, extension, member.as_str())))
+        .filter(|(_, extension, _)| SET.iter().chain(&COMPANIONS).any(|known| known == extension))
+        .collect();
+    let layers: Vec<&str> =
+        files.iter().filter(|(_, extension, _)| extension == "shp").map(|(stem, ..)| *stem).collect();
+    let Some(stem) = layers.first() else { return Err(format!("{RULE}, and `{name}` holds no .shp file")) };
+    if layers.iter().any(|other| !other.eq_ignore_ascii_case(stem)) {
+        return Err(format!(
+            "{RULE}, and `{name}` holds {}: {}; upload each in a zip of its own",
+            layers.len(),
+            layers.join(", ")
+        ));
+    }
+    for wanted in SET {
+        let is_it =
+            |(found, extension, _): &(&str, String, &str)| extension == wanted && found.eq_ignore_ascii_case(stem);
+        if !files.iter().any(is_it) {
+            return Err(format!("{RULE}, and `{name}` holds no `{stem}.{wanted}` beside `{stem}.shp`"));
         }
-    };
-    for extension in SET {
-        if !with(extension).iter().any(|found| found.eq_ignore_ascii_case(stem)) {
-            return Err(format!("{RULE}, and `{name}` holds no `{stem}.{extension}` beside `{stem}.shp`"));
+    }
+    let mut seen = BTreeSet::new();
+    for (found, extension, member) in &files {
+        if !found.eq_ignore_ascii_case(stem) {
+            return Err(format!("{RULE}, and `{name}` holds `{member}`, which does not belong to `{stem}.shp`"));
+        }
+        if !seen.insert(extension) {
+            return Err(format!("{RULE}, and `{name}` holds `{member}` twice"));
         }
     }
     Ok(())
@@ -65,16 +78,18 @@ fn agx(name: &str) -> Result<(), String> {
     }
 }
 
-/// Job data: a zip without several directories.
+/// Job data: a zip of files without several directories.
 ///
 /// Counted are those side by side at the top: a display's own zip is one folder with folders inside (field notes, Job
-/// data archives). What is no zip is left to the service, which says of what it cannot convert why.
-fn job_data(name: &str, content: &[u8]) -> Result<(), String> {
-    let members = members(content).unwrap_or_default();
+/// data archives).
+fn job_data(name: &str, content: &Bytes) -> Result<(), String> {
+    const RULE: &str = "job data is uploaded as the zip of a field computer";
+    let members = members(content).ok_or_else(|| format!("{RULE}, and `{name}` is not a zip that can be read"))?;
     let directories: BTreeSet<&str> =
         members.iter().filter_map(|member| member.split_once('/')).map(|(directory, _)| directory).collect();
     if directories.len() < 2 {
-        return Ok(());
+        let has_file = members.iter().any(|member| !member.ends_with('/'));
+        return if has_file { Ok(()) } else { Err(format!("{RULE}, and `{name}` holds no file")) };
     }
     let directories: Vec<&str> = directories.into_iter().collect();
     Err(format!(
@@ -85,13 +100,13 @@ fn job_data(name: &str, content: &[u8]) -> Result<(), String> {
     ))
 }
 
-/// The members of a zip without what Macintosh computers add; `None` where it is not a zip that can be read.
-fn members(content: &[u8]) -> Option<Vec<String>> {
-    let archive = ZipArchive::new(Cursor::new(content)).ok()?;
+/// The members of a zip without what Macintosh computers add, each as often as it is there; `None` where it is not a zip
+/// that can be read.
+fn members(content: &Bytes) -> Option<Vec<String>> {
     let is_own =
-        |name: &str| !name.split('/').any(|part| part.eq_ignore_ascii_case("__MACOSX") || part.starts_with("._"));
-    let plain = |name: &str| name.replace('\\', "/").trim_start_matches("./").trim_start_matches('/').to_owned();
-    Some(archive.file_names().map(plain).filter(|name| is_own(name)).collect())
+        |name: &String| !name.split('/').any(|part| part.eq_ignore_ascii_case("__MACOSX") || part.starts_with("._"));
+    let plain = |name: String| name.replace('\\', "/").trim_start_matches("./").trim_start_matches('/').to_owned();
+    Some(listed_names(content)?.into_iter().map(plain).filter(is_own).collect())
 }
 
 /// A name without its extension, and the extension in lower case.
@@ -101,7 +116,7 @@ fn split(name: &str) -> Option<(&str, String)> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::io::{Cursor, Write as _};
 
     use super::*;
     use crate::api;
@@ -120,7 +135,7 @@ mod tests {
     }
 
     fn broken(row: &str, file_type: Option<&str>, name: &str, content: &[u8]) -> Option<String> {
-        check(api::row(row).unwrap(), file_type, name, content).err()
+        check(api::row(row).unwrap(), file_type, name, &Bytes::copy_from_slice(content)).err()
     }
 
     #[test]
@@ -128,7 +143,7 @@ mod tests {
         let refused = |members: &[&str]| broken("prescription_maps.upload", Some("RX"), "rx.zip", &zip_of(members));
         for whole in [
             &["a.shp", "a.shx", "a.dbf"][..],
-            &["folder/A.SHP", "folder/a.SHX", "folder/A.dbf", "folder/A.prj", "readme.txt"],
+            &["folder/A.SHP", "folder/a.SHX", "folder/A.dbf", "folder/A.prj", "folder/a.cpg", "readme.txt"],
             &["a.shp", "a.shx", "a.dbf", "__MACOSX/._a.shp", "__MACOSX/b.shp", "._b.shp"],
         ] {
             assert_eq!(refused(whole), None, "{whole:?}");
@@ -139,6 +154,26 @@ mod tests {
         assert!(refused(&["a.shp", "a.shx", "b.dbf"]).unwrap().contains("no `a.dbf`"));
         assert!(refused(&["a.txt"]).unwrap().contains("no .shp"));
         assert!(broken("prescription_maps.upload", None, "rx.zip", b"PK").unwrap().contains("not a zip"));
+    }
+
+    #[test]
+    fn an_rx_zip_holds_nothing_of_another_shapefile_and_nothing_twice() {
+        let refused =
+            |members: &[&str]| broken("prescription_maps.upload", Some("RX"), "rx.zip", &zip_of(members)).unwrap();
+        let stray = refused(&["a.shp", "a.shx", "a.dbf", "b.dbf"]);
+        assert!(stray.contains("`b.dbf`, which does not belong to `a.shp`"), "{stray}");
+        assert!(refused(&["a.shp", "a.shx", "a.dbf", "b.prj"]).contains("`b.prj`"));
+        assert!(refused(&["a.shp", "a.shx", "a.dbf", "a.DBF"]).contains("`a.DBF` twice"));
+        assert!(refused(&["a.shp", "a.shx", "a.dbf", "../x"]).contains("`../x`, whose name leads out"));
+        // Writers of zips refuse to write a name twice, so the second gets its name afterwards.
+        let mut twice = zip_of(&["a.shp", "b.shp", "a.shx", "a.dbf"]);
+        for at in 0..twice.len() - 5 {
+            if &twice[at..at + 5] == b"b.shp" {
+                twice[at] = b'a';
+            }
+        }
+        let twice = broken("prescription_maps.upload", Some("RX"), "rx.zip", &twice).unwrap();
+        assert!(twice.contains("`a.shp` twice"), "{twice}");
     }
 
     #[test]
@@ -162,6 +197,16 @@ mod tests {
         }
         assert!(refused(&["one/a.shp", "two/b.shp"]).unwrap().contains("holds 2: one, two"));
         assert!(refused(&["one/", "two/"]).unwrap().contains("holds 2"));
-        assert_eq!(broken("job_data.upload", None, "a.jdp.zip", b"no zip"), None, "the service says why");
+    }
+
+    #[test]
+    fn job_data_are_a_zip_with_at_least_one_file() {
+        let refused = |content: &[u8]| broken("job_data.upload", None, "a.jdp.zip", content).unwrap();
+        for content in [&b"hello world"[..], b"PK", &zip_of(&["a.shp"])[..60]] {
+            assert!(refused(content).contains("`a.jdp.zip` is not a zip"), "{}", refused(content));
+        }
+        for members in [&[][..], &["job/"], &["__MACOSX/._a.shp"]] {
+            assert!(refused(&zip_of(members)).contains("`a.jdp.zip` holds no file"), "{members:?}");
+        }
     }
 }

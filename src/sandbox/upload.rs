@@ -47,7 +47,7 @@ pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Reply>
     let Some((name, content)) = found else {
         return Err(Reply::bad_request("The entry FileName with the file is missing."));
     };
-    if name.is_empty() {
+    if name.trim().is_empty() {
         return Err(Reply::bad_request(
             "The entry FileName has no file name (`filename=` in its Content-Disposition).",
         ));
@@ -59,9 +59,10 @@ pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Reply>
     Ok(NewUpload { name, refusal, file_type, content })
 }
 
-/// The name without the folders that some clients send.
+/// The name without the folders that some clients send, and otherwise as it came: browsers and others that write a quote
+/// as `%22` cannot be told from a name that holds these three characters.
 fn base_of(name: &str) -> String {
-    name.rsplit(['/', '\\']).next().unwrap_or_default().trim().to_owned()
+    name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
 }
 
 fn declared(headers: &HeaderMap) -> Option<usize> {

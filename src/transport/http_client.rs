@@ -119,7 +119,9 @@ fn silent(patience: Duration) -> Fault {
 }
 
 fn fault(error: &reqwest::Error) -> Fault {
-    let kind = if error.is_connect() {
+    let kind = if error.is_builder() {
+        FaultKind::Request
+    } else if error.is_connect() {
         if mentions_tls(error) {
             FaultKind::Tls
         } else if mentions_name(error) {
@@ -166,4 +168,22 @@ fn certificates(path: &Path) -> Result<Vec<Certificate>> {
     let pem = std::fs::read(path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     let found = Certificate::from_pem_bundle(&pem).map_err(|_| wrong("holds no certificates in PEM form"))?;
     if found.is_empty() { Err(wrong("holds no certificates in PEM form")) } else { Ok(found) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_address_that_is_too_long_is_a_request_that_was_not_sent() {
+        let base = Base::parse("http://127.0.0.1:9").unwrap();
+        let client = HttpClient::new(&base, Duration::from_secs(1), Duration::from_secs(1), None).unwrap();
+        let request = Request {
+            method: crate::api::Method::Post,
+            url: format!("http://127.0.0.1:9/{}", "x".repeat(70_000)),
+            headers: http::HeaderMap::new(),
+            body: None,
+        };
+        assert_eq!(client.send(request).await.unwrap_err().kind, FaultKind::Request);
+    }
 }

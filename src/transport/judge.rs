@@ -43,6 +43,9 @@ pub(super) struct Seen<'a> {
 pub(super) fn judge_fault(fault: &Fault, host: &str) -> Judged {
     let message = &fault.message;
     let (outcome, message) = match fault.kind {
+        FaultKind::Request => {
+            (Outcome::Unsendable, format!("the request to {host} could not be built and was not sent: {message}"))
+        }
         FaultKind::Name => (Outcome::NotSent, format!("nobody knows the name {host}: {message}")),
         FaultKind::Connect => (Outcome::NotSent, format!("cannot connect to {host}: {message}")),
         FaultKind::Tls => (

@@ -72,6 +72,8 @@ impl fmt::Debug for Reply {
 /// Where an exchange failed; it decides what may be done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
+    /// The request could not be built, as for an address that is too long. Nothing was sent.
+    Request,
     /// Nobody knows the name of the host. Nothing was sent.
     Name,
     /// No connection: port, route, proxy. Nothing was sent.
@@ -91,6 +93,7 @@ impl FaultKind {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Request => "request",
             Self::Name => "name",
             Self::Connect => "connect",
             Self::Tls => "tls",

@@ -50,6 +50,8 @@ pub enum Outcome {
     Refused,
     /// No connection: nothing was sent.
     NotSent,
+    /// The request could not be built: nothing was sent, nor would it be the next time.
+    Unsendable,
     /// The service could not prove who it is: nothing was sent.
     Untrusted,
     /// No reply came; the request may have arrived.
@@ -90,6 +92,7 @@ pub(super) const fn decide(class: Class, outcome: Outcome) -> Decision {
         Outcome::Skewed => [Repeat, Repeat, Repeat],
         Outcome::Refused => [Fail, Fail, Fail],
         Outcome::NotSent => [RepeatFew, RepeatFew, RepeatFew],
+        Outcome::Unsendable => [Fail, Fail, Fail],
         Outcome::Untrusted => [Fail, Fail, Fail],
         Outcome::Lost => [RepeatFew, RepeatFew, LookUp],
         Outcome::Cut => [RepeatFew, RepeatFew, LookUp],
@@ -118,6 +121,7 @@ mod tests {
             (Outcome::Skewed, [Repeat; 3]),
             (Outcome::Refused, [Fail; 3]),
             (Outcome::NotSent, [RepeatFew; 3]),
+            (Outcome::Unsendable, [Fail; 3]),
             (Outcome::Untrusted, [Fail; 3]),
             (Outcome::Lost, [RepeatFew, RepeatFew, LookUp]),
             (Outcome::Cut, [RepeatFew, RepeatFew, LookUp]),

@@ -126,6 +126,28 @@ async fn one_record_of_an_index_or_nothing() {
     assert_eq!(error.kind(), Kind::InvalidRequest);
 }
 
+/// Specification 2.3, 2.4: one record is promised; which of several was meant, nobody can tell.
+#[tokio::test(start_paused = true)]
+async fn more_records_than_the_one_asked_for_are_an_error_that_counts_them() {
+    let item = |id: u32| format!(r#"{{"ID":{id},"Name":"hub"}}"#);
+    for (total, items, says) in [
+        (2, vec![item(7), item(8)], "2 came, with the ids 7, 8"),
+        (2, vec![item(7), item(7)], "2 came, with the ids 7, 7"),
+        (1, vec![item(7), item(8)], "2 came"),
+        (3, vec![item(7)], "counts 3, of which 1 came"),
+        (2, vec![], "counts 2, of which 0 came"),
+        (7, (1..8).map(item).collect(), "7 came, with the ids 1, 2, 3, 4, 5, ..."),
+    ] {
+        for (name, key) in [("field_hubs.get", "FieldHubDetail"), ("field_hubs.current_location", "DeviceLocation")] {
+            let body = format!(r#"{{"TotalCount":{total},"IsNextPage":false,"{key}":[{}]}}"#, items.join(","));
+            let script = Script::new(move |_, _| Ok(ok(body.clone())));
+            let error = client(&script).detail(row(name), &arguments(name, &[("id", "7")])).await.unwrap_err();
+            assert_eq!((error.kind(), script.count()), (Kind::Decode, 1), "{name}: {error}");
+            assert!(error.message().contains(says), "{name}: {error}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_file_type_goes_with_the_file_and_rules_come_first_4_3() {
     let script = Script::new(|_, _| Ok(canned(201, "").with("location", "/V1/prescriptionmaps/5")));

@@ -91,9 +91,13 @@ async fn a_429_holds_the_limiter_and_the_call_goes_on_after_it() {
 
 #[tokio::test(start_paused = true)]
 async fn what_does_not_pass_is_told_after_few_attempts() {
-    for (kind, attempts) in
-        [(FaultKind::Connect, 4), (FaultKind::Reset, 4), (FaultKind::Timeout, 4), (FaultKind::Tls, 1)]
-    {
+    for (kind, attempts) in [
+        (FaultKind::Connect, 4),
+        (FaultKind::Reset, 4),
+        (FaultKind::Timeout, 4),
+        (FaultKind::Tls, 1),
+        (FaultKind::Request, 1),
+    ] {
         let script = Script::new(move |_, _| Err(fault(kind)));
         let error = access_key(&client(&script)).await.unwrap_err();
         assert_eq!((error.kind(), error.facts().attempts), (Kind::Transport, Some(attempts)), "{kind:?}");

@@ -193,6 +193,11 @@ async fn a_post_is_never_sent_twice_when_its_reply_is_lost() {
             assert_eq!(error.facts().endpoint, Some(row.full_name));
         }
     }
+    // What could not be built was not sent, and would not be the next time either.
+    let script = Script::new(|_, _| Err(fault(FaultKind::Request)));
+    let error = make(&client_of(dispatching(), &script), CREATE).await.unwrap_err();
+    assert_eq!((error.kind(), script.count()), (Kind::Transport, 1), "{error}");
+    assert!(error.message().contains("was not sent"), "{error}");
     // What was certainly not done is sent again.
     for first in [Err(FaultKind::Connect), Ok(429)] {
         let script = Script::new(move |number, _| match (number, first) {

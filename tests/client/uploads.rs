@@ -13,7 +13,7 @@ use headland::transport::{Fault, FaultKind};
 use crate::parts::*;
 
 async fn upload(client: &Client) -> headland::error::Result<Created> {
-    let file = UploadFile { name: "folder/job.jdp.zip".to_owned(), content: Bytes::from_static(b"PK-content") };
+    let file = UploadFile { name: "job.jdp.zip".to_owned(), content: zip_of(b"points").into() };
     client.upload(row("job_data.upload"), file).await
 }
 
@@ -67,14 +67,14 @@ async fn the_file_goes_as_a_form_and_the_address_is_found_wherever_it_is() {
         let request = script.request(0);
         assert_eq!((request.method, request.url.as_str()), (Method::Post, "https://api.example.com/V1/jobdata"));
         let boundary = request.headers["content-type"].to_str().unwrap().split_once("boundary=").unwrap().1.to_owned();
-        let body = String::from_utf8(request.body.unwrap().to_vec()).unwrap();
-        assert_eq!(
-            body,
-            format!(
-                "--{boundary}\r\nContent-Disposition: form-data; name=\"FileName\"; filename=\"job.jdp.zip\"\r\n\
-                 Content-Type: application/octet-stream\r\n\r\nPK-content\r\n--{boundary}--\r\n"
-            )
-        );
+        let mut body = format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"FileName\"; filename=\"job.jdp.zip\"\r\n\
+             Content-Type: application/octet-stream\r\n\r\n"
+        )
+        .into_bytes();
+        body.extend_from_slice(&zip_of(b"points"));
+        body.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
+        assert_eq!(request.body.unwrap(), body);
     }
 }
 
@@ -152,9 +152,17 @@ async fn a_refused_upload_and_an_empty_file_are_told() {
     let error = upload(&client).await.unwrap_err();
     assert_eq!(error.kind(), Kind::InvalidRequest);
     assert!(error.message().contains("Not a zip"), "{error}");
-    for (name, content) in [("a.zip", &b""[..]), ("", b"PK"), ("..", b"PK")] {
-        let file = UploadFile { name: name.to_owned(), content: Bytes::from_static(content) };
-        assert_eq!(client.upload(row("job_data.upload"), file).await.unwrap_err().kind(), Kind::Value, "{name}");
+    let zip = zip_of(b"points");
+    for (name, content, kind) in [
+        ("a.zip", &b""[..], Kind::Value),
+        ("", &zip, Kind::Value),
+        ("..", &zip, Kind::Value),
+        (" lead.zip", &zip, Kind::Value),
+        ("folder/a.zip", &zip, Kind::Value),
+        ("a.zip", b"hello world", Kind::InvalidRequest),
+    ] {
+        let file = UploadFile { name: name.to_owned(), content: Bytes::copy_from_slice(content) };
+        assert_eq!(client.upload(row("job_data.upload"), file).await.unwrap_err().kind(), kind, "{name}");
     }
     assert_eq!(script.count(), 1);
 }

@@ -88,16 +88,27 @@ fn an_upload_of_shapes_comes_back_in_both_formats() {
     assert_eq!(get(&sandbox, &format!("{path}?format=SHP")).send().body, zip);
 }
 
+/// Names are kept as they come, but for folders; a quote comes escaped (RFC 7578, section 4.2).
+#[test]
+fn an_upload_keeps_its_name() {
+    let sandbox = start(options());
+    for (sent, kept) in
+        [("a\\\"b.zip", "a\"b.zip"), (" lead.zip", " lead.zip"), ("50%22.zip", "50%22.zip"), ("x/y.zip", "y.zip")]
+    {
+        let created = upload(&sandbox, sent, &zip_of("a.shp", b"x")).send();
+        let path = created.get("location").unwrap().strip_prefix(&sandbox.base_url()).unwrap().to_owned();
+        assert_eq!(get(&sandbox, &path).send().json()["DeviceFileName"], kept);
+    }
+}
+
 #[test]
 fn an_upload_without_shapes_fails_to_convert_and_says_why() {
     let sandbox = start(Options { conversion_time: Duration::ZERO, ..options() });
-    for (content, why) in [(zip_of("a.bin", b"x"), "no shape file"), (b"<html>".to_vec(), "not a zip")] {
-        let created = upload(&sandbox, "a.jdp.zip", &content).send();
-        let path = created.get("location").unwrap().strip_prefix(&sandbox.base_url()).unwrap().to_owned();
-        let reply = get(&sandbox, &format!("{path}?format=SHP")).send();
-        assert_eq!(reply.json()["status"], "CONVERSION_STATUS_INVALID_JOB_DATA_FILE");
-        assert!(reply.info().contains(why), "{}", reply.info());
-    }
+    let created = upload(&sandbox, "a.jdp.zip", &zip_of("a.bin", b"x")).send();
+    let path = created.get("location").unwrap().strip_prefix(&sandbox.base_url()).unwrap().to_owned();
+    let reply = get(&sandbox, &format!("{path}?format=SHP")).send();
+    assert_eq!(reply.json()["status"], "CONVERSION_STATUS_INVALID_JOB_DATA_FILE");
+    assert!(reply.info().contains("no shape file"), "{}", reply.info());
 }
 
 #[test]
@@ -111,7 +122,10 @@ fn an_upload_that_is_not_one_is_refused_and_leaves_no_job() {
     };
     refused(call(&sandbox, "POST", "/jobdata"), "multipart/form-data");
     refused(upload(&sandbox, "", b"x"), "no file name");
+    refused(upload(&sandbox, "  ", b"x"), "no file name");
     refused(upload(&sandbox, "a.jdp.zip", b""), "empty");
+    refused(upload(&sandbox, "a.jdp.zip", b"hello world"), "not a zip");
+    refused(upload(&sandbox, "a.jdp.zip", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), "holds no file");
     let other_part = upload(&sandbox, "a.jdp.zip", b"x").with(|call| {
         call.body = b"--XX\r\nContent-Disposition: form-data; name=\"File\"\r\n\r\nx\r\n--XX--\r\n".to_vec();
     });
@@ -123,8 +137,10 @@ fn an_upload_that_is_not_one_is_refused_and_leaves_no_job() {
 #[test]
 fn large_uploads_are_taken_up_to_the_limit() {
     let sandbox = start(options());
-    let mut large = vec![0_u8; 9_000_000];
-    fastrand::Rng::with_seed(1).fill(&mut large);
+    let mut noise = vec![0_u8; 9_000_000];
+    fastrand::Rng::with_seed(1).fill(&mut noise);
+    let large = zip_of("job.bin", &noise);
+    assert!(large.len() >= noise.len(), "noise stays as large as it is");
     let created = upload(&sandbox, "large.jdp.zip", &large).send();
     let path = created.get("location").unwrap().strip_prefix(&sandbox.base_url()).unwrap().to_owned();
     assert_eq!(get(&sandbox, &format!("{path}?format=BIN")).send().body, large);

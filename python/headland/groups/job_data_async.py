@@ -182,12 +182,15 @@ class AsyncJobData:
     ) -> Layer:
         """Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses.
 
+        Shape files alone are read: those of `SHP`, and of a `BIN` that holds some.
+
         `GET /jobdata/{id}`, specification 4.2, 4.4.
 
         Args:
             id: Id of the job, from the list.
-            format: `BIN` is the original zip of the field computer, `SHP` a zip of shape files, `FMIS` a zip of
-                extended XML and TAB, `XML` the parsed RAD files.
+            format: `SHP` is a zip of shape files, `BIN` the original zip of the field computer, which is read
+                where it holds shape files: a display's own files are not. `FMIS` and `XML` hold none:
+                `job_data.download` fetches those.
             timeout: Seconds to wait for the conversion; the client's `timeout.call` if None.
             layer: Name of the layer, where the archive holds several.
             columns: Columns to read; all if None.
