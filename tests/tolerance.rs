@@ -227,7 +227,10 @@ fn what_cannot_be_read_is_named_with_its_path() {
             "Products[0].Ingredients[1].ID",
         ),
         (r#"{"CreateDate": "yesterday"}"#.to_owned(), "CreateDate"),
+        (r#"{"CreateDate": "9999-12-31T23:59:59-14:00"}"#.to_owned(), "CreateDate"),
         (r#"{"Extra": [1, 2"#.to_owned(), "Extra"),
+        (r#"{"ID": 1, "JobName": "a", "id": 2}"#.to_owned(), "ID"),
+        (r#"{"Products": [{"ID": 1, "Id": 2}]}"#.to_owned(), "Products[0].ID"),
     ];
     for (body, path) in cases {
         let error = error(Content::Json, &body);
@@ -239,6 +242,8 @@ fn what_cannot_be_read_is_named_with_its_path() {
         (format!("<YieldJob>{}{}</YieldJob>", area("1"), area("<a/>")), "Products[1].AppliedArea"),
         ("<Products><ID>1</ID><AppliedArea>x</AppliedArea></Products>".to_owned(), "Products[0].AppliedArea"),
         ("<CreateDate>yesterday</CreateDate>".to_owned(), "CreateDate"),
+        ("<CreateDate>9999-12-31T23:59:59-14:00</CreateDate>".to_owned(), "CreateDate"),
+        ("<ID>1</ID><id>2</id>".to_owned(), "ID"),
         ("<StartDate xmlns:i=\"x\" i:nil=\"true\">2020-01-01</StartDate>".to_owned(), "StartDate"),
     ];
     for (inside, path) in cases {
@@ -248,6 +253,9 @@ fn what_cannot_be_read_is_named_with_its_path() {
     let page = br#"{"TotalCount": 2, "JobData": [{"ID": 1}, {"ID": 2, "CreateDate": 7}]}"#;
     let error = decode_index(Content::Json, page, jobs()).unwrap_err();
     assert_eq!(error.facts().field.as_deref(), Some("ServiceIndex.JobData[1].CreateDate"));
+    let page = br#"{"TotalCount": 2, "totalCount": 3, "JobData": []}"#;
+    let error = decode_index(Content::Json, page, jobs()).unwrap_err();
+    assert_eq!(error.facts().field.as_deref(), Some("ServiceIndex.TotalCount"));
     let page = b"<X><TotalCount>2</TotalCount><JobData/><JobData><CreateDate>7</CreateDate></JobData></X>";
     let error = decode_index(Content::Xml, page, jobs()).unwrap_err();
     assert_eq!(error.facts().field.as_deref(), Some("ServiceIndex.JobData[1].CreateDate"));
@@ -332,4 +340,57 @@ fn null_an_empty_text_and_nothing_are_told_apart_in_both() {
     assert_eq!((json.get("end_date"), json.get("start_date")), (Some(&Value::Null), Some(&Value::Null)));
     assert_eq!(json.get("new"), Some(&Value::Unknown(Box::new("kept".into()))));
     assert_eq!(json.get("status"), None);
+}
+
+fn job(content: Content, body: &str) -> Value {
+    decode_detail(content, body.as_bytes(), &JOB_DATA_DETAIL).unwrap_or_else(|error| panic!("{body}: {error}"))
+}
+
+fn unknown(record: &Value, name: &str) -> Tree {
+    match record.get(name) {
+        Some(Value::Unknown(tree)) => (**tree).clone(),
+        other => panic!("{name} is {other:?} in {record:?}"),
+    }
+}
+
+#[test]
+fn nothing_is_lost_that_comes_more_than_once() {
+    // Repeated elements are a list as in JSON, also where one is empty, and inside the element of the kind of job.
+    let json = r#"{"ID": "1", "Tag": ["A", null, "A"], "One": "1"}"#;
+    let tags = "<Tag>A</Tag><Tag/><Tag>A</Tag><One>1</One>";
+    for xml in [format!("<D><ID>1</ID>{tags}</D>"), format!("<D><ID>1</ID><YieldJob>{tags}</YieldJob></D>")] {
+        assert_eq!(sorted(&job(Content::Xml, &xml)), sorted(&job(Content::Json, json)), "{xml}");
+    }
+    // Names that become the same are told apart, and do not take those of the table.
+    let record =
+        job(Content::Json, r#"{"FooBar": 1, "foo_bar": 2, "Foo Bar": 3, "Job.Name": 4, "ID": 1, "JobName": "a"}"#);
+    for (name, value) in [("foo_bar", 1), ("foo_bar_2", 2), ("Foo Bar", 3), ("Job.Name", 4)] {
+        assert_eq!(unknown(&record, name), Tree::from(value));
+    }
+    assert_eq!(record.get("job_name").and_then(Value::as_text), Some("a"));
+    let record = job(Content::Xml, "<D><ID>1</ID><FooBar>1</FooBar><fooBar>2</fooBar></D>");
+    assert_eq!((unknown(&record, "foo_bar"), unknown(&record, "fooBar")), ("1".into(), "2".into()));
+    // A known field may come twice where both say the same or one says nothing, and in the element of the kind of job,
+    // which repeats fields of the job (field notes, Values).
+    for body in [
+        r#"{"ID": 1, "id": "1", "New": 1}"#,
+        r#"{"ID": null, "id": "1", "New": 1}"#,
+        r#"{"ID": 1, "id": null, "New": 1}"#,
+        r#"{"ID": 1, "New": 1, "YieldJob": {"ID": 2, "New": 1}}"#,
+    ] {
+        let record = job(Content::Json, body);
+        assert_eq!((record.get("id").and_then(Value::as_text), unknown(&record, "new")), (Some("1"), Tree::from(1)));
+    }
+}
+
+#[test]
+fn whole_numbers_beyond_64_bits_keep_all_their_digits() {
+    let big = "123456789012345678901";
+    let record = job(Content::Json, &format!(r#"{{"ID": {big}, "JobName": {big}, "New": {{"a": [-{big}]}}}}"#));
+    assert_eq!(record.get("id").and_then(Value::as_text), Some(big));
+    assert_eq!(record.get("job_name").and_then(Value::as_text), Some(big));
+    assert_eq!(unknown(&record, "new")["a"][0], format!("-{big}"));
+    let page = format!(r#"{{"TotalCount": 1, "JobData": [{{"ID": {big}}}]}}"#);
+    let page = decode_index(Content::Json, page.as_bytes(), jobs()).unwrap();
+    assert_eq!(page.items[0].get("id").and_then(Value::as_text), Some(big));
 }

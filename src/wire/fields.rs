@@ -9,13 +9,22 @@ use crate::api::{Field, Kind, Shape};
 /// The name under which a list's items are kept beside the fields of its envelope; no field has it.
 pub(super) const ITEMS: &str = "(items)";
 
-/// Keeps the first value of a name unless it was null: a hoisted object repeats some of its parent's fields.
-pub(super) fn put(fields: &mut Vec<(Name, Value)>, name: Name, value: Value) {
+/// Keeps a value under a name that may have one already: one that holds nothing gives way, and an equal one is the same.
+/// Says no where the two differ; then the first stays.
+#[must_use]
+pub(super) fn put(fields: &mut Vec<(Name, Value)>, name: Name, value: Value) -> bool {
+    let is_nothing = |value: &Value| *value == Value::Null || matches!(value, Value::List(items) if items.is_empty());
     match fields.iter_mut().find(|(known, _)| *known == name) {
-        Some((_, known)) if *known == Value::Null => *known = value,
-        Some(_) => {}
+        Some((_, known)) if is_nothing(known) => *known = value,
+        Some((_, known)) => return is_nothing(&value) || *known == value,
         None => fields.push((name, value)),
     }
+    true
+}
+
+/// Why a record cannot be read whose field has two values.
+pub(super) fn twice(field: &Field) -> String {
+    format!("`{}` comes twice, with different values", field.wire)
 }
 
 /// Whether there is a field of that Python name.
@@ -48,16 +57,25 @@ pub(super) fn inner_field_of(
     })
 }
 
-/// Puts a field into the record inside the record, which is made where there is none yet.
-pub(super) fn put_inside(fields: &mut Vec<(Name, Value)>, outer: &'static Field, inner: &'static Field, value: Value) {
+/// Puts a field into the record inside the record, which is made where there is none yet. Says no where it has another
+/// value there, unless the value is only the outer record's own once more.
+#[must_use]
+pub(super) fn put_inside(
+    fields: &mut Vec<(Name, Value)>,
+    outer: &'static Field,
+    inner: &'static Field,
+    value: Value,
+) -> bool {
+    let is_own = fields.iter().any(|(name, own)| name == inner.snake && *own == value);
     match fields.iter_mut().find(|(name, _)| name == outer.snake) {
-        Some((_, Value::Record(inside))) => put(inside, Name::Borrowed(inner.snake), value),
+        Some((_, Value::Record(inside))) => return put(inside, Name::Borrowed(inner.snake), value) || is_own,
         Some((_, other)) => *other = Value::Record(vec![(Name::Borrowed(inner.snake), value)]),
         None => {
             let inside = Value::Record(vec![(Name::Borrowed(inner.snake), value)]);
             fields.push((Name::Borrowed(outer.snake), inside));
         }
     }
+    true
 }
 
 /// The record of these fields, with those that follow from others at its end.

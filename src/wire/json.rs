@@ -5,13 +5,15 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value as Tree;
 
+use super::digits::quoted;
 use super::fields::{
-    ITEMS, bare_uri, describe, field_of, finish, inner_field_of, is_known, list_of, put, put_inside, scalar,
+    ITEMS, bare_uri, describe, field_of, finish, inner_field_of, is_known, list_of, put, put_inside, scalar, twice,
 };
 use super::json_envelope::NameSeed;
 use super::names;
 use super::place::{Trace, shown};
 use super::reply::{Page, detail_of, page_of};
+use super::unknown::{Again, Unknown};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
@@ -35,7 +37,7 @@ pub(super) fn strip_bom(body: &[u8]) -> &[u8] {
 fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &str) -> Result<Value> {
     let trace = Trace::default();
     let seed = RecordSeed { shape, items, trace: &trace };
-    let body = strip_bom(body);
+    let body = &*quoted(strip_bom(body));
     // The whole checked at once is faster than text by text; what is no UTF-8 fails where it stands.
     let value = match std::str::from_utf8(body) {
         Ok(text) => read_whole(serde_json::Deserializer::from_str(text), seed),
@@ -80,9 +82,24 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
-        let mut fields = Vec::with_capacity(self.shape.fields.len());
-        self.read_members(&mut map, &mut fields)?;
-        Ok(finish(self.shape, fields))
+        let mut so_far = SoFar::new(self.shape);
+        self.read_members(&mut map, &mut so_far)?;
+        Ok(finish(self.shape, so_far.fields))
+    }
+}
+
+/// What was read of a record so far.
+struct SoFar {
+    fields: Vec<(Name, Value)>,
+    unknown: Unknown,
+    /// Whether an object was met whose members belong to the record: it repeats some of the record's fields, and the
+    /// first value of each stays.
+    is_hoisted: bool,
+}
+
+impl SoFar {
+    fn new(shape: &Shape) -> Self {
+        Self { fields: Vec::with_capacity(shape.fields.len()), unknown: Unknown::default(), is_hoisted: false }
     }
 }
 
@@ -90,10 +107,10 @@ impl RecordSeed<'_> {
     fn read_members<'de, A: MapAccess<'de>>(
         self,
         map: &mut A,
-        fields: &mut Vec<(Name, Value)>,
+        so_far: &mut SoFar,
     ) -> std::result::Result<(), A::Error> {
         while let Some(wire) = map.next_key_seed(NameSeed)? {
-            self.read_member(&wire, map, fields)?;
+            self.read_member(&wire, map, so_far)?;
         }
         Ok(())
     }
@@ -102,9 +119,14 @@ impl RecordSeed<'_> {
         self,
         wire: &str,
         map: &mut A,
-        fields: &mut Vec<(Name, Value)>,
+        so_far: &mut SoFar,
     ) -> std::result::Result<(), A::Error> {
         let Self { shape, items, trace } = self;
+        let SoFar { fields, unknown, is_hoisted } = so_far;
+        let differs = |field: &Field| {
+            trace.field(field.wire);
+            A::Error::custom(twice(field))
+        };
         let own = field_of(shape, wire, fields.len());
         if let Some(field) = own.filter(|field| !is_known(fields, field.snake)) {
             let value = map.next_value_seed(FieldSeed { field, trace }).inspect_err(|_| trace.field(field.wire))?;
@@ -116,15 +138,22 @@ impl RecordSeed<'_> {
         } else if let Some((outer, inner)) = inner_field_of(shape, wire, fields) {
             let seed = FieldSeed { field: inner, trace };
             let value = map.next_value_seed(seed).inspect_err(|_| trace.field(inner.wire))?;
-            put_inside(fields, outer, inner, value);
+            if !put_inside(fields, outer, inner, value) {
+                return Err(differs(inner));
+            }
         } else if let Some(field) = own.or_else(|| list_of(shape, wire)) {
             let value = map.next_value_seed(FieldSeed { field, trace }).inspect_err(|_| trace.field(field.wire))?;
-            put(fields, Name::Borrowed(field.snake), value);
+            if !put(fields, Name::Borrowed(field.snake), value) && !*is_hoisted {
+                return Err(differs(field));
+            }
         } else if shape.hoists.iter().any(|name| names::same(wire, name)) {
-            map.next_value_seed(HoistSeed { record: self, fields })?;
+            *is_hoisted = true;
+            let before = unknown.enter();
+            map.next_value_seed(HoistSeed { record: self, so_far: &mut *so_far })?;
+            so_far.unknown.leave(before);
         } else {
             let value = map.next_value::<Tree>().inspect_err(|_| trace.field(wire))?;
-            put(fields, Name::Owned(names::snake(wire)), Value::Unknown(Box::new(value)));
+            unknown.put(shape, fields, wire, value, Again::Repeat);
         }
         Ok(())
     }
@@ -133,7 +162,7 @@ impl RecordSeed<'_> {
 /// Reads an object whose members belong to the record around it.
 struct HoistSeed<'a> {
     record: RecordSeed<'a>,
-    fields: &'a mut Vec<(Name, Value)>,
+    so_far: &'a mut SoFar,
 }
 
 impl<'de> DeserializeSeed<'de> for HoistSeed<'_> {
@@ -156,7 +185,7 @@ impl<'de> Visitor<'de> for HoistSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        self.record.read_members(&mut map, self.fields)
+        self.record.read_members(&mut map, self.so_far)
     }
 }
 
@@ -207,13 +236,13 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
                 Some(other) => Err(A::Error::custom(format!("`{other}` stands beside the list `{first}`"))),
             };
         }
-        let mut fields = Vec::new();
+        let mut so_far = SoFar::new(shape);
         let record = RecordSeed { shape, items: None, trace };
         record
-            .read_member(&first, &mut map, &mut fields)
-            .and_then(|()| record.read_members(&mut map, &mut fields))
+            .read_member(&first, &mut map, &mut so_far)
+            .and_then(|()| record.read_members(&mut map, &mut so_far))
             .inspect_err(|_| trace.item(0))?;
-        Ok(Value::List(vec![finish(shape, fields)]))
+        Ok(Value::List(vec![finish(shape, so_far.fields)]))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value as Tree;
 
+use super::digits::quoted;
 use super::json::strip_bom;
 use super::names;
 use super::reply::{ServiceResponse, response_of};
@@ -28,7 +29,7 @@ pub(super) fn total_of(body: &[u8]) -> Option<i64> {
 
 /// Reads a `ServiceResponse`; `None` where the object is something else.
 pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
-    let body = strip_bom(body);
+    let body = &*quoted(strip_bom(body));
     let mut found: MaybeResponse = serde_json::from_slice(body).ok()?;
     // A service may wrap the object in the name of its root element, as XML does.
     if found.members == 1 && found.texts.is_empty() {

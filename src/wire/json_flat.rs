@@ -95,7 +95,9 @@ impl<'de> Visitor<'de> for Envelope<'_> {
                 members.push((Name::Borrowed(ITEMS), Value::List(Vec::new())));
             } else if let Some(field) = field_of(&SERVICE_INDEX, &wire, members.len()) {
                 let value = map.next_value_seed(FieldSeed { field, trace: &Trace::default() })?;
-                put(&mut members, Name::Borrowed(field.snake), value);
+                if !put(&mut members, Name::Borrowed(field.snake), value) {
+                    return Err(A::Error::custom(IRREGULAR));
+                }
             } else {
                 return Err(A::Error::custom(IRREGULAR));
             }

@@ -2,6 +2,7 @@
 
 pub mod columns;
 mod derived;
+mod digits;
 mod fields;
 mod json;
 mod json_envelope;
@@ -12,10 +13,13 @@ mod place;
 mod plain;
 pub mod reply;
 pub mod time;
+mod unknown;
 pub mod value;
 mod xml;
+mod xml_members;
 mod xml_writer;
 
+pub(crate) use digits::quoted;
 pub use fields::finish;
 pub use json_flat::{Cell, Sink};
 pub use json_writer::encode as encode_json;

@@ -1,18 +1,23 @@
 //! JSON whose fields nobody specifies, as the dispatch service sends it (specification 2.8): every member is kept.
 //!
 //! Names become `snake_case` at every depth and ids texts, as everywhere in headland. Types are those of the JSON: without a
-//! shape nobody can tell a time from another text.
+//! shape nobody can tell a time from another text. Whole numbers beyond 64 bits are texts with all their digits.
+
+use std::collections::HashSet;
 
 use serde_json::Value as Tree;
 
+use super::digits::quoted;
 use super::names;
 use super::place::shown;
+use super::unknown::free_name;
 use super::value::{Name, Value};
 use crate::error::{Error, Kind, Result};
 
 /// Reads a body; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.
 pub fn decode_plain(body: &[u8]) -> Result<Value> {
-    let tree: Tree = serde_json::from_slice(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)).map_err(|error| {
+    let body = quoted(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body));
+    let tree: Tree = serde_json::from_slice(&body).map_err(|error| {
         let why = error.to_string();
         Error::new(Kind::Decode, format!("the reply cannot be read as JSON: {}", shown(&why)))
     })?;
@@ -35,12 +40,12 @@ fn value(tree: Tree, is_id: bool) -> Value {
         Tree::Array(items) => Value::List(items.into_iter().map(|item| value(item, is_id)).collect()),
         Tree::Object(members) => {
             let mut fields: Vec<(Name, Value)> = Vec::with_capacity(members.len());
+            let mut taken = HashSet::with_capacity(members.len());
             for (wire, member) in members {
-                let snake = names::snake(&wire);
-                let is_taken = snake.is_empty() || fields.iter().any(|(known, _)| *known == snake);
-                let is_id = names_id(&snake);
+                let is_id = names_id(&names::snake(&wire));
                 // Nothing is dropped: a second name that becomes the same, or becomes nothing, stays as it came.
-                let name = if is_taken { wire } else { snake };
+                let name = free_name(&wire, |name| taken.contains(name));
+                taken.insert(name.clone());
                 fields.push((Name::Owned(name), value(member, is_id)));
             }
             Value::Record(fields)
@@ -78,6 +83,23 @@ mod tests {
         assert_eq!(read.get("seedLot"), Some(&Value::Integer(1)), "the second of two that become one is kept");
         assert_eq!(read.get(""), Some(&Value::Integer(2)));
         assert_eq!((read.get("done"), read.get("count")), (Some(&Value::Boolean(true)), Some(&Value::Integer(-3))));
+    }
+
+    #[test]
+    fn names_that_become_the_same_keep_their_values() {
+        let read = decode_plain(br#"{"fooBar":1,"foo_bar":2,"FooBar":3,"foo_bar_2":4,"foo.bar":5}"#).unwrap();
+        let Value::Record(fields) = read else { panic!("an object") };
+        let names: Vec<_> = fields.iter().map(|(name, value)| (name.as_ref(), value.clone())).collect();
+        let expected = ["foo_bar", "foo_bar_2", "FooBar", "foo_bar_2_2", "foo.bar"];
+        assert_eq!(names, expected.into_iter().zip((1..).map(Value::Integer)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn whole_numbers_beyond_64_bits_keep_their_digits() {
+        let read = decode_plain(br#"{"lot":{"id":123456789012345678901,"count":-1000000000000000000000000000000}}"#);
+        let lot = read.unwrap().get("lot").cloned().unwrap();
+        assert_eq!(lot.get("id"), Some(&text("123456789012345678901")));
+        assert_eq!(lot.get("count"), Some(&text("-1000000000000000000000000000000")));
     }
 
     #[test]

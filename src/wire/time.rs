@@ -1,6 +1,6 @@
 //! Points in time: every form that services send (field notes, Values), and the one form that headland sends.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
 
 /// What a text says about time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,8 @@ pub fn read(text: &str) -> Read {
     if text.is_empty() || text.starts_with("0000-") || text.starts_with("0001-01-01") {
         return Read::Nothing;
     }
-    match exact(text).or_else(|| parse(text)) {
+    // Python has the years 1 to 9999, and an offset may lead out of them.
+    match exact(text).or_else(|| parse(text)).filter(|time| (1..=9_999).contains(&time.year())) {
         Some(time) => Read::Time(time),
         None => Read::Wrong,
     }
@@ -146,6 +147,9 @@ mod tests {
         assert_eq!(read("0001-01-01T00:00:00"), Read::Nothing);
         assert_eq!(read("yesterday"), Read::Wrong);
         assert_eq!(read("2022-02-30"), Read::Wrong);
+        assert_eq!(read("9999-12-31T23:59:59-14:00"), Read::Wrong);
+        assert_eq!(read("+12345-01-01T00:00:00"), Read::Wrong);
+        assert!(matches!(read("9999-12-31T23:59:59Z"), Read::Time(_)));
     }
 
     #[test]

@@ -7,11 +7,12 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map, Value as Tree};
 
-use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put, put_inside, scalar};
+use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put_inside, scalar, twice};
 use super::names;
 use super::place::{Trace, shown};
 use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
 use super::value::{Name, Value};
+use super::xml_members::Members;
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};
@@ -116,6 +117,12 @@ impl<'a> Document<'a> {
             .with(|facts| facts.offset = Some(self.reader.buffer_position()))
     }
 
+    /// The failure of a field that has two values.
+    fn differs(&self, field: &Field) -> Error {
+        self.trace.field(field.wire);
+        self.fail(&twice(field))
+    }
+
     fn next(&mut self) -> Result<Next<'a>> {
         if std::mem::take(&mut self.is_empty) {
             self.depth = self.depth.saturating_sub(1);
@@ -168,7 +175,7 @@ impl<'a> Document<'a> {
         items: Option<&'static Index>,
         fields: &mut Vec<(Name, Value)>,
     ) -> Result<()> {
-        let mut members = Members { shape, items, fields, listed: Vec::new(), lists: Vec::new() };
+        let mut members = Members::new(shape, items, fields);
         self.read_rest(&mut members)?;
         let Members { fields, listed, .. } = members;
         if items.is_some() && !listed.is_empty() {
@@ -190,22 +197,30 @@ impl<'a> Document<'a> {
         } else if let Some((outer, inner)) = inner_field_of(shape, wire, members.fields) {
             let value = if is_nil(tag) { self.read_nil(inner) } else { self.read_field(inner) };
             let value = value.inspect_err(|_| self.trace.field(inner.wire))?;
-            put_inside(members.fields, outer, inner, value);
+            if !put_inside(members.fields, outer, inner, value) {
+                return Err(self.differs(inner));
+            }
         } else if let Some(field) = field_of(shape, wire, members.fields.len()) {
             let value = if is_nil(tag) { self.read_nil(field) } else { self.read_field(field) };
             let value = value.inspect_err(|_| self.trace.field(field.wire))?;
-            members.put(field, value);
+            if !members.put(field, value) {
+                return Err(self.differs(field));
+            }
         } else if let Some((field, Kind::Records(inner, _))) = list_of(shape, wire).map(|field| (field, field.kind)) {
             let record = self.read_item(inner).inspect_err(|_| {
                 self.trace.item(members.length(field));
                 self.trace.field(field.wire);
             })?;
-            members.put(field, Value::List(vec![record]));
+            if !members.put(field, Value::List(vec![record])) {
+                return Err(self.differs(field));
+            }
         } else if shape.hoists.iter().any(|name| names::same(wire, name)) {
-            self.read_members(shape, members.items, members.fields)?;
+            let (lists, before) = members.enter();
+            self.read_rest(members)?;
+            members.leave(lists, before);
         } else {
             let tree = self.read_tree().inspect_err(|_| self.trace.field(wire))?;
-            put(members.fields, Name::Owned(names::snake(wire)), Value::Unknown(Box::new(tree)));
+            members.put_unknown(wire, tree);
         }
         Ok(())
     }
@@ -272,7 +287,7 @@ impl<'a> Document<'a> {
     /// Reads the rest of an element as one record, whose first field is `tag`.
     fn read_bare(&mut self, tag: &BytesStart<'a>, shape: &'static Shape) -> Result<Value> {
         let mut fields = Vec::with_capacity(shape.fields.len());
-        let mut members = Members { shape, items: None, fields: &mut fields, listed: Vec::new(), lists: Vec::new() };
+        let mut members = Members::new(shape, None, &mut fields);
         self.read_member(tag, &mut members)?;
         self.read_rest(&mut members)?;
         Ok(finish(shape, fields))
@@ -350,42 +365,6 @@ impl<'a> Document<'a> {
                 Next::End if members.is_empty() => return Ok(Tree::String(text)),
                 Next::End => return Ok(Tree::Object(members)),
             }
-        }
-    }
-}
-
-/// What was read of an element so far.
-struct Members<'f> {
-    shape: &'static Shape,
-    items: Option<&'static Index>,
-    fields: &'f mut Vec<(Name, Value)>,
-    /// The items of a list, where this is its envelope.
-    listed: Vec<Value>,
-    /// The lists that this element has begun.
-    lists: Vec<&'static str>,
-}
-
-impl Members<'_> {
-    /// Keeps a value; the items of a list may come in several elements.
-    fn put(&mut self, field: &'static Field, value: Value) {
-        let is_begun = self.lists.contains(&field.snake);
-        let known = self.fields.iter_mut().find(|(name, _)| is_begun && name == field.snake);
-        match (known, value) {
-            (Some((_, Value::List(items))), Value::List(more)) => items.extend(more),
-            (_, value) => {
-                if matches!(value, Value::List(_)) && !is_begun {
-                    self.lists.push(field.snake);
-                }
-                put(self.fields, Name::Borrowed(field.snake), value);
-            }
-        }
-    }
-
-    /// How many items a list has so far.
-    fn length(&self, field: &Field) -> usize {
-        match self.fields.iter().find(|(name, _)| name == field.snake) {
-            Some((_, Value::List(items))) => items.len(),
-            _ => 0,
         }
     }
 }

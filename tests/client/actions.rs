@@ -23,7 +23,20 @@ fn word(text: &str) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_map_is_sent_by_put_and_gives_nothing_4_2() {
-    for body in ["", "OK", "\"queued\"", r#"{"status":"SUCCESS","errorInfo":""}"#, "The map is queued."] {
+    for body in [
+        "",
+        "OK",
+        "\"queued\"",
+        "null",
+        "{}",
+        r#"{"status":"SUCCESS","errorInfo":""}"#,
+        r#"{"status":"OK","errorInfo":"","result":"nil"}"#,
+        r#"{"Status":"OK","ID":5,"Extra":[1],"Other":null}"#,
+        "<R><status>OK</status><errorInfo/></R>",
+        "<string xmlns=\"x\">The map is queued.</string>",
+        "The map is queued.",
+        "`no wait, not queued.rdp` is queued for the field computer.",
+    ] {
         let script = Script::new(move |_, _| Ok(ok(body)));
         send(&client(&script)).await.unwrap();
         let request = script.request(0);
@@ -59,6 +72,39 @@ async fn both_conflicts_are_told_whatever_the_code_section_7() {
             assert!(body.is_empty() || error.message().contains(text), "{error}");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_200_that_does_not_say_that_the_map_is_queued_is_an_error_4_3() {
+    let page = "<!DOCTYPE html><html><body>Sign in, OK?</body></html>";
+    for (body, kind) in [
+        (page, Kind::Decode),
+        (r#"{"foo":1}"#, Kind::Decode),
+        (r#"{"status":"OK""#, Kind::Decode),
+        ("[]", Kind::Decode),
+        ("<x><y/></x>", Kind::Decode),
+        ("Wait until the file has been delivered.", Kind::Conflict),
+        ("Name-conflict: file not queued.", Kind::Conflict),
+        ("This file is in the queue; wait for delivery.", Kind::Conflict),
+        ("The file was not queued.", Kind::Conflict),
+        ("<string>Please wait.</string>", Kind::Conflict),
+        (r#"{"status":"NAME_CONFLICT"}"#, Kind::Conflict),
+        (r#"{"message":"Wait for delivery."}"#, Kind::Conflict),
+        ("The computer is unknown.", Kind::InvalidRequest),
+        ("The map couldn't be sent.", Kind::InvalidRequest),
+        (r#"{"status":"FAILED"}"#, Kind::InvalidRequest),
+        ("false", Kind::InvalidRequest),
+    ] {
+        let script = Script::new(move |_, _| Ok(ok(body)));
+        let error = send(&client(&script)).await.unwrap_err();
+        assert_eq!((error.kind(), error.facts().status), (kind, Some(200)), "{body}: {error}");
+        assert!(error.message().contains(&body[..body.len().min(40)]), "the words are quoted: {error}");
+    }
+    // After a reply that was lost, the map that waits in the queue is this one.
+    let script = Script::new(|number, _| {
+        if number == 0 { Err(fault(FaultKind::Reset)) } else { Ok(ok("This file is in the queue; wait for delivery.")) }
+    });
+    send(&client(&script)).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

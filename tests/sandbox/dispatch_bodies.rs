@@ -39,6 +39,14 @@ fn a_payload_is_a_json_object_within_bounds_4_6() {
 }
 
 #[test]
+fn what_is_given_comes_back_with_all_its_digits() {
+    let sandbox = start(options());
+    let (status, text) = raw(&sandbox, b"{\"lot\": {\"id\": 123456789012345678901, \"count\": 18446744073709551615}}");
+    assert_eq!(status, 201);
+    assert!(text.contains(r#""lot":{"id":"123456789012345678901","count":18446744073709551615}"#), "{text}");
+}
+
+#[test]
 fn what_is_deepest_can_be_read_again_wherever_it_is_kept() {
     let sandbox = start(options());
     let deep: Value = serde_json::from_str(&format!("{}{}", "[".repeat(64), "]".repeat(64))).unwrap();

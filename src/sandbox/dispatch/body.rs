@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::payload::Object;
 use crate::sandbox::reply::Reply;
 use crate::sandbox::upload;
+use crate::wire::quoted;
 
 /// The largest payload that is taken: 1 MiB.
 const LARGEST: usize = 1024 * 1024;
@@ -39,7 +40,8 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Object, Repl
         let info = format!("The body is larger than {LARGEST} bytes.");
         return Err(Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info));
     }
-    match serde_json::from_slice(&bytes) {
+    // Whole numbers beyond 64 bits would come back as other numbers: they come back as texts with all their digits.
+    match serde_json::from_slice(&quoted(&bytes)) {
         Ok(Value::Object(object)) if object.values().all(|value| is_within(value, DEEPEST)) => Ok(object),
         Ok(Value::Object(_)) => {
             Err(Reply::bad_request(format!("The body has more than {DEEPEST} lists and objects in each other.")))
