@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -178,3 +179,46 @@ def test_an_empty_source_is_not_the_working_folder(client: hl.Client, service: h
     with pytest.raises(ValueError, match="`file` takes a path, not an empty text"):
         client.job_data.upload("")
     assert len(service.requests) == before
+
+
+@pytest.mark.parametrize(
+    ("attempt", "told"),
+    [
+        (lambda client: client.job_data.get("\ud800"), "`id` holds half of a surrogate pair"),
+        (lambda client: client.job_data.list(date="\ud800"), "`date` holds half of a surrogate pair"),
+        (lambda client: client.job_data.read("1", encoding="\ud800"), "`encoding` holds half of a surrogate pair"),
+        (lambda client: client.job_data.get("x" * 70_000), "70000 characters"),
+        (lambda client: client.dispatch.field_operations.complete("x" * 70_000, {"a": 1}), "70000 characters"),
+        (lambda client: client.job_data.get("   "), "only blanks"),
+        (lambda client: client.job_data.get("7 "), "begins or ends with a blank"),
+        (lambda client: client.job_data.read("1", encoding="10000-01-01"), "`encoding` takes the name of an encoding"),
+        (lambda client: client.job_data.read("1", format="FMIS"), "`format` of job_data.read is `FMIS`"),
+        (lambda client: client.job_data.read("1", format="XML"), "`format` of job_data.read is `XML`"),
+        (lambda client: client.job_data.upload(named(" lead.zip")), "begins or ends with a blank"),
+        (lambda client: client.job_data.upload(named("\udcff.zip")), "`file` holds half of a surrogate pair"),
+        (lambda client: client.job_data.upload(b"hello world"), "not a zip that can be read"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_told_before_any_call(
+    client: hl.Client, service: hl.Sandbox, attempt: Callable[[hl.Client], object], told: str
+) -> None:
+    before = len(service.requests)
+    with pytest.raises((ValueError, hl.InvalidRequest), match=told):
+        attempt(client)
+    assert len(service.requests) == before
+
+
+def named(name: str) -> io.BytesIO:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("job.log", "text")
+    content.seek(0)
+    content.name = name
+    return content
+
+
+@pytest.mark.parametrize("name", ['a"b.zip', "50%22 off?.zip", ".hidden.zip"])
+def test_an_upload_keeps_the_name_that_it_is_given(name: str) -> None:
+    with hl.Sandbox.demo() as fresh, hl.Client(**fresh.credentials, rate_limits=()) as client:
+        created = client.job_data.upload(named(name))
+        assert client.job_data.get(created["id"])["device_file_name"] == name
