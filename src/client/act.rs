@@ -115,19 +115,26 @@ fn words(text: &str) -> Option<String> {
         Ok(Value::Boolean(truth)) => Some(if truth { "done" } else { "not done" }.to_owned()),
         Ok(Value::Text(text)) => Some(unquoted(&text)),
         Ok(Value::Record(fields)) if fields.is_empty() => Some(String::new()),
-        Ok(Value::Record(fields)) => {
-            let texts = fields.iter().filter_map(|(_, value)| match value {
-                Value::Text(text) => Some(unquoted(text)),
-                Value::Boolean(false) => Some("not".to_owned()),
-                _ => None,
-            });
-            let words = texts.collect::<Vec<_>>().join(" ");
+        Ok(record @ Value::Record(_)) => {
+            let mut words = String::new();
+            texts(&record, &mut words);
             Some(words).filter(|words| !words.trim().is_empty())
         }
         Ok(_) => None,
         Err(_) if text.starts_with(['{', '[']) => None,
         Err(_) => Some(unquoted(text)),
     }
+}
+
+/// The texts in an object and in the objects in it; what is `false` speaks against all of them.
+fn texts(value: &Value, words: &mut String) {
+    match value {
+        Value::Text(text) => words.push_str(&unquoted(text)),
+        Value::Boolean(false) => words.push_str("not"),
+        Value::Record(fields) => fields.iter().for_each(|(_, value)| texts(value, words)),
+        _ => {}
+    }
+    words.push(' ');
 }
 
 /// A text without what it quotes: a file may be called `wait.rdp`. One that quotes all that it says is left as it is.
