@@ -102,7 +102,7 @@ def test_bad_archives_are_told_and_the_tour_goes_on(tmp_path: Path) -> None:
     jobs = [job for job in json.loads(done.stdout)["jobs"] if job["source"] is not None]
     told = {job["name"]: job["problem"] for job in jobs}
     assert "empty" in told["empty.zip"]
-    assert "not a zip" in told["page"]
+    assert "not a zip" in told["page.zip"]
     assert sorted(job["rows"] for job in jobs if job["problem"] is None) == [1, several["rows"]], "a map of each layer"
 
 
