@@ -198,7 +198,8 @@ class Sandbox:
     ) -> Self:
         """Start a service that does not keep a newcomer waiting: no rate limit, short conversions.
 
-        A client keeps the limit of real services all the same; ``Client(**service.credentials, rate_limits=())`` does not.
+        A client keeps the limit of real services all the same; ``Client(**service.credentials, rate_limits=())`` does
+        not.
         """
         return cls(seed=seed, rate_limits=rate_limits, conversion_time=conversion_time)
 
