@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -345,9 +345,9 @@ def test_a_turn_that_ends_while_calls_wait_side_by_side_forgets_none_of_them() -
         body = {"TotalCount": pages * size, "IsNextPage": (page + 1) * count < pages * size, "JobData": jobs}
         return 200, {"Content-Type": "application/json"}, json.dumps(body).encode()
 
-    keys = {"api_key": "key", "shared_secret": "c2VjcmV0", "access_key": "customer"}
+    keys: dict[str, Any] = {"api_key": "key", "shared_secret": "c2VjcmV0", "access_key": "customer"}
     with (
         web(answer) as host,
-        hl.Client(base_url=f"http://{host}", **keys, rate_limits=(), timeout=(5, 20, 20)) as client,
+        hl.Client(base_url=f"http://{host}", **keys, rate_limits=(), timeout=hl.Timeout(5, 20, 20)) as client,
     ):
         assert client.job_data.list(page_size=size).to_arrow().num_rows == pages * size
