@@ -1,4 +1,4 @@
-//! Code pages of one byte that the Encoding Standard leaves out: those of DOS, found in driver bytes and in zips.
+//! Code pages of one byte that the Encoding Standard leaves out: those of DOS, found in driver bytes and in zips, and two of the Macintosh.
 
 /// The upper half of a code page, one character for each byte from 0x80.
 pub(super) type Page = &'static str;
@@ -29,6 +29,10 @@ pub(super) const CP865: Page = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûù
     └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 pub(super) const CP869: Page = "\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}Ά\u{fffd}·¬¦‘’Έ―ΉΊΪΌ\u{fffd}\u{fffd}ΎΫ©Ώ²³ά£έήίϊΐόύΑΒΓΔΕΖΗ½ΘΙ«»░▒▓│┤ΚΛΜΝ╣║╗╝ΞΟ┐\
     └┴┬├─┼ΠΡ╚╔╩╦╠═╬ΣΤΥΦΧΨΩαβγ┘┌█▄δε▀ζηθικλμνξοπρσςτ΄\u{ad}±υφχ§ψ΅°¨ωϋΰώ■\u{a0}";
+pub(super) const MAC_GREEK: Page = "Ä¹²É³ÖÜ΅àâä΄¨çéèêë£™îï•½‰ôö¦€ùûü†ΓΔΘΛΞΠß®©ΣΪ§≠°·Α±≤≥¥ΒΕΖΗΙΚΜΦΫΨΩ\
+    άΝ¬ΟΡ≈Τ«»…\u{a0}ΥΧΆΈœ–―“”‘’÷ΉΊΌΎέήίόΏύαβψδεφγηιξκλμνοπώρστθωςχυζϊϋΐΰ\u{ad}";
+pub(super) const MAC_CENTRAL_EUROPE: Page = "ÄĀāÉĄÖÜáąČäčĆćéŹźĎíďĒēĖóėôöõúĚěü†°Ę£§•¶ß®©™ę¨≠ģĮįĪ≤≥īĶ∂∑łĻļĽľĹĺŅ\
+    ņŃ¬√ńŇ∆«»…\u{a0}ňŐÕőŌ–—“”‘’÷◊ōŔŕŘ‹›řŖŗŠ‚„šŚśÁŤťÍŽžŪÓÔūŮÚůŰűŲųÝýķŻŁżĢˇ";
 
 /// The text of bytes in a code page.
 pub(super) fn decode(page: Page, bytes: &[u8]) -> String {
@@ -58,6 +62,8 @@ pub(super) fn numbered(number: u32) -> Option<Page> {
         863 => CP863,
         865 => CP865,
         869 => CP869,
+        10_006 => MAC_GREEK,
+        10_029 => MAC_CENTRAL_EUROPE,
         _ => return None,
     })
 }
@@ -68,7 +74,7 @@ mod tests {
 
     #[test]
     fn every_page_has_a_character_for_each_upper_byte() {
-        for number in [437, 737, 775, 850, 852, 855, 857, 860, 861, 862, 863, 865, 869] {
+        for number in [437, 737, 775, 850, 852, 855, 857, 860, 861, 862, 863, 865, 869, 10_006, 10_029] {
             assert_eq!(numbered(number).unwrap().chars().count(), 128, "cp{number}");
         }
     }

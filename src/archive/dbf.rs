@@ -8,6 +8,10 @@ use crate::error::Result;
 
 const FIELD: usize = 32;
 const WINDOW: usize = 256 * 1024;
+/// The bytes that some database programs keep behind the field table for the name of their own file.
+const LINK: usize = 263;
+/// So many cells of fields without width are read whatever the size of the file.
+const EMPTY_CELLS: u64 = 1 << 20;
 
 /// One field of a .dbf.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,25 +43,27 @@ pub struct Header {
 
 impl Header {
     /// Reads the header; the window then stands at the first record.
-    pub fn read<'a>(member: &'a Member, notes: &mut Vec<Diagnostic>) -> Result<(Self, Window<'a>)> {
+    pub fn read(member: &Member, notes: &mut Vec<Diagnostic>) -> Result<(Self, Window)> {
         let mut window = member.window(WINDOW)?;
         let first = window.fill(FIELD)?;
-        let cut = || member.fault(format!("its header is cut: it has {} bytes", member.size()));
+        let fault = |offset: u64, message: String| member.fault(message).with(|facts| facts.offset = Some(offset));
+        let cut = || fault(member.size(), format!("its header is cut: it has {} bytes", member.size()));
         let version = *first.first().ok_or_else(cut)?;
         let records = u64::from(u32_le(first, 4).ok_or_else(cut)?);
         let header_size = usize::from(u16_le(first, 8).ok_or_else(cut)?);
         let record_size = usize::from(u16_le(first, 10).ok_or_else(cut)?);
         let driver = *first.get(29).ok_or_else(cut)?;
         if version == 0x02 || version & 0x07 == 4 {
-            return Err(member.fault(format!("its version {version:#04x} has another layout, which cannot be read")));
+            let message = format!("its version {version:#04x} has another layout, which cannot be read");
+            return Err(fault(0, message));
         }
         if header_size <= FIELD {
-            return Err(member.fault(format!("its header length of {header_size} bytes leaves no room for fields")));
+            return Err(fault(8, format!("its header length of {header_size} bytes leaves no room for fields")));
         }
         let header = window.fill(header_size)?;
         let Some(table) = header.get(FIELD..header_size) else {
-            return Err(member
-                .fault(format!("its header length of {header_size} bytes goes beyond its {} bytes", member.size())));
+            let size = member.size();
+            return Err(fault(8, format!("its header length of {header_size} bytes goes beyond its {size} bytes")));
         };
         let fields = fields(member, table, notes);
         let widths = fields.iter().map(|field| field.width).sum::<usize>().saturating_add(1);
@@ -67,7 +73,34 @@ impl Header {
             let message = format!(
                 "its records have {record_size} bytes, its fields need {widths}: the header contradicts itself"
             );
-            return Err(member.fault(message).with(|facts| facts.offset = Some(10)));
+            return Err(fault(10, message));
+        }
+        let padding = table.get(fields.len().saturating_mul(FIELD).saturating_add(1)..).unwrap_or_default();
+        let table_end = FIELD.saturating_add(fields.len().saturating_mul(FIELD)).saturating_add(1);
+        // Where the records fit behind the table and not behind the declared length, the length is wrong.
+        let fits = |start: usize| records > 0 && fills(member, start, records, record_size);
+        if header_size != table_end && fits(table_end) && !(fits(header_size) && padding.iter().all(|byte| *byte == 0))
+        {
+            let message = format!(
+                "its header length of {header_size} bytes contradicts its field table, which ends at byte {table_end}"
+            );
+            return Err(fault(8, message));
+        }
+        if padding.iter().any(|byte| *byte != 0) && padding.len() != LINK {
+            let message = format!("{} bytes between its field table and its records were left out", padding.len());
+            notes.push(Diagnostic::new("dbf-padding", message).in_member(member.name()));
+        }
+        if record_size > widths {
+            let message =
+                format!("its records have {record_size} bytes, its fields need {widths}: the rest was left out");
+            notes.push(Diagnostic::new("dbf-unused-bytes", message).in_member(member.name()));
+        }
+        // Fields of no width cost memory for each record and have no byte in the file that would pay for it.
+        let empty = fields.iter().filter(|field| field.width == 0).count() as u64;
+        let most = records.min(member.size() / record_size.max(1) as u64).saturating_mul(empty);
+        if most > member.size().max(EMPTY_CELLS) {
+            let message = format!("{empty} fields without width in {records} records: nothing could fill them");
+            return Err(fault(FIELD as u64, message));
         }
         window.consume(header_size);
         Ok((Self { fields, records, record_size, driver }, window))
@@ -95,8 +128,9 @@ fn fields(member: &Member, table: &[u8], notes: &mut Vec<Diagnostic>) -> Vec<Fie
             break;
         };
         let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-        let name = name.get(..end).unwrap_or_default();
-        let name = name.trim_ascii_end().to_vec();
+        let ended = name.get(..end).unwrap_or_default();
+        // Blanks fill a name up where no NUL ends it; before a NUL, they are a part of it.
+        let name = if end == name.len() { ended.trim_ascii_end() } else { ended }.to_vec();
         let width = usize::from(width);
         let decimals = if matches!(kind, b'N' | b'F' | b'n' | b'f') { decimals } else { 0 };
         fields.push(Field { name, kind: kind.to_ascii_uppercase(), offset, width, decimals });

@@ -1,51 +1,153 @@
-//! What something that is not a zip looks like, for a message that helps.
+//! What something that is not a zip looks like, and what reads it, for a message that helps.
 
 use crate::wire::reply;
 
-/// A clause such as `it looks like a web page`, from the first bytes.
-pub(super) fn looks_like(first: &[u8]) -> String {
-    let text = String::from_utf8_lossy(first);
-    let plain = text.trim_start_matches('\u{feff}').trim_start();
-    let lower: String = plain.chars().take(512).collect::<String>().to_ascii_lowercase();
-    if first.is_empty() {
-        return "it is empty (0 bytes)".to_owned();
-    }
-    if lower.starts_with("<!doctype html") || lower.contains("<html") {
-        return format!("it looks like a web page: `{}`", excerpt(plain));
-    }
-    if plain.starts_with('{') {
-        if let Some(response) = reply::decode_response(first) {
-            return format!(
-                "it is an answer of the service, not a file: status `{}`, `{}`",
-                response.status, response.error_info
-            );
-        }
-        return format!("it looks like JSON: `{}`", excerpt(plain));
-    }
-    if plain.starts_with('<') {
-        return format!("it looks like XML: `{}`", excerpt(plain));
-    }
-    let known: [(&[u8], &str); 8] = [
-        (b"PK", "it starts like a zip archive, but its end is missing, so it was probably cut off"),
-        (&[0x1F, 0x8B], "it looks like gzip"),
-        (b"7z\xBC\xAF\x27\x1C", "it looks like a 7z archive"),
-        (b"Rar!", "it looks like a RAR archive"),
-        (b"%PDF", "it looks like a PDF"),
-        (b"BZh", "it looks like bzip2"),
-        (&[0, 0, 0x27, 0x0A], "it looks like a bare .shp, whose siblings can only be found by its path"),
-        (b"PAR1", "it looks like Parquet"),
-    ];
-    for (magic, what) in known {
-        if first.starts_with(magic) {
-            return what.to_owned();
-        }
-    }
-    format!(
-        "it starts with `{}`",
-        first.iter().take(16).map(|byte| byte.escape_ascii().to_string()).collect::<String>()
-    )
+/// So many letters of a text are shown.
+const SHOWN: usize = 60;
+
+/// So many letters of what the service says are shown.
+const SAID: usize = 300;
+
+/// Words that are longer are no words of a language.
+const LONGEST_WORD: usize = 24;
+
+/// What texts hold that must not be shown: settings and replies saved by mistake.
+const SECRETS: [&str; 6] = ["secret", "token", "password", "signature", "credential", "key\""];
+
+/// First bytes, and a clause about what begins so.
+const BEGINNINGS: [(&[u8], &str); 23] = [
+    (b"PK", "it begins like a zip archive of which nothing else is there: fetch it again"),
+    (b"\x1F\x8B", "it is packed with gzip: unpack it (`gunzip`, or Python's `gzip`) and read what is inside"),
+    (b"7z\xBC\xAF\x27\x1C", "it is a 7z archive: unpack it (with 7-Zip) and read the folder"),
+    (b"Rar!", "it is a RAR archive: unpack it (with `unrar` or 7-Zip) and read the folder"),
+    (b"BZh", "it is packed with bzip2: unpack it (`bunzip2`, or Python's `bz2`) and read what is inside"),
+    (b"\xFD7zXZ\0", "it is packed with xz: unpack it (`unxz`, or Python's `lzma`) and read what is inside"),
+    (b"\x28\xB5\x2F\xFD", "it is packed with zstd: unpack it (`unzstd`) and read what is inside"),
+    (b"%PDF", "it is a PDF, which holds no records to read"),
+    (
+        b"\0\0\x27\x0A",
+        "it is a .shp (or .shx) alone, whose siblings can only be found by its path: give the path, or zip them",
+    ),
+    (b"PAR1", "it is Parquet, which `geopandas.read_parquet` and `pyarrow.parquet` read"),
+    (b"ARROW1", "it is an Arrow file, which `pyarrow.feather` reads"),
+    (b"fgb\x03fgb", "it is FlatGeobuf, which `geopandas.read_file` reads"),
+    (b"II*\0", "it is a TIFF, a raster, which rasterio reads"),
+    (b"MM\0*", "it is a TIFF, a raster, which rasterio reads"),
+    (b"\x89PNG", "it is a picture (PNG)"),
+    (b"\xFF\xD8\xFF", "it is a picture (JPEG)"),
+    (
+        b"\xD0\xCF\x11\xE0",
+        "it is a file of an old Office program (.doc, .xls): save the table as .csv and read it with pandas",
+    ),
+    (b"MZ", "it is a program for Windows; where it unpacks an archive, run it and read the folder"),
+    (b"\x7FELF", "it is a program"),
+    (b"\x89HDF", "it is HDF5, which h5py reads"),
+    (b"CDF\x01", "it is NetCDF, which xarray reads"),
+    (b"CDF\x02", "it is NetCDF, which xarray reads"),
+    (b"-----BEGIN", "it is a key or a certificate, which nobody else should see"),
+];
+
+/// Whether something starts like an XML document, in any encoding whose start shows.
+pub(super) fn looks_like_xml(first: &[u8]) -> bool {
+    let plain = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first).trim_ascii_start();
+    let utf16: [&[u8]; 4] = [b"\xFF\xFE<\0", b"\xFE\xFF\0<", b"<\0", b"\0<"];
+    let is_page = plain.get(..14).is_some_and(|start| start.eq_ignore_ascii_case(b"<!doctype html"))
+        || plain.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<html"));
+    (plain.starts_with(b"<") && !is_page) || utf16.iter().any(|start| first.starts_with(start))
 }
 
-fn excerpt(text: &str) -> String {
-    text.chars().take(60).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+/// A clause such as `it is a web page`, from the first bytes.
+pub(super) fn looks_like(first: &[u8]) -> String {
+    if first.is_empty() {
+        return "it is empty (0 bytes): nothing was written to it, or nothing came".to_owned();
+    }
+    if let Some(response) = reply::decode_response(first) {
+        return format!(
+            "it is a reply of the service that was saved in the place of a file: status `{}`, `{}`",
+            said(&response.status),
+            said(&response.error_info)
+        );
+    }
+    if let Some((_, what)) = BEGINNINGS.iter().find(|(start, _)| first.starts_with(start)) {
+        return (*what).to_owned();
+    }
+    if first.starts_with(b"SQLite format 3\0") {
+        let is_package = first.get(68..70).is_some_and(|id| id == b"GP");
+        let what = if is_package { "a GeoPackage" } else { "a database of SQLite (a GeoPackage, perhaps)" };
+        return format!("it is {what}, which `geopandas.read_file` reads");
+    }
+    if first.get(257..262).is_some_and(|magic| magic == b"ustar") {
+        return "it is a tar archive: unpack it (`tar -xf`) and read the folder".to_owned();
+    }
+    if is_table(first) {
+        return "it is a .dbf alone: give its path, or put it into a zip".to_owned();
+    }
+    let text = String::from_utf8_lossy(first);
+    of_text(text.trim_start_matches('\u{feff}').trim_start(), first)
+}
+
+fn of_text(plain: &str, first: &[u8]) -> String {
+    let lower = plain.to_ascii_lowercase();
+    let start = lower.get(..512).unwrap_or(&lower);
+    if start.starts_with("<!doctype html") || start.contains("<html") {
+        let wants_login = ["type=\"password\"", "type='password'", "login", "log in", "sign in"];
+        let what = if wants_login.iter().any(|word| lower.contains(word)) {
+            "a web page that wants a login, saved in the place of a file: log in and fetch the file itself"
+        } else {
+            "a web page, saved in the place of a file"
+        };
+        return format!("it is {what}: `{}`", shown(plain, SHOWN));
+    }
+    if ["<kml", "<gpx", "<gml"].iter().any(|root| start.contains(root)) {
+        return "it is KML, GPX or GML, which `geopandas.read_file` reads".to_owned();
+    }
+    if looks_like_xml(first) {
+        // Texts of two bytes a letter are no use to anybody here.
+        let start = if plain.starts_with('<') { format!(": `{}`", shown(plain, SHOWN)) } else { String::new() };
+        return format!("it is XML, which `hl.read_tree` reads as nested dicts{start}");
+    }
+    if plain.starts_with(['{', '[']) {
+        let is_geo =
+            ["\"featurecollection\"", "\"feature\"", "\"coordinates\""].iter().any(|word| lower.contains(word));
+        if is_geo {
+            return "it is GeoJSON, which `geopandas.read_file` reads".to_owned();
+        }
+        return format!("it is JSON: `{}`", shown(plain, SHOWN));
+    }
+    let line = plain.lines().next().unwrap_or_default();
+    let cells = [',', ';', '\t'].iter().map(|comma| line.matches(*comma).count()).max().unwrap_or(0);
+    if cells > 0 && plain.lines().nth(1).is_some() && !plain.contains(['\0', '\u{fffd}']) {
+        return format!("it is text in columns (CSV), which `pandas.read_csv` reads: `{}`", shown(line, SHOWN));
+    }
+    let bytes = first.iter().take(16).map(|byte| byte.escape_ascii().to_string()).collect::<String>();
+    format!("it begins with `{bytes}`, which is the beginning of nothing that headland knows")
+}
+
+/// Whether something begins like a .dbf: a version, a date, and a length of records.
+fn is_table(first: &[u8]) -> bool {
+    let (Some(&[version, _, month, day]), Some(&[low, high])) =
+        (first.first_chunk(), first.get(8..10).and_then(<[u8]>::first_chunk))
+    else {
+        return false;
+    };
+    let is_version = matches!(version, 0x03 | 0x30 | 0x31 | 0x83 | 0x8B | 0xF5 | 0xFB);
+    is_version && month <= 12 && day <= 31 && u16::from_le_bytes([low, high]) % 32 == 1
+}
+
+/// What the service says, cut short, without long words: addresses with signatures, and keys.
+fn said(text: &str) -> String {
+    let words = text.split_whitespace().map(|word| if word.chars().count() > LONGEST_WORD { "..." } else { word });
+    let text = words.collect::<Vec<_>>().join(" ");
+    let start: String = text.chars().take(SAID).collect();
+    if start.len() < text.len() { format!("{start}...") } else { start }
+}
+
+/// The beginning of a text on one line, without what looks like a secret.
+fn shown(text: &str, most: usize) -> String {
+    let lower = text.to_ascii_lowercase();
+    if SECRETS.iter().any(|word| lower.contains(word)) {
+        return "(not shown, as it may hold a secret)".to_owned();
+    }
+    let start: String = text.chars().take(most).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if text.chars().nth(most).is_some() { format!("{start}...") } else { start }
 }

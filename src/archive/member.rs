@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::store::ReadAt;
+use super::unpack::Method;
 use super::window::Window;
 use crate::error::{Error, Result};
 
@@ -19,8 +20,8 @@ pub struct Member {
 pub(super) enum Body {
     /// Bytes as they are; the checksum is known inside zips.
     Plain { store: Arc<dyn ReadAt>, offset: u64, crc: Option<u32> },
-    /// A raw deflate stream.
-    Deflated { store: Arc<dyn ReadAt>, offset: u64, packed: u64, crc: u32 },
+    /// Bytes compressed by a method of zips.
+    Packed { store: Arc<dyn ReadAt>, offset: u64, packed: u64, crc: u32, method: Method },
     /// Bytes that cannot be had, and why.
     Refused(String),
 }
@@ -40,6 +41,15 @@ impl Member {
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// The bytes that have to be unpacked to read it; none where it is stored as it is.
+    #[must_use]
+    pub fn packed(&self) -> u64 {
+        match &self.body {
+            Body::Packed { packed, .. } => *packed,
+            Body::Plain { .. } | Body::Refused(_) => 0,
+        }
     }
 
     pub(super) fn body(&self) -> &Body {
@@ -66,7 +76,7 @@ impl Member {
     }
 
     /// Starts to read it through a window of `size` bytes.
-    pub fn window(&self, size: usize) -> Result<Window<'_>> {
+    pub fn window(&self, size: usize) -> Result<Window> {
         Window::new(self, size)
     }
 
@@ -81,6 +91,11 @@ impl Member {
             let part = window.fill(1)?;
             if part.is_empty() {
                 break;
+            }
+            // Room grows as bytes come, and never beyond what is declared: a member that is held costs what it holds.
+            if all.capacity() - all.len() < part.len() {
+                let declared = usize::try_from(self.size).unwrap_or(usize::MAX).saturating_sub(all.len());
+                all.reserve_exact(all.len().min(declared).max(part.len()));
             }
             all.extend_from_slice(part);
             let count = part.len();

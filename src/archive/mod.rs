@@ -1,9 +1,16 @@
-//! Archives of job data: zip, shapefile, dbf and their sidecars, and the text of grain carts, over anything that can be read at an offset.
+//! Archives of job data: zip, shapefile, dbf and their sidecars, grain carts, FMIS folders and XML, over anything that can be read at an offset.
+
+#![forbid(unsafe_code)]
 
 mod byte_order;
+mod checksum;
 mod codepage;
+mod contents;
+mod courier;
 mod dbf;
+mod fmis;
 mod grc;
+mod inflow;
 mod kind;
 mod member;
 mod names;
@@ -15,20 +22,27 @@ mod shx;
 mod source;
 mod store;
 mod text;
+mod unpack;
 mod window;
+mod xml;
 mod zip;
-mod zip_directory;
 
 pub use dbf::{Field, Header as TableHeader};
+pub use fmis::Fmis;
+pub use fmis::layout::{Layout, Quantity, Slot};
 pub use grc::GrainCart;
 pub use member::Member;
 pub use note::Diagnostic;
 pub use options::{Limits, Options};
 pub use set::{Set, layers, sets};
-pub use shp::{Flat, Header as ShapeHeader, Record, Shape, Vertices, records};
+pub use shp::reader::{ShapeReader, TakeShapes};
+pub use shp::{Flat, Header as ShapeHeader, Record, Shape, Vertices};
 pub use shx::Index;
 pub use source::Source;
 pub use store::ReadAt;
 pub use text::Encoding;
 pub use window::Window;
+pub use xml::element::Element;
+pub use xml::tree::tree;
+pub use xml::{Document, Event, Holds};
 pub use zip::listed_names;

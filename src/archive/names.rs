@@ -3,6 +3,12 @@
 /// The code of the diagnostic about a refused name.
 pub(super) const REFUSED: &str = "refused-name";
 
+/// How a diagnostic begins about a member that is refused; the reason follows.
+pub(super) const LEFT_OUT: &str = "a member is left out: ";
+
+/// The code of the diagnostic about a symbolic link.
+pub(super) const LINK: &str = "refused-link";
+
 /// The name with forward slashes and without `./`, or why it is refused.
 pub(super) fn clean(name: &str) -> Result<String, &'static str> {
     if name.is_empty() {
@@ -29,6 +35,16 @@ pub(super) fn clean(name: &str) -> Result<String, &'static str> {
         return Err("its name is empty");
     }
     Ok(parts.join("/"))
+}
+
+/// Whether files with this ending are parts of a layer.
+pub(super) fn is_data(ending: &str) -> bool {
+    ["shp", "shx", "dbf", "prj", "cpg", "grc"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+}
+
+/// Whether files with this ending are read row by row, or hold such files.
+pub(super) fn has_rows(ending: &str) -> bool {
+    ["shp", "dbf", "grc", "tab", "zip"].iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 /// Whether a member is what macOS adds beside the real ones.

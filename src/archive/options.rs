@@ -36,14 +36,14 @@ impl Default for Options {
 /// Limits that come before any allocation.
 ///
 /// The defaults take every honest archive of field data and leave a laptop its memory: what is read of an archive takes
-/// about as much memory as its .shp and .dbf have bytes, a .dbf has at most 2 GiB by its own format, and the largest
+/// about as much memory as its .shp and .dbf have bytes, a .shp has at most 4 GiB by its own format, and the largest
 /// yield data deflate to a tenth, tables of blank-padded text to a hundredth. A zip of 6 MB that inflates to 1 GB is
 /// neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Members in an archive or files in a folder: 65,536.
     pub members: usize,
-    /// Bytes of one member when inflated: 2 GiB.
+    /// Bytes of one member when inflated: 4 GiB, where the format of a .shp ends.
     pub bytes: u64,
     /// How many times its compressed size a member above 64 MiB may inflate to: 100.
     pub ratio: u64,
@@ -55,6 +55,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { members: 65_536, bytes: 2 << 30, ratio: 100, nesting: 1, name: 4_096 }
+        Self { members: 65_536, bytes: 4 << 30, ratio: 100, nesting: 1, name: 4_096 }
     }
 }

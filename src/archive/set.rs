@@ -1,11 +1,18 @@
 //! Members that belong together: one set is one layer.
 
+use std::collections::{HashMap, HashSet};
+
+use super::contents::described;
+use super::fmis::{self, Fmis};
 use super::member::Member;
 use super::names;
 use super::note::Diagnostic;
-use super::options::Limits;
+use super::options::{Limits, Options};
 use super::source::Source;
 use crate::error::{Error, Kind, Result};
+
+/// So many names are listed in a message.
+const TOLD: usize = 20;
 
 /// The members of one layer; a set without shapes is a table.
 #[derive(Clone, Debug)]
@@ -24,14 +31,18 @@ pub struct Set {
     pub cpg: Option<Member>,
     /// What a vendor says about the columns, such as their units.
     pub metadata: Option<Member>,
+    /// What the .shp says of itself in XML: ISO, FGDC or ESRI metadata.
+    pub shp_xml: Option<Member>,
     /// The text of a grain cart, which is a layer of its own.
     pub grc: Option<Member>,
+    /// The records of a product in an FMIS folder, which are a layer of their own.
+    pub fmis: Option<Fmis>,
 }
 
 /// The layers of a source, in its order, and what was refused on the way.
-pub fn sets(source: &Source, limits: &Limits) -> Result<(Vec<Set>, Vec<Diagnostic>)> {
+pub fn sets(source: &Source, options: &Options) -> Result<(Vec<Set>, Vec<Diagnostic>)> {
     let mut notes = Vec::new();
-    let members = source.members(limits, &mut notes)?;
+    let members = source.members(&options.limits, options.strict, &mut notes)?;
     let sets = group(&members);
     if sets.is_empty() {
         return Err(nothing(source, &members, &notes));
@@ -41,36 +52,47 @@ pub fn sets(source: &Source, limits: &Limits) -> Result<(Vec<Set>, Vec<Diagnosti
 
 /// The names of the layers of a source.
 pub fn layers(source: &Source, limits: &Limits) -> Result<Vec<String>> {
-    Ok(sets(source, limits)?.0.into_iter().map(|set| set.name).collect())
+    let options = Options { limits: *limits, ..Options::default() };
+    Ok(sets(source, &options)?.0.into_iter().map(|set| set.name).collect())
 }
 
 impl Set {
     /// The one that is meant: by name, or the only one with shapes, or the only one.
     pub fn choose(sets: Vec<Self>, name: Option<&str>, source: &Source) -> Result<Self> {
-        let listed = || sets.iter().map(|set| format!("`{}`", set.name)).collect::<Vec<_>>().join(", ");
+        let listed = || {
+            let names: Vec<String> = sets.iter().take(TOLD).map(|set| format!("`{}`", set.name)).collect();
+            let more = sets.len().saturating_sub(TOLD);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more, which `layers` names") };
+            names.join(", ") + &more
+        };
         if let Some(name) = name {
             let message = || format!("`{}` has no layer `{name}`; it has {}", source.name(), listed());
             let found =
                 sets.iter().position(|set| set.name == name).ok_or_else(|| Error::new(Kind::Value, message()))?;
             return sets.into_iter().nth(found).ok_or_else(|| Error::new(Kind::Value, name.to_owned()));
         }
-        let with_shapes = sets.iter().filter(|set| set.shp.is_some()).count();
+        let with_shapes = sets.iter().filter(|set| set.has_places()).count();
         if with_shapes > 1 || (with_shapes == 0 && sets.len() > 1) {
             let message =
                 format!("`{}` has {} layers; choose one with `layer`: {}", source.name(), sets.len(), listed());
             return Err(Error::new(Kind::Archive, message));
         }
-        let found = sets.iter().position(|set| set.shp.is_some()).unwrap_or(0);
+        let found = sets.iter().position(Self::has_places).unwrap_or(0);
         sets.into_iter().nth(found).ok_or_else(|| Error::new(Kind::Archive, "there is no layer".to_owned()))
     }
 }
 
 impl Set {
-    /// An error where a member that this layer lacks was refused for its name: then the data need it.
+    /// Whether its records have places for certain; tables beside such a layer are not meant first.
+    fn has_places(&self) -> bool {
+        self.shp.is_some() || self.fmis.is_some()
+    }
+
+    /// An error where a member that this layer lacks was refused for its name or as a link: then the data need it.
     pub fn lacks_refused(&self, notes: &[Diagnostic]) -> Result<()> {
         let stem = self.name.rsplit('/').next().unwrap_or(&self.name);
         let lacking = [("shp", &self.shp), ("shx", &self.shx), ("dbf", &self.dbf), ("prj", &self.prj)];
-        for note in notes.iter().filter(|note| note.code == names::REFUSED) {
+        for note in notes.iter().filter(|note| [names::REFUSED, names::LINK].contains(&note.code)) {
             let member = note.member.as_deref().unwrap_or_default();
             let file = member.rsplit(['/', '\\']).next().unwrap_or(member).split('\0').next().unwrap_or_default();
             let is_needed = file.rsplit_once('.').is_some_and(|(name, ending)| {
@@ -78,7 +100,8 @@ impl Set {
                 name.eq_ignore_ascii_case(stem) && role.is_some_and(|(_, found)| found.is_none())
             });
             if is_needed {
-                let message = format!("layer `{}` needs a member that is refused: {}", self.name, note.message);
+                let reason = note.message.trim_start_matches(names::LEFT_OUT);
+                let message = format!("layer `{}` needs a member that was refused: {reason}", self.name);
                 return Err(Error::archive(member, message));
             }
         }
@@ -89,13 +112,18 @@ impl Set {
 fn group(members: &[Member]) -> Vec<Set> {
     let of_kind =
         |kind: &str| -> Vec<&Member> { members.iter().filter(|member| member.stem_and_ending().1 == kind).collect() };
+    // An archive may hold tens of thousands of members, so each name is looked up and never searched for.
+    let (mut exact, mut loose) = (HashMap::new(), HashMap::new());
+    for member in members {
+        let (stem, kind) = member.stem_and_ending();
+        loose.entry((stem.to_ascii_lowercase(), kind.clone())).or_insert(member);
+        exact.entry((stem.to_owned(), kind)).or_insert(member);
+    }
     // The same stem, to the letter if possible: `T.DBF` belongs to `t.shp` only where there is no `t.dbf`.
     let sibling = |stem: &str, kind: &str, suffix: &str| -> Option<Member> {
-        let wanted = format!("{stem}{suffix}");
-        let found = of_kind(kind);
-        let exact = found.iter().find(|member| member.stem_and_ending().0 == wanted);
-        let loose = || found.iter().find(|member| member.stem_and_ending().0.eq_ignore_ascii_case(&wanted));
-        exact.or_else(loose).map(|member| (*member).clone())
+        let wanted = (format!("{stem}{suffix}"), kind.to_owned());
+        let found = exact.get(&wanted).or_else(|| loose.get(&(wanted.0.to_ascii_lowercase(), wanted.1)));
+        found.map(|member| (*member).clone())
     };
     let set = |stem: &str, shp: Option<&Member>, dbf: Option<Member>| Set {
         name: stem.to_owned(),
@@ -105,48 +133,56 @@ fn group(members: &[Member]) -> Vec<Set> {
         prj: sibling(stem, "prj", ""),
         cpg: sibling(stem, "cpg", ""),
         metadata: sibling(stem, "json", "-Deere-Metadata"),
+        shp_xml: shp.and_then(|_| sibling(stem, "xml", ".shp")),
         grc: None,
+        fmis: None,
     };
     let mut sets: Vec<Set> = Vec::new();
     for shp in of_kind("shp") {
         let stem = shp.stem_and_ending().0;
         sets.push(set(stem, Some(shp), sibling(stem, "dbf", "")));
     }
+    let used: HashSet<String> =
+        sets.iter().filter_map(|set| set.dbf.as_ref()).map(|dbf| dbf.name().to_owned()).collect();
     for dbf in of_kind("dbf") {
-        let used = sets.iter().any(|set| set.dbf.as_ref().is_some_and(|used| used.name() == dbf.name()));
-        if !used {
+        if !used.contains(dbf.name()) {
             sets.push(set(dbf.stem_and_ending().0, None, Some(dbf.clone())));
         }
     }
-    sets.extend(of_kind("grc").into_iter().map(|grc| Set {
-        name: grc.stem_and_ending().0.to_owned(),
+    let alone = |member: &Member| Set {
+        name: member.stem_and_ending().0.to_owned(),
         shp: None,
         shx: None,
         dbf: None,
         prj: None,
         cpg: None,
         metadata: None,
-        grc: Some(grc.clone()),
-    }));
+        shp_xml: None,
+        grc: None,
+        fmis: None,
+    };
+    sets.extend(of_kind("grc").into_iter().map(|grc| Set { grc: Some(grc.clone()), ..alone(grc) }));
+    let products = fmis::products(members).into_iter();
+    sets.extend(products.map(|product| Set { fmis: Some(product.clone()), ..alone(&product.tab) }));
     let short = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
-    let names: Vec<String> = sets.iter().map(|set| short(&set.name)).collect();
-    for (set, name) in sets.iter_mut().zip(&names) {
+    let mut times: HashMap<String, usize> = HashMap::new();
+    for set in &sets {
+        *times.entry(short(&set.name)).or_default() += 1;
+    }
+    for set in &mut sets {
         // Two layers of one name in different folders keep their folders.
-        if names.iter().filter(|other| *other == name).count() == 1 {
-            set.name.clone_from(name);
+        let name = short(&set.name);
+        if times.get(&name) == Some(&1) {
+            set.name = name;
         }
     }
     sets
 }
 
 fn nothing(source: &Source, members: &[Member], notes: &[Diagnostic]) -> Error {
-    let members: Vec<String> = members.iter().take(5).map(|member| format!("`{}`", member.file_name())).collect();
-    let what = if members.is_empty() { "it is empty".to_owned() } else { format!("it holds {}", members.join(", ")) };
-    let refused: String = notes
-        .iter()
-        .take(3)
-        .map(|note| ["; `", note.member.as_deref().unwrap_or_default(), "`: ", &note.message].concat())
-        .collect();
-    let message = format!("`{}` holds no shapefile, no .dbf and no .grc: {what}{refused}", source.name());
-    Error::new(Kind::Archive, message).with(|facts| facts.member = notes.first().and_then(|note| note.member.clone()))
+    let held = described(members, notes);
+    let (name, what) = (source.name(), if source.is_folder() { " is a folder, and" } else { "" });
+    let message = format!("`{name}`{what} holds no layer (a shapefile, a .dbf, a .grc or an FMIS folder): {held}");
+    let member = notes.iter().find_map(|note| note.member.clone());
+    Error::new(Kind::Archive, message).with(|facts| facts.member = member)
 }

@@ -2,15 +2,21 @@
 
 use super::byte_order::i32_be;
 use super::member::Member;
+use super::shp::{HEADER, header_of};
 use crate::error::{Error, Result};
 
-const HEADER: usize = 100;
 const ENTRY: usize = 8;
+const WINDOW: usize = 64 * 1024;
+/// The most entries that room is made for before they are read, since sizes may lie.
+const MOST_ROOM: usize = 1 << 24;
 
-/// The offsets of records in bytes, in the order of rows; 0 stands for a record without a shape.
+/// The offsets of records, in the order of rows; 0 stands for a record without a shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
-    offsets: Vec<u64>,
+    /// In words of two bytes, as the file has them: half the memory of offsets in bytes.
+    words: Vec<u32>,
+    in_order: bool,
+    has_odd_length: bool,
 }
 
 impl Index {
@@ -20,44 +26,82 @@ impl Index {
             return Ok(None);
         }
         // Records of a shapefile take at least 12 bytes, so an index of more entries than that is none.
-        let bytes = member.read_all(shp_size.saturating_mul(2).saturating_add(64 * 1024))?;
-        if bytes.len() < HEADER || i32_be(&bytes, 0) != Some(9994) {
-            return Err(member.fault("it is not an index of shapes: its header is cut or has another code"));
+        let most = shp_size.saturating_mul(2).saturating_add(64 * 1024);
+        if member.size() > most {
+            let message = format!("{} bytes are more than the {most} that are read of it", member.size());
+            return Err(member.fault(message));
         }
-        let declared = i32_be(&bytes, 24).and_then(|words| usize::try_from(words).ok()).unwrap_or(0).saturating_mul(2);
-        let end = if (HEADER..=bytes.len()).contains(&declared) { declared } else { bytes.len() };
-        let mut offsets = Vec::with_capacity(end.saturating_sub(HEADER) / ENTRY);
-        for (record, entry) in bytes.get(HEADER..end).unwrap_or_default().chunks_exact(ENTRY).enumerate() {
-            let offset = i32_be(entry, 0).and_then(|words| u64::try_from(words).ok()).map(|words| words * 2);
-            let offset = offset
-                .filter(|at| *at == 0 || (*at >= HEADER as u64 && *at + 12 <= shp_size))
-                .ok_or_else(|| Self::unfit(member, record))?;
-            offsets.push(offset);
+        let mut window = member.window(WINDOW)?;
+        let header = window.fill(HEADER)?;
+        header_of("an index of shapes", member, header)?;
+        let declared = i32_be(header, 24).and_then(|words| u64::try_from(words).ok()).unwrap_or(0).saturating_mul(2);
+        let end = if (HEADER as u64..=member.size()).contains(&declared) { declared } else { member.size() };
+        window.consume(HEADER);
+        let entries = usize::try_from(end.saturating_sub(HEADER as u64) / ENTRY as u64).unwrap_or(usize::MAX);
+        let mut words: Vec<u32> = Vec::with_capacity(entries.min(MOST_ROOM));
+        let (mut last, mut in_order) = (0, true);
+        while words.len() < entries {
+            let bytes = window.fill(ENTRY)?;
+            let count = (bytes.len() / ENTRY).min(entries - words.len());
+            if count == 0 {
+                break;
+            }
+            for entry in bytes.chunks_exact(ENTRY).take(count) {
+                let word = i32_be(entry, 0).and_then(|word| u32::try_from(word).ok());
+                let fits = |word: u32| {
+                    let at = u64::from(word) * 2;
+                    at == 0 || (at >= HEADER as u64 && at + 12 <= shp_size)
+                };
+                let Some(word) = word.filter(|word| fits(*word)) else {
+                    return Err(unfit(member, words.len(), i32_be(entry, 0), shp_size));
+                };
+                if word > 0 {
+                    in_order &= word > last;
+                    last = word;
+                }
+                words.push(word);
+            }
+            window.consume(count * ENTRY);
         }
-        Ok(Some(Self { offsets }))
+        window.finish()?;
+        Ok(Some(Self { words, in_order, has_odd_length: declared != member.size() }))
     }
 
-    fn unfit(member: &Member, record: usize) -> Error {
-        member
-            .fault("the index points outside the .shp: the .shp is truncated, or the two do not belong together")
-            .with(|facts| facts.record = Some(record as u64))
-            .with(|facts| facts.offset = Some((HEADER + record * ENTRY) as u64))
-    }
-
-    /// The offsets of records in bytes.
+    /// The offset of a record in bytes; `None` behind the last.
     #[must_use]
-    pub fn offsets(&self) -> &[u64] {
-        &self.offsets
+    pub fn offset(&self, record: u64) -> Option<u64> {
+        let word = self.words.get(usize::try_from(record).ok()?)?;
+        Some(u64::from(*word) * 2)
+    }
+
+    /// How many records there are.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.words.len() as u64
+    }
+
+    /// Whether it has another length than it declares: entries may be cut off, or stand beyond its end.
+    #[must_use]
+    pub fn has_odd_length(&self) -> bool {
+        self.has_odd_length
     }
 
     /// Whether the records stand in the file in the order of rows, so that one pass reads them.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
-        let mut last = 0;
-        self.offsets.iter().filter(|at| **at > 0).all(|at| {
-            let rises = *at > last;
-            last = *at;
-            rises
-        })
+        self.in_order
     }
+}
+
+/// The error of an entry that names no place of a record.
+fn unfit(member: &Member, record: usize, word: Option<i32>, shp_size: u64) -> Error {
+    let place = i64::from(word.unwrap_or(0)).saturating_mul(2);
+    let message = format!(
+        "the index puts record {record} at byte {place} of the .shp, which has {shp_size} bytes: the .shp is truncated, or \
+         the two do not belong together"
+    );
+    member.fault(message).with(|facts| {
+        facts.record = Some(record as u64);
+        facts.offset = Some((record.saturating_mul(ENTRY) as u64).saturating_add(HEADER as u64));
+    })
 }

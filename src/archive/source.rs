@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::fmis;
 use super::grc::is_grc;
-use super::kind::looks_like;
+use super::kind::{looks_like, looks_like_xml};
 use super::member::{Body, Member};
 use super::names;
 use super::note::Diagnostic;
 use super::options::Limits;
 use super::store::{LazyFile, ReadAt};
 use super::zip;
-use super::zip_directory::exact;
+use super::zip::directory::exact;
 use crate::error::{Error, Kind, Result};
 
 /// Bytes of an archive inside an archive, which has to be held in memory.
@@ -25,8 +26,10 @@ const HEAD: u64 = 16 << 10;
 /// The name of a grain cart file that has none.
 const UNNAMED_CART: &str = "grain_cart.grc";
 
-/// Bytes of all archives inside an archive together.
-const ALL_NESTED: u64 = 1 << 30;
+/// Bytes of all archives inside an archive together, beside so many times its own size: they are held in memory, and
+/// archives deflate little unless they are stored or made to burst.
+const ALL_NESTED: u64 = 64 << 20;
+const NESTED_RATIO: u64 = 16;
 
 /// How deep folders are searched.
 const DEPTH: usize = 8;
@@ -34,7 +37,7 @@ const DEPTH: usize = 8;
 /// Where bytes come from.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A zip, a folder, one file of a shapefile beside its siblings, or a grain cart file.
+    /// A zip, a folder, one file of a shapefile or of an FMIS folder beside its siblings, or a grain cart file.
     Path(PathBuf),
     /// A zip or a grain cart file in memory.
     Bytes(Bytes),
@@ -50,12 +53,56 @@ impl Source {
         }
     }
 
+    /// What may be read as one document: the source itself where it is one file and no zip, else what it holds.
+    pub(super) fn documents(&self, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
+        let (store, name): (Arc<dyn ReadAt>, String) = match self {
+            Self::Bytes(bytes) => (Arc::new(bytes.clone()), self.name()),
+            Self::Path(path) if path.is_dir() => return self.members(limits, true, notes),
+            Self::Path(path) => {
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                (Arc::new(LazyFile::new(path)), name)
+            }
+        };
+        let size = store.size().map_err(|cause| match self {
+            Self::Path(path) => Error::file("read", path, &cause),
+            Self::Bytes(_) => Error::new(Kind::Archive, format!("cannot be read: {cause}")),
+        })?;
+        let first = exact(&store, 0, size.min(HEAD)).unwrap_or_default();
+        let found =
+            if looks_like_xml(&first) { None } else { zip::members(&store, &self.name(), limits, true, notes)? };
+        match found {
+            Some(members) => {
+                let is_document = |member: &Member| member.stem_and_ending().1 == "xml";
+                nested(members, limits.nesting, room(&store), limits, true, notes, &is_document)
+            }
+            None if looks_like_xml(&first) => {
+                Ok(vec![Member::new(name, size, Body::Plain { store, offset: 0, crc: None })])
+            }
+            None => {
+                Err(Error::new(Kind::Archive, format!("`{}` is no XML document: {}", self.name(), looks_like(&first))))
+            }
+        }
+    }
+
+    /// Whether it is a folder, whatever its name says.
+    pub(super) fn is_folder(&self) -> bool {
+        matches!(self, Self::Path(path) if path.is_dir())
+    }
+
+    /// Whether a member is the source itself, and not something inside it.
+    pub(super) fn is_file_of(&self, member: &Member) -> bool {
+        match self {
+            Self::Bytes(_) => member.name() == self.name(),
+            Self::Path(path) => path.is_file() && path.file_name().is_some_and(|name| *name == *member.name()),
+        }
+    }
+
     /// What it holds, with what was refused noted.
-    pub(super) fn members(&self, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
+    pub(super) fn members(&self, limits: &Limits, is_strict: bool, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
         match self {
             Self::Bytes(bytes) => {
                 let store: Arc<dyn ReadAt> = Arc::new(bytes.clone());
-                archive(&store, &self.name(), UNNAMED_CART, limits, notes)
+                archive(&store, &self.name(), UNNAMED_CART, limits, is_strict, notes)
             }
             Self::Path(path) => {
                 let meta = std::fs::metadata(path).map_err(|cause| Error::file("read", path, &cause))?;
@@ -65,13 +112,16 @@ impl Source {
                     return Ok(members);
                 }
                 if ending(path).is_some_and(|ending| matches!(&*ending, "shp" | "shx" | "dbf" | "prj" | "cpg")) {
-                    return siblings(path);
+                    return siblings(path, same_stem(path));
+                }
+                if let Some(is_sibling) = fmis::siblings_of(path) {
+                    return siblings(path, is_sibling);
                 }
                 let store: Arc<dyn ReadAt> = Arc::new(LazyFile::new(path));
                 // A file that cannot be opened at all is told as such, not as a broken archive.
                 store.size().map_err(|cause| Error::file("read", path, &cause))?;
                 let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-                archive(&store, &self.name(), &file_name, limits, notes)
+                archive(&store, &self.name(), &file_name, limits, is_strict, notes)
             }
         }
     }
@@ -86,9 +136,10 @@ fn archive(
     name: &str,
     file_name: &str,
     limits: &Limits,
+    is_strict: bool,
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Member>> {
-    let Some(members) = zip::members(store, name, limits, notes)? else {
+    let Some(members) = zip::members(store, name, limits, is_strict, notes)? else {
         let size = store.size().unwrap_or(0);
         let first = exact(store, 0, size.min(HEAD)).unwrap_or_default();
         let is_called_cart = ending(Path::new(file_name)).is_some_and(|ending| ending == "grc");
@@ -96,16 +147,40 @@ fn archive(
             let called = if is_called_cart { file_name.to_owned() } else { format!("{file_name}.grc") };
             return Ok(vec![Member::new(called, size, Body::Plain { store: Arc::clone(store), offset: 0, crc: None })]);
         }
-        let first = first.get(..first.len().min(1024)).unwrap_or_default();
-        return Err(Error::new(Kind::Archive, format!("`{name}` is not a zip archive: {}", looks_like(first))));
+        return Err(Error::new(Kind::Archive, format!("`{name}` is not a zip archive: {}", looks_like(&first))));
     };
-    nested(members, limits.nesting, limits, notes)
+    let is_data =
+        |member: &Member| matches!(&*member.stem_and_ending().1, "shp" | "dbf" | "grc") || fmis::is_layout(member);
+    nested(members, limits.nesting, room(store), limits, is_strict, notes, &is_data)
 }
 
-/// Members of archives inside the archive, where it holds no data itself.
-fn nested(members: Vec<Member>, nesting: usize, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
-    let has_data = members.iter().any(|member| matches!(&*member.stem_and_ending().1, "shp" | "dbf" | "grc"));
-    if has_data || nesting == 0 {
+/// The bytes that all archives inside one may have together.
+fn room(store: &Arc<dyn ReadAt>) -> u64 {
+    ALL_NESTED.saturating_add(store.size().unwrap_or(0).saturating_mul(NESTED_RATIO))
+}
+
+/// Members of archives inside the archive, where it holds nothing of what `is_wanted` itself.
+fn nested(
+    members: Vec<Member>,
+    nesting: usize,
+    room: u64,
+    limits: &Limits,
+    is_strict: bool,
+    notes: &mut Vec<Diagnostic>,
+    is_wanted: &dyn Fn(&Member) -> bool,
+) -> Result<Vec<Member>> {
+    let has_wanted = members.iter().any(is_wanted);
+    if !has_wanted
+        && nesting == 0
+        && let Some(inner) = members.iter().find(|member| member.stem_and_ending().1 == "zip")
+    {
+        let message = format!(
+            "archives inside archives are followed {} deep; if you trust it, raise Limits(nesting=...)",
+            limits.nesting
+        );
+        notes.push(Diagnostic::new("nested-archive", message).in_member(inner.name()));
+    }
+    if has_wanted || nesting == 0 {
         return Ok(members);
     }
     let mut all = Vec::new();
@@ -113,19 +188,31 @@ fn nested(members: Vec<Member>, nesting: usize, limits: &Limits, notes: &mut Vec
     for member in members {
         if member.stem_and_ending().1 == "zip" {
             held = held.saturating_add(member.size());
-            if held > ALL_NESTED {
-                return Err(
-                    member.fault(format!("the archives inside it have more than {ALL_NESTED} bytes: unpack it"))
-                );
+            if held > room {
+                return Err(member.fault(format!("the archives inside it have more than {room} bytes: unpack it")));
             }
-            let store: Arc<dyn ReadAt> = Arc::new(Bytes::from(member.read_all(limits.bytes.min(NESTED))?));
-            let inner = zip::members(&store, member.name(), limits, notes)?.unwrap_or_default();
-            let inner = nested(inner, nesting - 1, limits, notes)?;
+            let found = member.read_all(limits.bytes.min(NESTED)).and_then(|bytes| {
+                let store: Arc<dyn ReadAt> = Arc::new(Bytes::from(bytes));
+                zip::members(&store, member.name(), limits, is_strict, notes)
+            });
+            let inner = match found {
+                // The others may be whole.
+                Err(error) if !is_strict => {
+                    let message = format!("an archive inside the archive could not be read: {error}");
+                    notes.push(Diagnostic::new("unreadable-member", message).in_member(member.name()));
+                    Vec::new()
+                }
+                found => found?.unwrap_or_default(),
+            };
+            let room = room.saturating_sub(held);
+            let inner = nested(inner, nesting - 1, room, limits, is_strict, notes, is_wanted)?;
             all.extend(inner.into_iter().map(|inner| inner.inside(member.name())));
         }
         all.push(member);
         if all.len() > limits.members {
-            return Err(Error::new(Kind::Archive, format!("it has more than {} members", limits.members)));
+            let message =
+                format!("it has more than {} members; if you trust it, raise Limits(members=...)", limits.members);
+            return Err(Error::new(Kind::Archive, message));
         }
     }
     Ok(all)
@@ -152,7 +239,7 @@ fn folder(
         }
         if kind.is_symlink() {
             notes.push(
-                Diagnostic::new("refused-link", "a symbolic link is left out: links are not followed").in_member(&name),
+                Diagnostic::new(names::LINK, "a symbolic link is left out: links are not followed").in_member(&name),
             );
         } else if kind.is_dir() {
             if depth > 0 {
@@ -161,7 +248,11 @@ fn folder(
         } else if kind.is_file() {
             members.push(file(&entry.path(), name)?);
             if members.len() > limits.members {
-                let message = format!("`{}` holds more than {} files", path.display(), limits.members);
+                let message = format!(
+                    "`{}` holds more than {} files; if you trust it, raise Limits(members=...)",
+                    path.display(),
+                    limits.members
+                );
                 return Err(Error::new(Kind::Archive, message));
             }
         }
@@ -169,12 +260,20 @@ fn folder(
     Ok(())
 }
 
-/// The files beside `path` that share its stem, whatever the case of their letters.
-fn siblings(path: &Path) -> Result<Vec<Member>> {
+/// Whether a file beside `path` shares its stem, whatever the case of their letters, or is a sidecar of that stem.
+fn same_stem(path: &Path) -> impl Fn(&str) -> bool + use<> {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
+    move |other: &str| {
+        let other = other.to_lowercase();
+        let endings = ["-deere-metadata.json", ".shp.xml"];
+        other.rsplit_once('.').is_some_and(|(other, _)| other == stem)
+            || endings.iter().any(|ending| other.strip_suffix(ending) == Some(&*stem))
+    }
+}
+
+/// The files beside `path` that belong to it, by their names.
+fn siblings(path: &Path, belongs: impl Fn(&str) -> bool) -> Result<Vec<Member>> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let stem_of = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
-    let stem = stem_of(path).unwrap_or_default();
-    let metadata = format!("{stem}-deere-metadata");
     let exact_stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let mut found = Vec::new();
     let entries = std::fs::read_dir(parent)
@@ -182,9 +281,9 @@ fn siblings(path: &Path) -> Result<Vec<Member>> {
         .map_err(|cause| Error::file("list", parent, &cause))?;
     for entry in entries {
         let other = entry.path();
-        let is_file = std::fs::metadata(&other).is_ok_and(|meta| meta.is_file());
-        if is_file && stem_of(&other).is_some_and(|other| other == stem || other == metadata) {
-            found.push((other.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(), other));
+        let name = other.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if belongs(&name) && std::fs::metadata(&other).is_ok_and(|meta| meta.is_file()) {
+            found.push((name, other));
         }
     }
     // The file that was named comes first, then those with exactly its stem: they win over other spellings.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::WINDOWS_1252;
+use encoding_rs::{DecoderResult, WINDOWS_1252};
 
 use super::codepage;
 use super::note::Diagnostic;
@@ -69,6 +69,11 @@ impl Encoding {
             0x4E | 0x79 => 949,
             0x4F | 0x78 => 950,
             0x50 | 0x7C => 874,
+            0x7D => 1255,
+            0x7E => 1256,
+            0x96 => 10_007,
+            0x97 => 10_029,
+            0x98 => 10_006,
             0x67 => 861,
             0x6A | 0x86 => 737,
             0x6B | 0x88 => 857,
@@ -88,6 +93,11 @@ impl Encoding {
         if let Some((member, bytes)) = cpg {
             let text = String::from_utf8_lossy(bytes);
             if let Some(found) = Self::named(&text) {
+                let words = split_number(&text.trim().to_ascii_lowercase()).map_or("", |(words, _)| words).to_owned();
+                if SPOKEN.contains(&&*words) {
+                    let message = format!("`{}` is no name of an encoding; its number was taken", found.name);
+                    notes.push(Diagnostic::new("cpg-habit", message).in_member(member));
+                }
                 return found;
             }
             let start: String = text.chars().take(40).collect();
@@ -119,7 +129,9 @@ impl Encoding {
                     None => char::from(*byte),
                     Some(upper) => table.get(usize::from(upper)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
                 };
-                (bytes.iter().map(letter).collect::<String>().into(), false)
+                let text: String = bytes.iter().map(letter).collect();
+                let wrong = text.contains(char::REPLACEMENT_CHARACTER);
+                (text.into(), wrong)
             }
             How::Standard(encoding) => {
                 let (text, wrong) = encoding.decode_without_bom_handling(bytes);
@@ -135,12 +147,51 @@ impl Encoding {
     }
 }
 
+impl Encoding {
+    /// The name of a column, and what is wrong with it: a code and a clause. Writers fill eleven bytes, some ten, and cut
+    /// through letters of several bytes there: of such a letter nothing is left.
+    #[must_use]
+    pub fn column_name(&self, bytes: &[u8]) -> (String, Option<(&'static str, &'static str)>) {
+        let (text, is_doubtful) = self.decode(bytes);
+        if !is_doubtful {
+            return (text.into_owned(), None);
+        }
+        if bytes.len() >= SHORTEST_CUT
+            && let Some(whole) = self.without_cut_letter(bytes)
+        {
+            return (whole, Some(("name-cut", "was cut inside its last letter, which was left out")));
+        }
+        (text.into_owned(), Some(("text-recoded", "is not valid in its encoding; it was read as far as possible")))
+    }
+
+    /// The text of `bytes` before a last letter that is not whole; `None` where anything else is wrong. Where nothing is
+    /// declared, an earlier letter must show that it is UTF-8, since the byte may be a letter of its own.
+    fn without_cut_letter(&self, bytes: &[u8]) -> Option<String> {
+        let encoding = match &self.how {
+            How::Utf8 | How::Undeclared => encoding_rs::UTF_8,
+            How::Standard(encoding) => encoding,
+            How::Latin1 | How::Page(_) => return None,
+        };
+        let mut decoder = encoding.new_decoder_without_bom_handling();
+        let mut text = String::with_capacity(decoder.max_utf8_buffer_length_without_replacement(bytes.len())?);
+        let (result, _) = decoder.decode_to_string_without_replacement(bytes, &mut text, false);
+        let is_whole = result == DecoderResult::InputEmpty && !text.is_empty();
+        (is_whole && !(self.is_undeclared() && text.is_ascii())).then_some(text)
+    }
+}
+
+/// The bytes at which writers cut the name of a column, at the least.
+const SHORTEST_CUT: usize = 10;
+
 /// What stands between the words and the number of a name.
 const SEPARATORS: [char; 3] = ['-', '_', ' '];
 
 /// What may stand before the number of a code page.
 const HABITS: [&str; 13] =
     ["", "ansi", "cp", "x-cp", "windows", "win", "ms", "ibm", "oem", "dos", "iso", "code page", "codepage"];
+
+/// Those of them that other readers do not know, so that their text differs.
+const SPOKEN: [&str; 7] = ["ansi", "win", "ms", "oem", "dos", "code page", "codepage"];
 
 /// The words and the number of a name such as `ansi 1252`; `None` where it is not made so.
 fn split_number(name: &str) -> Option<(&str, &str)> {
@@ -171,6 +222,7 @@ fn numbered(number: u32) -> Option<How> {
         950 => "big5",
         54_936 => "gb18030",
         10_000 => "macintosh",
+        10_007 => "x-mac-cyrillic",
         20_866 => "koi8-r",
         _ => return codepage::numbered(number).map(|page| How::Page(page.chars().collect())),
     };
@@ -216,6 +268,32 @@ mod tests {
         assert_eq!(found.decode(b"\xcf").0, "П");
         assert_eq!(notes.len(), 1);
         assert_eq!(notes[0].code, "cpg-ignored");
+    }
+
+    #[test]
+    fn a_name_that_was_cut_inside_a_letter_loses_that_letter_alone() {
+        let name = |label: &str, bytes: &[u8]| Encoding::named(label).unwrap().column_name(bytes);
+        let cut = Some("name-cut");
+        for (label, bytes, expected, code) in [
+            ("UTF-8", "Feldgrößé".as_bytes(), "Feldgrößé", None),
+            ("UTF-8", b"abcdefghij\xC3", "abcdefghij", cut),
+            ("UTF-8", b"abcdefghi\xE6", "abcdefghi", cut),
+            ("UTF-8", b"\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E\xE3\x83", "日本語", cut),
+            ("UTF-8", b"gr\xC3", "grÃ", Some("text-recoded")),
+            ("UTF-8", b"abcde\xE9ghij\xC3", "abcdeéghijÃ", Some("text-recoded")),
+            ("932", b"AB\x93\xfa\x96{\x8c\xea\x83e\x83", "AB日本語テ", cut),
+            ("1252", b"abcdefghij\xC3", "abcdefghijÃ", None),
+        ] {
+            let (found, what) = name(label, bytes);
+            assert_eq!((&*found, what.map(|(code, _)| code)), (expected, code), "{label}: {bytes:?}");
+        }
+        let undeclared = Encoding::declared(None, 0, &mut Vec::new());
+        assert_eq!(undeclared.column_name("Größe:Maß".as_bytes().get(..11).unwrap()).0, "Größe:Ma");
+        assert_eq!(
+            undeclared.column_name(b"Propri\xE9t\xE9"),
+            ("Propriété".to_owned(), undeclared.column_name(b"\xE9").1)
+        );
+        assert_eq!(undeclared.column_name(b"abcdefghi\xE9").0, "abcdefghié", "nothing shows that it is UTF-8");
     }
 
     #[test]

@@ -1,94 +1,122 @@
 //! A member as a stream through one reused buffer: inflated, counted and checked, and never held whole.
 
-use std::sync::Arc;
+use super::checksum::Checksum;
+use super::courier::{Courier, HEADROOM, Parcel};
+use super::inflow::Inflow;
+use super::member::Member;
+use super::unpack::HISTORY;
+use crate::error::{Error, Kind, Result};
 
-use crc32fast::Hasher;
-use flate2::{Decompress, FlushDecompress, Status};
-
-use super::member::{Body, Member};
-use super::store::ReadAt;
-use crate::error::{Error, Result};
-
-/// How much compressed input is fetched at a time from stores that are not in memory.
-const INPUT: usize = 64 * 1024;
+/// Members smaller than this are unpacked sooner than a thread has started.
+const WORTH_A_THREAD: u64 = 256 * 1024;
 
 /// A view on the next bytes of a member. `fill` makes them available, `consume` moves on, `finish` checks the rest.
-pub struct Window<'a> {
-    member: &'a Member,
-    store: &'a Arc<dyn ReadAt>,
-    /// Where the next stored byte is, and how many are left.
-    offset: u64,
-    left: u64,
-    inflate: Option<Box<Decompress>>,
-    input: Vec<u8>,
-    crc: Option<(Hasher, u32)>,
-    /// Bytes produced so far, at most the declared size.
-    produced: u64,
+///
+/// Where the member is damaged, the bytes before the fault are given first and the fault only then, so that what is
+/// read does not depend on how the bytes were cut into pieces on their way.
+pub struct Window {
+    member: Member,
+    origin: Origin,
+    /// Counted here and not where the bytes are unpacked, since nothing takes longer than that.
+    checksum: Option<Checksum>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    /// Whether the buffer is a block that goes back to the thread that fills it.
+    is_block: bool,
+    /// Bytes that have come into the buffer so far.
+    arrived: u64,
     ended: bool,
+    fault: Option<Error>,
 }
 
-impl<'a> Window<'a> {
-    pub(super) fn new(member: &'a Member, size: usize) -> Result<Self> {
-        let (store, offset, left, inflate, crc) = match member.body() {
-            Body::Plain { store, offset, crc } => (store, *offset, member.size(), None, *crc),
-            Body::Deflated { store, offset, packed, crc } => {
-                (store, *offset, *packed, Some(Box::new(Decompress::new(false))), Some(*crc))
-            }
-            Body::Refused(reason) => return Err(member.fault(reason.clone())),
-        };
+/// Where the bytes come from.
+enum Origin {
+    /// This thread.
+    Here(Box<Inflow>),
+    /// Another thread.
+    There(Courier),
+    /// Nowhere: the member has ended.
+    Spent,
+}
+
+impl Window {
+    pub(super) fn new(member: &Member, size: usize) -> Result<Self> {
+        let inflow = Inflow::new(member)?;
         let most = usize::try_from(member.size()).unwrap_or(usize::MAX).max(1);
         Ok(Self {
-            member,
-            store,
-            offset,
-            left,
-            inflate,
-            input: Vec::new(),
-            crc: crc.map(|expected| (Hasher::new(), expected)),
-            produced: 0,
-            buffer: vec![0; size.max(1).min(most)],
+            checksum: Checksum::of(member),
+            member: member.clone(),
+            origin: Origin::Here(Box::new(inflow)),
+            buffer: vec![0; size.max(1).saturating_add(HISTORY).min(most)],
             start: 0,
             end: 0,
+            is_block: false,
+            arrived: 0,
             ended: false,
+            fault: None,
         })
+    }
+
+    /// Lets another thread unpack what is left, where there is so much of it that this pays.
+    pub fn hand_over(&mut self) {
+        let is_worth_it = |inflow: &Inflow| inflow.is_packed() && inflow.size() >= WORTH_A_THREAD;
+        let history = self.buffer.get(self.end.saturating_sub(HISTORY)..self.end).unwrap_or_default();
+        self.origin = match std::mem::replace(&mut self.origin, Origin::Spent) {
+            Origin::Here(inflow) if is_worth_it(&inflow) && !self.ended => match Courier::start(*inflow, history) {
+                Ok(courier) => Origin::There(courier),
+                Err(inflow) => Origin::Here(inflow),
+            },
+            other => other,
+        };
+    }
+
+    /// Whether another thread unpacks.
+    #[must_use]
+    pub fn is_handed_over(&self) -> bool {
+        matches!(self.origin, Origin::There(_))
+    }
+
+    /// Whether `fill` would not have to wait for another thread.
+    pub fn is_ready(&mut self) -> bool {
+        match &mut self.origin {
+            Origin::There(courier) => courier.is_ready(),
+            Origin::Here(_) | Origin::Spent => true,
+        }
     }
 
     /// Where the window begins, in bytes from the start of the member.
     #[must_use]
     pub fn position(&self) -> u64 {
-        self.produced.saturating_sub(self.available() as u64)
+        self.arrived.saturating_sub(self.available() as u64)
+    }
+
+    /// Whether `fill(want)` has nothing to do.
+    #[must_use]
+    pub fn holds(&self, want: usize) -> bool {
+        self.available() >= want || self.available() as u64 == self.rest()
     }
 
     /// Makes at least `want` bytes available, fewer only at the end of the member, and gives all there are.
-    pub fn fill(&mut self, want: usize) -> Result<&mut [u8]> {
-        let rest = usize::try_from(self.member.size().saturating_sub(self.position())).unwrap_or(usize::MAX);
+    pub fn fill(&mut self, want: usize) -> Result<&[u8]> {
+        let rest = usize::try_from(self.rest()).unwrap_or(usize::MAX);
         let want = want.min(rest);
         // Once all declared bytes are here, one more step finds the end of the stream and checks it.
         while !self.ended && (self.available() < want || self.available() == rest) {
-            if self.end == self.buffer.len() {
-                self.make_room(want);
-            }
-            self.produce()?;
+            self.add(want);
         }
-        Ok(self.buffer.get_mut(self.start..self.end).unwrap_or_default())
+        match &self.fault {
+            Some(fault) if self.available() < want || self.available() == 0 => Err(fault.clone()),
+            _ => Ok(self.buffer.get(self.start..self.end).unwrap_or_default()),
+        }
     }
 
     fn available(&self) -> usize {
         self.end.saturating_sub(self.start)
     }
 
-    /// Moves what is unread to the front; the buffer grows only as bytes really arrive, whatever a length claims.
-    fn make_room(&mut self, want: usize) {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end = self.available();
-        self.start = 0;
-        if self.end == self.buffer.len() {
-            let longer = self.buffer.len().saturating_mul(2).min(want.saturating_add(1));
-            self.buffer.resize(longer.max(self.buffer.len().saturating_add(1)), 0);
-        }
+    fn rest(&self) -> u64 {
+        self.member.size().saturating_sub(self.position())
     }
 
     /// Moves on by `count` bytes of what `fill` gave.
@@ -96,117 +124,109 @@ impl<'a> Window<'a> {
         self.start = self.start.saturating_add(count).min(self.end);
     }
 
-    /// Reads what is left, so that size and checksum of the whole member are checked.
-    pub fn finish(mut self) -> Result<()> {
-        while !self.ended {
-            self.start = 0;
-            self.end = 0;
-            self.produce()?;
+    /// Moves on to `offset`, or to the end where that comes before.
+    pub fn skip_to(&mut self, offset: u64) -> Result<()> {
+        while self.position() < offset {
+            let gap = usize::try_from(offset.saturating_sub(self.position())).unwrap_or(usize::MAX);
+            let available = self.fill(1)?.len();
+            if available == 0 {
+                break;
+            }
+            self.consume(gap.min(available));
         }
         Ok(())
     }
 
-    /// Adds some bytes to the buffer, which has room, or notes the end.
-    fn produce(&mut self) -> Result<()> {
-        let before = self.end;
-        match &mut self.inflate {
-            None => {
-                let most = usize::try_from(self.left).unwrap_or(usize::MAX);
-                let room = self.buffer.get_mut(self.end..).unwrap_or_default();
-                let count = room.len().min(most);
-                let room = room.get_mut(..count).unwrap_or_default();
-                let read = if room.is_empty() { 0 } else { read_at(self.store, self.member, self.offset, room)? };
-                self.end = self.end.saturating_add(read);
-                self.offset = self.offset.saturating_add(read as u64);
-                self.left = self.left.saturating_sub(read as u64);
-                self.ended = self.left == 0 || read == 0;
+    /// Reads what is left, so that size and checksum of the whole member are checked.
+    pub fn finish(&mut self) -> Result<()> {
+        while !self.ended {
+            self.start = self.end;
+            self.add(1);
+        }
+        self.start = self.end;
+        self.fault.clone().map_or(Ok(()), Err)
+    }
+
+    /// Adds some bytes to the buffer, or notes the end.
+    fn add(&mut self, want: usize) {
+        match &mut self.origin {
+            Origin::Here(_) => {
+                if self.end == self.buffer.len() {
+                    self.make_room(want);
+                }
+                let Origin::Here(inflow) = &mut self.origin else { return };
+                let (count, outcome) = inflow.give(&mut self.buffer, self.end);
+                let ended = inflow.has_ended();
+                self.end = self.end.saturating_add(count);
+                self.note(count, ended, outcome);
             }
-            Some(inflate) => {
-                let most = usize::try_from(self.left).unwrap_or(usize::MAX);
-                let memory = self.store.in_memory().map(|all| {
-                    let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
-                    let rest = all.get(start..).unwrap_or_default();
-                    rest.get(..most).unwrap_or(rest)
-                });
-                let input = if let Some(input) = memory {
-                    input
+            Origin::There(courier) => {
+                if let Some(Parcel { block, count, is_last, outcome }) = courier.receive() {
+                    self.take(block, count);
+                    self.note(count, is_last, outcome);
                 } else {
-                    self.input.resize(INPUT.min(most), 0);
-                    let read =
-                        if most == 0 { 0 } else { read_at(self.store, self.member, self.offset, &mut self.input)? };
-                    self.input.get(..read).unwrap_or_default()
-                };
-                let (in_before, out_before) = (inflate.total_in(), inflate.total_out());
-                let room = self.buffer.get_mut(self.end..).unwrap_or_default();
-                let status = inflate.decompress(input, room, FlushDecompress::None).map_err(|cause| {
-                    self.member
-                        .fault(format!("the compressed data are damaged: {cause}"))
-                        .with(|facts| facts.offset = Some(self.produced))
-                })?;
-                let taken = inflate.total_in().saturating_sub(in_before);
-                let given = inflate.total_out().saturating_sub(out_before);
-                self.offset = self.offset.saturating_add(taken);
-                self.left = self.left.saturating_sub(taken);
-                self.end = self.end.saturating_add(usize::try_from(given).unwrap_or(0));
-                match status {
-                    Status::StreamEnd => self.ended = true,
-                    Status::Ok | Status::BufError if taken == 0 && given == 0 => {
-                        return Err(self.short());
-                    }
-                    Status::Ok | Status::BufError => {}
+                    let lost = Error::new(Kind::Archive, "unpacking ended without an outcome: please report this");
+                    self.note(0, true, Err(lost));
                 }
             }
+            Origin::Spent => self.ended = true,
         }
-        let fresh = self.buffer.get(before..self.end).unwrap_or_default();
-        if let Some((hasher, _)) = &mut self.crc {
-            hasher.update(fresh);
-        }
-        self.produced = self.produced.saturating_add(fresh.len() as u64);
-        self.check()
     }
 
-    fn short(&self) -> Error {
-        let message = format!("it ends after {} of its {} bytes", self.produced, self.member.size());
-        self.member.fault(message).with(|facts| facts.offset = Some(self.produced))
+    fn note(&mut self, count: usize, ended: bool, outcome: Result<()>) {
+        if let Some(checksum) = &mut self.checksum {
+            checksum.add(self.buffer.get(self.end.saturating_sub(count)..self.end).unwrap_or_default());
+        }
+        let checksum = if ended && outcome.is_ok() { self.checksum.take() } else { None };
+        let outcome = outcome.and_then(|()| checksum.map_or(Ok(()), |checksum| checksum.check(&self.member)));
+        self.arrived = self.arrived.saturating_add(count as u64);
+        self.ended = ended || outcome.is_err();
+        self.fault = outcome.err();
+        if self.ended {
+            self.origin = Origin::Spent;
+        }
     }
 
-    fn check(&mut self) -> Result<()> {
-        if self.produced > self.member.size() {
-            let message =
-                format!("it inflates to more than the {} bytes that its directory declares", self.member.size());
-            return Err(self.member.fault(message).with(|facts| facts.offset = Some(self.member.size())));
+    /// Moves what is unread and what may be repeated to the front; the buffer grows only as bytes really arrive, whatever
+    /// a length claims.
+    fn make_room(&mut self, want: usize) {
+        let begin = self.start.min(self.end.saturating_sub(HISTORY));
+        self.buffer.copy_within(begin..self.end, 0);
+        self.start = self.start.saturating_sub(begin);
+        self.end = self.end.saturating_sub(begin);
+        if self.end == self.buffer.len() {
+            let longer = self.buffer.len().saturating_mul(2).min(self.start.saturating_add(want).saturating_add(1));
+            self.buffer.resize(longer.max(self.buffer.len().saturating_add(1)), 0);
         }
-        if !self.ended {
-            return Ok(());
-        }
-        if self.produced < self.member.size() {
-            return Err(self.short());
-        }
-        if self.inflate.is_some() && self.left > 0 {
-            let message = format!("{} bytes follow the end of its compressed data", self.left);
-            return Err(self.member.fault(message).with(|facts| facts.offset = Some(self.produced)));
-        }
-        if let Some((hasher, expected)) = self.crc.take() {
-            let found = hasher.finalize();
-            if found != expected {
-                let message =
-                    format!("its checksum is {found:08x}, not {expected:08x} as declared: the data are damaged");
-                return Err(self.member.fault(message));
+    }
+
+    /// Goes on with the next block: what is unread is copied into its headroom.
+    fn take(&mut self, mut block: Vec<u8>, count: usize) {
+        let Origin::There(courier) = &mut self.origin else { return };
+        let left = self.end.saturating_sub(self.start);
+        let unread = self.buffer.get(self.start..self.end).unwrap_or_default();
+        let begin = HEADROOM.saturating_sub(left);
+        if let Some(headroom) = block.get_mut(begin..HEADROOM).filter(|headroom| headroom.len() == left) {
+            headroom.copy_from_slice(unread);
+            let before = std::mem::replace(&mut self.buffer, block);
+            if self.is_block {
+                courier.give_back(before);
             }
+            self.is_block = true;
+            self.start = begin;
+            self.end = HEADROOM.saturating_add(count);
+            return;
         }
-        Ok(())
-    }
-}
-
-fn read_at(store: &Arc<dyn ReadAt>, member: &Member, offset: u64, into: &mut [u8]) -> Result<usize> {
-    loop {
-        match store.read_at(offset, into) {
-            Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(cause) => {
-                let message = format!("cannot be read: {cause}");
-                return Err(member.fault(message).with(|facts| facts.os_error = cause.raw_os_error()));
-            }
-            Ok(read) => return Ok(read),
+        // A record that is longer gathers in a buffer of its own, which grows as its bytes arrive.
+        if self.start >= left {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.start = 0;
+            self.end = left;
         }
+        self.buffer.truncate(self.end);
+        self.buffer.extend_from_slice(block.get(HEADROOM..HEADROOM.saturating_add(count)).unwrap_or_default());
+        self.end = self.buffer.len();
+        self.is_block = false;
+        courier.give_back(block);
     }
 }

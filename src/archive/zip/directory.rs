@@ -2,23 +2,29 @@
 
 use std::sync::Arc;
 
-use super::byte_order::{u16_le, u32_le, u64_le};
-use super::codepage;
-use super::options::Limits;
-use super::store::ReadAt;
+use super::walk;
+use crate::archive::byte_order::{u16_le, u32_le, u64_le};
+use crate::archive::codepage;
+use crate::archive::options::Limits;
+use crate::archive::store::ReadAt;
 use crate::error::{Error, Kind, Result};
 
 const END: [u8; 4] = *b"PK\x05\x06";
 const END_SIZE: usize = 22;
 const END_64: [u8; 4] = *b"PK\x06\x06";
 const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
-const ENTRY: [u8; 4] = *b"PK\x01\x02";
+pub(super) const ENTRY: [u8; 4] = *b"PK\x01\x02";
 const ENTRY_SIZE: usize = 46;
+/// So many bytes a member may take in the directory, all together and on the average.
+const USUAL_ENTRY: u64 = 1024;
+/// A directory of this size is read however few members are allowed.
+const LEAST_DIRECTORY: u64 = 1 << 20;
 
-/// What the central directory says about one member.
+/// What the central directory says about one member, or its own header where there is no directory.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    pub(super) name: Vec<u8>,
+    /// The bytes of the name, where they are other than those of `text`.
+    pub(super) raw: Option<Vec<u8>>,
     pub(super) text: String,
     pub(super) flags: u16,
     pub(super) method: u16,
@@ -28,6 +34,26 @@ pub(super) struct Entry {
     /// From the start of the file, with any prefix already added.
     pub(super) offset: u64,
     pub(super) is_symlink: bool,
+    /// Whether the archive ends inside it: `packed` and `size` then count what is there.
+    pub(super) is_cut: bool,
+    /// What is known to be wrong with it.
+    pub(super) fault: Option<String>,
+}
+
+impl Entry {
+    /// The bytes of its name as they stand in the directory.
+    pub(super) fn name(&self) -> &[u8] {
+        self.raw.as_deref().unwrap_or(self.text.as_bytes())
+    }
+
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.flags & 0x0041 != 0
+    }
+
+    /// Whether its lengths follow its data and are zero in its header.
+    pub(super) fn has_descriptor(&self) -> bool {
+        self.flags & 0x0008 != 0
+    }
 }
 
 /// Where the directory is.
@@ -40,7 +66,7 @@ struct Place {
     prefix: u64,
 }
 
-/// All entries, and where the directory begins; `None` where this is no zip at all.
+/// All entries, and where the directory begins; `None` where there is no end record of the whole.
 pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Option<(Vec<Entry>, u64)>> {
     let fault =
         |message: String| Error::new(Kind::Archive, format!("`{name}` cannot be read as a zip archive: {message}"));
@@ -65,10 +91,18 @@ pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Resu
     // Several end records that all fit leave it open which directory is the real one, and readers would differ.
     let mut good: Vec<Place> = exact_ends.iter().filter_map(|found| found.as_ref().ok().copied()).collect();
     if good.len() > 1 {
-        return Err(fault("it has two end records that both fit, so its contents are ambiguous".to_owned()));
+        return Err(fault(
+            "it has two end records that both fit, so its contents are ambiguous: unpack it and read the folder"
+                .to_owned(),
+        ));
     }
     if good.is_empty() {
         good.extend(loose_ends.iter().filter_map(|found| found.as_ref().ok().copied()).take(1));
+    }
+    // A file that begins with a member, before what its end record speaks of: that record is one of an archive inside it,
+    // or of a second archive behind it, and would hide the other members.
+    if good.first().is_some_and(|place| walk::begins(store).is_some_and(|at| place.prefix > at)) {
+        return Ok(None);
     }
     let Some(place) = good.first() else {
         return match exact_ends.into_iter().chain(loose_ends).next() {
@@ -77,18 +111,37 @@ pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Resu
         };
     };
     if place.entries > limits.members as u64 {
-        return Err(fault(format!("{} members are more than the limit of {}", place.entries, limits.members)));
+        return Err(fault(format!(
+            "{} members are more than the limit of {}; if you trust it, raise Limits(members=...)",
+            place.entries, limits.members
+        )));
     }
-    if place.size > (ENTRY_SIZE as u64 + 3 * u64::from(u16::MAX)).saturating_mul(place.entries.saturating_add(1)) {
-        return Err(fault(format!("a directory of {} bytes for {} members", place.size, place.entries)));
+    // The directory is held whole. The longest entry has 46 bytes and three texts of 64 KiB; that all are so is no
+    // archive of data.
+    let most = most(limits);
+    let longest = (ENTRY_SIZE as u64 + 3 * u64::from(u16::MAX)).saturating_mul(place.entries.saturating_add(1));
+    if place.size > most.min(longest) {
+        return Err(fault(format!(
+            "a directory of {} bytes for {} members; if you trust it, raise Limits(members=...)",
+            place.size, place.entries
+        )));
     }
     let directory = exact(store, place.offset, place.size).map_err(&fault)?;
     let entries = entries(&directory, place, limits).map_err(&fault)?;
     Ok(Some((entries, place.offset)))
 }
 
+/// How many bytes of a directory are held.
+pub(super) fn most(limits: &Limits) -> u64 {
+    LEAST_DIRECTORY.max((limits.members as u64).saturating_mul(USUAL_ENTRY))
+}
+
 /// Bytes at an offset, or a clause that says that the file ends before them.
-pub(super) fn exact(store: &Arc<dyn ReadAt>, offset: u64, count: u64) -> std::result::Result<Vec<u8>, String> {
+pub(in crate::archive) fn exact(
+    store: &Arc<dyn ReadAt>,
+    offset: u64,
+    count: u64,
+) -> std::result::Result<Vec<u8>, String> {
     let total = store.size().map_err(|cause| cause.to_string())?;
     if offset.checked_add(count).is_none_or(|end| end > total) {
         return Err(format!("it ends at byte {total}, before the {count} bytes at {offset}"));
@@ -137,7 +190,10 @@ fn place(store: &Arc<dyn ReadAt>, tail: &[u8], at: usize, tail_start: u64) -> st
         directory_end = record_at;
     }
     if disk != 0 {
-        return Err("it is one part of an archive that spans several files".to_owned());
+        return Err(
+            "it is one part of an archive that spans several files: join them (`zip -s 0 part.zip --out whole.zip`)"
+                .to_owned(),
+        );
     }
     let start = directory_end.checked_sub(size).ok_or("its directory is larger than the file")?;
     let prefix = start.checked_sub(offset);
@@ -161,14 +217,17 @@ fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Res
         entries.push(entry);
         at = at.saturating_add(used);
         if entries.len() > limits.members {
-            return Err(format!("it has more than {} members", limits.members));
+            return Err(format!(
+                "it has more than {} members; if you trust it, raise Limits(members=...)",
+                limits.members
+            ));
         }
     }
     // A count that wraps at 65,536 is how old writers get by without zip64.
     let wraps = entries.len() as u64 % 65_536 == place.entries && entries.len() > 65_535;
     if entries.len() as u64 != place.entries && !wraps {
         return Err(format!(
-            "its end record promises {} members, its directory holds {}",
+            "its end record promises {} members, its directory holds {}: fetch it again",
             place.entries,
             entries.len()
         ));
@@ -176,12 +235,11 @@ fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Res
     Ok(entries)
 }
 
-fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Entry, usize), String> {
+pub(super) fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Entry, usize), String> {
     let cut = || "is cut".to_owned();
     if !bytes.starts_with(&ENTRY) {
         return Err("does not begin with its signature".to_owned());
     }
-    let made_by = u16_le(bytes, 4).ok_or_else(cut)?;
     let (flags, method) = (u16_le(bytes, 8).ok_or_else(cut)?, u16_le(bytes, 10).ok_or_else(cut)?);
     let crc = u32_le(bytes, 16).ok_or_else(cut)?;
     let (packed, size) = (u32_le(bytes, 20).ok_or_else(cut)?, u32_le(bytes, 24).ok_or_else(cut)?);
@@ -191,7 +249,10 @@ fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Ent
     let attributes = u32_le(bytes, 38).ok_or_else(cut)?;
     let offset = u32_le(bytes, 42).ok_or_else(cut)?;
     if name_size > limits.name {
-        return Err(format!("has a name of {name_size} bytes, more than {}", limits.name));
+        return Err(format!(
+            "has a name of {name_size} bytes, more than the limit of {}; if you trust it, raise Limits(name=...)",
+            limits.name
+        ));
     }
     let extra_at = ENTRY_SIZE + name_size;
     let end = extra_at + extra_size + comment_size;
@@ -201,13 +262,29 @@ fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Ent
         return Err(cut());
     }
     let (mut packed, mut size, mut offset) = (u64::from(packed), u64::from(size), u64::from(offset));
+    let text = extended(name, extra, flags, &mut [&mut size, &mut packed, &mut offset])?;
+    // The upper half holds the file mode where a system that has links wrote the entry; others leave it empty.
+    let is_symlink = (attributes >> 16) & 0o170_000 == 0o120_000;
+    let offset = offset.checked_add(prefix).ok_or("lies outside the file")?;
+    let raw = (name != text.as_bytes()).then(|| name.to_vec());
+    let whole = Entry { raw, text, flags, method, crc, packed, size, offset, is_symlink, is_cut: false, fault: None };
+    Ok((whole, end))
+}
+
+/// The name, with what the extra fields say of it and of those sizes that do not fit into their places.
+pub(super) fn extended(
+    name: &[u8],
+    extra: &[u8],
+    flags: u16,
+    sizes: &mut [&mut u64],
+) -> std::result::Result<String, String> {
     let mut unicode_name = None;
     for (id, data) in extras(extra) {
         if id == 0x0001 {
             let mut at = 0;
-            for value in [&mut size, &mut packed, &mut offset] {
-                if *value == 0xFFFF_FFFF {
-                    *value = u64_le(data, at).ok_or("has a zip64 field without the sizes it needs")?;
+            for value in sizes.iter_mut() {
+                if **value == 0xFFFF_FFFF {
+                    **value = u64_le(data, at).ok_or("has a zip64 field without the sizes it needs")?;
                     at += 8;
                 }
             }
@@ -215,15 +292,11 @@ fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Ent
             unicode_name = data.get(5..).and_then(|text| std::str::from_utf8(text).ok()).map(str::to_owned);
         }
     }
-    let text = unicode_name.unwrap_or_else(|| match std::str::from_utf8(name) {
+    Ok(unicode_name.unwrap_or_else(|| match std::str::from_utf8(name) {
         Ok(text) => text.to_owned(),
         Err(_) if flags & 0x0800 != 0 => String::from_utf8_lossy(name).into_owned(),
         Err(_) => codepage::decode(codepage::CP437, name),
-    });
-    // The upper half holds the file mode where a Unix system wrote the entry.
-    let is_symlink = made_by >> 8 == 3 && (attributes >> 16) & 0o170_000 == 0o120_000;
-    let offset = offset.checked_add(prefix).ok_or("lies outside the file")?;
-    Ok((Entry { name: name.to_vec(), text, flags, method, crc, packed, size, offset, is_symlink }, end))
+    }))
 }
 
 /// The extra fields, as far as they are well formed.

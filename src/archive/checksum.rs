@@ -1,0 +1,37 @@
+//! The checksum that a zip declares for a member, counted along with its bytes.
+
+use crc32fast::Hasher;
+
+use super::member::{Body, Member};
+use crate::error::Result;
+
+/// What the bytes so far come to, and what all of them should.
+pub(super) struct Checksum {
+    hasher: Hasher,
+    declared: u32,
+}
+
+impl Checksum {
+    /// That of a member, where its archive declares one.
+    pub(super) fn of(member: &Member) -> Option<Self> {
+        match member.body() {
+            Body::Packed { crc: declared, .. } | Body::Plain { crc: Some(declared), .. } => {
+                Some(Self { hasher: Hasher::new(), declared: *declared })
+            }
+            Body::Plain { crc: None, .. } | Body::Refused(_) => None,
+        }
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
+    }
+
+    /// An error about `member` where its bytes are not those that were put into the archive.
+    pub(super) fn check(self, member: &Member) -> Result<()> {
+        let (found, declared) = (self.hasher.finalize(), self.declared);
+        if found == declared {
+            return Ok(());
+        }
+        Err(member.fault(format!("its checksum is {found:08x}, not {declared:08x} as declared: the data are damaged")))
+    }
+}

@@ -1,0 +1,121 @@
+//! What an archive without anything readable holds, in words: its members by kind, and what to ask for instead.
+
+use super::member::Member;
+use super::names;
+use super::note::Diagnostic;
+use crate::wire::names::same;
+
+/// Names of one kind that are told; the rest is counted.
+const TOLD: usize = 3;
+
+/// The kinds of members, in the order in which they are told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    IsoXml,
+    Fmis,
+    Prescription,
+    Archive,
+    Xml,
+    Geodatabase,
+    Table,
+    Vector,
+    Raster,
+    Sidecar,
+    Other,
+}
+
+const KINDS: [Kind; 11] = [
+    Kind::IsoXml,
+    Kind::Fmis,
+    Kind::Prescription,
+    Kind::Archive,
+    Kind::Xml,
+    Kind::Geodatabase,
+    Kind::Table,
+    Kind::Vector,
+    Kind::Raster,
+    Kind::Sidecar,
+    Kind::Other,
+];
+
+impl Kind {
+    fn of(member: &Member) -> Self {
+        let (stem, ending) = member.stem_and_ending();
+        let file = member.file_name();
+        let folders: Vec<&str> = stem.split('/').collect();
+        let is_in = |names: &[&str]| folders.iter().any(|part| names.iter().any(|name| same(part, name)));
+        let starts = |start: &str| file.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start));
+        let is_iso = ["TASKDATA", "LINKLIST", "TLG", "GRD"].iter().any(|start| starts(start));
+        match &*ending {
+            "xml" | "bin" if is_in(&["taskdata"]) || is_iso => Self::IsoXml,
+            "tab" => Self::Fmis,
+            "xml" if ["advanced.xml", "jobdata.xml"].iter().any(|name| file.eq_ignore_ascii_case(name)) => Self::Fmis,
+            "rx" | "irx" | "agx" => Self::Prescription,
+            _ if is_in(&["rx", "prescription", "prescriptions", "prescriptionmaps"]) => Self::Prescription,
+            "zip" | "7z" | "rar" | "gz" | "tar" => Self::Archive,
+            "xml" => Self::Xml,
+            "gdbtable" | "gdbtablx" | "gdbindexes" | "freelist" | "atx" | "spx" => Self::Geodatabase,
+            _ if folders.iter().any(|part| part.to_ascii_lowercase().ends_with(".gdb")) => Self::Geodatabase,
+            "csv" | "tsv" | "xls" | "xlsx" => Self::Table,
+            "gpkg" | "geojson" | "parquet" | "geoparquet" | "fgb" | "kml" | "gpx" | "gml" => Self::Vector,
+            "tif" | "tiff" | "jp2" | "vrt" => Self::Raster,
+            "shx" | "prj" | "cpg" | "json" | "qpj" | "qix" | "sbn" | "sbx" => Self::Sidecar,
+            _ => Self::Other,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::IsoXml => "ISOXML task data (ISO 11783-10), which headland does not read",
+            Self::Fmis => {
+                "a part of an FMIS folder (a table `Product_N.tab` is read with its layout `advanced.xml` beside it)"
+            }
+            Self::Prescription => "prescriptions in a form of the display's own",
+            Self::Archive => "archives inside it that were not followed (`Limits(nesting=...)`) or are no zip",
+            Self::Xml => "XML, which `hl.read_tree` reads as nested dicts",
+            Self::Geodatabase => {
+                "a file geodatabase (.gdb), which `geopandas.read_file` reads by the path of its folder"
+            }
+            Self::Table => "tables, which `pandas.read_csv` or `pandas.read_excel` read",
+            Self::Vector => "maps in other forms, which `geopandas.read_file` or `geopandas.read_parquet` read",
+            Self::Raster => "rasters, which rasterio reads",
+            Self::Sidecar => "sidecars of a shapefile without the shapefile",
+            Self::Other => "files in a form of the display's own, or of no form that is known",
+        }
+    }
+}
+
+/// A clause such as `it holds ISOXML task data ... (`TASKDATA/TASKDATA.XML`)`, with what was refused and what to do.
+pub(super) fn described(members: &[Member], notes: &[Diagnostic]) -> String {
+    let mut parts = Vec::new();
+    for kind in KINDS {
+        let names: Vec<&str> = members.iter().filter(|member| Kind::of(member) == kind).map(Member::name).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let told: Vec<String> = names.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
+        let more = names.len().saturating_sub(told.len());
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        parts.push(format!("{}: {}{more}", kind.words(), told.join(", ")));
+    }
+    let what = match (parts.is_empty(), notes.is_empty()) {
+        (true, true) => "it is empty".to_owned(),
+        (true, false) => "it holds nothing that could be read".to_owned(),
+        _ => format!("it holds {}", parts.join("; ")),
+    };
+    let told = |note: &Diagnostic| match &note.member {
+        Some(member) => format!("; `{member}` is left out: {}", note.message.trim_start_matches(names::LEFT_OUT)),
+        None => format!("; {}", note.message),
+    };
+    let more = notes.len().saturating_sub(TOLD);
+    let more = if more == 0 { String::new() } else { format!("; and {more} more of this kind") };
+    let refused = notes.iter().take(TOLD).map(told).collect::<String>() + &more;
+    let is_there = |kind| members.iter().any(|member| Kind::of(member) == kind);
+    let is_of_display = is_there(Kind::IsoXml) || (is_there(Kind::Other) && !is_there(Kind::Geodatabase));
+    let advice = if is_of_display {
+        ". Of a job, the service converts such files: ask for the format SHP, as `client.job_data.read(id)` does, or FMIS"
+    } else {
+        ""
+    };
+    format!("{what}{refused}{advice}")
+}

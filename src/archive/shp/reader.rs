@@ -1,0 +1,304 @@
+//! The records of a .shp in the order of rows, some at a time: followed by an index, jumped to, or walked through.
+
+use super::seams::{Numbers, Seams};
+use super::{HEADER, Header, Record, parse};
+use crate::archive::byte_order::{i32_be, i32_le};
+use crate::archive::member::Member;
+use crate::archive::note::Diagnostic;
+use crate::archive::shx::Index;
+use crate::archive::window::Window;
+use crate::error::Result;
+
+const WINDOW: usize = 256 * 1024;
+/// The header of a record.
+const RECORD_HEADER: usize = 8;
+/// The type of points of X and Y alone.
+const PLAIN_POINTS: i32 = 1;
+/// A record that holds such a point, its header included.
+const POINT: usize = 28;
+/// So many records a step where all of them are in memory.
+const JUMPS: u64 = 4096;
+
+/// Takes the records of a .shp, in the order of rows.
+pub trait TakeShapes {
+    /// Takes one record.
+    fn record(&mut self, header: Header, number: u64, record: &Record<'_>);
+
+    /// Takes records of 28 bytes that stand one behind the other, and says how many: it stops before the first that is
+    /// no plain point, which then comes as a record of its own.
+    fn points(&mut self, _header: Header, _first: u64, _bytes: &[u8]) -> usize {
+        0
+    }
+}
+
+/// A .shp that is read step by step.
+pub struct ShapeReader {
+    member: Member,
+    header: Header,
+    /// The number of the shape type in the header.
+    kind: i32,
+    window: Window,
+    way: Way,
+    /// The next record.
+    next: u64,
+    /// Records before this one are known to stand 28 bytes behind one another, from the next one on.
+    run: u64,
+    /// Where records meet, as far as an index says where they are.
+    seams: Seams,
+    numbers: Numbers,
+    /// The bytes that records may still have: an index could name one large record many times.
+    shared: u64,
+    ended: bool,
+}
+
+/// How records are found.
+enum Way {
+    /// One pass in the order of the index, which is the order of the file.
+    Follow(Index),
+    /// Rows in another order than the file: it is held whole, since going back in a stream means to start again.
+    Jump(Index, Vec<u8>),
+    /// One record after the other, where no index says where they are.
+    Walk,
+}
+
+impl ShapeReader {
+    /// Reads the header; the reader then stands before the first record.
+    pub fn open(member: &Member, index: Option<Index>, notes: &mut Vec<Diagnostic>) -> Result<Self> {
+        let mut window = member.window(WINDOW)?;
+        let bytes = window.fill(HEADER)?;
+        let (header, kind) = (Header::read(member, bytes)?, i32_le(bytes, 32).unwrap_or(0));
+        if header.length != member.size() {
+            let message = format!("its header declares {} bytes, it has {}", header.length, member.size());
+            notes.push(Diagnostic::new("shp-length", message).in_member(member.name()));
+        }
+        if index.as_ref().is_some_and(Index::has_odd_length) {
+            let message = "its index (.shx) has another length than it declares";
+            notes.push(Diagnostic::new("shx-length", message).in_member(member.name()));
+        }
+        let way = match index {
+            Some(index) if index.is_in_order() => Way::Follow(index),
+            Some(index) => Way::Jump(index, member.read_all(member.size())?),
+            None => {
+                window.skip_to(HEADER as u64)?;
+                Way::Walk
+            }
+        };
+        Ok(Self {
+            member: member.clone(),
+            header,
+            kind,
+            window,
+            way,
+            next: 0,
+            run: 0,
+            seams: Seams::from(HEADER as u64),
+            numbers: Numbers::default(),
+            shared: member.size(),
+            ended: false,
+        })
+    }
+
+    /// Whether its header lets vertices have an M.
+    #[must_use]
+    pub fn may_have_m(&self) -> bool {
+        matches!(self.kind, 11..=28 | 31)
+    }
+
+    /// Lets another thread unpack what is left, where that pays.
+    pub fn hand_over(&mut self) {
+        if !matches!(self.way, Way::Jump(..)) {
+            self.window.hand_over();
+        }
+    }
+
+    /// Whether the next step would not have to wait for another thread.
+    pub fn is_ready(&mut self) -> bool {
+        self.window.is_ready()
+    }
+
+    /// Hands records before number `until` to `into`, as many as are at hand; false once there are no more.
+    ///
+    /// Damage that hides where the next record is ends the reader with an error.
+    pub fn step(&mut self, until: u64, into: &mut dyn TakeShapes, notes: &mut Vec<Diagnostic>) -> Result<bool> {
+        if !self.ended {
+            let stepped = match &self.way {
+                Way::Follow(_) => self.follow(until, into, notes),
+                Way::Jump(..) => self.jump(until, into),
+                Way::Walk => self.walk(until, into, notes),
+            };
+            self.ended |= stepped.is_err();
+            stepped?;
+        }
+        Ok(!self.ended)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.ended = true;
+        self.window.finish()
+    }
+
+    fn follow(&mut self, until: u64, into: &mut dyn TakeShapes, notes: &mut Vec<Diagnostic>) -> Result<()> {
+        let Way::Follow(index) = &self.way else { return Ok(()) };
+        let mut is_first = true;
+        while self.next < until {
+            let record = self.next;
+            let Some(offset) = index.offset(record) else {
+                // What follows the declared end is told by the length of the file already.
+                if self.seams.end() != self.header.length {
+                    self.seams.add(index.records(), self.member.size(), self.member.size());
+                }
+                self.seams.tell(&self.member, notes);
+                return self.finish();
+            };
+            if offset == 0 {
+                into.record(self.header, record, &Record::Null);
+                self.next += 1;
+                continue;
+            }
+            let gap = usize::try_from(offset.saturating_sub(self.window.position())).unwrap_or(usize::MAX);
+            if !is_first && !self.window.holds(gap.saturating_add(POINT)) {
+                break;
+            }
+            self.window.skip_to(offset)?;
+            if self.kind == PLAIN_POINTS {
+                let bytes = self.window.fill(POINT)?;
+                let most = until.min(record.saturating_add((bytes.len() / POINT) as u64));
+                self.run = self.run.max(record + 1);
+                // Known runs are not looked at again, whatever stands in them.
+                while self.run < most
+                    && index.offset(self.run) == index.offset(self.run - 1).map(|at| at + POINT as u64)
+                {
+                    self.run += 1;
+                }
+                let count = usize::try_from(self.run.min(most).saturating_sub(record)).unwrap_or(0);
+                let taken = into.points(self.header, record, bytes.get(..count * POINT).unwrap_or_default());
+                if taken > 0 {
+                    self.seams.add(record, offset, offset.saturating_add((taken * POINT) as u64));
+                    self.next = record.saturating_add(taken as u64);
+                    is_first = false;
+                    continue;
+                }
+            }
+            let length = content_length(&self.member, self.window.fill(RECORD_HEADER)?, record, offset)?;
+            // The space up to the next record is the record's too: some writers declare less than they write. None may
+            // reach into the next one: records that share bytes would cost more than the file has.
+            let next = index.offset(record.saturating_add(1)).filter(|next| *next > offset);
+            let space = next.unwrap_or(self.member.size()).saturating_sub(offset).saturating_sub(RECORD_HEADER as u64);
+            let space = usize::try_from(space).unwrap_or(usize::MAX);
+            let end = offset.saturating_add((RECORD_HEADER as u64).saturating_add(length as u64));
+            let length = length.min(space);
+            let reach = if next.is_some() { space.min(length.saturating_add(1024)) } else { length };
+            if !is_first && !self.window.holds(reach.saturating_add(RECORD_HEADER)) {
+                break;
+            }
+            let bytes = self.window.fill(reach.saturating_add(RECORD_HEADER))?;
+            let contents = bytes.get(RECORD_HEADER..).unwrap_or_default();
+            into.record(self.header, record, &parse(contents, length, reach));
+            self.seams.add(record, offset, end);
+            self.next += 1;
+            is_first = false;
+        }
+        Ok(())
+    }
+
+    fn jump(&mut self, until: u64, into: &mut dyn TakeShapes) -> Result<()> {
+        let Way::Jump(index, bytes) = &self.way else { return Ok(()) };
+        let until = until.min(self.next.saturating_add(JUMPS));
+        while self.next < until {
+            let record = self.next;
+            let Some(offset) = index.offset(record) else {
+                self.ended = true;
+                break;
+            };
+            if offset == 0 {
+                into.record(self.header, record, &Record::Null);
+            } else {
+                let rest = usize::try_from(offset).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+                let length = content_length(&self.member, rest, record, offset)?;
+                self.shared = self.shared.checked_sub(length as u64).ok_or_else(|| {
+                    self.member.fault("the index names the same bytes for several records").with(|facts| {
+                        facts.record = Some(record);
+                        facts.offset = Some(offset);
+                    })
+                })?;
+                let contents = rest.get(RECORD_HEADER..).unwrap_or_default();
+                into.record(self.header, record, &parse(contents, length, length));
+            }
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    fn walk(&mut self, until: u64, into: &mut dyn TakeShapes, notes: &mut Vec<Diagnostic>) -> Result<()> {
+        let mut is_first = true;
+        while self.next < until && (is_first || self.window.holds(POINT)) {
+            let (record, header) = (self.next, self.header);
+            let offset = self.window.position();
+            let bytes = self.window.fill(RECORD_HEADER)?;
+            if bytes.is_empty() {
+                self.numbers.tell(&self.member, notes);
+                return self.finish();
+            }
+            // What follows the declared end is no record, unless the declared end lies before the first one.
+            let bound = if header.length > HEADER as u64 { header.length.saturating_sub(offset) } else { u64::MAX };
+            if bound == 0 && i32_be(bytes, 0) != i32::try_from(record + 1).ok() {
+                let rest = self.member.size().saturating_sub(offset);
+                let message = format!("{rest} bytes after the declared end are left out");
+                notes.push(Diagnostic::new("shp-trailing", message).in_member(self.member.name()).at(record));
+                self.numbers.tell(&self.member, notes);
+                return self.finish();
+            }
+            if self.kind == PLAIN_POINTS {
+                let most = usize::try_from((bound / POINT as u64).min(until - record)).unwrap_or(usize::MAX);
+                let count = (bytes.len() / POINT).min(most);
+                let taken = into.points(header, record, bytes.get(..count * POINT).unwrap_or_default());
+                if taken > 0 {
+                    for (record, bytes) in (record..).zip(bytes.chunks_exact(POINT).take(taken)) {
+                        self.numbers.add(record, i32_be(bytes, 0));
+                    }
+                    self.window.consume(taken * POINT);
+                    self.next = record.saturating_add(taken as u64);
+                    is_first = false;
+                    continue;
+                }
+            }
+            let length = content_length(&self.member, bytes, record, offset)?;
+            let size = length.saturating_add(RECORD_HEADER);
+            if !is_first && !self.window.holds(size) {
+                break;
+            }
+            let bytes = self.window.fill(size)?;
+            self.numbers.add(record, i32_be(bytes, 0));
+            let contents = bytes.get(RECORD_HEADER..).unwrap_or_default();
+            into.record(header, record, &parse(contents, length, length));
+            self.window.consume(size);
+            self.next += 1;
+            is_first = false;
+        }
+        Ok(())
+    }
+}
+
+/// The length of the contents of the record whose header begins `bytes`.
+fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64) -> Result<usize> {
+    let fault = |message: String| {
+        Err(member.fault(message).with(|facts| {
+            facts.record = Some(record);
+            facts.offset = Some(offset);
+        }))
+    };
+    let Some(words) = i32_be(bytes, 4) else {
+        return fault(format!("it ends inside the header of a record: {} bytes are left", bytes.len()));
+    };
+    let Ok(words) = u32::try_from(words) else {
+        return fault(format!("the record has the negative length {words}: the file is damaged"));
+    };
+    let length = u64::from(words) * 2;
+    let left = member.size().saturating_sub(offset).saturating_sub(8);
+    match usize::try_from(length) {
+        Ok(size) if length <= left => Ok(size),
+        _ => {
+            fault(format!("the record has {length} bytes, but only {left} are left: the file is truncated or damaged"))
+        }
+    }
+}

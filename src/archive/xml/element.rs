@@ -1,0 +1,116 @@
+//! Small XML documents as elements with children, for those who look something up in them.
+
+use super::text::XmlText;
+use super::{Document, Event};
+use crate::archive::member::Member;
+use crate::error::Result;
+use crate::wire::names::same;
+
+/// So many elements and attributes has no document in which something is looked up: each costs many times its bytes.
+const MOST: usize = 1 << 17;
+
+/// An element with its attributes, its text and its children.
+#[derive(Clone, Debug, Default)]
+pub struct Element {
+    name: String,
+    attributes: Vec<(String, String)>,
+    text: String,
+    children: Vec<Element>,
+}
+
+impl Element {
+    /// The root of the document that a member holds, which has at most `most` bytes.
+    pub fn read(member: &Member, most: u64) -> Result<Self> {
+        Self::with_text(member, most).map(|(root, _)| root)
+    }
+
+    /// The root, and all of the document as text, whatever its encoding.
+    pub fn with_text(member: &Member, most: u64) -> Result<(Self, String)> {
+        let text = XmlText::read(member, member.read_all(most)?)?;
+        let document = Document::parse(member, &text, MOST)?;
+        let mut open: Vec<Self> = Vec::new();
+        let mut root = Self::default();
+        for event in document.events() {
+            match event {
+                Event::Open(name, _) => {
+                    open.push(Self { name: document.name(*name).to_owned(), ..Self::default() });
+                }
+                Event::Attribute(name, value) => {
+                    if let Some(element) = open.last_mut() {
+                        let value = document.text(value).to_owned();
+                        element.attributes.push((document.name(*name).to_owned(), value));
+                    }
+                }
+                Event::Text(text) => {
+                    if let Some(element) = open.last_mut() {
+                        element.text.push_str(document.text(text));
+                    }
+                }
+                Event::Close => {
+                    let Some(element) = open.pop() else { continue };
+                    match open.last_mut() {
+                        Some(parent) => parent.children.push(element),
+                        None => root = element,
+                    }
+                }
+            }
+        }
+        Ok((root, text.text))
+    }
+
+    /// The name without its prefix.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        local(&self.name)
+    }
+
+    /// Whether it is called so, whatever the case of letters and the prefix.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        same(self.name(), name)
+    }
+
+    /// Its text, without white space at its ends.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.text.trim()
+    }
+
+    /// The elements directly in it.
+    #[must_use]
+    pub fn children(&self) -> &[Self] {
+        &self.children
+    }
+
+    /// The first element of that name directly in it.
+    #[must_use]
+    pub fn child(&self, name: &str) -> Option<&Self> {
+        self.children.iter().find(|child| child.is(name))
+    }
+
+    /// What it says under a name, be it a child or an attribute; `None` where that is blank.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let attribute =
+            || self.attributes.iter().find(|(key, _)| same(local(key), name)).map(|(_, value)| value.trim());
+        self.child(name).map(Self::text).or_else(attribute).filter(|value| !value.is_empty())
+    }
+
+    /// Every element of that name, however deep.
+    #[must_use]
+    pub fn all(&self, name: &str) -> Vec<&Self> {
+        let mut found = Vec::new();
+        let mut queue = vec![self];
+        while let Some(element) = queue.pop() {
+            if element.is(name) {
+                found.push(element);
+            }
+            queue.extend(element.children.iter().rev());
+        }
+        found
+    }
+}
+
+fn local(name: &str) -> &str {
+    name.rsplit(':').next().unwrap_or(name)
+}

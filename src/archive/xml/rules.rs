@@ -1,0 +1,152 @@
+//! What makes a document well-formed beyond the nesting of its tags: letters, names, attributes, references, the
+//! declaration and the document type.
+
+use quick_xml::escape::resolve_predefined_entity;
+
+/// A step that succeeds, or why the document is not well-formed.
+pub(super) type Checked<T = ()> = std::result::Result<T, String>;
+
+/// Characters that no document has, beside the control characters, which are single bytes.
+pub(super) const NO_CHARACTERS: [&str; 2] = ["\u{fffe}", "\u{ffff}"];
+
+/// Why a document type is refused.
+const NO_TYPE: &str = "the document type is not written as one, such as `<!DOCTYPE a>`";
+
+/// What XML calls white space.
+pub(super) fn is_space(letter: char) -> bool {
+    matches!(letter, ' ' | '\t' | '\r' | '\n')
+}
+
+fn begins_name(letter: char) -> bool {
+    match letter {
+        ':' | '_' | 'A'..='Z' | 'a'..='z' => true,
+        '\u{d7}' | '\u{f7}' | '\u{37e}' => false,
+        other => matches!(other,
+            '\u{c0}'..='\u{2ff}' | '\u{370}'..='\u{1fff}' | '\u{200c}' | '\u{200d}' | '\u{2070}'..='\u{218f}'
+            | '\u{2c00}'..='\u{2fef}' | '\u{3001}'..='\u{d7ff}' | '\u{f900}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fffd}'
+            | '\u{10000}'..='\u{effff}'),
+    }
+}
+
+fn continues_name(letter: char) -> bool {
+    matches!(letter, '-' | '.' | '0'..='9' | '\u{b7}' | '\u{300}'..='\u{36f}' | '\u{203f}' | '\u{2040}')
+        || begins_name(letter)
+}
+
+/// An error where a text is no name of an element, an attribute or an instruction.
+pub(super) fn name(text: &str) -> Checked {
+    let mut letters = text.chars();
+    if letters.next().is_some_and(begins_name) && letters.all(continues_name) {
+        return Ok(());
+    }
+    Err(format!("`{text}` is no name of an element or an attribute"))
+}
+
+/// Gives each attribute of a tag, its name and its value as it stands, to `take`.
+pub(super) fn attributes(text: &str, mut take: impl FnMut(&str, &str) -> Checked) -> Checked {
+    let mut rest = text;
+    loop {
+        let next = rest.trim_start_matches(is_space);
+        if next.is_empty() {
+            return Ok(());
+        }
+        if next.len() == rest.len() {
+            return Err("attributes stand together without white space between them".to_owned());
+        }
+        let name = next.split(|letter| letter == '=' || is_space(letter)).next().unwrap_or_default();
+        let after = next.strip_prefix(name).unwrap_or_default().trim_start_matches(is_space);
+        let Some(value) = after.strip_prefix('=') else {
+            return Err(format!("the attribute `{name}` has no value"));
+        };
+        let (value, behind) = quoted(value.trim_start_matches(is_space))
+            .ok_or_else(|| format!("the value of the attribute `{name}` does not stand in quotes"))?;
+        if value.contains('<') {
+            return Err(format!("the value of the attribute `{name}` holds a `<`, which XML writes as `&lt;`"));
+        }
+        take(name, value)?;
+        rest = behind;
+    }
+}
+
+/// A text in quotes at the beginning, and what stands behind it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+    text.strip_prefix(quote)?.split_once(quote)
+}
+
+/// What a reference `&name;` stands for: a character by its number, or one of the five entities of XML.
+pub(super) fn reference(name: &str, into: &mut String) -> Checked {
+    let Some(number) = name.strip_prefix('#') else {
+        let text = resolve_predefined_entity(name).ok_or_else(|| {
+            format!("the entity `&{name};` is not one of the five of XML, and no others are expanded")
+        })?;
+        into.push_str(text);
+        return Ok(());
+    };
+    let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |digits| (digits, 16));
+    let value =
+        if digits.chars().all(|digit| digit.is_digit(radix)) { u32::from_str_radix(digits, radix).ok() } else { None };
+    let is_one = |letter: &char| (*letter >= ' ' || is_space(*letter)) && !matches!(letter, '\u{fffe}' | '\u{ffff}');
+    let letter = value.and_then(char::from_u32).filter(is_one);
+    into.push(letter.ok_or_else(|| format!("`&{name};` is no character of XML"))?);
+    Ok(())
+}
+
+/// The value of an attribute with its references resolved, added to `into`.
+pub(super) fn value(text: &str, into: &mut String) -> Checked {
+    // White space in the value of an attribute is blanks, by the rules of XML.
+    let text = text.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
+    let mut parts = text.split('&');
+    into.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let Some((name, after)) = part.split_once(';') else {
+            return Err("a `&` stands alone, which XML writes as `&amp;`".to_owned());
+        };
+        reference(name, into)?;
+        into.push_str(after);
+    }
+    Ok(())
+}
+
+/// An error where `text`, which is all between `<?` and `?>`, is no declaration of a document.
+pub(super) fn declaration(text: &str) -> Checked {
+    let mut said: Vec<String> = Vec::new();
+    let mut is_right = true;
+    attributes(text.strip_prefix("xml").unwrap_or(text), |name, value| {
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
+        is_right &= !value.is_empty() && value.chars().all(is_word);
+        is_right &= match name {
+            "version" => said.is_empty(),
+            "encoding" => value.starts_with(|letter: char| letter.is_ascii_alphabetic()) && said == ["version"],
+            "standalone" => matches!(value, "yes" | "no") && !said.contains(&"standalone".to_owned()),
+            _ => false,
+        };
+        said.push(name.to_owned());
+        Ok(())
+    })?;
+    if is_right && said.first().is_some_and(|first| first == "version") {
+        return Ok(());
+    }
+    Err("its declaration is none: `<?xml version=\"1.0\" encoding=\"UTF-8\"?>` is one".to_owned())
+}
+
+/// An error where `text`, `<!DOCTYPE a>` or longer, names no root element. What it declares is passed over and never used.
+pub(super) fn document_type(text: &str) -> Checked {
+    let inside = text.strip_prefix("<!DOCTYPE").and_then(|text| text.strip_suffix('>'));
+    let Some(text) = inside.filter(|text| text.starts_with(is_space)) else { return Err(NO_TYPE.to_owned()) };
+    let text = text.trim_matches(is_space);
+    let root = text.split(|letter| letter == '[' || is_space(letter)).next().unwrap_or_default();
+    name(root)?;
+    let mut rest = text.strip_prefix(root).unwrap_or_default().trim_start_matches(is_space);
+    let words = [("SYSTEM", 1), ("PUBLIC", 2)];
+    if let Some((word, count)) = words.into_iter().find(|(word, _)| rest.starts_with(word)) {
+        rest = rest.strip_prefix(word).unwrap_or_default();
+        for _ in 0..count {
+            let literal = rest.trim_start_matches(is_space);
+            let found = quoted(literal).filter(|_| literal.len() < rest.len());
+            (_, rest) = found.ok_or_else(|| NO_TYPE.to_owned())?;
+        }
+    }
+    let rest = rest.trim_start_matches(is_space);
+    if rest.is_empty() || rest.starts_with('[') { Ok(()) } else { Err(NO_TYPE.to_owned()) }
+}

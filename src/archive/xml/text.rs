@@ -1,0 +1,113 @@
+//! The bytes of an XML document as text, by the encoding that it declares.
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use crate::archive::member::Member;
+use crate::error::Result;
+
+/// A declaration that names an encoding stands within the first bytes.
+const DECLARATION: usize = 256;
+
+/// A document as text, and how its places are those of its bytes.
+pub(super) struct XmlText {
+    pub(super) text: String,
+    unit: Unit,
+    /// The bytes of the mark that stood before it.
+    mark: usize,
+}
+
+/// What a letter takes in the file.
+#[derive(Clone, Copy)]
+enum Unit {
+    Utf8,
+    Utf16,
+    Byte,
+    /// Something else, whose places cannot be counted back.
+    Other,
+}
+
+impl XmlText {
+    /// Reads the text of `member`; `bytes` are all that it holds.
+    pub(super) fn read(member: &Member, bytes: Vec<u8>) -> Result<Self> {
+        let (encoding, mark) = match &*bytes {
+            [0xEF, 0xBB, 0xBF, ..] => (UTF_8, 3),
+            [0xFF, 0xFE, ..] => (UTF_16LE, 2),
+            [0xFE, 0xFF, ..] => (UTF_16BE, 2),
+            [b'<', 0, ..] => (UTF_16LE, 0),
+            [0, b'<', ..] => (UTF_16BE, 0),
+            _ => (declared(member, &bytes)?, 0),
+        };
+        if encoding == UTF_8 {
+            let text = String::from_utf8(bytes).map_err(|error| {
+                let at = error.utf8_error().valid_up_to();
+                wrong(member, "UTF-8", u64::try_from(at).ok())
+            })?;
+            let text = if mark == 0 { text } else { text.get(mark..).unwrap_or_default().to_owned() };
+            return Ok(Self { text, unit: Unit::Utf8, mark });
+        }
+        let content = bytes.get(mark..).unwrap_or_default();
+        if encoding == encoding_rs::WINDOWS_1252 && names_latin1(&bytes) {
+            let text = content.iter().map(|byte| char::from(*byte)).collect();
+            return Ok(Self { text, unit: Unit::Byte, mark });
+        }
+        let text = encoding
+            .decode_without_bom_handling_and_without_replacement(content)
+            .ok_or_else(|| wrong(member, encoding.name(), None))?;
+        let unit = match encoding {
+            _ if encoding == UTF_16LE || encoding == UTF_16BE => Unit::Utf16,
+            _ if encoding.is_single_byte() => Unit::Byte,
+            _ => Unit::Other,
+        };
+        Ok(Self { text: text.into_owned(), unit, mark })
+    }
+
+    /// The line, counted from 1, and the offset in the file of a place in the text.
+    pub(super) fn place(&self, at: usize) -> (usize, Option<u64>) {
+        let before = self.text.get(..at).unwrap_or(&self.text);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count().saturating_add(1);
+        let bytes = match self.unit {
+            Unit::Utf8 => Some(before.len()),
+            Unit::Utf16 => Some(before.encode_utf16().count().saturating_mul(2)),
+            Unit::Byte => Some(before.chars().count()),
+            Unit::Other => None,
+        };
+        (line, bytes.and_then(|bytes| u64::try_from(bytes.saturating_add(self.mark)).ok()))
+    }
+}
+
+/// The label of the encoding in the declaration, `<?xml version="1.0" encoding="...">`.
+fn label(bytes: &[u8]) -> Option<String> {
+    let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(DECLARATION)).unwrap_or_default());
+    let declaration = head.trim_start().strip_prefix("<?xml")?.split("?>").next()?;
+    let value = declaration.split_once("encoding")?.1.trim_start().strip_prefix('=')?.trim_start();
+    let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+    Some(value.split(quote).nth(1)?.trim().to_owned())
+}
+
+/// The encoding of a document without a mark: what it declares, and UTF-8 where it declares nothing, or UTF-16, which its
+/// bytes would have shown (field notes, XML: prologs are not always true).
+fn declared(member: &Member, bytes: &[u8]) -> Result<&'static Encoding> {
+    let Some(label) = label(bytes) else { return Ok(UTF_8) };
+    match Encoding::for_label(label.as_bytes()) {
+        Some(found) if found == UTF_16LE || found == UTF_16BE => Ok(UTF_8),
+        Some(found) => Ok(found),
+        None => {
+            let shown: String = label.chars().take(40).collect();
+            Err(member.fault(format!("it declares the encoding `{}`, which is unknown", shown.escape_debug())))
+        }
+    }
+}
+
+/// Whether the declaration names Latin-1 by its own name: the web takes that for Windows-1252, XML does not.
+fn names_latin1(bytes: &[u8]) -> bool {
+    label(bytes).is_some_and(|label| {
+        let plain = label.to_ascii_lowercase().replace(['-', '_'], "");
+        plain.contains("88591") || plain.starts_with("latin1") || plain == "l1"
+    })
+}
+
+fn wrong(member: &Member, encoding: &str, offset: Option<u64>) -> crate::error::Error {
+    member
+        .fault(format!("its text is not valid {encoding}, which it declares or which holds where nothing is declared"))
+        .with(|facts| facts.offset = offset)
+}

@@ -1,0 +1,264 @@
+//! Members of a zip: each entry held against its local header, its neighbours and the limits before it may be read.
+
+mod descriptor;
+pub(super) mod directory;
+mod inflated;
+mod walk;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use self::directory::{Entry, exact};
+use self::inflated::{Inflated, Packed};
+use crate::archive::byte_order::{u16_le, u32_le};
+use crate::archive::member::{Body, Member};
+use crate::archive::names;
+use crate::archive::note::Diagnostic;
+use crate::archive::options::Limits;
+use crate::archive::store::ReadAt;
+use crate::archive::unpack::Method;
+use crate::error::Result;
+
+const LOCAL: [u8; 4] = *b"PK\x03\x04";
+const LOCAL_SIZE: u64 = 30;
+/// A small member may have any ratio: a column of blanks is no attack.
+const RATIO_FREE: u64 = 64 << 20;
+
+/// The members of a zip in the order of its directory, and what was refused; `None` where this is no zip at all. Without
+/// `strict`, those of a zip that was cut are found by their own headers.
+pub(super) fn members(
+    store: &Arc<dyn ReadAt>,
+    name: &str,
+    limits: &Limits,
+    is_strict: bool,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<Option<Vec<Member>>> {
+    let (entries, directory) = match directory::read(store, name, limits)? {
+        Some(found) => found,
+        None => match walk::read(store, name, limits)? {
+            None => return Ok(None),
+            Some(walk) if is_strict => return Err(walk.error(name)),
+            Some(walk) => {
+                notes.push(walk.note());
+                (walk.entries, walk.end)
+            }
+        },
+    };
+    Ok(Some(held(store, &entries, directory, limits, notes)))
+}
+
+/// The members that may be read, of entries that all stand before `end`.
+fn held(
+    store: &Arc<dyn ReadAt>,
+    entries: &[Entry],
+    end: u64,
+    limits: &Limits,
+    notes: &mut Vec<Diagnostic>,
+) -> Vec<Member> {
+    let bodies: Vec<std::result::Result<u64, String>> =
+        entries.iter().map(|entry| data_offset(store, entry, limits)).collect();
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|index| entries.get(*index).map_or(0, |entry| entry.offset));
+    let mut limit_of = vec![end; entries.len()];
+    for pair in order.windows(2) {
+        if let [first, second] = pair
+            && let (Some(limit), Some(next)) = (limit_of.get_mut(*first), entries.get(*second))
+        {
+            *limit = next.offset.min(end);
+        }
+    }
+    let mut members: Vec<Member> = Vec::new();
+    let mut places: HashMap<String, (usize, &Entry)> = HashMap::new();
+    let mut refused = Refused::default();
+    for ((entry, body), limit) in entries.iter().zip(bodies).zip(limit_of) {
+        if entry.text.ends_with(['/', '\\']) {
+            if entry.size > 0 {
+                refused.tell("unreadable-member", "it is named as a folder, yet it has contents", &entry.text, notes);
+            }
+            continue;
+        }
+        let clean = match names::clean(&entry.text) {
+            Ok(clean) => clean,
+            Err(reason) => {
+                refused.tell(names::REFUSED, reason, &entry.text, notes);
+                continue;
+            }
+        };
+        if names::is_resource_fork(&clean) {
+            continue;
+        }
+        // What a link holds is a path, whatever its name promises.
+        if entry.is_symlink {
+            refused.tell(names::LINK, "it is a symbolic link, and links are not followed", &clean, notes);
+            continue;
+        }
+        let body = body.and_then(|offset| body_of(store, entry, offset, limit, notes));
+        let body = body.unwrap_or_else(|reason| {
+            refused.tell("unreadable-member", &reason, &clean, notes);
+            Body::Refused(reason)
+        });
+        let member = Member::new(clean.clone(), entry.size, body);
+        match places.get(&clean) {
+            None => {
+                places.insert(clean, (members.len(), entry));
+                members.push(member);
+            }
+            // Readers differ in which of two they take: where their contents differ, neither can be trusted.
+            Some((at, first)) => {
+                refused.tell("duplicate-member", "another member has the same name", &clean, notes);
+                if (first.crc, first.size) != (entry.crc, entry.size)
+                    && let Some(slot) = members.get_mut(*at)
+                {
+                    let reason = "two members have this name and differ: the archive is ambiguous".to_owned();
+                    *slot = Member::new(clean, first.size, Body::Refused(reason));
+                }
+            }
+        }
+    }
+    refused.end(notes);
+    members
+}
+
+/// Where the bytes of an entry are, whose data begin at `offset` and may reach up to `limit`.
+fn body_of(
+    store: &Arc<dyn ReadAt>,
+    entry: &Entry,
+    offset: u64,
+    limit: u64,
+    notes: &mut Vec<Diagnostic>,
+) -> std::result::Result<Body, String> {
+    if offset.checked_add(entry.packed).is_none_or(|end| end > limit) {
+        let packed = entry.packed;
+        return Err(format!(
+            "its {packed} bytes from byte {offset} of the archive on overlap the next member or the directory, at byte {limit}"
+        ));
+    }
+    let (store, packed, crc) = (Arc::clone(store), entry.packed, entry.crc);
+    if !entry.is_cut {
+        return Ok(match Method::of(entry.method) {
+            None => Body::Plain { store, offset, crc: Some(crc) },
+            Some(method) => Body::Packed { store, offset, packed, crc, method },
+        });
+    }
+    // The first rows of a table are right without the others; the first half of anything else may mean something else.
+    if !entry.text.rsplit_once('.').is_some_and(|(_, ending)| names::has_rows(ending)) {
+        return Err("the archive ends inside it".to_owned());
+    }
+    let message = format!("the archive ends or is damaged inside it: only its first {} bytes are there", entry.size);
+    notes.push(Diagnostic::new("cut-member", message).in_member(&entry.text));
+    Ok(match Method::of(entry.method) {
+        None => Body::Plain { store, offset, crc: None },
+        Some(method) => {
+            let inflated = Inflated::new(Packed { store, offset, size: packed, method }, entry.size);
+            Body::Plain { store: Arc::new(inflated), offset: 0, crc: None }
+        }
+    })
+}
+
+/// Tells of the first members that are left out, and counts the others: an archive may hold thousands.
+#[derive(Default)]
+struct Refused {
+    count: usize,
+}
+
+impl Refused {
+    const MOST: usize = 100;
+
+    fn tell(&mut self, code: &'static str, reason: &str, member: &str, notes: &mut Vec<Diagnostic>) {
+        // What a layer may need is always told, since whether it lacks something is looked up here.
+        let is_data = member.rsplit_once('.').is_some_and(|(_, ending)| names::is_data(ending));
+        self.count = self.count.saturating_add(usize::from(!is_data));
+        if is_data || self.count <= Self::MOST {
+            notes.push(Diagnostic::new(code, [names::LEFT_OUT, reason].concat()).in_member(member));
+        }
+    }
+
+    fn end(&self, notes: &mut Vec<Diagnostic>) {
+        if let Some(more @ 1..) = self.count.checked_sub(Self::MOST) {
+            notes.push(Diagnostic::new("more-members", format!("{more} more members are left out")));
+        }
+    }
+}
+
+/// Every name that the directory of a zip lists, as it stands there and as often; `None` where this is no zip that can
+/// be read.
+#[must_use]
+pub fn listed_names(content: &Bytes) -> Option<Vec<String>> {
+    let store: Arc<dyn ReadAt> = Arc::new(content.clone());
+    let (entries, _) = directory::read(&store, "", &Limits::default()).ok()??;
+    Some(entries.into_iter().map(|entry| entry.text).collect())
+}
+
+/// Where the data of an entry begin, or why it cannot be read.
+fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, String> {
+    if let Some(fault) = &entry.fault {
+        return Err(fault.clone());
+    }
+    if entry.is_encrypted() {
+        return Err("it is encrypted: unpack it with its password and read the folder".to_owned());
+    }
+    if entry.method != 0 && Method::of(entry.method).is_none() {
+        let method = match entry.method {
+            1 => "shrink",
+            6 => "implode",
+            12 => "bzip2",
+            14 => "lzma",
+            93 => "zstd",
+            95 => "xz",
+            98 => "ppmd",
+            99 => "AES encryption",
+            _ => "unknown",
+        };
+        return Err(format!(
+            "it is compressed by method {} ({method}); only stored, deflate and deflate64 can be read: \
+             unpack it and read the folder",
+            entry.method
+        ));
+    }
+    if entry.size > limits.bytes {
+        return Err(format!(
+            "its {} bytes are more than the limit of {}; if you trust it, raise Limits(bytes=...)",
+            entry.size, limits.bytes
+        ));
+    }
+    if entry.method == 0 && entry.size != entry.packed {
+        return Err(format!("it is stored, yet its sizes differ ({} and {})", entry.packed, entry.size));
+    }
+    let most = Method::of(entry.method).map_or(1, Method::most);
+    if entry.size > entry.packed.saturating_mul(most) {
+        return Err(format!("its {} bytes cannot inflate to the {} that it declares", entry.packed, entry.size));
+    }
+    if entry.size > RATIO_FREE && entry.size / entry.packed.max(1) > limits.ratio {
+        return Err(format!(
+            "its {} bytes would inflate to {}, more than {} times as much; if you trust it, raise Limits(ratio=...)",
+            entry.packed, entry.size, limits.ratio
+        ));
+    }
+    let local =
+        exact(store, entry.offset, LOCAL_SIZE).map_err(|reason| format!("its header is out of reach: {reason}"))?;
+    if !local.starts_with(&LOCAL) {
+        return Err("its header is not where the directory says".to_owned());
+    }
+    let name_size = u64::from(u16_le(&local, 26).unwrap_or(0));
+    let extra_size = u64::from(u16_le(&local, 28).unwrap_or(0));
+    // A header may have the longest of names, and all entries of the directory may point to it.
+    let shown = name_size.min((entry.name().len() as u64).saturating_add(1).max(60));
+    let name = exact(store, entry.offset + LOCAL_SIZE, shown)?;
+    if name != entry.name() {
+        let start: String = String::from_utf8_lossy(&name).chars().take(60).collect();
+        return Err(format!("its header calls it `{start}`: the archive contradicts itself"));
+    }
+    if u16_le(&local, 8) != Some(entry.method) {
+        return Err("its header and the directory name different methods: the archive contradicts itself".to_owned());
+    }
+    // Sizes that follow the data (flag 3) are zero in the header; of a member that is cut, only a part is there.
+    let follows = entry.is_cut || u16_le(&local, 6).is_some_and(|flags| flags & 0x0008 != 0);
+    let sizes = (u32_le(&local, 18).unwrap_or(0), u32_le(&local, 22).unwrap_or(0));
+    let differs = |claimed: u32, real: u64| claimed != u32::MAX && claimed != 0 && u64::from(claimed) != real;
+    if !follows && (differs(sizes.0, entry.packed) || differs(sizes.1, entry.size)) {
+        return Err("its header and the directory give different sizes: the archive contradicts itself".to_owned());
+    }
+    Ok(entry.offset + LOCAL_SIZE + name_size + extra_size)
+}

@@ -1,0 +1,302 @@
+//! Members of a zip without an end record, found one behind the other by their own headers: what a download that broke
+//! off left of it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::descriptor::{self, Found};
+use super::directory::{self, ENTRY, Entry, exact, extended};
+use super::inflated::{Count, Ending, Packed};
+use super::{LOCAL, LOCAL_SIZE, RATIO_FREE};
+use crate::archive::byte_order::{u16_le, u32_le};
+use crate::archive::note::Diagnostic;
+use crate::archive::options::Limits;
+use crate::archive::store::ReadAt;
+use crate::archive::unpack::Method;
+use crate::error::{Error, Kind, Result};
+
+/// What stands before the first member of an archive that was meant to span several files.
+const MARKERS: [[u8; 4]; 2] = [*b"PK\x07\x08", *b"PK00"];
+
+/// What was found.
+#[derive(Debug)]
+pub(super) struct Walk {
+    pub(super) entries: Vec<Entry>,
+    /// Where the first member begins, and where the last ends.
+    first: u64,
+    pub(super) end: u64,
+    /// The bytes of the archive.
+    size: u64,
+    /// The last member that begins: its place among the entries.
+    last: Option<usize>,
+    why: Why,
+}
+
+/// Why there are no more members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// The archive ends.
+    Cut,
+    /// What follows is neither a member nor the directory, or cannot be found.
+    Lost,
+    /// The directory follows, or a part of it.
+    Directory,
+}
+
+/// Where the first member begins, of a file that begins with one.
+pub(super) fn begins(store: &Arc<dyn ReadAt>) -> Option<u64> {
+    let first = exact(store, 0, 4).ok()?;
+    if first == LOCAL {
+        return Some(0);
+    }
+    let is_marker = MARKERS.iter().any(|marker| first == *marker);
+    (is_marker && exact(store, 4, 4).is_ok_and(|next| next == LOCAL)).then_some(4)
+}
+
+/// The members of a file that begins with one; `None` where it begins with anything else.
+pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Option<Walk>> {
+    let Some(at) = begins(store) else { return Ok(None) };
+    let fault = |message: String| {
+        Error::new(Kind::Archive, format!("`{name}` ends early and cannot be read as a zip archive: {message}"))
+    };
+    let size = store.size().map_err(|cause| fault(cause.to_string()))?;
+    let mut walker = Walker { store, limits, size, first: at, at, inflated: 0, entries: Vec::new() };
+    let why = loop {
+        if let Some(why) = walker.step().map_err(fault)? {
+            break why;
+        }
+    };
+    let last = walker.entries.len().checked_sub(1);
+    let end = walker.at;
+    if why == Why::Directory {
+        walker.compare().map_err(fault)?;
+    }
+    Ok(Some(Walk { entries: walker.entries, first: at, end, size, last, why }))
+}
+
+impl Walk {
+    /// The error that it is, where damage is an error.
+    pub(super) fn error(&self, name: &str) -> Error {
+        let size = self.size;
+        let part = match self.first {
+            0 => "",
+            _ => ", or is the first of several parts, which are joined by `zip -s 0 part.zip --out whole.zip`",
+        };
+        let message = format!(
+            "`{name}` ends early, like a download that broke off{part}: it has {size} bytes and no end record of all of them"
+        );
+        let advice = "fetch it again, or read what is there with `strict=False`";
+        let Some(entry) = self.last.and_then(|last| self.entries.get(last)) else {
+            return Error::new(Kind::Archive, format!("{message}; not even its first member is there: fetch it again"));
+        };
+        let (text, at, count) = (&entry.text, entry.offset, self.last.unwrap_or(0).saturating_add(1));
+        let state = match self.why {
+            Why::Directory => "which is whole, but the directory of all members is not".to_owned(),
+            _ if entry.is_cut => format!("of whose contents {} bytes are there", entry.size),
+            _ => "which is whole, but what followed is missing".to_owned(),
+        };
+        let message = format!(
+            "{message}; the last member that begins is number {count}, `{text}`, at byte {at}, {state}: {advice}"
+        );
+        let error = Error::archive(text.clone(), message);
+        if entry.is_cut { error.with(|facts| facts.offset = Some(entry.size)) } else { error }
+    }
+
+    /// What there is to say where damage is lived with.
+    pub(super) fn note(&self) -> Diagnostic {
+        let (size, end, count) = (self.size, self.end, self.last.map_or(0, |last| last.saturating_add(1)));
+        let what = match self.why {
+            Why::Directory => "the directory of all members is not whole".to_owned(),
+            Why::Cut => "whatever followed is missing".to_owned(),
+            Why::Lost => format!("what follows byte {end} is no member, and was left out"),
+        };
+        let message = format!(
+            "the archive ends early: it has {size} bytes and no end record of all of them; {count} members were found by \
+             their own headers, {what}"
+        );
+        Diagnostic::new("cut-archive", message)
+    }
+}
+
+struct Walker<'a> {
+    store: &'a Arc<dyn ReadAt>,
+    limits: &'a Limits,
+    size: u64,
+    /// Where the first member begins.
+    first: u64,
+    /// Where the next member may begin.
+    at: u64,
+    /// Bytes that were inflated to find ends.
+    inflated: u64,
+    entries: Vec<Entry>,
+}
+
+impl Walker<'_> {
+    /// Takes the next member; why it is the last, where it is.
+    fn step(&mut self) -> std::result::Result<Option<Why>, String> {
+        let at = self.at;
+        let left = self.size.saturating_sub(at);
+        let signature = exact(self.store, at, left.min(4))?;
+        if signature != LOCAL {
+            return Ok(Some(match &signature[..] {
+                start if start == ENTRY => Why::Directory,
+                start if start.len() < 4 => Why::Cut,
+                _ => Why::Lost,
+            }));
+        }
+        if left < LOCAL_SIZE {
+            return Ok(Some(Why::Cut));
+        }
+        let header = exact(self.store, at, LOCAL_SIZE)?;
+        let short = |place| u16_le(&header, place).unwrap_or(0);
+        let long = |place| u32_le(&header, place).unwrap_or(0);
+        let (flags, method, crc) = (short(6), short(8), long(14));
+        let (name_size, extra_size) = (u64::from(short(26)), u64::from(short(28)));
+        let data = at.saturating_add(LOCAL_SIZE).saturating_add(name_size).saturating_add(extra_size);
+        if data > self.size {
+            return Ok(Some(Why::Cut));
+        }
+        let limits = self.limits;
+        if name_size > limits.name as u64 {
+            return Err(format!(
+                "the member at byte {at} has a name of {name_size} bytes, more than the limit of {}; if you trust it, raise \
+                 Limits(name=...)",
+                limits.name
+            ));
+        }
+        if self.entries.len() >= limits.members {
+            return Err(format!(
+                "it has more than {} members; if you trust it, raise Limits(members=...)",
+                limits.members
+            ));
+        }
+        let name = exact(self.store, at.saturating_add(LOCAL_SIZE), name_size)?;
+        let extra = exact(self.store, data.saturating_sub(extra_size), extra_size)?;
+        let (mut packed, mut size) = (u64::from(long(18)), u64::from(long(22)));
+        let text = extended(&name, &extra, flags, &mut [&mut size, &mut packed]);
+        let fault = text.as_ref().err().map(|message| format!("its header {message}"));
+        let text = text.unwrap_or_else(|_| String::from_utf8_lossy(&name).into_owned());
+        let raw = (name != text.as_bytes()).then_some(name);
+        let (is_symlink, is_cut) = (false, false);
+        let mut entry = Entry { raw, text, flags, method, crc, packed, size, offset: at, is_symlink, is_cut, fault };
+        let why = if entry.fault.is_some() {
+            Some(Why::Lost)
+        } else if entry.has_descriptor() {
+            self.with_descriptor(&mut entry, data)?
+        } else {
+            self.as_declared(&mut entry, data)?
+        };
+        self.entries.push(entry);
+        Ok(why)
+    }
+
+    /// Takes a member whose header gives its length.
+    fn as_declared(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<Why>, String> {
+        if let Some(end) = data.checked_add(entry.packed).filter(|end| *end <= self.size) {
+            self.at = end;
+            return Ok(None);
+        }
+        let declared = entry.packed;
+        match self.inflate(entry, data)? {
+            Some(Count { taken, ending: Ending::Own, .. }) => {
+                let message = format!("its compressed data end after {taken} bytes, its header declares {declared}");
+                entry.fault = Some(message);
+                self.at = data;
+                Ok(Some(Why::Lost))
+            }
+            _ => Ok(Some(self.cut(entry, data))),
+        }
+    }
+
+    /// Takes a member whose length stands behind it: it ends where its compressed data say, or where a length fits.
+    fn with_descriptor(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<Why>, String> {
+        let Some(count) = self.inflate(entry, data)? else {
+            return Ok(match descriptor::search(self.store, data, self.size, entry.method == 0)? {
+                Some((packed, size, crc, end)) => {
+                    (entry.packed, entry.size, entry.crc, self.at) = (packed, size, crc, end);
+                    None
+                }
+                None => Some(self.cut(entry, data)),
+            });
+        };
+        let end = data.saturating_add(count.taken);
+        match count.ending {
+            Ending::Own => {}
+            Ending::Input => return Ok(Some(self.cut(entry, data))),
+            Ending::Damage | Ending::Limit => {
+                (entry.is_cut, self.at) = (true, end);
+                return Ok(Some(Why::Lost));
+            }
+        }
+        Ok(match descriptor::at(self.store, end, self.size, count)? {
+            Found::Fitting { crc, size } => {
+                (entry.crc, self.at) = (crc, end.saturating_add(size));
+                None
+            }
+            Found::Cut => Some(self.cut(entry, data)),
+            Found::Other => {
+                entry.fault = Some("the lengths that follow its data are not theirs".to_owned());
+                self.at = end;
+                Some(Why::Lost)
+            }
+        })
+    }
+
+    /// Inflates what may be a member's and notes how much it is; `None` where that is not possible.
+    fn inflate(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<Count>, String> {
+        let left = self.size.saturating_sub(data);
+        (entry.packed, entry.size) = (left, left);
+        let Some(method) = Method::of(entry.method).filter(|_| !entry.is_encrypted()) else { return Ok(None) };
+        let packed = Packed { store: Arc::clone(self.store), offset: data, size: left, method };
+        let count = packed.count(self.limits).map_err(|cause| cause.to_string())?;
+        (entry.packed, entry.size) = (count.taken, count.given);
+        self.inflated = self.inflated.saturating_add(count.given);
+        let read = data.saturating_add(count.taken).max(1);
+        if self.inflated > RATIO_FREE && self.inflated / read > self.limits.ratio {
+            return Err(format!(
+                "its members inflate to more than {} times their bytes; if you trust it, raise Limits(ratio=...)",
+                self.limits.ratio
+            ));
+        }
+        Ok(Some(count))
+    }
+
+    /// Notes that the archive ends inside a member.
+    fn cut(&mut self, entry: &mut Entry, data: u64) -> Why {
+        entry.is_cut = true;
+        if entry.method == 0 {
+            entry.packed = self.size.saturating_sub(data);
+            entry.size = entry.packed;
+        }
+        self.at = self.size;
+        Why::Cut
+    }
+
+    /// Holds the members against what there is of the directory, which alone knows which of them are links.
+    fn compare(&mut self) -> std::result::Result<(), String> {
+        let rest = self.size.saturating_sub(self.at).min(directory::most(self.limits));
+        let bytes = exact(self.store, self.at, rest)?;
+        let places: HashMap<u64, usize> =
+            self.entries.iter().enumerate().map(|(place, entry)| (entry.offset, place)).collect();
+        let (mut at, mut left) = (0_usize, self.limits.members);
+        while let Some((mut listed, used)) =
+            bytes.get(at..).filter(|_| left > 0).and_then(|rest| directory::entry(rest, 0, self.limits).ok())
+        {
+            // Behind a marker, offsets count from the start of the file or from the first member.
+            if !places.contains_key(&listed.offset) {
+                listed.offset = listed.offset.saturating_add(self.first);
+            }
+            let found = places.get(&listed.offset).and_then(|place| self.entries.get_mut(*place));
+            match found {
+                Some(found) if (found.packed, found.size, found.crc) != (listed.packed, listed.size, listed.crc) => {
+                    found.fault = Some("it and the directory differ: the archive contradicts itself".to_owned());
+                }
+                Some(found) => *found = listed,
+                None => self.entries.push(listed),
+            }
+            at = at.saturating_add(used);
+            left = left.saturating_sub(1);
+        }
+        Ok(())
+    }
+}
