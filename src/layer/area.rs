@@ -1,4 +1,4 @@
-//! The area of polygons on the ellipsoid of WGS 84, whatever system their coordinates are in.
+//! The area of polygons on the ellipsoid of WGS 84, whatever system their coordinates are in; or in the plane of a map.
 //!
 //! Corners are carried over to the sphere that has the same areas as the ellipsoid (authalic latitudes), and each side
 //! is the great circle there. For fields this agrees with geodesics to a few parts in ten million.
@@ -13,27 +13,44 @@ const E2: f64 = 0.006_694_379_990_141_317;
 
 /// The area in square metres of all polygons in `geometries` (ISO WKB, None for null); None where there are none.
 /// Overlaps count as often as they are covered. Points and lines have no area and are passed over.
-pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: &Crs) -> Result<Option<f64>> {
-    let transform = crs.to_wgs84()?;
+///
+/// Without `crs`, the area is that in the plane of the coordinates, in the square of their unit.
+pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: Option<&Crs>) -> Result<Option<f64>> {
+    let transform = crs.map(Crs::to_wgs84).transpose()?;
     let sphere = Sphere::authalic();
     let mut flat = Flat::default();
     let mut total: Option<f64> = None;
     for (record, wkb) in geometries.into_iter().enumerate() {
         let Some(wkb) = wkb else { continue };
         flat.read(wkb, record)?;
-        transform
-            .apply(&mut flat.xs, &mut flat.ys)
-            .map_err(|error| error.with(|facts| facts.record = u64::try_from(record).ok()))?;
+        if let Some(transform) = &transform {
+            transform
+                .apply(&mut flat.xs, &mut flat.ys)
+                .map_err(|error| error.with(|facts| facts.record = u64::try_from(record).ok()))?;
+        }
         for (part, xs, ys) in flat.parts() {
             let sign = match part {
                 Part::Shell => 1.0,
                 Part::Hole => -1.0,
                 Part::Point | Part::Line => continue,
             };
-            total = Some(total.unwrap_or(0.0) + sign * sphere.ring(xs, ys));
+            let ring = if transform.is_some() { sphere.ring(xs, ys) } else { plane(xs, ys) };
+            total = Some(total.unwrap_or(0.0) + sign * ring);
         }
     }
     Ok(total)
+}
+
+/// The area of a ring in the plane, open or closed, in either direction.
+fn plane(xs: &[f64], ys: &[f64]) -> f64 {
+    let ([x0, .., last_x], [y0, .., last_y]) = (xs, ys) else { return 0.0 };
+    // Near the origin no digits are lost.
+    let (mut before, mut doubled) = ((last_x - x0, last_y - y0), 0.0);
+    for (x, y) in xs.iter().zip(ys).map(|(x, y)| (x - x0, y - y0)) {
+        doubled += before.0 * y - x * before.1;
+        before = (x, y);
+    }
+    doubled.abs() / 2.0
 }
 
 /// The sphere with the ellipsoid's area.
@@ -126,10 +143,10 @@ mod tests {
         ];
         for (rings, expected) in cases {
             let wkb = polygon(3, rings);
-            close(area([Some(wkb.as_slice())], &Crs::wgs84()).unwrap().unwrap(), expected);
+            close(area([Some(wkb.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap(), expected);
         }
         let strip = polygon(3, &[&[(151.0, -33.0), (151.0001, -33.0), (151.0001, -32.999_95), (151.0, -32.999_95)]]);
-        close(area([Some(strip.as_slice())], &Crs::wgs84()).unwrap().unwrap(), 51.821_904_629_468_92);
+        close(area([Some(strip.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap(), 51.821_904_629_468_92);
     }
 
     #[test]
@@ -141,17 +158,27 @@ mod tests {
         let crs = Crs::from_wkt(utm).unwrap();
         let square = [(5e5, 5e6), (500_800.0, 5e6), (500_800.0, 5_000_800.0), (5e5, 5_000_800.0)];
         let wkb = polygon(3003, &[&square]);
-        close(area([None, Some(wkb.as_slice())], &crs).unwrap().unwrap(), 640_512.304_842_755_5);
+        close(area([None, Some(wkb.as_slice())], Some(&crs)).unwrap().unwrap(), 640_512.304_842_755_5);
+    }
+
+    #[test]
+    fn the_area_in_the_plane_needs_no_system() {
+        let far = |x: f64, y: f64| (x + 5e5, y + 5e6);
+        let square = [far(0.0, 0.0), far(800.0, 0.0), far(800.0, 800.0), far(0.0, 800.0), far(0.0, 0.0)];
+        let hole = [far(100.0, 100.0), far(100.0, 300.0), far(200.0, 300.0)];
+        let wkb = polygon(3, &[&square, &hole]);
+        assert_eq!(area([Some(wkb.as_slice())], None).unwrap(), Some(640_000.0 - 10_000.0));
+        assert_eq!(area([None], None).unwrap(), None);
     }
 
     #[test]
     fn direction_does_not_matter_and_points_have_no_area() {
         let backwards: Vec<(f64, f64)> = FIELD.iter().rev().copied().collect();
         let wkb = polygon(1003, &[&backwards]);
-        close(area([Some(wkb.as_slice())], &Crs::wgs84()).unwrap().unwrap(), 868_584.697_468_757_6);
+        close(area([Some(wkb.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap(), 868_584.697_468_757_6);
         let mut point = vec![1, 1, 0, 0, 0];
         point.extend([0; 16]);
-        assert_eq!(area([Some(point.as_slice()), None], &Crs::wgs84()).unwrap(), None);
+        assert_eq!(area([Some(point.as_slice()), None], Some(&Crs::wgs84())).unwrap(), None);
     }
 
     #[test]
@@ -160,7 +187,7 @@ mod tests {
         let mut lying = good.clone();
         lying.splice(9..13, [255; 4]);
         for bad in [&good[..good.len() - 1], &[], &[2, 3, 0, 0, 0], &[1, 3, 0, 0, 0, 255, 255, 255, 255], &lying[..]] {
-            let error = area([Some(good.as_slice()), Some(bad)], &Crs::wgs84()).unwrap_err();
+            let error = area([Some(good.as_slice()), Some(bad)], Some(&Crs::wgs84())).unwrap_err();
             assert_eq!((error.kind(), error.facts().record), (Kind::Archive, Some(1)));
         }
     }

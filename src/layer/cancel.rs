@@ -18,7 +18,7 @@ impl Cancel {
     }
 
     /// An error once the work is ended.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.flag.load(Ordering::Relaxed) {
             return Err(Error::new(Kind::File, "the work was cancelled; nothing was written or replaced"));
         }

@@ -13,20 +13,25 @@ pub(super) enum Finding {
     BlankLogical,
     LogicalDigit,
     BadLogical,
+    AfterNul,
     LeadingBlanks,
     TextRecoded,
     TextUndeclared,
     BinaryColumn,
     Memo,
+    UnknownType,
     BrokenShape,
     ShortRecord,
+    LongRecord,
     OpenRing,
     PartStart,
+    EntangledRings,
     ShortPart,
     MissingM,
     NoDataM,
     NoDataCoordinate,
     MixedShapes,
+    MissingZ,
 }
 
 impl Finding {
@@ -42,6 +47,7 @@ impl Finding {
             Self::BlankLogical => ("blank-logical", "blank logicals were read as null"),
             Self::LogicalDigit => ("logical-digit", "logicals written as 1 and 0 were read as true and false"),
             Self::BadLogical => ("bad-logical", "cells that are no logical were read as null"),
+            Self::AfterNul => ("after-nul", "what follows a NUL in a cell was left out"),
             Self::LeadingBlanks => ("leading-blanks", "leading blanks of text were kept"),
             Self::TextRecoded => (
                 "text-recoded",
@@ -50,12 +56,20 @@ impl Finding {
             Self::TextUndeclared => ("text-undeclared", "text without a declared encoding was read as UTF-8"),
             Self::BinaryColumn => ("binary-column", "the column has a binary type and was read as bytes"),
             Self::Memo => ("memo", "the column points into a memo file; the pointers were read as text"),
+            Self::UnknownType => ("unknown-type", "the column has a type that is not known and was read as text"),
             Self::BrokenShape => ("broken-shape", "records that contradict themselves were read as null geometries"),
             Self::ShortRecord => {
                 ("short-record", "records declare fewer bytes than their shapes need; the shapes decided")
             }
+            Self::LongRecord => {
+                ("long-record", "records are longer than their shapes need; what their counts leave out is lost")
+            }
             Self::OpenRing => ("open-ring", "rings that were open were closed"),
             Self::PartStart => ("part-start", "a first part that did not start at vertex 0 was read from there"),
+            Self::EntangledRings => (
+                "entangled-rings",
+                "which rings are holes of which would take too long to tell; each was read as a polygon of its own",
+            ),
             Self::ShortPart => ("short-part", "parts have too few vertices for a line or a ring"),
             Self::MissingM => ("missing-m", "vertices without M in a layer that has M were given NaN"),
             Self::NoDataM => ("no-data-m", "M values that mean `no data` were read as NaN"),
@@ -63,7 +77,11 @@ impl Finding {
                 "no-data-coordinate",
                 "coordinates that mean `no data` or are no finite numbers were kept; GeoJSON has null geometries for them",
             ),
-            Self::MixedShapes => ("mixed-shapes", "records of another shape type than the header declares were kept"),
+            Self::MixedShapes => (
+                "mixed-shapes",
+                "records of another shape type than the header declares were kept, with the Z and M that they have",
+            ),
+            Self::MissingZ => ("missing-z", "records without Z in a layer that declares it were read with a Z of 0"),
         }
     }
 }
@@ -75,9 +93,22 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Counts one finding at a record of the file.
+    /// Counts one finding at a record of the file. Findings are rare, and the loops that make them are kept short.
+    #[cold]
+    #[inline(never)]
     pub(super) fn add(&mut self, finding: Finding, record: u64) {
-        self.met.entry(finding).or_insert((0, record)).0 += 1;
+        self.add_many(finding, record, 1);
+    }
+
+    /// Counts a finding that was met so many times, at this record first.
+    pub(super) fn add_many(&mut self, finding: Finding, record: u64, times: u64) {
+        let (count, _) = self.met.entry(finding).or_insert((0, record));
+        *count = count.saturating_add(times);
+    }
+
+    /// Whether nothing was met.
+    pub(super) fn is_empty(&self) -> bool {
+        self.met.is_empty()
     }
 
     /// One diagnostic for each kind, about a member and, where there is one, a column.

@@ -12,6 +12,9 @@ use crate::error::{Error, Kind, Result};
 /// What people look for on a map of a field, in this order: the words that names of such columns hold.
 const TELLING: [&str; 8] = ["yield", "yld", "applied", "appl", "rate", "target", "flow", "moist"];
 
+/// A map of some thousand dots needs no more records than these to choose from; of longer layers, every so many is one.
+const SAMPLE: usize = 200_000;
+
 /// The values of one column.
 enum Shown {
     Numbers(Vec<Option<f64>>),
@@ -47,9 +50,12 @@ impl Layer {
             Some(Shown::Names(names)) => names.iter().map(Option::as_deref).collect(),
             _ => Vec::new(),
         };
-        let geometries: Vec<Option<&[u8]>> = self.geometries().collect();
+        let step = self.len().div_ceil(SAMPLE).max(1);
+        let geometries: Vec<Option<&[u8]>> =
+            self.geometries().enumerate().map(|(row, wkb)| wkb.filter(|_| row % step == 0)).collect();
         draw(&Drawing {
             geometries: &geometries,
+            sample_of: (step > 1).then(|| self.geometries().flatten().count()),
             values: match &shown {
                 Some(Shown::Numbers(numbers)) => Values::Numbers(numbers),
                 Some(Shown::Names(_)) => Values::Categories(&names),

@@ -1,5 +1,7 @@
 //! Records into Arrow, GeoJSON, GeoParquet and pictures; coordinate systems.
 
+#![forbid(unsafe_code)]
+
 /// The area of polygons on the ellipsoid.
 pub mod area;
 
@@ -10,26 +12,28 @@ pub mod crs;
 pub mod picture;
 
 mod cancel;
-mod cart_checks;
-mod cells;
 mod columns;
 mod findings;
+mod fmis;
 mod geojson;
-mod geojson_geometry;
-mod geometry;
 mod grain_cart;
+mod in_order;
 mod map;
-mod number;
 mod parquet;
-mod patches;
+mod parts;
 mod read;
+mod record_marks;
 mod reproject;
-mod rings;
+mod rows;
+mod scan;
 mod schema;
+mod shapes;
+mod sidecars;
+mod stream;
 mod table;
+mod times;
 mod units;
 mod walk;
-mod winding;
 mod wkb;
 
 use std::sync::Arc;
@@ -41,7 +45,12 @@ use self::crs::Crs;
 pub use crate::archive::{Diagnostic, Limits, Options, Source, layers};
 use crate::error::Result;
 pub use cancel::Cancel;
+pub use columns::ColumnType;
+pub(crate) use in_order::{in_order, threads};
+pub(crate) use parquet::{Bounds, ROW_GROUP, Table, Writer};
 pub use read::{check, read};
+pub use stream::{Stream, Types};
+pub use times::{LocalTimes, Offsets};
 
 /// A table of field data: columns, one geometry column (WKB), its coordinate system, units and diagnostics.
 #[derive(Clone, Debug)]
@@ -106,6 +115,16 @@ impl Layer {
         &self.batches
     }
 
+    /// The place of the geometry column.
+    pub(crate) fn geometry_at(&self) -> Option<usize> {
+        self.geometry
+    }
+
+    /// The types of its geometries, as codes of well-known binary.
+    pub(crate) fn geometry_types(&self) -> &[u32] {
+        &self.types
+    }
+
     /// The name of the geometry column: `geometry`, or the next free name.
     #[must_use]
     pub fn geometry_column(&self) -> Option<&str> {
@@ -136,7 +155,8 @@ impl Layer {
         self.crs.as_ref().and_then(Crs::epsg)
     }
 
-    /// What the source says of the layer as a whole, in its order: the header of a grain cart file.
+    /// What the source says of the layer as a whole, in its order: the header of a grain cart file, the job of an FMIS
+    /// folder, the sidecars of a shapefile.
     #[must_use]
     pub fn metadata(&self) -> &[(String, String)] {
         &self.metadata
@@ -154,12 +174,14 @@ impl Layer {
         self.batches.iter().flat_map(move |batch| geometries_of(batch, column))
     }
 
-    /// The area in square metres of all polygons; `None` where there are none, an error where the CRS is unknown.
-    pub fn area(&self) -> Result<Option<f64>> {
+    /// The area in square metres of all polygons; `None` where there are none, an error where the CRS is unknown. `as_is`
+    /// takes coordinates as they are: the area is in the square of their unit.
+    pub fn area(&self, as_is: bool) -> Result<Option<f64>> {
         if self.geometry.is_none() {
             return Ok(None);
         }
-        area::area(self.geometries(), self.known_crs()?)
+        let crs = if as_is { None } else { Some(self.known_crs()?) };
+        area::area(self.geometries(), crs)
     }
 }
 

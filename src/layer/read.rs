@@ -1,18 +1,20 @@
 //! A source into a layer: the set is chosen, its members are read side by side, and what they say is held together.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use arrow_schema::{ArrowError, Field};
+use arrow_schema::{ArrowError, Field, Schema};
 
+use super::Layer;
 use super::crs::Crs;
-use super::geometry::Geometries;
-use super::table::{self, Table};
-use super::{Layer, grain_cart, schema, units};
-use crate::archive::{self, Diagnostic, Encoding, Index, Member, Options, Set, Source};
+use super::fmis;
+use super::grain_cart;
+use super::rows::Rows;
+use super::schema;
+use super::shapes::column::ShapeColumn;
+use super::sidecars::{self, Sidecars};
+use super::table::TableReader;
+use crate::archive::{self, Diagnostic, Encoding, Options, Set, Source};
 use crate::error::{Error, Kind, Result};
-
-/// Sidecars are small; more than this is none.
-const SIDECAR: u64 = 4 << 20;
 
 /// Refuses options that no archive could be read with, for those who fetch one first.
 pub fn check(options: &Options) -> Result<()> {
@@ -36,16 +38,28 @@ pub fn check(options: &Options) -> Result<()> {
 /// Reads one layer of a zip, a folder or a shapefile, or a grain cart file.
 pub fn read(source: &Source, options: &Options) -> Result<Layer> {
     check(options)?;
-    let (sets, mut notes) = archive::sets(source, &options.limits)?;
-    let set = Set::choose(sets, options.layer.as_deref(), source)?;
-    if options.strict {
-        set.lacks_refused(&notes)?;
+    read_checked(source, options).map_err(|error| advised(error, options))
+}
+
+/// The same error, which says what else can be done where it is about damage at a place.
+pub(super) fn advised(error: Error, options: &Options) -> Error {
+    const ADVICE: &str = "`strict=False`";
+    let facts = error.facts();
+    let is_damage = facts.field.is_none() && (facts.record.is_some() || facts.offset.is_some());
+    if !options.strict || error.kind() != Kind::Archive || !is_damage || error.message().contains(ADVICE) {
+        return error;
     }
-    let layer = if let Some(grc) = &set.grc {
-        grain_cart::read(set.name.clone(), source.name(), grc, options, notes)?
+    let (message, facts) = (format!("{}; {ADVICE} reads what can be saved", error.message()), facts.clone());
+    Error::new(Kind::Archive, message).with(|known| *known = facts)
+}
+
+fn read_checked(source: &Source, options: &Options) -> Result<Layer> {
+    let (set, mut notes) = chosen(source, options)?;
+    let layer = if let Some(layer) = at_once(&set, source, options, &mut notes) {
+        layer?
     } else {
-        let (shapes, table) = members(&set, options, &mut notes)?;
-        assemble(set, source, options, shapes, table, notes)?
+        let rows = members(&set, options, &mut notes)?;
+        assemble(&set, source, options, rows, notes)?
     };
     match options.to_crs {
         Some(_) => layer.into_wgs84(),
@@ -53,171 +67,167 @@ pub fn read(source: &Source, options: &Options) -> Result<Layer> {
     }
 }
 
+/// The set that is meant, and what was refused on the way to it.
+pub(super) fn chosen(source: &Source, options: &Options) -> Result<(Set, Vec<Diagnostic>)> {
+    let (sets, notes) = archive::sets(source, options)?;
+    let set = Set::choose(sets, options.layer.as_deref(), source)?;
+    if options.strict {
+        set.lacks_refused(&notes)?;
+    }
+    Ok((set, notes))
+}
+
+/// The layer of a set that is no shapefile, which is read at once; `None` where it is one.
+pub(super) fn at_once(
+    set: &Set,
+    source: &Source,
+    options: &Options,
+    notes: &mut Vec<Diagnostic>,
+) -> Option<Result<Layer>> {
+    if let Some(grc) = &set.grc {
+        return Some(grain_cart::read(set.name.clone(), source.name(), grc, options, std::mem::take(notes)));
+    }
+    let product = set.fmis.as_ref()?;
+    Some(fmis::read(set.name.clone(), source.name(), product, options, std::mem::take(notes)))
+}
+
 fn is_wgs84(name: &str) -> bool {
     ["EPSG:4326", "WGS84", "WGS 84", "OGC:CRS84", "4326"].iter().any(|known| name.trim().eq_ignore_ascii_case(known))
 }
 
-/// Shapes and records, on two threads where there are two.
-fn members(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<(Option<Geometries>, Option<Table>)> {
-    let threads = options.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-    let read_table = || set.dbf.as_ref().map(|dbf| table::read(dbf, set.cpg.as_ref(), options)).transpose();
-    let read_shapes = || -> Result<_> {
-        let mut notes = Vec::new();
-        let shapes = set.shp.as_ref().map(|shp| shapes(shp, set, options, &mut notes)).transpose()?;
-        Ok((shapes, notes))
-    };
-    let (shapes, table) = if threads > 1 && set.shp.is_some() && set.dbf.is_some() {
-        std::thread::scope(|scope| {
-            let other = scope.spawn(read_shapes);
-            let table = read_table();
-            let shapes = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (shapes, table)
-        })
-    } else {
-        (read_shapes(), read_table())
-    };
-    // Without `strict`, one half may stand for itself where the other cannot be read at all.
-    let both = set.shp.is_some() && set.dbf.is_some();
-    let mut lost = |error: Error| {
-        if options.strict || !both || error.kind() != Kind::Archive {
-            return Err(error);
-        }
-        let member = error.facts().member.clone().unwrap_or_default();
-        notes.push(Diagnostic::new("member-lost", format!("it could not be read: {error}")).in_member(&member));
-        Ok(())
-    };
-    let shapes = match shapes {
-        Ok((shapes, found)) => Some((shapes, found)),
-        Err(error) => lost(error).map(|()| None)?,
-    };
-    let table = match table {
-        Err(error) if shapes.is_some() => lost(error).map(|()| None)?,
-        table => table?,
-    };
-    let (shapes, found) = shapes.unwrap_or_default();
-    notes.extend(found);
-    Ok((shapes, table))
-}
-
-/// The geometries of a .shp.
-fn shapes(shp: &Member, set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Geometries> {
-    let index = match &set.shx {
-        None => None,
-        Some(shx) => match Index::read(shx, shp.size()) {
-            Err(error) if !options.strict => {
-                notes.push(
-                    Diagnostic::new("shx-damaged", format!("the index was ignored: {error}")).in_member(shx.name()),
-                );
-                None
-            }
-            index => index?,
-        },
-    };
-    match &index {
-        None => {
-            let message = "there is no index (.shx); the records were read one after the other";
-            notes.push(Diagnostic::new("no-shx", message).in_member(shp.name()));
-        }
-        Some(index) if !index.is_in_order() => {
-            let message = "the records stand in another order than the index; rows follow the index";
-            notes.push(Diagnostic::new("out-of-order", message).in_member(shp.name()));
-        }
-        Some(_) => {}
-    }
-    let read = |has_m| {
-        let mut found = Vec::new();
-        let mut all = Geometries::new(has_m, shp.size());
-        archive::records(shp, index.as_ref(), options.strict, &mut found, |header, number, record| {
-            all.push(header, number, &record);
-            Ok(())
-        })?;
-        Ok::<_, Error>((all, found))
-    };
-    let (mut all, mut found) = read(None)?;
+/// All shapes and records.
+fn members(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Rows> {
+    let mut lost = Vec::new();
+    let mut rows = Rows::whole(set, options, None, &mut lost)?;
+    rows.advance(u64::MAX)?;
     // An M that comes late changes every record before it; such files are rare enough to be read twice.
-    if all.needs_m {
-        (all, found) = read(Some(true))?;
+    if rows.shapes.as_ref().is_some_and(ShapeColumn::needs_m) {
+        lost.clear();
+        rows = Rows::whole(set, options, Some(true), &mut lost)?;
+        rows.advance(u64::MAX)?;
     }
-    notes.extend(found);
-    all.findings.tell(shp.name(), None, notes);
-    Ok(all)
+    notes.extend(lost);
+    Ok(rows)
 }
 
-fn assemble(
-    set: Set,
+fn assemble(set: &Set, source: &Source, options: &Options, rows: Rows, mut notes: Vec<Diagnostic>) -> Result<Layer> {
+    let Rows { mut shapes, table, .. } = rows;
+    let mut apart = Vec::new();
+    let count = held_together(set, shapes.as_ref(), table.as_ref(), options, &mut apart)?;
+    let (deleted, lost) = table.as_ref().map(|table| table.deleted(count)).unwrap_or_default();
+    if let Some(shapes) = &mut shapes {
+        shapes.settle(&deleted, count);
+        shapes.tell(&mut notes);
+    }
+    notes.extend(apart);
+    let kept = usize::try_from(count.saturating_sub(lost)).unwrap_or(usize::MAX);
+    let fields = table.as_ref().map(TableReader::fields).unwrap_or_default();
+    let mut sidecars = Vec::new();
+    let mut layer = head(set, source, options, fields, shapes.is_some(), &mut sidecars)?;
+    if let Some(table) = &table {
+        table.tell(&mut notes);
+    }
+    notes.extend(sidecars);
+    layer.diagnostics = notes;
+    let mut arrays = table.map(TableReader::finish).transpose().map_err(|cause| broken(&cause))?.unwrap_or_default();
+    if let Some(shapes) = shapes {
+        let (geometry, types) = shapes.finish(&deleted).map_err(|cause| broken(&cause))?;
+        arrays.push(geometry);
+        layer.types = types;
+    }
+    layer.with_batch(arrays, kept)
+}
+
+/// How many rows shapes and records have in common; an error where they differ, unless damage is to be lived with.
+pub(super) fn held_together(
+    set: &Set,
+    shapes: Option<&ShapeColumn>,
+    table: Option<&TableReader>,
+    options: &Options,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<u64> {
+    match (shapes.map(ShapeColumn::records), table.map(TableReader::records)) {
+        (Some(shapes), Some(records)) if shapes != records => {
+            let error = mismatch(set, shapes, records);
+            if options.strict {
+                return Err(error);
+            }
+            let kept = shapes.min(records);
+            let message = format!("{}; the first {kept} were kept", error.message());
+            let member = error.facts().member.clone().unwrap_or_default();
+            notes.push(Diagnostic::new("row-mismatch", message).in_member(&member).at(kept));
+            Ok(kept)
+        }
+        (shapes, records) => Ok(shapes.or(records).unwrap_or(0)),
+    }
+}
+
+/// The error of members that have different counts of records.
+pub(super) fn mismatch(set: &Set, shapes: u64, records: u64) -> Error {
+    let message = format!("the .shp has {shapes} records and the .dbf {records}: they do not belong together");
+    let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
+    Error::archive(member, message).with(|facts| facts.record = Some(shapes.min(records)))
+}
+
+/// The error of columns that do not fit together, which no input should lead to.
+pub(super) fn broken(cause: &ArrowError) -> Error {
+    Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"))
+}
+
+/// A layer without rows: its schema, and what its sidecars say of coordinates and units.
+pub(super) fn head(
+    set: &Set,
     source: &Source,
     options: &Options,
-    shapes: Option<Geometries>,
-    table: Option<Table>,
-    mut notes: Vec<Diagnostic>,
+    mut fields: Vec<Field>,
+    has_shapes: bool,
+    notes: &mut Vec<Diagnostic>,
 ) -> Result<Layer> {
-    let shape_count = shapes.as_ref().map(Geometries::len);
-    let (records, deleted) = match table {
-        Some(Table { records, ref deleted, .. }) => (Some(records), deleted.clone()),
-        None => (None, Vec::new()),
-    };
-    let rows = match (shape_count, records) {
-        (Some(shapes), Some(records)) if shapes != records => {
-            let message = format!("the .shp has {shapes} records and the .dbf {records}: they do not belong together");
-            let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
-            if options.strict {
-                return Err(Error::archive(member, message).with(|facts| facts.record = Some(shapes.min(records))));
-            }
-            let message = format!("{message}; the first {} were kept", shapes.min(records));
-            notes.push(Diagnostic::new("row-mismatch", message).in_member(&member).at(shapes.min(records)));
-            shapes.min(records)
-        }
-        (shapes, records) => shapes.or(records).unwrap_or(0),
-    };
+    if set.shp.is_none() {
+        let message = "there is no .shp, so the layer is a table without geometries";
+        notes.push(Diagnostic::new("no-shp", message));
+    }
     if set.dbf.is_none() {
         let message = "there is no .dbf, so the layer has no columns but its geometry";
         notes.push(Diagnostic::new("no-dbf", message));
     }
-    let deleted: BTreeSet<u64> = deleted.into_iter().filter(|record| *record < rows).collect();
-    let kept = usize::try_from(rows).unwrap_or(usize::MAX).saturating_sub(deleted.len());
-    let prj = prj(&set, options, &mut notes)?;
-    let crs = prj.as_deref().and_then(|text| crs(text, &set, &mut notes));
-
-    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-    let broken = |cause: ArrowError| Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"));
-    if let Some(table) = table {
-        notes.extend(table.notes);
-        for column in table.columns {
-            fields.push(Field::new(&column.name, column.data_type(), true));
-            arrays.push(column.finish().map_err(broken)?.slice(0, kept));
-        }
-    }
+    let prj = prj(set, options, notes)?;
+    let crs = prj.as_deref().and_then(|text| crs(text, set, notes));
     let mut geometry = None;
-    let mut types = Vec::new();
-    if let Some(shapes) = shapes {
+    if has_shapes {
         let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
         geometry = Some(fields.len());
         fields.push(schema::geometry_field(&names, crs.as_ref(), prj.as_deref()));
-        types = shapes.types.iter().copied().collect();
-        arrays.push(shapes.without(&deleted).finish().map_err(broken)?.slice(0, kept));
     }
-    let (schema, batch) = schema::batch(fields, arrays, kept).map_err(broken)?;
-    let units = vendor_units(&set, options, &mut notes)?;
-    let unknown: Vec<&str> =
-        units.iter().map(|(name, _)| name.as_str()).filter(|name| schema.field_with_name(name).is_err()).collect();
-    if !unknown.is_empty() {
-        let message = format!("it states units of columns that the layer does not have: {}", unknown.join(", "));
-        let member = set.metadata.as_ref().map(|member| member.name().to_owned()).unwrap_or_default();
-        notes.push(Diagnostic::new("units-unmatched", message).in_member(&member));
-    }
+    let schema = Arc::new(Schema::new(fields));
+    tell_twins(&schema, set, notes);
+    let sidecars = Sidecars::read(set, notes);
     let layer = Layer {
-        name: set.name,
+        name: set.name.clone(),
         source: source.name(),
         schema,
-        batches: vec![batch],
+        batches: Vec::new(),
         geometry,
         crs,
         prj,
         metadata: Vec::new(),
-        diagnostics: notes,
-        types,
+        diagnostics: Vec::new(),
+        types: Vec::new(),
     };
-    Ok(if units.is_empty() { layer } else { layer.with_units(&units) })
+    Ok(sidecars.on(layer, set, options.columns.is_none(), notes))
+}
+
+/// Tells of columns of one name, which only stand apart in what is written.
+fn tell_twins(schema: &Schema, set: &Set, notes: &mut Vec<Diagnostic>) {
+    let names = schema::distinct_names(schema);
+    if let Some((field, name)) = schema.fields().iter().zip(&names).find(|(field, name)| field.name() != *name) {
+        let message = format!(
+            "several columns are called `{}`; files that are written and GeoJSON call the later ones `{name}` and so on",
+            field.name()
+        );
+        let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
+        notes.push(Diagnostic::new("duplicate-column", message).in_member(&member));
+    }
 }
 
 /// The text of the .prj.
@@ -228,7 +238,7 @@ fn prj(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Opti
         }
         return Ok(None);
     };
-    let Some(bytes) = sidecar(prj, options, notes)? else { return Ok(None) };
+    let Some(bytes) = sidecars::small(prj, sidecars::MOST, options.strict, notes)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes);
     Ok(Some(text.trim_start_matches('\u{feff}').trim_matches(['\0', ' ', '\r', '\n']).to_owned()))
 }
@@ -236,34 +246,21 @@ fn prj(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Opti
 fn crs(text: &str, set: &Set, notes: &mut Vec<Diagnostic>) -> Option<Crs> {
     let member = set.prj.as_ref().map(|prj| prj.name().to_owned()).unwrap_or_default();
     match Crs::from_wkt(text) {
-        Ok(crs) => Some(crs),
+        Ok(crs) => {
+            if crs.projjson().is_none() {
+                let message =
+                    format!("`{}` cannot be said in PROJJSON: GeoParquet will have no coordinate system", crs.name());
+                notes.push(Diagnostic::new("crs-without-projjson", message).in_member(&member));
+            }
+            if let Some(message) = crs.caution() {
+                notes.push(Diagnostic::new("datum-offset", message).in_member(&member));
+            }
+            Some(crs)
+        }
         Err(error) => {
             let message = format!("the coordinate system is unknown: {}", error.message());
             notes.push(Diagnostic::new("crs-unknown", message).in_member(&member));
             None
         }
-    }
-}
-
-fn vendor_units(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Vec<(String, String)>> {
-    let Some(metadata) = &set.metadata else { return Ok(Vec::new()) };
-    let Some(bytes) = sidecar(metadata, options, notes)? else { return Ok(Vec::new()) };
-    Ok(units::from_metadata(&bytes).unwrap_or_else(|| {
-        let message = "it is not the JSON that was expected; the units are unknown";
-        notes.push(Diagnostic::new("metadata-ignored", message).in_member(metadata.name()));
-        Vec::new()
-    }))
-}
-
-/// The bytes of a small member; without `strict`, a damaged one is as good as none.
-fn sidecar(member: &Member, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Option<Vec<u8>>> {
-    match member.read_all(SIDECAR) {
-        Err(error) if !options.strict => {
-            notes.push(
-                Diagnostic::new("sidecar-lost", format!("it could not be read: {error}")).in_member(member.name()),
-            );
-            Ok(None)
-        }
-        bytes => bytes.map(Some),
     }
 }

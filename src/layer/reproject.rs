@@ -5,14 +5,17 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, LargeBinaryArray, RecordBatch};
 use arrow_schema::{Field, Schema};
 
+use super::Layer;
 use super::crs::{Crs, Transform};
+use super::geometries_of;
+use super::schema;
+use super::shapes::is_place;
 use super::wkb::{Cursor, points};
-use super::{Layer, geometries_of, schema};
 use crate::error::{Error, Kind, Result};
 
 impl Layer {
     /// The same layer with coordinates in WGS 84; an error where its own system is unknown.
-    pub(super) fn into_wgs84(mut self) -> Result<Self> {
+    pub(crate) fn into_wgs84(mut self) -> Result<Self> {
         let Some(column) = self.geometry else { return Ok(self) };
         let transform = self.known_crs()?.to_wgs84()?;
         let crs = Crs::wgs84();
@@ -25,7 +28,7 @@ impl Layer {
         let mut batches = Vec::new();
         for batch in &self.batches {
             let mut columns = batch.columns().to_vec();
-            if let Some(array) = columns.get_mut(column) {
+            if let Some(array) = columns.get_mut(column).filter(|_| !transform.is_identity()) {
                 *array = transformed(batch, column, &transform)?;
             }
             let batch = RecordBatch::try_new(Arc::clone(&schema), columns)
@@ -53,12 +56,19 @@ fn moved(wkb: &[u8], transform: &Transform) -> Result<Vec<u8>> {
     let mut runs = Vec::new();
     Cursor::new(wkb).runs(&mut |run, stride, at| runs.push((run, stride, at)))?;
     let (mut xs, mut ys): (Vec<f64>, Vec<f64>) = runs.iter().flat_map(|(run, stride, _)| points(run, *stride)).unzip();
+    for (x, y) in xs.iter_mut().zip(&mut ys).filter(|(x, y)| !is_place(**x) || !is_place(**y)) {
+        (*x, *y) = (f64::NAN, f64::NAN);
+    }
     transform.apply(&mut xs, &mut ys)?;
     let mut new = wkb.to_vec();
     let mut moved = xs.into_iter().zip(ys);
     for (run, stride, at) in runs {
         let target = new.get_mut(at..at.saturating_add(run.len())).unwrap_or_default();
         for (vertex, (x, y)) in target.chunks_exact_mut(stride).zip(moved.by_ref()) {
+            // What is no place stays as it is.
+            if x.is_nan() {
+                continue;
+            }
             if let Some((place, rest)) = vertex.split_first_chunk_mut::<8>() {
                 *place = x.to_le_bytes();
                 if let Some(place) = rest.first_chunk_mut::<8>() {

@@ -1,9 +1,9 @@
 //! The Arrow schema of a layer: names, types, units, and the geometry with its coordinate system.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::Layer;
@@ -55,7 +55,7 @@ impl Layer {
     }
 
     /// The same layer with a schema whose metadata alone differ.
-    fn with_schema(mut self, schema: Schema) -> Self {
+    pub(super) fn with_schema(mut self, schema: Schema) -> Self {
         let schema = Arc::new(schema);
         // Only metadata differ, so every batch fits the new schema; were it otherwise, the old one stays.
         let batches: std::result::Result<Vec<_>, _> = self
@@ -73,12 +73,23 @@ impl Layer {
         self
     }
 
+    /// The same layer with these columns as its one batch of `rows`; longer columns are cut.
+    pub(super) fn with_batch(mut self, arrays: Vec<ArrayRef>, rows: usize) -> Result<Self> {
+        let cut = |array: ArrayRef| if array.len() > rows { array.slice(0, rows) } else { array };
+        let arrays = arrays.into_iter().map(cut).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)
+            .map_err(|cause| Error::new(Kind::Archive, format!("the columns do not form a table: {cause}")))?;
+        self.batches = vec![batch];
+        Ok(self)
+    }
+
     /// The coordinate system, or an error that says what to do without one.
     pub(super) fn known_crs(&self) -> Result<&Crs> {
         self.crs.as_ref().ok_or_else(|| {
             let message = format!(
                 "the coordinate system of layer `{}` is unknown, so its coordinates cannot be brought to WGS 84; \
-                 `crs=\"as-is\"` takes them as they are",
+                 `write_geojson`, `picture` and `area` take them as they are with `crs=\"as-is\"`",
                 self.name
             );
             Error::new(Kind::Value, message)
@@ -109,6 +120,27 @@ pub(super) fn free_name(wanted: &str, names: &[String]) -> String {
         .chain((1..=names.len()).map(|number| format!("{wanted}_{number}")))
         .find(|name| !taken(name))
         .unwrap_or_default()
+}
+
+/// The names of all columns, each once: a later one of the same name has a number at its end. Files and JSON have no room
+/// for two of one name.
+pub(super) fn distinct_names(schema: &Schema) -> Vec<String> {
+    let mut taken: HashSet<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let (mut seen, mut next) = (HashSet::new(), HashMap::new());
+    let name = |field: &Arc<Field>| {
+        if seen.insert(field.name().clone()) {
+            return field.name().clone();
+        }
+        let number = next.entry(field.name().clone()).or_insert(1_u64);
+        loop {
+            let name = format!("{}_{number}", field.name());
+            *number = number.saturating_add(1);
+            if taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    };
+    schema.fields().iter().map(name).collect()
 }
 
 /// One batch of all columns; `rows` counts where there is no column to count.

@@ -1,27 +1,47 @@
-//! Units that a vendor's sidecar states for the columns of a shapefile.
+//! Units and descriptions of columns that sidecars state, in their own words.
 
-use serde::Deserialize;
+use serde_json::{Map, Value};
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Metadata {
-    #[serde(default)]
-    data_attributes: Vec<Attribute>,
+use crate::archive::Element;
+
+/// What a sidecar states of columns: a name and a text each.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Stated {
+    pub(super) units: Vec<(String, String)>,
+    pub(super) descriptions: Vec<(String, String)>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Attribute {
-    name: String,
-    unit: Option<String>,
+impl Stated {
+    fn add(&mut self, name: &str, unit: Option<&str>, description: Option<&str>) {
+        let text = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        self.units.extend(text(unit).map(|unit| (name.to_owned(), unit)));
+        self.descriptions.extend(text(description).map(|words| (name.to_owned(), words)));
+    }
 }
 
-/// The unit of each column that a `*-Deere-Metadata.json` names, in the vendor's words; `None` where it cannot be read.
-pub(super) fn from_metadata(json: &[u8]) -> Option<Vec<(String, String)>> {
-    let text = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
-    let metadata: Metadata = serde_json::from_slice(text).ok()?;
-    let unit = |attribute: Attribute| Some((attribute.name, attribute.unit.filter(|unit| !unit.trim().is_empty())?));
-    Some(metadata.data_attributes.into_iter().filter_map(unit).collect())
+/// What a `*-Deere-Metadata.json` states: `{"DataAttributes": [{"Name": ..., "Unit": ..., "Description": ...}]}`.
+pub(super) fn of_vendor(entries: &Map<String, Value>) -> Stated {
+    let mut stated = Stated::default();
+    for attribute in entries.get("DataAttributes").and_then(Value::as_array).into_iter().flatten() {
+        let text = |key: &str| attribute.get(key).and_then(Value::as_str);
+        if let Some(name) = text("Name") {
+            stated.add(name, text("Unit"), text("Description"));
+        }
+    }
+    stated
+}
+
+/// What the metadata of a shapefile states of its columns (FGDC and ESRI): `attr` with `attrlabl`, the name of the
+/// column, `attrdef`, what it is, and somewhere inside `attrunit`, its unit.
+pub(super) fn of_attributes(root: &Element) -> Stated {
+    let mut stated = Stated::default();
+    for attribute in root.all("attr") {
+        if let Some(name) = attribute.value("attrlabl") {
+            let unit = attribute.all("attrunit").into_iter().map(Element::text).find(|unit| !unit.is_empty());
+            stated.add(name, unit, attribute.value("attrdef"));
+        }
+    }
+    stated
 }
 
 #[cfg(test)]
@@ -30,8 +50,10 @@ mod tests {
 
     #[test]
     fn units_are_those_that_the_sidecar_states() {
-        let json = br#"{"Version":"1.0","DataAttributes":[{"Name":"DISTANCE","Unit":"ft","Description":"d"},{"Name":"Time"}]}"#;
-        assert_eq!(from_metadata(json), Some(vec![("DISTANCE".to_owned(), "ft".to_owned())]));
-        assert_eq!(from_metadata(b"<html>"), None);
+        let json = r#"{"Version":"1.0","DataAttributes":[{"Name":"DISTANCE","Unit":"ft","Description":"d"},{"Name":"Time","Unit":null},7]}"#;
+        let Ok(Value::Object(entries)) = serde_json::from_str(json) else { panic!("it is an object") };
+        let pair = |value: &str| vec![("DISTANCE".to_owned(), value.to_owned())];
+        assert_eq!(of_vendor(&entries), Stated { units: pair("ft"), descriptions: pair("d") });
+        assert_eq!(of_vendor(&Map::new()), Stated::default());
     }
 }

@@ -1,5 +1,6 @@
 //! Walks well-known binary (ISO) into flat coordinates, for areas and pictures.
 
+use super::shapes::is_place;
 use crate::error::{Error, Kind, Result};
 
 /// Collections inside collections go no deeper in any real file.
@@ -93,8 +94,8 @@ impl Flat {
             let y = rest.first_chunk::<8>()?;
             let number = |bytes: &[u8; 8]| if little { f64::from_le_bytes(*bytes) } else { f64::from_be_bytes(*bytes) };
             let (x, y) = (number(x), number(y));
-            // An empty point is written as NaN.
-            if x.is_finite() && y.is_finite() {
+            // An empty point is written as NaN, and `no data` as a number that is no place.
+            if is_place(x) && is_place(y) {
                 self.xs.push(x);
                 self.ys.push(y);
             }

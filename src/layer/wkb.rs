@@ -95,6 +95,14 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// X and Y of a point that has neither Z nor M: most records of machines are such points, and need no walk.
+pub(super) fn flat_point(wkb: &[u8]) -> Option<(f64, f64)> {
+    let ([1, 1, 0, 0, 0], place) = wkb.split_first_chunk::<5>()? else { return None };
+    let (x, y) = place.split_first_chunk::<8>()?;
+    let y: &[u8; 8] = y.try_into().ok()?;
+    Some((f64::from_le_bytes(*x), f64::from_le_bytes(*y)))
+}
+
 /// X and Y of each vertex of a run.
 pub(super) fn points(run: &[u8], stride: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
     run.chunks_exact(stride).map(|vertex| (ordinate(vertex, 0), ordinate(vertex, 1)))

@@ -1,51 +1,102 @@
-//! The datums that field data come in: their names in every dialect, and whether they lie on WGS 84.
+//! The datums that field data come in: their names in every dialect, and how far they lie from WGS 84.
+
+use super::model::Ellipsoid;
 
 /// A datum known by name.
 pub(super) struct Known {
     /// As the EPSG registry spells it, which is how `pyproj` finds it again.
     pub(super) name: &'static str,
-    /// The usual name of the geographic system on it.
+    /// The usual name of the geographic system on it, and its EPSG code where it is in degrees from Greenwich.
     pub(super) system: &'static str,
-    /// True where the usual transformation to WGS 84 changes nothing (within a metre or two).
-    pub(super) null_shift: bool,
+    pub(super) epsg: u32,
+    /// The letter under which `systems.txt` knows it.
+    pub(super) letter: char,
+    figure: Figure,
+    /// The way to WGS 84.
+    pub(super) way: Way,
     aliases: &'static [&'static str],
 }
 
-const fn on_wgs84(name: &'static str, system: &'static str, aliases: &'static [&'static str]) -> Known {
-    Known { name, system, null_shift: true, aliases }
+/// How coordinates on a datum come to WGS 84: always the way that PROJ takes without grids, with its accuracy in metres.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    /// It is WGS 84.
+    Same,
+    /// The two are taken as one, though they lie so far apart.
+    AsIs(f64),
+    /// By these seven parameters, as `TOWGS84` has them.
+    Helmert([f64; 7], f64),
+    /// By other shifts in each region, or by a grid of shifts.
+    Unknown,
 }
 
-const fn apart(name: &'static str, system: &'static str, aliases: &'static [&'static str]) -> Known {
-    Known { name, system, null_shift: false, aliases }
-}
+type Figure = (f64, f64);
+const GRS80: Figure = (6_378_137.0, 298.257_222_101);
+const WGS84_FIGURE: Figure = (6_378_137.0, 298.257_223_563);
+const BESSEL: Figure = (6_377_397.155, 299.152_812_8);
 
 /// The name of the datum of WGS 84.
 pub(super) const WGS84: &str = "World Geodetic System 1984";
-/// The name of the datum of NAD83.
-pub(super) const NAD83: &str = "North American Datum 1983";
+/// From NAD83(CSRS) and NAD83(HARN): the frame of 1997 as it moved from the one of 1983.
+const NAD83_1997: [f64; 7] =
+    [-0.991, 1.9072, 0.5129, 0.025_789_907_519_493_2, 0.009_650_098_960_270_4, 0.011_659_943_232_342_1, 0.0];
+const OSGB36: [f64; 7] = [446.448, -125.157, 542.06, 0.15, 0.247, 0.842, -20.489];
+const AMERSFOORT: [f64; 7] =
+    [565.4171, 50.3319, 465.5524, -0.398_957_388_243_134, 0.343_987_817_378_283, -1.877_401_639_980_45, 4.0725];
+
+const fn known(
+    (letter, epsg): (char, u32),
+    name: &'static str,
+    system: &'static str,
+    figure: Figure,
+    way: Way,
+    aliases: &'static [&'static str],
+) -> Known {
+    Known { name, system, epsg, letter, figure, way, aliases }
+}
 
 #[rustfmt::skip]
 const KNOWN: &[Known] = &[
-    on_wgs84(WGS84, "WGS 84", &["wgs1984", "wgs84"]),
-    on_wgs84(NAD83, "NAD83", &["northamerican1983", "nad83", "nad1983"]),
-    on_wgs84("NAD83 Canadian Spatial Reference System", "NAD83(CSRS)", &["northamerican1983csrs"]),
-    on_wgs84("NAD83 (High Accuracy Reference Network)", "NAD83(HARN)", &["northamerican1983harn"]),
-    on_wgs84("NAD83 (National Spatial Reference System 2007)", "NAD83(NSRS2007)", &["nad1983nsrs2007"]),
-    on_wgs84("NAD83 (National Spatial Reference System 2011)", "NAD83(2011)", &["nad19832011"]),
-    on_wgs84("European Terrestrial Reference System 1989", "ETRS89", &["etrs1989", "etrs89"]),
-    on_wgs84("Geocentric Datum of Australia 1994", "GDA94", &["gda1994", "gda94"]),
-    on_wgs84("New Zealand Geodetic Datum 2000", "NZGD2000", &["nzgd2000"]),
-    on_wgs84("Sistema de Referencia Geocentrico para las AmericaS 2000", "SIRGAS 2000", &["sirgas2000"]),
-    on_wgs84("Reseau Geodesique Francais 1993 v1", "RGF93 v1", &["rgf1993", "reseaugeodesiquefrancais1993"]),
-    on_wgs84("Geocentric Datum of Australia 2020", "GDA2020", &["gda2020"]),
-    on_wgs84("Japanese Geodetic Datum 2000", "JGD2000", &["jgd2000"]),
-    on_wgs84("Japanese Geodetic Datum 2011", "JGD2011", &["jgd2011"]),
-    on_wgs84("China 2000", "China Geodetic Coordinate System 2000", &["chinageodeticcoordinatesystem2000"]),
-    apart("North American Datum 1927", "NAD27", &["northamerican1927", "nad27"]),
-    apart("Ordnance Survey of Great Britain 1936", "OSGB36", &["osgb1936", "osgb36"]),
-    apart("European Datum 1950", "ED50", &["european1950", "ed50"]),
-    apart("CH1903+", "CH1903+", &[]),
+    known(('A', 4326), WGS84, "WGS 84", WGS84_FIGURE, Way::Same, &["wgs1984", "wgs84"]),
+    known(('B', 4269), "North American Datum 1983", "NAD83", GRS80, Way::AsIs(4.0), &["northamerican1983", "nad83", "nad1983"]),
+    known(('F', 4617), "NAD83 Canadian Spatial Reference System", "NAD83(CSRS)", GRS80, Way::Helmert(NAD83_1997, 1.0), &["northamerican1983csrs"]),
+    known(('C', 4152), "NAD83 (High Accuracy Reference Network)", "NAD83(HARN)", GRS80, Way::Helmert(NAD83_1997, 1.0), &["northamerican1983harn"]),
+    known(('D', 4759), "NAD83 (National Spatial Reference System 2007)", "NAD83(NSRS2007)", GRS80, Way::AsIs(2.0), &["nad1983nsrs2007"]),
+    known(('E', 6318), "NAD83 (National Spatial Reference System 2011)", "NAD83(2011)", GRS80, Way::AsIs(2.0), &["nad19832011"]),
+    known(('H', 4258), "European Terrestrial Reference System 1989", "ETRS89", GRS80, Way::AsIs(1.0), &["etrs1989", "etrs89"]),
+    known(('O', 4619), "SWEREF99", "SWEREF99", GRS80, Way::AsIs(1.0), &[]),
+    known(('N', 4171), "Reseau Geodesique Francais 1993 v1", "RGF93 v1", GRS80, Way::AsIs(1.0), &["rgf1993", "reseaugeodesiquefrancais1993"]),
+    known(('J', 4283), "Geocentric Datum of Australia 1994", "GDA94", GRS80, Way::AsIs(3.0), &["gda1994", "gda94"]),
+    known(('K', 7844), "Geocentric Datum of Australia 2020", "GDA2020", GRS80, Way::AsIs(3.0), &["gda2020"]),
+    known(('L', 4167), "New Zealand Geodetic Datum 2000", "NZGD2000", GRS80, Way::AsIs(1.0), &["nzgd2000"]),
+    known(('M', 4674), "Sistema de Referencia Geocentrico para las AmericaS 2000", "SIRGAS 2000", GRS80, Way::AsIs(1.0), &["sirgas2000"]),
+    known(('Q', 4190), "Posiciones Geodesicas Argentinas 1998", "POSGAR 98", GRS80, Way::AsIs(1.0), &["posgar1998"]),
+    known(('P', 5340), "Posiciones Geodesicas Argentinas 2007", "POSGAR 2007", WGS84_FIGURE, Way::Helmert([-0.41, 0.46, -0.35, 0.0, 0.0, 0.0, 0.0], 0.5), &["posgar2007"]),
+    known(('Z', 9702), "ETRF2000 Poland", "ETRF2000-PL", GRS80, Way::AsIs(1.0), &["etrf2000poland"]),
+    known(('V', 4612), "Japanese Geodetic Datum 2000", "JGD2000", GRS80, Way::AsIs(1.0), &["jgd2000"]),
+    known(('W', 6668), "Japanese Geodetic Datum 2011", "JGD2011", GRS80, Way::AsIs(1.0), &["jgd2011"]),
+    known(('X', 4490), "China 2000", "China Geodetic Coordinate System 2000", GRS80, Way::AsIs(1.0), &["chinageodeticcoordinatesystem2000"]),
+    known(('R', 4277), "Ordnance Survey of Great Britain 1936", "OSGB36", (6_377_563.396, 299.324_964_6), Way::Helmert(OSGB36, 2.0), &["osgb1936", "osgb36"]),
+    known(('S', 4289), "Amersfoort", "Amersfoort", BESSEL, Way::Helmert(AMERSFOORT, 1.0), &[]),
+    known(('U', 4150), "CH1903+", "CH1903+", BESSEL, Way::Helmert([674.374, 15.056, 405.346, 0.0, 0.0, 0.0, 0.0], 1.0), &[]),
+    known(('T', 4314), "Deutsches Hauptdreiecksnetz", "DHDN", BESSEL, Way::Unknown, &[]),
+    known(('G', 4267), "North American Datum 1927", "NAD27", (6_378_206.4, 294.978_698_213_898), Way::Unknown, &["northamerican1927", "nad27"]),
+    known(('I', 4230), "European Datum 1950", "ED50", (6_378_388.0, 297.0), Way::Unknown, &["european1950", "ed50"]),
+    known(('Y', 4618), "South American Datum 1969", "SAD69", (6_378_160.0, 298.25), Way::Unknown, &["southamerican1969", "sad69"]),
 ];
+
+impl Known {
+    /// Whether its ellipsoid is that of WGS 84 or GRS 1980, which differ by a tenth of a millimetre.
+    pub(super) fn is_modern(&self) -> bool {
+        self.figure == GRS80 || self.figure == WGS84_FIGURE
+    }
+
+    /// Whether this is the ellipsoid of the datum. Texts cut its digits, but tell GRS 1980 from WGS 84.
+    pub(super) fn is_on(&self, figure: &Ellipsoid) -> bool {
+        let (semi_major, inverse) = self.figure;
+        (figure.semi_major - semi_major).abs() < 1e-3 && (figure.inverse_flattening - inverse).abs() < 1e-7
+    }
+}
 
 /// A name as it compares: lower-case letters and digits, without ESRI's `D_` and EPSG's ` ensemble`.
 pub(super) fn plain(name: &str) -> String {
@@ -76,9 +127,9 @@ mod tests {
         for name in ["D_WGS_1984", "WGS_1984", "World Geodetic System 1984 ensemble", "WGS84"] {
             assert_eq!(find(name).map(|known| known.name), Some(WGS84), "{name}");
         }
-        assert_eq!(find("D_North_American_1983").map(|known| known.name), Some(NAD83));
+        assert_eq!(find("D_North_American_1983").map(|known| known.epsg), Some(4269));
         assert_eq!(find("D_North_American_1983_CSRS").map(|known| known.system), Some("NAD83(CSRS)"));
-        assert!(find("D_North_American_1927").is_some_and(|known| !known.null_shift));
+        assert!(find("D_North_American_1927").is_some_and(|known| matches!(known.way, Way::Unknown)));
         assert!(find("D_Tokyo").is_none() && find("").is_none());
         assert!(
             is_unknown("D_unknown")

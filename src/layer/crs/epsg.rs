@@ -1,51 +1,94 @@
 //! EPSG codes, given only where they are certain.
 
-use super::datum;
-use super::method::TRANSVERSE_MERCATOR;
-use super::model::{Definition, Geographic, Projected, same};
+use super::datum::{self, Known};
+use super::method::{Measure, WEB_MERCATOR, plain};
+use super::model::{Definition, Geographic, Projected, Value, same};
+
+/// The projected systems that every parameter proves. `python/tests/epsg_table.py` makes it from PROJ's database.
+const SYSTEMS: &str = include_str!("systems.txt");
+
+/// The letter in the table of each projection, by its EPSG code.
+const METHODS: [(u32, &str); 8] =
+    [(9807, "T"), (9801, "L"), (9802, "C"), (9822, "A"), (9820, "Z"), (9809, "S"), (9812, "H"), (9815, "O")];
+
+/// The units of length in the table.
+const UNITS: [(f64, char); 3] = [(1.0, 'm'), (0.3048, 'f'), (super::model::SURVEY_FOOT, 'u')];
+
+/// A code, and whether its definition gives the northing before the easting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Code {
+    pub(super) number: u32,
+    pub(super) north_first: bool,
+}
 
 /// The code that the text gives, or that follows from every parameter; never from a name alone.
 pub(super) fn certain(definition: &Definition) -> Option<u32> {
     match definition {
-        Definition::Geographic(system) => system.epsg.or_else(|| certain_geographic(system)),
-        Definition::Projected(system) => system.epsg.or_else(|| utm(system)),
+        Definition::Geographic(system) => agreed(system.epsg, certain_geographic(system)),
+        Definition::Projected(system) => agreed(system.epsg, certain_projected(system).map(|code| code.number)),
         Definition::Other(_) => None,
     }
 }
 
-/// 4326 and 4269 in degrees from Greenwich on their own ellipsoids.
+/// The code that is stated, unless the parameters prove another one, or would prove that one and do not: then the
+/// parameters stand.
+fn agreed(stated: Option<u32>, proven: Option<u32>) -> Option<u32> {
+    let can_be_proven =
+        |code: u32| matches!(code, 4326 | 4269 | 3857 | 32_601..=32_660 | 32_701..=32_760 | 26_901..=26_923);
+    proven.or_else(|| stated.filter(|code| !can_be_proven(*code)))
+}
+
+/// A known system in degrees from Greenwich on its own ellipsoid.
 pub(super) fn certain_geographic(system: &Geographic) -> Option<u32> {
+    known(system).map(|known| known.epsg)
+}
+
+fn known(system: &Geographic) -> Option<&'static Known> {
     let shifted = system.datum.to_wgs84.is_some_and(|shift| shift.iter().any(|part| *part != 0.0));
     if shifted || !system.unit.is_degree() || system.meridian.degrees != 0.0 {
         return None;
     }
-    let figure = &system.datum.ellipsoid;
-    let is = |inverse: f64| same(figure.semi_major, 6_378_137.0) && same(figure.inverse_flattening, inverse);
-    match system.datum.name.as_str() {
-        datum::WGS84 if is(298.257_223_563) => Some(4326),
-        datum::NAD83 if is(298.257_222_101) => Some(4269),
-        _ => None,
-    }
+    datum::find(&system.datum.name).filter(|known| known.is_on(&system.datum.ellipsoid))
 }
 
-/// The zones of UTM: all of them on WGS 84, 1 to 23 north on NAD83.
-fn utm(system: &Projected) -> Option<u32> {
+/// The code of a projected system that every parameter proves.
+pub(super) fn certain_projected(system: &Projected) -> Option<Code> {
+    let known = known(&system.base)?;
     let conversion = system.conversion.as_ref().ok()?;
-    if !std::ptr::eq(conversion.method, &raw const TRANSVERSE_MERCATOR) || !same(system.unit.factor, 1.0) {
-        return None;
+    let unit = UNITS.iter().find(|(factor, _)| (system.unit.factor / factor - 1.0).abs() < 1e-9)?.1;
+    if std::ptr::eq(conversion.method, &raw const WEB_MERCATOR) {
+        let is_plain = unit == 'm' && conversion.values.iter().all(|value| same(value.in_base(), 0.0));
+        return (is_plain && known.epsg == 4326).then_some(Code { number: 3857, north_first: false });
     }
-    let mut values = conversion.values.iter().map(super::model::Value::in_base);
-    let (latitude, longitude, scale) = (values.next()?, values.next()?, values.next()?);
-    let (east, north) = (values.next()?, values.next()?);
-    if !(same(latitude, 0.0) && same(scale, 0.9996) && same(east, 500_000.0)) {
-        return None;
-    }
-    let zone = (1..=60_u32).find(|zone| same(f64::from(*zone) * 6.0 - 183.0, longitude))?;
-    let (is_north, is_south) = (same(north, 0.0), same(north, 10_000_000.0));
-    match certain_geographic(&system.base)? {
-        4326 if is_north => Some(32_600 + zone),
-        4326 if is_south => Some(32_700 + zone),
-        4269 if is_north && zone <= 23 => Some(26_900 + zone),
-        _ => None,
-    }
+    let (_, method) = METHODS.iter().find(|(code, _)| *code == conversion.method.code)?;
+    let mut values: Vec<f64> = conversion.values.iter().map(Value::in_base).collect();
+    let name = plain(&system.name);
+    let find = |values: &[f64]| {
+        let mut lines = SYSTEMS.lines().filter_map(|line| line.strip_prefix(method)?.strip_prefix(' '));
+        lines.find_map(|line| {
+            let mut words = line.split(' ');
+            for ((parameter, value), word) in conversion.pairs().zip(values).zip(words.by_ref()) {
+                let slack = if parameter.0.measure == Measure::Length { 2e-3 } else { 2e-9 };
+                word.parse().ok().filter(|known: &f64| (value - known).abs() < slack)?;
+            }
+            words.find_map(|word| code(word, known.letter, unit, &name))
+        })
+    };
+    find(&values).or_else(|| {
+        // Which of two parallels is the first makes no difference.
+        values.get_mut(2..4).filter(|_| matches!(*method, "C" | "A"))?.reverse();
+        find(&values)
+    })
+}
+
+/// The code of a word, such as `Bm26912`, where it is of this datum and unit and may have this name.
+fn code(word: &str, letter: char, unit: char, name: &str) -> Option<Code> {
+    let rest = word.strip_prefix(letter)?;
+    let north_first = rest.starts_with(unit.to_ascii_uppercase());
+    let rest = rest.strip_prefix([unit, unit.to_ascii_uppercase()])?;
+    let number = match rest.split_once('=') {
+        Some((number, names)) => names.split('|').any(|known| known == name).then_some(number)?,
+        None => rest,
+    };
+    Some(Code { number: number.parse().ok()?, north_first })
 }

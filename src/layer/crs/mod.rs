@@ -1,10 +1,10 @@
 //! Coordinate systems: the text of a .prj into PROJJSON, an EPSG code where certain, and a transform to WGS 84.
 //!
-//! WGS 84, NAD83 and the other datums of today (ETRS89, GDA94, NZGD2000, SIRGAS 2000 ...) count as one: they differ by
-//! a metre or two, and for most of them PROJ changes nothing either unless it has grids (it knows shifts of up to two
-//! metres for NAD83(HARN) and NAD83(CSRS), which are left out here). The same holds for systems that
-//! say "unknown datum" on the ellipsoid GRS 1980 or WGS 84, as machine displays write them. Older datums need
-//! `TOWGS84` in the text; without it a transform is an error and never a guess.
+//! The datums of today (NAD83, ETRS89, GDA94, NZGD2000, SIRGAS 2000 ...) lie a metre or two from WGS 84. They come to it
+//! as PROJ brings them there without grids: taken for it, or by the published seven parameters; [`Crs::caution`] says how
+//! far off that may be. The same holds for systems that say "unknown datum" on the ellipsoid GRS 1980 or WGS 84, as
+//! machine displays write them. Older datums with different shifts in each region need `TOWGS84` in the text; without it
+//! a transform is an error and never a guess.
 
 mod conversion;
 mod datum;
@@ -96,6 +96,13 @@ impl Crs {
     #[must_use]
     pub fn is_geographic(&self) -> bool {
         matches!(self.definition, Definition::Geographic(_))
+    }
+
+    /// How far from their places on WGS 84 transformed coordinates may be, in a sentence, where that is more than
+    /// centimetres.
+    #[must_use]
+    pub fn caution(&self) -> Option<String> {
+        transform::caution(&self.definition)
     }
 
     /// The transform to longitude and latitude on WGS 84; an error names the projection or datum that is in the way.

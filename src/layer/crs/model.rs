@@ -182,8 +182,9 @@ fn geographic(node: &Node) -> Result<Geographic> {
     let datum = read_datum(node, datum_node)?;
     let unit = unit(node, ANGLE_UNIT, &Unit { name: "degree".to_owned(), factor: DEGREE });
     let known = datum::find(&datum.name);
-    let modern = known.filter(|known| known.null_shift && datum.ellipsoid.is_modern());
-    let name = modern.map_or_else(|| text_name(node), |known| known.system.to_owned());
+    let name = known
+        .filter(|known| known.is_on(&datum.ellipsoid))
+        .map_or_else(|| text_name(node), |known| known.system.to_owned());
     let meridian = match node.child(&["PRIMEM", "PRIMEMERIDIAN"]) {
         None => Meridian { name: "Greenwich".to_owned(), degrees: 0.0 },
         Some(meridian) => {

@@ -107,6 +107,11 @@ fn axes(given: &[Direction], default: [Direction; 2], unit: &Json, names: [&str;
 fn projected(system: &Projected, epsg: Option<u32>) -> Option<Json> {
     let conversion = system.conversion.as_ref().ok()?;
     let base_epsg = system.base.epsg.or_else(|| super::epsg::certain_geographic(&system.base));
+    // The order of a code is that of its definition, whatever the text says or leaves out; coordinates are x, y.
+    let proven = super::epsg::certain_projected(system).filter(|code| Some(code.number) == epsg);
+    let [east_first, north_first] = [[Direction::East, Direction::North], [Direction::North, Direction::East]];
+    let order = proven.map(|code| if code.north_first { north_first } else { east_first });
+    let given = order.as_ref().map_or(&system.axes[..], |order| &order[..]);
     let json = json!({
         "type": "ProjectedCRS",
         "name": system.name,
@@ -114,7 +119,7 @@ fn projected(system: &Projected, epsg: Option<u32>) -> Option<Json> {
         "conversion": convert(conversion),
         "coordinate_system": {
             "subtype": "Cartesian",
-            "axis": axes(&system.axes, [Direction::East, Direction::North], &linear(&system.unit), ["Easting", "Northing", "E", "N"]),
+            "axis": axes(given, east_first, &linear(&system.unit), ["Easting", "Northing", "E", "N"]),
         },
     });
     Some(identified(json, epsg))

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use proj4rs::Proj;
 use proj4rs::adaptors::transform_xy;
 
-use super::datum;
+use super::datum::{self, Known, Way};
 use super::method::WEB_MERCATOR;
 use super::model::{Datum, Definition, Direction, Ellipsoid, Geographic, Projected};
 use crate::error::{Error, Kind, Result};
@@ -155,22 +155,66 @@ fn meridian(system: &Geographic, source: &mut String) {
     }
 }
 
-/// The seven numbers to WGS 84; None where the datum lies on it within a metre or two, which is what PROJ assumes
-/// without grids too.
+/// The seven numbers to WGS 84; None where the datum is taken for WGS 84, as PROJ does without grids too.
 fn shift(name: &str, datum: &Datum) -> Result<Option<[f64; 7]>> {
     if let Some(shift) = datum.to_wgs84.filter(|shift| shift.iter().any(|part| *part != 0.0)) {
         let sane = shift.iter().all(|part| part.abs() < 1e5);
         return if sane { Ok(Some(shift)) } else { Err(impossible(name, "its TOWGS84 is out of range")) };
     }
-    let known = datum::find(&datum.name).is_some_and(|known| known.null_shift) || datum::is_unknown(&datum.name);
-    if datum.ellipsoid.is_modern() && (known || datum.to_wgs84.is_some()) {
+    let is_modern = datum.ellipsoid.is_modern();
+    if is_modern && (datum.to_wgs84.is_some() || datum::is_unknown(&datum.name)) {
         return Ok(None);
     }
-    let reason = format!(
-        "its datum `{}` needs a shift or a grid of shifts that neither the .prj nor headland carries",
-        datum.name
-    );
-    Err(impossible(name, &reason))
+    match known(datum).map(|known| known.way) {
+        Some(Way::Same | Way::AsIs(_)) => Ok(None),
+        Some(Way::Helmert(shift, _)) if datum.to_wgs84.is_none() => Ok(Some(shift)),
+        _ => {
+            let reason = format!(
+                "its datum `{}` needs a shift or a grid of shifts that neither the .prj nor headland carries",
+                datum.name
+            );
+            Err(impossible(name, &reason))
+        }
+    }
+}
+
+/// A datum that is known, on an ellipsoid that is its own or does not differ from it by a millimetre.
+fn known(datum: &Datum) -> Option<&'static Known> {
+    let is_on = |known: &&Known| known.is_on(&datum.ellipsoid) || known.is_modern() && datum.ellipsoid.is_modern();
+    datum::find(&datum.name).filter(is_on)
+}
+
+/// How far from their places on WGS 84 transformed coordinates may be, in a sentence; None where they are there within
+/// centimetres, where the text itself says how to bring them there, and where they cannot be brought there at all.
+pub(super) fn caution(definition: &Definition) -> Option<String> {
+    let datum = match definition {
+        Definition::Geographic(system) => &system.datum,
+        Definition::Projected(system) => &system.base.datum,
+        Definition::Other(_) => return None,
+    };
+    if datum.to_wgs84.is_some() {
+        return None;
+    }
+    if datum.ellipsoid.is_modern() && datum::is_unknown(&datum.name) {
+        return Some(
+            "the coordinate system names no datum: where WGS 84 is asked for it is taken for that, which may be some \
+             metres off"
+                .to_owned(),
+        );
+    }
+    let known = known(datum)?;
+    let name = known.system;
+    match known.way {
+        Way::Same | Way::Unknown => None,
+        Way::AsIs(metres) => Some(format!(
+            "where WGS 84 is asked for, {name} is taken for it, as PROJ does without grids: places may be off by up to \
+             {metres} m"
+        )),
+        Way::Helmert(_, metres) => Some(format!(
+            "where WGS 84 is asked for, {name} is shifted by the seven parameters that PROJ takes without grids: places \
+             may be off by up to {metres} m"
+        )),
+    }
 }
 
 fn build(

@@ -74,7 +74,7 @@ pub(super) fn write(
     marks: &str,
 ) -> String {
     let Layout { width, height, panel_width, panel_height, .. } = *layout;
-    let (title, shown, drawn) = (escape(drawing.title), subject(drawing), drawn(ground, selection));
+    let (title, shown, drawn) = (escape(drawing.title), subject(drawing), drawn(drawing, ground, selection));
     let up = if layout.is_as_is { "" } else { ", north is up" };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
@@ -119,9 +119,13 @@ fn subject(drawing: &Drawing<'_>) -> String {
     }
 }
 
-fn drawn(ground: &Ground, selection: &Selection) -> String {
+fn drawn(drawing: &Drawing<'_>, ground: &Ground, selection: &Selection) -> String {
     let Ground { kind, total, outside, .. } = *ground;
-    let mut drawn = format!("draws {} of {} {kind}", count(selection.spots.len()), count(total));
+    let of = drawing.sample_of.unwrap_or(total);
+    let mut drawn = format!("draws {} of {} {kind}", count(selection.spots.len()), count(of));
+    if of > total {
+        let _ = write!(drawn, ", from a sample of {}", count(total));
+    }
     if matches!(selection.shape, Shape::Squares { .. }) {
         drawn.push_str(" as squares");
     }

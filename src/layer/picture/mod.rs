@@ -46,6 +46,8 @@ pub enum Values<'a> {
 pub struct Drawing<'a> {
     /// ISO WKB, None for null.
     pub geometries: &'a [Option<&'a [u8]>],
+    /// How many geometries there are, where those above are a sample of them.
+    pub sample_of: Option<usize>,
     /// The values of the column shown, in the order of the geometries.
     pub values: Values<'a>,
     /// The transform to WGS 84; None draws coordinates as they are.

@@ -32,6 +32,7 @@ fn map(geometries: &[Vec<u8>], values: Values<'_>) -> Result<String> {
     let geometries: Vec<Option<&[u8]>> = geometries.iter().map(|wkb| Some(wkb.as_slice())).collect();
     draw(&Drawing {
         geometries: &geometries,
+        sample_of: None,
         values,
         transform: Some(&transform),
         title: "North <Forty> & \"Co\"",
@@ -145,11 +146,29 @@ fn names_have_a_legend_and_rare_ones_share_a_colour() {
 }
 
 #[test]
+fn a_sample_says_that_it_is_one() {
+    let wkb = [point(10.0, 50.0), point(10.1, 50.1)];
+    let geometries = [Some(wkb[0].as_slice()), None, Some(wkb[1].as_slice()), None];
+    let drawing = Drawing {
+        geometries: &geometries,
+        sample_of: Some(4),
+        values: Values::None,
+        transform: None,
+        title: "t",
+        column: None,
+        unit: None,
+        width: None,
+    };
+    assert!(draw(&drawing).unwrap().contains("draws 2 of 4 points, from a sample of 2"));
+}
+
+#[test]
 fn unknown_units_and_unknown_coordinates_are_said() {
     let wkb = [point(500_000.0, 5_000_000.0), point(500_100.0, 5_000_100.0)];
     let geometries: Vec<Option<&[u8]>> = wkb.iter().map(|wkb| Some(wkb.as_slice())).collect();
     let drawing = Drawing {
         geometries: &geometries,
+        sample_of: None,
         values: Values::Numbers(&[Some(1.0), Some(2.0)]),
         transform: None,
         title: "t",
@@ -217,8 +236,9 @@ fn polygons_too_small_to_draw_become_squares_without_gaps() {
 fn positions_without_a_fix_do_not_shrink_the_field() {
     let (mut wkb, mut values) = field();
     let whole = dots(&map(&wkb, Values::Numbers(&values)).unwrap()).len();
-    wkb.extend([point(0.0, 0.0), point(1e300, 0.0)]);
-    values.extend([Some(0.0), Some(0.0)]);
+    // The last one is `no data`, and no place at all.
+    wkb.extend([point(0.0, 0.0), point(1e30, 0.0), point(-1.7e308, 0.0)]);
+    values.extend([Some(0.0); 3]);
     let svg = map(&wkb, Values::Numbers(&values)).unwrap();
     assert!(dots(&svg).len().abs_diff(whole) < 100, "{} instead of {whole}", dots(&svg).len());
     assert!(svg.contains("of 100,002 points; 2 far outside"));

@@ -1,11 +1,11 @@
 //! Geometries as GeoJSON: coordinates transformed, rings turned as RFC 7946 wants them, shortest digits.
 
-use super::crs::Transform;
-use super::geojson::json;
-use super::geometry::is_place;
-use super::winding;
-use super::wkb::{Cursor, Head, ordinate, points};
+use super::digits::{Floats, Word};
+use super::{Target, winding};
 use crate::error::{Error, Kind, Result};
+use crate::layer::crs::Transform;
+use crate::layer::shapes::is_place;
+use crate::layer::wkb::{Cursor, Head, flat_point, ordinate, points};
 
 /// Collections inside collections go no deeper in any real file.
 const DEPTH: usize = 8;
@@ -13,19 +13,43 @@ const DEPTH: usize = 8;
 /// Writes geometries one after the other, with room that is used again.
 pub(super) struct Pen<'a> {
     transform: Option<&'a Transform>,
+    /// Whether what is written has to be a longitude and a latitude.
+    is_wgs84: bool,
     xs: Vec<f64>,
     ys: Vec<f64>,
     heights: Vec<f64>,
+    digits: [Floats; 3],
+    word: Word,
 }
 
 impl<'a> Pen<'a> {
     /// A pen that brings coordinates to WGS 84, or leaves them as they are.
-    pub(super) fn new(transform: Option<&'a Transform>) -> Self {
-        Self { transform, xs: Vec::new(), ys: Vec::new(), heights: Vec::new() }
+    pub(super) fn new(target: &'a Target) -> Self {
+        let (transform, is_wgs84) = match target {
+            Target::AsIs => (None, false),
+            Target::Wgs84(transform) => (transform.as_ref(), true),
+        };
+        let digits = [Floats::new(), Floats::new(), Floats::new()];
+        Self { transform, is_wgs84, xs: Vec::new(), ys: Vec::new(), heights: Vec::new(), digits, word: Word::default() }
     }
 
     /// Writes one geometry; `null` for one with a vertex that is no place, of which a diagnostic of the layer tells.
     pub(super) fn geometry(&mut self, text: &mut Vec<u8>, wkb: &[u8]) -> Result<()> {
+        if let Some((x, y)) = flat_point(wkb) {
+            if !is_place(x) || !is_place(y) {
+                text.extend_from_slice(b"null");
+                return Ok(());
+            }
+            if self.transform.is_none() {
+                self.check(x, y)?;
+                text.extend_from_slice(b"{\"type\":\"Point\",\"coordinates\":[");
+                self.number(text, 0, x);
+                text.push(b',');
+                self.number(text, 1, y);
+                text.extend_from_slice(b"]}");
+                return Ok(());
+            }
+        }
         let mut is_sound = true;
         Cursor::new(wkb).runs(&mut |run, stride, _| {
             is_sound &= points(run, stride).all(|(x, y)| is_place(x) && is_place(y));
@@ -105,7 +129,7 @@ impl<'a> Pen<'a> {
 
     /// Vertices with commas between them; a ring is turned round where RFC 7946 wants it the other way.
     fn vertices(&mut self, text: &mut Vec<u8>, run: &[u8], head: Head, is_outer: Option<bool>) -> Result<()> {
-        let Self { transform, xs, ys, heights } = self;
+        let Self { transform, xs, ys, heights, .. } = self;
         xs.clear();
         ys.clear();
         heights.clear();
@@ -117,28 +141,82 @@ impl<'a> Pen<'a> {
             heights.extend(run.chunks_exact(head.stride).map(|vertex| ordinate(vertex, 2)));
         }
         if let Some(transform) = transform {
-            transform.apply(xs, ys)?;
+            // The last vertex of a ring is the first one again; a transform costs more than all else does.
+            let last = xs.len().saturating_sub(1);
+            let is_closed = last > 0 && xs.first() == xs.last() && ys.first() == ys.last();
+            let moved = if is_closed { last } else { xs.len() };
+            transform.apply(xs.get_mut(..moved).unwrap_or_default(), ys.get_mut(..moved).unwrap_or_default())?;
+            if is_closed {
+                for ordinates in [&mut *xs, ys] {
+                    if let [first, .., last] = ordinates.as_mut_slice() {
+                        *last = *first;
+                    }
+                }
+            }
         }
         if is_outer.is_some_and(|is_outer| winding::is_wrong(xs, ys, is_outer)) {
             xs.reverse();
             ys.reverse();
             heights.reverse();
         }
-        for (at, (x, y)) in xs.iter().zip(ys.iter()).enumerate() {
+        let (xs, ys, heights) = (std::mem::take(xs), std::mem::take(ys), std::mem::take(heights));
+        let written = self.positions(text, &xs, &ys, &heights);
+        (self.xs, self.ys, self.heights) = (xs, ys, heights);
+        written
+    }
+
+    /// Positions with commas between them. The last one of a ring is the first one again, and is copied.
+    fn positions(&mut self, text: &mut Vec<u8>, xs: &[f64], ys: &[f64], heights: &[f64]) -> Result<()> {
+        let bits = |at: usize| [xs, ys, heights].map(|ordinates| ordinates.get(at).map(|ordinate| ordinate.to_bits()));
+        let last = xs.len().saturating_sub(1);
+        let begin = text.len();
+        let mut first = begin..begin;
+        for (at, (x, y)) in xs.iter().zip(ys).enumerate() {
+            if at > 0 {
+                text.push(b',');
+                if at == last && bits(at) == bits(0) {
+                    text.extend_from_within(first);
+                    break;
+                }
+            }
             if !x.is_finite() || !y.is_finite() {
                 let message = "a coordinate is not a finite number, and GeoJSON has no word for that";
                 return Err(Error::new(Kind::Archive, message));
             }
-            text.extend_from_slice(if at > 0 { b",[" } else { b"[" });
-            json(text, x);
+            self.check(*x, *y)?;
+            text.push(b'[');
+            self.number(text, 0, *x);
             text.push(b',');
-            json(text, y);
+            self.number(text, 1, *y);
             if let Some(z) = heights.get(at).filter(|z| z.is_finite()) {
                 text.push(b',');
-                json(text, z);
+                self.number(text, 2, *z);
             }
             text.push(b']');
+            if at == 0 {
+                first.end = text.len();
+            }
         }
         Ok(())
+    }
+
+    /// RFC 7946 knows no longitude beyond 180 degrees and no latitude beyond 90.
+    fn check(&self, x: f64, y: f64) -> Result<()> {
+        if !self.is_wgs84 || (x.abs() <= 180.0 && y.abs() <= 90.0) {
+            return Ok(());
+        }
+        let message = format!(
+            "the coordinate ({x}, {y}) is no longitude and latitude in degrees, which GeoJSON has: the coordinate system of \
+             the layer may be wrong; write the coordinates as they are (`as-is`), or leave the record out"
+        );
+        Err(Error::new(Kind::Archive, message))
+    }
+
+    /// The digits of one ordinate.
+    fn number(&mut self, text: &mut Vec<u8>, axis: usize, ordinate: f64) {
+        if let Some(digits) = self.digits.get_mut(axis) {
+            digits.set(&mut self.word, ordinate);
+            self.word.put(text);
+        }
     }
 }

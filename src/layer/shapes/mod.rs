@@ -1,19 +1,26 @@
 //! Shapes into well-known binary (ISO, little endian), written straight into the buffers of one Arrow column.
 
+mod batches;
+pub(super) mod column;
+mod met;
+mod patches;
+mod points;
+mod ring_search;
+mod rings;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use arrow_array::{ArrayRef, LargeBinaryArray};
-use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
-use arrow_schema::ArrowError;
+use arrow_buffer::NullBufferBuilder;
 
-use super::findings::{Finding, Findings};
-use super::patches;
-use super::rings::{Ring, polygons};
+use self::met::Met;
+use self::rings::{Ring, polygons};
 use crate::archive::{Flat, Record, Shape, ShapeHeader, Vertices};
+use crate::layer::findings::Finding;
 
 /// Below this, an M means that there is none.
-const NO_DATA: f64 = -1e38;
+pub(super) const NO_DATA: f64 = -1e38;
 
 /// Whether an X or Y is a place: `no data` is written as less than -1e38, and nothing is as far away as that.
 pub(super) fn is_place(ordinate: f64) -> bool {
@@ -21,20 +28,25 @@ pub(super) fn is_place(ordinate: f64) -> bool {
 }
 
 /// The bytes of a point and its record header.
-const POINT_RECORD: usize = 28;
+pub(super) const POINT_RECORD: usize = 28;
 /// The most that room is made for before anything is read, since sizes may lie.
 const MOST_ROOM: u64 = 64 << 20;
 
 /// A column of geometries while it is read.
 pub(super) struct Geometries {
-    data: Vec<u8>,
-    ends: Vec<i64>,
-    nulls: NullBufferBuilder,
+    pub(super) data: Vec<u8>,
+    pub(super) ends: Vec<i64>,
+    pub(super) nulls: NullBufferBuilder,
+    /// How many records were taken away with arrays before.
+    pub(super) taken: u64,
     /// The parts of the shape at hand, kept for the next one.
     parts: Vec<(usize, usize)>,
-    pub(super) findings: Findings,
-    /// Whether the geometries written have M: decided by the first shape, or before.
-    has_m: Option<bool>,
+    pub(super) findings: Met,
+    /// Whether the header lets vertices have an M. Where it does not, a record that has one all the same keeps it, and
+    /// the others have none.
+    pub(super) declares_m: bool,
+    /// Whether the geometries of a header with M have one: decided by the first shape, or before.
+    pub(super) has_m: Option<bool>,
     /// Whether a later shape has an M that the ones before it were written without.
     pub(super) needs_m: bool,
     /// The types written, as codes of well-known binary.
@@ -42,8 +54,9 @@ pub(super) struct Geometries {
 }
 
 impl Geometries {
-    /// An empty column with room for shapes of `size` bytes; `has_m` where it is known that vertices have M.
-    pub(super) fn new(has_m: Option<bool>, size: u64) -> Self {
+    /// An empty column with room for shapes of `size` bytes; `declares_m` where the header lets vertices have an M, and
+    /// `has_m` where it is known whether they do.
+    pub(super) fn new(declares_m: bool, has_m: Option<bool>, size: u64) -> Self {
         let room = usize::try_from(size.min(MOST_ROOM)).unwrap_or(0);
         let mut ends = Vec::with_capacity(room / POINT_RECORD + 1);
         ends.push(0);
@@ -52,8 +65,10 @@ impl Geometries {
             data: Vec::with_capacity(room),
             ends,
             nulls: NullBufferBuilder::new(0),
+            taken: 0,
             parts: Vec::new(),
-            findings: Findings::default(),
+            findings: Met::default(),
+            declares_m,
             has_m,
             needs_m: false,
             types: BTreeSet::new(),
@@ -74,12 +89,17 @@ impl Geometries {
                 self.findings.add(Finding::BrokenShape, number);
                 false
             }
-            Record::Shape(shape) | Record::Beyond(shape) => {
-                if matches!(record, Record::Beyond(_)) {
-                    self.findings.add(Finding::ShortRecord, number);
+            Record::Shape(shape) | Record::Beyond(shape) | Record::Within(shape) => {
+                match record {
+                    Record::Beyond(_) => self.findings.add(Finding::ShortRecord, number),
+                    Record::Within(_) => self.findings.add(Finding::LongRecord, number),
+                    _ => {}
                 }
-                if header.flat != Some(shape.flat) {
+                let (has_z, has_m) = (shape.vertices.z.is_some(), shape.vertices.m.is_some());
+                if header.flat != Some(shape.flat) || has_z && !header.has_z || has_m && !self.declares_m {
                     self.findings.add(Finding::MixedShapes, number);
+                } else if header.has_z && !has_z {
+                    self.findings.add(Finding::MissingZ, number);
                 }
                 let written = self.write(header, number, shape);
                 if written == Some(false) {
@@ -90,24 +110,31 @@ impl Geometries {
         };
         if !is_value {
             self.data.truncate(start);
+            self.null();
         }
-        self.nulls.append(is_value);
         self.ends.push(i64::try_from(self.data.len()).unwrap_or(i64::MAX));
+    }
+
+    /// The next geometry is null; those before it that no word was said about are values.
+    pub(super) fn null(&mut self) {
+        let position = self.ends.len().saturating_sub(1);
+        self.nulls.append_n_non_nulls(position.saturating_sub(self.nulls.len()));
+        self.nulls.append_null();
     }
 
     /// `Some(true)` where it was written, `None` where there is nothing to write, `Some(false)` where it is broken.
     fn write(&mut self, header: ShapeHeader, number: u64, shape: &Shape<'_>) -> Option<bool> {
         let vertices = shape.vertices;
         let measured = vertices.m.is_some_and(|m| floats(m).any(|value| value > NO_DATA));
-        let has_m = *self.has_m.get_or_insert(measured);
+        let has_m = if self.declares_m { *self.has_m.get_or_insert(measured) } else { measured };
         self.needs_m |= measured && !has_m;
-        let dimensions = Dimensions { z: header.has_z, m: has_m };
+        let dimensions = Dimensions { z: header.has_z || vertices.z.is_some(), m: has_m };
         if has_m && !measured {
             self.findings.add(Finding::MissingM, number);
         } else if has_m && vertices.m.is_some_and(|m| floats(m).any(|value| value < NO_DATA)) {
             self.findings.add(Finding::NoDataM, number);
         }
-        if !floats(vertices.xy).all(is_place) {
+        if !are_places(vertices.xy) {
             self.findings.add(Finding::NoDataCoordinate, number);
         }
         let count = vertices.xy.len() / 16;
@@ -128,6 +155,10 @@ impl Geometries {
                 Some(true)
             }
             Flat::PolyLine | Flat::Polygon if shape.parts.is_empty() => None,
+            Flat::PolyLine | Flat::Polygon if shape.parts == [0; 4] && count > 0 => {
+                self.one_part(vertices, shape.flat, count, dimensions, number);
+                Some(true)
+            }
             Flat::PolyLine | Flat::Polygon | Flat::MultiPatch => {
                 // Taken out and put back, so that no record allocates its own.
                 let mut parts = std::mem::take(&mut self.parts);
@@ -140,6 +171,31 @@ impl Geometries {
                 self.parts = parts;
                 Some(written)
             }
+        }
+    }
+
+    /// A line, or a polygon of one ring, of all vertices.
+    fn one_part(&mut self, vertices: Vertices<'_>, flat: Flat, count: usize, dimensions: Dimensions, number: u64) {
+        let is_ring = flat == Flat::Polygon;
+        let is_open = is_ring && vertices.differ(0, count - 1);
+        let length = count + usize::from(is_open);
+        if is_open {
+            self.findings.add(Finding::OpenRing, number);
+        }
+        if length < if is_ring { 4 } else { 2 } {
+            self.findings.add(Finding::ShortPart, number);
+        }
+        // Byte order, type, for a polygon the count of rings, and that of vertices, at one go.
+        let code = u128::from(self.code(if is_ring { 3 } else { 2 }, dimensions));
+        let length = u128::from(u32::try_from(length).unwrap_or(u32::MAX));
+        let (head, size) =
+            if is_ring { (1 | code << 8 | 1 << 40 | length << 72, 13) } else { (1 | code << 8 | length << 40, 9) };
+        let start = self.data.len();
+        self.data.extend_from_slice(&head.to_le_bytes());
+        self.data.truncate(start + size);
+        self.coordinates(vertices, 0, count, dimensions);
+        if is_open {
+            self.coordinates(vertices, 0, 1, dimensions);
         }
     }
 
@@ -199,7 +255,10 @@ impl Geometries {
             .iter()
             .map(|(start, end)| Ring::new(vertices.xy.get(start * 16..end * 16).unwrap_or_default()))
             .collect();
-        let polygons = polygons(&rings, dimensions.z || dimensions.m);
+        let polygons = polygons(&rings, dimensions.z || dimensions.m).unwrap_or_else(|| {
+            self.findings.add(Finding::EntangledRings, number);
+            (0..rings.len()).map(|ring| vec![ring]).collect()
+        });
         let single = polygons.len() == 1;
         if !single {
             self.head(6, dimensions);
@@ -250,11 +309,17 @@ impl Geometries {
 
     /// The head of a geometry of its own.
     pub(super) fn head(&mut self, flat: u32, dimensions: Dimensions) {
+        self.code(flat, dimensions);
+        self.subhead(flat, dimensions);
+    }
+
+    /// The code of a type of geometry, which is noted.
+    fn code(&mut self, flat: u32, dimensions: Dimensions) -> u32 {
         let code = dimensions.code(flat);
         if self.types.last() != Some(&code) {
             self.types.insert(code);
         }
-        self.subhead(flat, dimensions);
+        code
     }
 
     /// The head of a geometry inside another.
@@ -285,45 +350,17 @@ impl Geometries {
             }
         }
     }
-
-    /// The same column without the records of deleted rows.
-    pub(super) fn without(self, deleted: &BTreeSet<u64>) -> Self {
-        if deleted.is_empty() {
-            return self;
-        }
-        let mut kept =
-            Self { findings: self.findings, types: self.types, ..Self::new(self.has_m, self.data.len() as u64) };
-        for (number, span) in (0_u64..).zip(self.ends.windows(2)) {
-            if deleted.contains(&number) {
-                continue;
-            }
-            let range = match span {
-                [start, end] => usize::try_from(*start).unwrap_or(0)..usize::try_from(*end).unwrap_or(0),
-                _ => 0..0,
-            };
-            kept.nulls.append(!range.is_empty());
-            kept.data.extend_from_slice(self.data.get(range).unwrap_or_default());
-            kept.ends.push(i64::try_from(kept.data.len()).unwrap_or(i64::MAX));
-        }
-        kept
-    }
-
-    /// The finished array; the buffers move, nothing is copied.
-    pub(super) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
-        Ok(Arc::new(LargeBinaryArray::try_new(offsets, self.data.into(), self.nulls.finish())?))
-    }
 }
 
 /// What a vertex has beside X and Y.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dimensions {
-    z: bool,
-    m: bool,
+    pub(super) z: bool,
+    pub(super) m: bool,
 }
 
 impl Dimensions {
-    fn code(self, flat: u32) -> u32 {
+    pub(super) fn code(self, flat: u32) -> u32 {
         flat + if self.z { 1000 } else { 0 } + if self.m { 2000 } else { 0 }
     }
 }
@@ -334,6 +371,18 @@ fn ordinate(all: Option<&[u8]>, vertex: usize) -> Option<f64> {
     bytes.try_into().ok().map(f64::from_le_bytes)
 }
 
-fn floats(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
+/// Whether all X and Y are places: as `is_place` says, but by the bits without the sign, which rise as the numbers do,
+/// and without a way out on the way, so that several go at once.
+#[inline]
+pub(super) fn are_places(xy: &[u8]) -> bool {
+    let farthest = (-NO_DATA).to_bits();
+    let (ordinates, _) = xy.as_chunks();
+    let beyond = ordinates
+        .iter()
+        .fold(0, |beyond, ordinate| beyond | farthest.wrapping_sub(u64::from_le_bytes(*ordinate) & (u64::MAX >> 1)));
+    beyond >> 63 == 0
+}
+
+pub(super) fn floats(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
     bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
 }

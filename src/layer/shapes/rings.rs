@@ -2,13 +2,19 @@
 
 #![expect(clippy::float_cmp, reason = "corners are compared with the very numbers they were read from")]
 
+use std::cell::OnceCell;
+
+use super::ring_search::{Larger, Slabs, Work};
+
 /// The vertices of a ring as they stand in the file, closed or not.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Ring {
     points: Vec<(f64, f64)>,
     area: f64,
     clockwise: bool,
     bounds: [f64; 4],
+    /// The edges by their height, once they are asked for; most rings never are.
+    slabs: OnceCell<Box<Slabs>>,
 }
 
 impl Ring {
@@ -29,7 +35,7 @@ impl Ring {
         }
         let doubled = doubled_area(&points);
         let clockwise = turn(&points).unwrap_or(doubled) < 0.0;
-        Self { area: doubled.abs() / 2.0, clockwise, bounds, points }
+        Self { area: doubled.abs() / 2.0, clockwise, bounds, points, slabs: OnceCell::new() }
     }
 
     fn is_sound(&self) -> bool {
@@ -54,17 +60,28 @@ impl Ring {
         self.points.iter().copied().zip(self.points.iter().skip(1).copied())
     }
 
-    fn has_on_boundary(&self, (x, y): (f64, f64)) -> bool {
-        self.edges().any(|((ax, ay), (bx, by))| {
+    /// The edges that may stand at a height: those of its slab.
+    fn edges_at(&self, y: f64, work: &Work) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '_ {
+        let slabs = self.slabs.get_or_init(|| Box::new(Slabs::new(&self.points, self.bounds[1], self.bounds[3])));
+        let starts = slabs.at(y);
+        work.spend(starts.len());
+        starts.iter().filter_map(|start| {
+            let start = *start as usize;
+            Some((*self.points.get(start)?, *self.points.get(start.checked_add(1)?)?))
+        })
+    }
+
+    fn has_on_boundary(&self, (x, y): (f64, f64), work: &Work) -> bool {
+        self.edges_at(y, work).any(|((ax, ay), (bx, by))| {
             let inside = x >= ax.min(bx) && x <= ax.max(bx) && y >= ay.min(by) && y <= ay.max(by);
             inside && (ax, ay) != (bx, by) && (x - ax) * (by - ay) - (y - ay) * (bx - ax) == 0.0
         })
     }
 
     /// Whether a ray to the right crosses the ring an odd number of times.
-    fn surrounds(&self, (x, y): (f64, f64)) -> bool {
+    fn surrounds(&self, (x, y): (f64, f64), work: &Work) -> bool {
         let mut crossings = 0_usize;
-        for ((ax, ay), (bx, by)) in self.edges() {
+        for ((ax, ay), (bx, by)) in self.edges_at(y, work) {
             if (ay > y) != (by > y) {
                 let at = (ax - x) * (by - y) - (bx - x) * (ay - y);
                 if at / (by - ay) > 0.0 {
@@ -77,10 +94,14 @@ impl Ring {
 
     /// Whether this ring lies in `outer`, told by its first point that is not on the other's boundary, or else by
     /// the middle of its first edge that is not.
-    fn lies_in(&self, outer: &Self) -> bool {
+    fn lies_in(&self, outer: &Self, work: &Work) -> bool {
         let corners = self.points.iter().copied();
         let middles = self.edges().map(|((ax, ay), (bx, by))| (f64::midpoint(ax, bx), f64::midpoint(ay, by)));
-        corners.chain(middles).find(|point| !outer.has_on_boundary(*point)).is_some_and(|point| outer.surrounds(point))
+        corners
+            .chain(middles)
+            .take_while(|_| work.is_left())
+            .find(|point| !outer.has_on_boundary(*point, work))
+            .is_some_and(|point| outer.surrounds(point, work))
     }
 
     /// The leftmost, rightmost, lowest and highest points.
@@ -134,13 +155,15 @@ fn turn(points: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// The rings of each polygon as indices into `rings`: the outer ring first, then its holes, all in file order.
-/// `by_direction` says that direction can be trusted, as it always can where there are Z or M.
-pub(super) fn polygons(rings: &[Ring], has_z_or_m: bool) -> Vec<Vec<usize>> {
+/// Direction can be trusted where there are Z or M. `None` where the rings are so entangled that telling them apart
+/// would take far longer than reading them.
+pub(super) fn polygons(rings: &[Ring], has_z_or_m: bool) -> Option<Vec<Vec<usize>>> {
     let all: Vec<usize> = (0..rings.len()).collect();
     if let [_] = rings {
-        return vec![all];
+        return Some(vec![all]);
     }
-    let by_direction = has_z_or_m || !is_misdirected(rings);
+    let work = Work::new(rings.iter().map(|ring| ring.points.len()).sum());
+    let by_direction = has_z_or_m || !is_misdirected(rings, &work);
     let clockwise: Vec<usize> = all
         .iter()
         .copied()
@@ -148,12 +171,12 @@ pub(super) fn polygons(rings: &[Ring], has_z_or_m: bool) -> Vec<Vec<usize>> {
         .collect();
     if by_direction && let [outer] = *clockwise {
         let holes = all.iter().copied().filter(|ring| *ring != outer);
-        return vec![std::iter::once(outer).chain(holes).collect()];
+        return work.is_left().then(|| vec![std::iter::once(outer).chain(holes).collect()]);
     }
     if !rings.iter().all(Ring::is_sound) {
-        return all.into_iter().map(|ring| vec![ring]).collect();
+        return Some(all.into_iter().map(|ring| vec![ring]).collect());
     }
-    let owner = owners(rings, by_direction);
+    let owner = owners(rings, by_direction, &work);
     let mut polygons: Vec<Vec<usize>> = Vec::new();
     let mut place = vec![usize::MAX; rings.len()];
     for ring in &all {
@@ -170,46 +193,56 @@ pub(super) fn polygons(rings: &[Ring], has_z_or_m: bool) -> Vec<Vec<usize>> {
             polygon.push(ring);
         }
     }
-    polygons
+    work.is_left().then_some(polygons)
 }
 
 /// The outer ring that each hole belongs to: the smallest that surrounds it.
-fn owners(rings: &[Ring], by_direction: bool) -> Vec<Option<usize>> {
+fn owners(rings: &[Ring], by_direction: bool, work: &Work) -> Vec<Option<usize>> {
     let mut by_area: Vec<usize> = (0..rings.len()).collect();
     let area = |ring: &usize| rings.get(*ring).map_or(0.0, |ring| ring.area);
     by_area.sort_by(|one, other| area(other).total_cmp(&area(one)));
     let mut owner: Vec<Option<usize>> = vec![None; rings.len()];
-    for (rank, &inner) in by_area.iter().enumerate().skip(1) {
+    let mut larger = Larger::default();
+    for (rank, &inner) in (0_u32..).zip(&by_area) {
         let Some(ring) = rings.get(inner) else { continue };
-        if by_direction && ring.clockwise {
-            continue;
-        }
-        for (outer_rank, &outer) in by_area.iter().enumerate().take(rank).rev() {
-            let Some(candidate) = rings.get(outer) else { continue };
-            if by_direction && !candidate.clockwise || !candidate.bounds_contain(ring) {
-                continue;
-            }
-            // The largest ring is the last candidate: a hole that lies in none of the others must be its.
-            if (by_direction && outer_rank == 0) || ring.lies_in(candidate) {
-                // Inside a hole stands an island, which is a polygon of its own.
-                let is_hole = owner.get(outer).copied().flatten().is_none();
-                if let Some(slot) = owner.get_mut(inner).filter(|_| is_hole) {
-                    *slot = Some(outer);
+        if !(by_direction && ring.clockwise) {
+            // From the smallest of the larger rings on; of several as large as one another, the first in the file.
+            let mut found: Option<usize> = None;
+            for outer_rank in larger.around(ring.bounds).take_while(|_| work.spend(1)) {
+                let Some(&outer) = by_area.get(outer_rank) else { continue };
+                if found.is_some_and(|found| area(&found) != area(&outer)) {
+                    break;
                 }
-                break;
+                let Some(candidate) = rings.get(outer).filter(|candidate| candidate.bounds_contain(ring)) else {
+                    continue;
+                };
+                // The largest ring is the last candidate: a hole that lies in none of the smaller ones must be its.
+                let is_last = by_direction && outer_rank == 0;
+                if is_last || ring.lies_in(candidate, work) {
+                    found = Some(outer);
+                }
             }
+            // Inside a hole stands an island, which is a polygon of its own.
+            let is_hole = |outer: &usize| owner.get(*outer).copied().flatten().is_none();
+            let outer = found.filter(is_hole);
+            if let Some(slot) = owner.get_mut(inner) {
+                *slot = outer;
+            }
+        }
+        if !by_direction || ring.clockwise {
+            larger.add(rank, ring.bounds);
         }
     }
     owner
 }
 
 /// Whether later rings run like holes but lie outside the first: some writers forget to turn outer rings.
-fn is_misdirected(rings: &[Ring]) -> bool {
+fn is_misdirected(rings: &[Ring], work: &Work) -> bool {
     let Some((first, rest)) = rings.split_first() else { return false };
     if rest.iter().any(|ring| ring.clockwise) {
         return false;
     }
-    rest.iter().any(|ring| !first.bounds_meet(ring) || !ring.extremes().any(|point| first.surrounds(point)))
+    rest.iter().any(|ring| !first.bounds_meet(ring) || !ring.extremes().any(|point| first.surrounds(point, work)))
 }
 
 #[cfg(test)]
@@ -233,21 +266,46 @@ mod tests {
             square(25.0, 25.0, 5.0, false),
             square(200.0, 0.0, 10.0, true),
         ];
-        assert_eq!(polygons(&rings, false), vec![vec![0, 1], vec![2, 3], vec![4]]);
+        assert_eq!(polygons(&rings, false), Some(vec![vec![0, 1], vec![2, 3], vec![4]]));
+    }
+
+    /// GDAL takes a hole for a polygon of its own where a later outer ring has its very area and crosses it: it asks that
+    /// ring whether it is a hole before that is known. The hole goes to the ring around it here.
+    #[test]
+    fn of_outer_rings_of_one_size_the_first_takes_a_hole_and_a_crossing_ring_none() {
+        let triangle = |corners: [(f64, f64); 3]| {
+            let bytes = |(x, y): (f64, f64)| [x.to_le_bytes(), y.to_le_bytes()].concat();
+            Ring::new(&corners.into_iter().flat_map(bytes).collect::<Vec<_>>())
+        };
+        let twins = [
+            square(0.0, 0.0, 10.0, true),
+            square(4.0, 4.0, 2.0, false),
+            square(0.0, 0.0, 10.0, true),
+            square(50.0, 0.0, 20.0, true),
+        ];
+        assert_eq!(polygons(&twins, false), Some(vec![vec![0, 1], vec![2], vec![3]]));
+        let crossed = [
+            triangle([(6.0, 4.0), (4.0, 1.0), (1.0, 1.0)]),
+            triangle([(3.0, 4.0), (6.0, 3.0), (6.0, 5.0)]),
+            triangle([(2.0, 3.0), (6.0, 6.0), (3.0, 1.0)]),
+            triangle([(6.0, 2.0), (0.0, 5.0), (2.0, 5.0)]),
+        ];
+        assert_eq!(polygons(&crossed, false), Some(vec![vec![0], vec![2, 1], vec![3]]));
     }
 
     #[test]
     fn one_outer_ring_takes_every_hole_wherever_it_stands() {
         let rings = [square(10.0, 10.0, 5.0, false), square(0.0, 0.0, 100.0, true)];
-        assert_eq!(polygons(&rings, false), vec![vec![1, 0]]);
+        assert_eq!(polygons(&rings, false), Some(vec![vec![1, 0]]));
     }
 
     #[test]
     fn outer_rings_that_run_like_holes_are_told_by_their_place() {
         let rings = [square(0.0, 0.0, 10.0, true), square(20.0, 0.0, 10.0, false)];
-        assert_eq!(polygons(&rings, false), vec![vec![0], vec![1]]);
-        assert_eq!(polygons(&rings, true), vec![vec![0, 1]]);
+        assert_eq!(polygons(&rings, false), Some(vec![vec![0], vec![1]]));
+        assert_eq!(polygons(&rings, true), Some(vec![vec![0, 1]]));
     }
+
     #[test]
     fn an_island_in_a_hole_is_a_polygon_of_its_own() {
         let rings = [
@@ -256,6 +314,6 @@ mod tests {
             square(110.0, 10.0, 80.0, false),
             square(120.0, 20.0, 30.0, false),
         ];
-        assert_eq!(polygons(&rings, false), vec![vec![0], vec![1, 2], vec![3]]);
+        assert_eq!(polygons(&rings, false), Some(vec![vec![0], vec![1, 2], vec![3]]));
     }
 }

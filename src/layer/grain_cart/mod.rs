@@ -2,17 +2,20 @@
 //!
 //! Dates and times stay texts: columns that are labelled UTC have been seen to hold local time, and times to be cut.
 
+mod checks;
+
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeBinaryArray, LargeStringArray};
 use arrow_schema::{ArrowError, Field};
 
-use super::crs::Crs;
-use super::findings::{Finding, Findings};
-use super::number::{Cell, IntegerCell, float, integer};
-use super::{Layer, cart_checks, schema};
 use crate::archive::{Diagnostic, GrainCart, Member, Options};
 use crate::error::{Error, Kind, Result};
+use crate::layer::Layer;
+use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
+use crate::layer::crs::Crs;
+use crate::layer::findings::{Finding, Findings};
+use crate::layer::schema;
 use crate::wire::names::same;
 
 /// Columns of whole numbers.
@@ -62,7 +65,7 @@ pub(super) fn read(
         }
     }
     let points = points(&cart, member, &mut notes);
-    cart_checks::tell(&cart, member, &mut notes);
+    checks::tell(&cart, member, &mut notes);
     let crs = Crs::wgs84();
     let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
     let geometry = fields.len();

@@ -1,0 +1,107 @@
+//! Columns of dates: eight digits a cell, into days since 1970.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Date32Array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{ArrowError, DataType};
+
+use super::cells::{date, days};
+use super::kernel::{Cells, Kernel, Marks, Misfit, taken};
+use super::number::Cell;
+use super::words::{are_digits, digits, eight, suspects, word};
+use crate::layer::findings::Finding;
+
+/// The dates of a column.
+pub(super) struct Dates {
+    values: Vec<i32>,
+    /// Whether the cells are text, in which people put dashes.
+    is_text: bool,
+}
+
+impl Dates {
+    pub(super) fn new(rows: usize) -> Self {
+        Self { values: Vec::with_capacity(rows), is_text: false }
+    }
+
+    /// Dates of a field that is declared as something else.
+    pub(super) fn of_text(rows: usize) -> Self {
+        Self { values: Vec::with_capacity(rows), is_text: true }
+    }
+}
+
+/// The days of eight digits; `None` where they are anything else.
+#[inline]
+fn regular(word: u64) -> Option<i32> {
+    let values = digits(word);
+    if !are_digits(suspects(values)) {
+        return None;
+    }
+    let number = u32::try_from(eight(values)).ok()?;
+    days(number / 10_000, number / 100 % 100, number % 100)
+}
+
+/// The digits of a cell such as `2026-09-01`.
+fn without_dashes(cell: &[u8]) -> Option<[u8; 8]> {
+    let text = cell.trim_ascii();
+    if text.len() != 10 || text.get(4) != Some(&b'-') || text.get(7) != Some(&b'-') {
+        return None;
+    }
+    let mut all = [b'-'; 8];
+    for (digit, byte) in all.iter_mut().zip(text.iter().filter(|byte| **byte != b'-')) {
+        *digit = *byte;
+    }
+    Some(all)
+}
+
+#[cold]
+fn irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: bool, marks: &mut Marks) -> i32 {
+    let (cell, has_more) = cells.text(row);
+    if has_more {
+        marks.note(Finding::AfterNul, cells.number(row));
+    }
+    let digits = without_dashes(cell).filter(|_| is_text);
+    let found = date(digits.as_ref().map_or(cell, |digits| digits));
+    if let Cell::Value(value) = found {
+        return value;
+    }
+    if found == Cell::Odd {
+        marks.note(Finding::BadDate, cells.number(row));
+    }
+    marks.null(position);
+    0
+}
+
+impl Kernel for Dates {
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit> {
+        let (is_text, base) = (self.is_text, self.values.len().wrapping_sub(from));
+        // Rows follow one another in time, so most dates are that of the row before.
+        let mut before = None;
+        self.values.extend((from..cells.rows()).map(|row| {
+            let word = if cells.width == 8 { word(cells.cell(row), 0) } else { None };
+            match before {
+                Some((same, value)) if Some(same) == word => value,
+                _ => match word.and_then(|word| Some((word, regular(word)?))) {
+                    Some((word, value)) => {
+                        before = Some((word, value));
+                        value
+                    }
+                    None => irregular(cells, row, base.wrapping_add(row), is_text, marks),
+                },
+            }
+        }));
+        Ok(())
+    }
+
+    fn data_type(&self) -> DataType {
+        DataType::Date32
+    }
+
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
+        Ok(Arc::new(Date32Array::try_new(taken(&mut self.values, room).into(), nulls)?))
+    }
+}

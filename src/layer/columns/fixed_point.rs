@@ -1,0 +1,150 @@
+//! Where the digits of a number stand in a cell of fixed width, and the number they make.
+//!
+//! N(w,d) is written with the point d digits before the end, filled with blanks at the front. So the digits of the whole
+//! part and those of the fraction are loaded as words that end where the digits end. Anything else that a cell may
+//! hold is left to `number.rs`.
+
+use super::decimal::Power;
+use super::number::TENS;
+use super::words::{BLANKS, are_digits, digits, eight, last_bytes, leading, suspects};
+
+/// The most digits of a whole part or a fraction: with more, a mantissa of 64 bits could not hold them.
+const MOST: usize = 19;
+
+/// Where the digits stand, decided once for a column.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    /// Words of the whole part, and the bytes of the first one that belong to the cell.
+    pub(super) whole_words: usize,
+    whole_mask: u64,
+    /// Words of the fraction, and the bytes of the first one that belong to it.
+    pub(super) fraction_words: usize,
+    fraction_mask: u64,
+    /// How many bytes before the cell the first word begins, and how many there are up to its end.
+    pub(super) before: usize,
+    pub(super) length: usize,
+    /// Ten to the power of the decimals.
+    scale: u64,
+    rounding: Rounding,
+}
+
+/// How a mantissa becomes a float.
+#[derive(Clone, Copy, Debug)]
+enum Rounding {
+    /// It is the number.
+    Whole,
+    /// It is exact, and so is the power of ten: one division rounds once.
+    Exact(f64),
+    /// It may need 64 bits.
+    Long { power: Power, most: u64, cut: Option<(u64, Power)> },
+}
+
+impl Layout {
+    /// The layout of N(width, decimals); `None` where its digits are too many or leave no place for a whole part.
+    pub(super) fn of(width: usize, decimals: usize) -> Option<Self> {
+        let point = if decimals == 0 { 0 } else { decimals + 1 };
+        let whole = width.checked_sub(point).filter(|whole| (1..=MOST).contains(whole))?;
+        let scale = 10_u64.checked_pow(u32::try_from(decimals).ok()?).filter(|_| decimals <= MOST)?;
+        let (whole_words, fraction_words) = (whole.div_ceil(8), decimals.div_ceil(8));
+        let rounding = if decimals == 0 {
+            Rounding::Whole
+        } else if whole + decimals <= 15 {
+            Rounding::Exact(*TENS.get(decimals)?)
+        } else {
+            // Where all digits do not fit, those of the fraction that are too many are left out, and looked at only
+            // for whether they could matter.
+            let over = (whole + decimals).saturating_sub(MOST);
+            let cut = Power::of(decimals.saturating_sub(over)).filter(|_| over > 0);
+            Rounding::Long {
+                power: Power::of(decimals)?,
+                most: (u64::MAX - (scale - 1)) / scale,
+                cut: cut.map(|power| (10_u64.pow(u32::try_from(over).unwrap_or(0)), power)),
+            }
+        };
+        Some(Self {
+            whole_words,
+            whole_mask: last_bytes(whole - 8 * (whole_words - 1)),
+            fraction_words,
+            fraction_mask: last_bytes(decimals - 8 * fraction_words.saturating_sub(1)),
+            before: 8 * whole_words - whole,
+            length: 8 * whole_words + point,
+            scale,
+            rounding,
+        })
+    }
+
+    /// The whole part and the fraction, and whether there is a minus; `None` where the bytes are anything else.
+    ///
+    /// `block` has `length` bytes, `WHOLE` and `FRACTION` are the words: constants, so that no cell asks for them.
+    #[inline]
+    pub(super) fn parts<const WHOLE: usize, const FRACTION: usize>(&self, block: &[u8]) -> Option<(u64, u64, bool)> {
+        let mut suspect = 0;
+        let mut fraction = 0_u64;
+        if FRACTION > 0 {
+            let mut mask = self.fraction_mask;
+            for word in block.as_rchunks().1.last_chunk::<FRACTION>()?.map(u64::from_le_bytes) {
+                let values = digits(word) & mask;
+                mask = u64::MAX;
+                suspect |= suspects(values);
+                fraction = fraction.wrapping_mul(100_000_000).wrapping_add(eight(values));
+            }
+            if *block.get(8 * WHOLE)? != b'.' {
+                return None;
+            }
+        }
+        let words = block.as_chunks().0.first_chunk::<WHOLE>()?.map(u64::from_le_bytes);
+        let [first, rest @ ..] = words.as_slice() else { return None };
+        let mut first = (first & self.whole_mask) | (BLANKS & !self.whole_mask);
+        let mut rest = rest.iter();
+        // Most numbers are short: words of nothing but blanks are passed over.
+        while first == BLANKS
+            && let Some(next) = rest.next()
+        {
+            first = *next;
+        }
+        let (values, is_negative) = leading(first);
+        suspect |= suspects(values);
+        let mut whole = eight(values);
+        let mut last = first;
+        for word in rest {
+            last = *word;
+            let values = digits(last);
+            suspect |= suspects(values);
+            whole = whole.wrapping_mul(100_000_000).wrapping_add(eight(values));
+        }
+        // A minus alone is no number, though it is one before a point.
+        let has_digit = FRACTION > 0 || last >> 56 != u64::from(b'-');
+        (are_digits(suspect) && has_digit).then_some((whole, fraction, is_negative))
+    }
+
+    /// The float that a whole part and a fraction make; `None` where it takes more digits to tell.
+    #[inline]
+    pub(super) fn float(&self, whole: u64, fraction: u64, is_negative: bool) -> Option<f64> {
+        let sign = u64::from(is_negative) << 63;
+        if let Rounding::Long { power, most, .. } = &self.rounding
+            && whole <= *most
+        {
+            return Some(f64::from_bits(power.nearest(whole * self.scale + fraction) | sign));
+        }
+        self.short_or_cut(whole, fraction).map(|bits| f64::from_bits(bits | sign))
+    }
+
+    /// The bits of a float for which there is a shorter way, or which has more digits than fit.
+    fn short_or_cut(&self, whole: u64, fraction: u64) -> Option<u64> {
+        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53, and rounded once above, as it should be")]
+        let bits = match &self.rounding {
+            Rounding::Whole => (whole as f64).to_bits(),
+            Rounding::Exact(ten) => ((whole * self.scale + fraction) as f64 / ten).to_bits(),
+            Rounding::Long { cut: Some((cut, power)), .. } => {
+                let mantissa = whole * (self.scale / cut) + fraction / cut;
+                let bits = power.nearest(mantissa);
+                if !fraction.is_multiple_of(*cut) && power.nearest(mantissa + 1) != bits {
+                    return None;
+                }
+                bits
+            }
+            Rounding::Long { .. } => return None,
+        };
+        Some(bits)
+    }
+}

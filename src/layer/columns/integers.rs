@@ -1,0 +1,150 @@
+//! Columns of whole numbers, of 32 or 64 bits.
+
+use std::sync::Arc;
+
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
+use arrow_array::{ArrayRef, PrimitiveArray};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{ArrowError, DataType};
+
+use super::fixed_point::Layout;
+use super::floats::Floats;
+use super::kernel::{Cells, Kernel, Marks, Misfit, grown, taken};
+use super::number::{Cell, IntegerCell, integer};
+use crate::layer::findings::Finding;
+
+/// A type of whole numbers.
+pub(super) trait Whole: ArrowPrimitiveType + Send {
+    /// The value of this type; `None` where it does not fit.
+    fn fitted(value: i64) -> Option<Self::Native>;
+    /// The float nearest to it.
+    fn float(value: Self::Native) -> f64;
+}
+
+impl Whole for Int32Type {
+    fn fitted(value: i64) -> Option<i32> {
+        value.try_into().ok()
+    }
+
+    fn float(value: i32) -> f64 {
+        value.into()
+    }
+}
+
+impl Whole for Int64Type {
+    fn fitted(value: i64) -> Option<i64> {
+        Some(value)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "reading the digits as a float would round in the same way")]
+    fn float(value: i64) -> f64 {
+        value as f64
+    }
+}
+
+/// The whole numbers of a column.
+pub(super) struct Integers<T: Whole> {
+    values: Vec<T::Native>,
+    width: usize,
+    layout: Option<Layout>,
+}
+
+impl<T: Whole> Integers<T> {
+    pub(super) fn new(width: usize, decimals: u8, rows: usize) -> Self {
+        // Decimals are for the general parser: as long as they are zeros, it takes them.
+        let layout = Layout::of(width, 0).filter(|_| decimals == 0);
+        Self { values: Vec::with_capacity(rows), width, layout }
+    }
+
+    fn regular<const WHOLE: usize>(
+        &mut self,
+        layout: &Layout,
+        cells: &Cells<'_>,
+        from: usize,
+        marks: &mut Marks,
+    ) -> Result<(), Misfit> {
+        let (layout, start) = (*layout, self.values.len());
+        let values = grown(&mut self.values, cells.rows().saturating_sub(from));
+        let blocks = cells.blocks(from, layout.before, layout.length);
+        let mut stopped = None;
+        for (row, (value, block)) in (from..).zip(values.iter_mut().zip(blocks)) {
+            let found = block.and_then(|block| layout.parts::<WHOLE, 0>(block)).and_then(|(whole, _, is_negative)| {
+                let found = i64::try_from(whole).ok()?;
+                T::fitted(if is_negative { -found } else { found })
+            });
+            *value = match found {
+                Some(found) => found,
+                None => match irregular::<T>(cells, row, start + row - from, marks) {
+                    Ok(found) => found,
+                    Err(misfit) => {
+                        stopped = Some(misfit);
+                        break;
+                    }
+                },
+            };
+        }
+        stopped.map_or(Ok(()), |misfit| {
+            self.values.truncate(start + misfit.row - from);
+            Err(misfit)
+        })
+    }
+}
+
+/// A cell that is not written as its column is declared.
+#[cold]
+fn irregular<T: Whole>(cells: &Cells<'_>, row: usize, position: usize, marks: &mut Marks) -> Result<T::Native, Misfit> {
+    let (cell, has_more) = cells.text(row);
+    let found = match integer(cell) {
+        IntegerCell::Cell(Cell::Value(value)) => {
+            Some(T::fitted(value).ok_or_else(|| Misfit::new(cells, row, "does not fit into its type"))?)
+        }
+        IntegerCell::Fraction(_) => return Err(Misfit::new(cells, row, "is no whole number within its type")),
+        IntegerCell::Cell(Cell::Null) => None,
+        IntegerCell::Cell(Cell::Odd) => {
+            marks.note(Finding::BadNumber, cells.number(row));
+            None
+        }
+    };
+    if has_more {
+        marks.note(Finding::AfterNul, cells.number(row));
+    }
+    if found.is_none() {
+        marks.null(position);
+    }
+    Ok(found.unwrap_or_default())
+}
+
+impl<T: Whole> Kernel for Integers<T> {
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit> {
+        match self.layout {
+            None => {
+                for row in from..cells.rows() {
+                    let value = irregular::<T>(cells, row, self.values.len(), marks)?;
+                    self.values.push(value);
+                }
+                Ok(())
+            }
+            Some(layout) if layout.whole_words == 1 => self.regular::<1>(&layout, cells, from, marks),
+            Some(layout) if layout.whole_words == 2 => self.regular::<2>(&layout, cells, from, marks),
+            Some(layout) => self.regular::<3>(&layout, cells, from, marks),
+        }
+    }
+
+    fn data_type(&self) -> DataType {
+        T::DATA_TYPE
+    }
+
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
+        Ok(Arc::new(PrimitiveArray::<T>::try_new(taken(&mut self.values, room).into(), nulls)?))
+    }
+
+    fn widened(&mut self) -> Option<Box<dyn Kernel>> {
+        let mut values = Vec::with_capacity(self.values.capacity());
+        values.extend(self.values.iter().map(|value| T::float(*value)));
+        Some(Box::new(Floats::after(values, self.width)))
+    }
+}

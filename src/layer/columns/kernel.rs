@@ -1,0 +1,162 @@
+//! What decodes the cells of one type, a chunk at a time, and what the types share while they do.
+
+use arrow_array::ArrayRef;
+use arrow_buffer::{NullBuffer, NullBufferBuilder};
+use arrow_schema::{ArrowError, DataType};
+
+use crate::archive::{Encoding, Field};
+use crate::layer::findings::{Finding, Findings};
+
+/// Some whole records of a .dbf, none of them deleted.
+pub(in crate::layer) struct Chunk<'a> {
+    pub(in crate::layer) bytes: &'a [u8],
+    pub(in crate::layer) record_size: usize,
+    /// The number of each record in the file, where some were deleted before or between them.
+    pub(in crate::layer) numbers: Option<&'a [u64]>,
+    /// The number of the first one, where none were.
+    pub(in crate::layer) first: u64,
+}
+
+/// The cells of one field in a chunk.
+#[derive(Clone, Copy)]
+pub(super) struct Cells<'a> {
+    pub(super) chunk: &'a Chunk<'a>,
+    pub(super) encoding: &'a Encoding,
+    pub(super) offset: usize,
+    pub(super) width: usize,
+}
+
+impl<'a> Cells<'a> {
+    pub(super) fn of(chunk: &'a Chunk<'a>, field: &Field, encoding: &'a Encoding) -> Self {
+        Self { chunk, encoding, offset: field.offset, width: field.width }
+    }
+
+    /// How many records there are.
+    pub(super) fn rows(&self) -> usize {
+        self.chunk.bytes.len() / self.chunk.record_size.max(1)
+    }
+
+    /// The cell of one record.
+    #[inline]
+    pub(super) fn cell(&self, row: usize) -> &'a [u8] {
+        let start = row * self.chunk.record_size + self.offset;
+        self.chunk.bytes.get(start..start + self.width).unwrap_or_default()
+    }
+
+    /// The cell of one record up to its first NUL, where readers stop, and whether they leave something out behind it.
+    #[inline]
+    pub(super) fn text(&self, row: usize) -> (&'a [u8], bool) {
+        up_to_nul(self.cell(row))
+    }
+
+    /// From row `from` on, the `length` bytes that begin `before` each cell; they may lie in the record before it, and
+    /// there may be none before the first.
+    #[inline]
+    pub(super) fn blocks(&self, from: usize, before: usize, length: usize) -> impl Iterator<Item = Option<&'a [u8]>> {
+        let (bytes, step) = (self.chunk.bytes, self.chunk.record_size);
+        // A start that wraps around lies behind the last byte.
+        let mut next = (from * step + self.offset).wrapping_sub(before);
+        std::iter::repeat_with(move || {
+            let start = next;
+            next = next.wrapping_add(step);
+            bytes.get(start..)?.get(..length)
+        })
+    }
+
+    /// The number of a record in the file.
+    pub(super) fn number(&self, row: usize) -> u64 {
+        match self.chunk.numbers {
+            Some(numbers) => numbers.get(row).copied().unwrap_or(self.chunk.first),
+            None => self.chunk.first.saturating_add(row as u64),
+        }
+    }
+}
+
+/// A cell up to its first NUL, and whether anything but NULs and blanks stands behind it.
+#[inline]
+pub(super) fn up_to_nul(cell: &[u8]) -> (&[u8], bool) {
+    let Some(end) = cell.iter().position(|byte| *byte == 0) else { return (cell, false) };
+    let (text, rest) = cell.split_at(end);
+    (text, rest.iter().any(|byte| !matches!(byte, 0 | b' ')))
+}
+
+/// A cell that the type of its column cannot hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::layer) struct Misfit {
+    /// The row in the chunk.
+    pub(in crate::layer) row: usize,
+    /// The number of the record in the file.
+    pub(in crate::layer) record: u64,
+    /// What does not fit and why, as a clause.
+    pub(in crate::layer) reason: String,
+}
+
+impl Misfit {
+    pub(super) fn new(cells: &Cells<'_>, row: usize, why: &str) -> Self {
+        let cell = String::from_utf8_lossy(cells.cell(row).trim_ascii()).escape_debug().to_string();
+        Self { row, record: cells.number(row), reason: format!("`{cell}` {why}") }
+    }
+}
+
+/// What a column keeps beside its values: which are null, and what was found.
+pub(super) struct Marks {
+    nulls: NullBufferBuilder,
+    pub(super) findings: Findings,
+}
+
+impl Marks {
+    pub(super) fn new() -> Self {
+        Self { nulls: NullBufferBuilder::new(0), findings: Findings::default() }
+    }
+
+    /// The value at `position` of the column is null; those before it that no word was said about are values.
+    pub(super) fn null(&mut self, position: usize) {
+        self.nulls.append_n_non_nulls(position.saturating_sub(self.nulls.len()));
+        self.nulls.append_null();
+    }
+
+    pub(super) fn note(&mut self, finding: Finding, record: u64) {
+        self.findings.add(finding, record);
+    }
+
+    /// The nulls of the first `count` values, which are all there are; the findings stay.
+    pub(super) fn take_nulls(&mut self, count: usize) -> Option<NullBuffer> {
+        let mut nulls = std::mem::replace(&mut self.nulls, NullBufferBuilder::new(0));
+        nulls.append_n_non_nulls(count.saturating_sub(nulls.len()));
+        nulls.finish()
+    }
+}
+
+/// The values of one column while it is read: one implementation a type, each in a file of its own.
+pub(super) trait Kernel: Send {
+    /// Adds the cells from row `from` on: one loop for the whole chunk, which asks no cell what the type answers.
+    ///
+    /// At a cell that the type cannot hold it stops, and holds what stands before it.
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit>;
+
+    /// The Arrow type.
+    fn data_type(&self) -> DataType;
+
+    /// How many values there are.
+    fn len(&self) -> usize;
+
+    /// The values so far, and room for as many as `room` in their place. The buffers move, nothing is copied.
+    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError>;
+
+    /// The same values in a type that holds more, for a column whose type follows its cells.
+    fn widened(&mut self) -> Option<Box<dyn Kernel>> {
+        None
+    }
+}
+
+/// Makes room for `count` values at the end of a column, to be filled in.
+pub(super) fn grown<T: Copy + Default>(values: &mut Vec<T>, count: usize) -> &mut [T] {
+    let start = values.len();
+    values.resize(start + count, T::default());
+    values.get_mut(start..).unwrap_or_default()
+}
+
+/// The vector; one with room for `room` values takes its place.
+pub(super) fn taken<T>(values: &mut Vec<T>, room: usize) -> Vec<T> {
+    std::mem::replace(values, Vec::with_capacity(room))
+}

@@ -1,0 +1,104 @@
+//! Columns of logicals: a letter a cell, into one bit.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use arrow_schema::{ArrowError, DataType};
+
+use super::cells::{chosen_logical, logical};
+use super::kernel::{Cells, Kernel, Marks, Misfit};
+use super::number::Cell;
+use crate::layer::findings::Finding;
+
+/// The logicals of a column.
+pub(super) struct Logicals {
+    values: BooleanBufferBuilder,
+    /// Whether a caller wants them of a field that is declared as something else.
+    is_chosen: bool,
+}
+
+impl Logicals {
+    pub(super) fn new(rows: usize) -> Self {
+        Self { values: BooleanBufferBuilder::new(rows), is_chosen: false }
+    }
+
+    /// Truth values of a field that is declared as something else.
+    pub(super) fn chosen(rows: usize) -> Self {
+        Self { values: BooleanBufferBuilder::new(rows), is_chosen: true }
+    }
+}
+
+/// A cell that is no single letter of a logical.
+#[cold]
+fn irregular(cells: &Cells<'_>, row: usize, is_chosen: bool, marks: &mut Marks) -> Result<Option<bool>, Misfit> {
+    let (cell, has_more) = cells.text(row);
+    let record = cells.number(row);
+    let found = if is_chosen {
+        match chosen_logical(cell) {
+            Some(Cell::Value(found)) => Some(found),
+            Some(Cell::Null) => None,
+            Some(Cell::Odd) => {
+                marks.note(Finding::BadLogical, record);
+                None
+            }
+            None => return Err(Misfit::new(cells, row, "is no truth value")),
+        }
+    } else {
+        logical(cell, |finding| marks.note(finding, record))
+    };
+    if has_more {
+        marks.note(Finding::AfterNul, record);
+    }
+    Ok(found)
+}
+
+/// What each byte says, where it needs no second look: 0 and 1.
+const LETTERS: [u8; 256] = {
+    let mut letters = [2; 256];
+    letters[b'F' as usize] = 0;
+    letters[b'f' as usize] = 0;
+    letters[b'N' as usize] = 0;
+    letters[b'n' as usize] = 0;
+    letters[b'T' as usize] = 1;
+    letters[b't' as usize] = 1;
+    letters[b'Y' as usize] = 1;
+    letters[b'y' as usize] = 1;
+    letters
+};
+
+impl Kernel for Logicals {
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit> {
+        for row in from..cells.rows() {
+            let cell = cells.cell(row);
+            let letter = match cell {
+                [letter] => LETTERS.get(usize::from(*letter)).copied(),
+                _ => None,
+            };
+            let value = if let Some(value @ 0..=1) = letter {
+                value == 1
+            } else {
+                let found = irregular(cells, row, self.is_chosen, marks)?;
+                if found.is_none() {
+                    marks.null(self.values.len());
+                }
+                found == Some(true)
+            };
+            self.values.append(value);
+        }
+        Ok(())
+    }
+
+    fn data_type(&self) -> DataType {
+        DataType::Boolean
+    }
+
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
+        let mut values = std::mem::replace(&mut self.values, BooleanBufferBuilder::new(room));
+        Ok(Arc::new(BooleanArray::new(values.finish(), nulls)))
+    }
+}

@@ -1,0 +1,176 @@
+//! Columns of a .dbf, decoded chunk by chunk straight into Arrow buffers.
+
+mod cells;
+mod dates;
+mod decimal;
+mod fixed_point;
+mod floats;
+mod integers;
+mod kernel;
+mod logicals;
+pub(super) mod number;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod words;
+
+use arrow_array::ArrayRef;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_schema::{ArrowError, DataType};
+
+use self::dates::Dates;
+use self::floats::Floats;
+use self::integers::Integers;
+use self::kernel::{Cells, Kernel, Marks};
+pub(super) use self::kernel::{Chunk, Misfit};
+use self::logicals::Logicals;
+use self::texts::{Raw, Texts};
+use crate::archive::{Encoding, Field};
+use crate::layer::findings::{Finding, Findings};
+
+/// How the cells of a field are read, by its letter, width and decimals: THE place to add a type of field, together
+/// with a `Kernel` in a file of its own.
+fn kernel(field: &Field, rows: usize, findings: &mut Findings) -> Box<dyn Kernel> {
+    let (width, decimals) = (field.width, field.decimals);
+    match (field.kind, width, decimals) {
+        (b'N', 0..=9, 0) => Box::new(Integers::<Int32Type>::new(width, decimals, rows)),
+        (b'N', 10..=18, 0) => Box::new(Integers::<Int64Type>::new(width, decimals, rows)),
+        (b'N' | b'F', _, _) => Box::new(Floats::new(width, decimals, rows)),
+        (b'D', _, _) => Box::new(Dates::new(rows)),
+        (b'L', _, _) => Box::new(Logicals::new(rows)),
+        (b'O' | b'B' | b'Y' | b'T' | b'@' | b'+' | b'I' | b'G' | b'P' | b'Q', _, _) => {
+            findings.add(Finding::BinaryColumn, 0);
+            Box::new(Raw::new(rows))
+        }
+        (b'M', _, _) => {
+            findings.add(Finding::Memo, 0);
+            Box::new(Texts::new(rows))
+        }
+        (kind, _, _) => {
+            if kind != b'C' {
+                findings.add(Finding::UnknownType, 0);
+            }
+            Box::new(Texts::new(rows))
+        }
+    }
+}
+
+/// A type that a caller wants a column to have, whatever its field says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// Whole numbers of 32 bits.
+    Int32,
+    /// Whole numbers of 64 bits.
+    Int64,
+    /// Floats of 64 bits.
+    Float64,
+    /// Text.
+    String,
+    /// Days; text may have them as `20260901` or `2026-09-01`.
+    Date,
+    /// True and false; other fields than logicals have them as one of `T`, `Y`, `1`, `F`, `N` and `0`.
+    Bool,
+}
+
+impl ColumnType {
+    /// Every type and its name.
+    pub const ALL: [(&str, Self); 6] = [
+        ("int32", Self::Int32),
+        ("int64", Self::Int64),
+        ("float64", Self::Float64),
+        ("string", Self::String),
+        ("date", Self::Date),
+        ("bool", Self::Bool),
+    ];
+
+    /// The type of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, found)| *found)
+    }
+
+    fn kernel(self, field: &Field, rows: usize) -> Box<dyn Kernel> {
+        let (width, decimals) = (field.width, field.decimals);
+        match self {
+            Self::Int32 => Box::new(Integers::<Int32Type>::new(width, decimals, rows)),
+            Self::Int64 => Box::new(Integers::<Int64Type>::new(width, decimals, rows)),
+            Self::Float64 => Box::new(Floats::new(width, decimals, rows)),
+            Self::String if matches!(field.kind, b'C' | b'M') => Box::new(Texts::new(rows)),
+            Self::String => Box::new(Texts::aligned(rows)),
+            Self::Date if field.kind == b'D' => Box::new(Dates::new(rows)),
+            Self::Date => Box::new(Dates::of_text(rows)),
+            Self::Bool if field.kind == b'L' => Box::new(Logicals::new(rows)),
+            Self::Bool => Box::new(Logicals::chosen(rows)),
+        }
+    }
+}
+
+/// One column while it is read.
+pub(super) struct Column {
+    pub(super) name: String,
+    field: Field,
+    kernel: Box<dyn Kernel>,
+    /// Whether the type stands before the first cell is seen.
+    is_fixed: bool,
+    marks: Marks,
+}
+
+impl Column {
+    /// An empty column for `field` with room for `rows`; its type may change with its cells.
+    pub(super) fn new(name: String, field: Field, rows: usize) -> Self {
+        let mut marks = Marks::new();
+        let kernel = kernel(&field, rows, &mut marks.findings);
+        Self { name, field, kernel, is_fixed: false, marks }
+    }
+
+    /// An empty column whose type is decided now: `forced`, or what its field says. `rows` is how many an array has.
+    pub(super) fn fixed(name: String, field: Field, rows: usize, forced: Option<ColumnType>) -> Self {
+        let mut marks = Marks::new();
+        let kernel = match forced {
+            Some(forced) => forced.kernel(&field, rows),
+            None => kernel(&field, rows, &mut marks.findings),
+        };
+        Self { name, field, kernel, is_fixed: true, marks }
+    }
+
+    /// Decodes this column of a chunk. Only a fixed column can meet a cell that does not fit: it then holds what
+    /// stands before it.
+    pub(super) fn append(&mut self, chunk: &Chunk<'_>, encoding: &Encoding) -> Result<(), Misfit> {
+        let cells = Cells::of(chunk, &self.field, encoding);
+        let Err(misfit) = self.kernel.append(&cells, 0, &mut self.marks) else { return Ok(()) };
+        match self.kernel.widened().filter(|_| !self.is_fixed) {
+            None => Err(misfit),
+            Some(wider) => {
+                self.marks.note(Finding::IntegerWithDecimals, misfit.record);
+                self.kernel = wider;
+                self.kernel.append(&cells, misfit.row, &mut self.marks)
+            }
+        }
+    }
+
+    /// The Arrow type that its cells turned out to have.
+    pub(super) fn data_type(&self) -> DataType {
+        self.kernel.data_type()
+    }
+
+    /// What was found in its cells.
+    pub(super) fn findings(&self) -> &Findings {
+        &self.marks.findings
+    }
+
+    /// What was decoded so far, as an array; the column goes on empty, and its findings go on counting.
+    pub(super) fn take(&mut self) -> Result<ArrayRef, ArrowError> {
+        let room = self.kernel.len();
+        self.array(room)
+    }
+
+    fn array(&mut self, room: usize) -> Result<ArrayRef, ArrowError> {
+        let nulls = self.marks.take_nulls(self.kernel.len());
+        self.kernel.take(nulls, room)
+    }
+
+    /// The finished array; the buffers move, nothing is copied.
+    pub(super) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
+        self.array(0)
+    }
+}

@@ -1,0 +1,201 @@
+//! Columns of text, and of bytes that nobody here reads.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, LargeBinaryArray, LargeStringArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType};
+
+use super::cells::text;
+use super::kernel::{Cells, Kernel, Marks, Misfit, grown};
+use super::words::{BLANKS, not_plain, word};
+
+/// Bytes of any length, one after the other. Offsets have 64 bits: text of any size fits, and pandas takes them as they are.
+struct Heap {
+    ends: Vec<i64>,
+    data: Vec<u8>,
+    /// How many values are expected, which decides how much room is made.
+    expected: usize,
+}
+
+impl Heap {
+    fn new(expected: usize) -> Self {
+        let mut ends = Vec::with_capacity(expected.saturating_add(1));
+        ends.push(0);
+        Self { ends, data: Vec::new(), expected }
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len().saturating_sub(1)
+    }
+
+    /// Room for `count` cells of `width`: once some are known, for all that are still expected, as long as those are
+    /// on average. So the buffer is never doubled over.
+    fn make_room(&mut self, count: usize, width: usize) {
+        let needed = count.saturating_mul(width);
+        if self.data.capacity() - self.data.len() >= needed {
+            return;
+        }
+        let known = self.len();
+        let left = self.expected.saturating_sub(known) as u128;
+        let rest = match known {
+            0 => 0,
+            known => usize::try_from(self.data.len() as u128 * left / known as u128).unwrap_or(0),
+        };
+        self.data.reserve_exact(needed.saturating_add(rest));
+    }
+
+    #[inline]
+    fn end(&mut self) {
+        self.ends.push(i64::try_from(self.data.len()).unwrap_or(i64::MAX));
+    }
+
+    fn take(&mut self, room: usize) -> (OffsetBuffer<i64>, Vec<u8>) {
+        let Self { ends, data, .. } = std::mem::replace(self, Self::new(room));
+        (OffsetBuffer::new(ScalarBuffer::from(ends)), data)
+    }
+}
+
+/// The texts of a column.
+pub(super) struct Texts {
+    heap: Heap,
+    /// Whether blanks before the text are no part of it, as before numbers that are taken for text.
+    aligned: bool,
+}
+
+impl Texts {
+    pub(super) fn new(rows: usize) -> Self {
+        Self { heap: Heap::new(rows), aligned: false }
+    }
+
+    /// Text of cells that are no text by themselves.
+    pub(super) fn aligned(rows: usize) -> Self {
+        Self { heap: Heap::new(rows), aligned: true }
+    }
+}
+
+/// Bytes that are copied at once.
+const BLOCK: usize = 32;
+
+/// How long the text in a cell is without the blanks after it.
+#[inline]
+fn length(cell: &[u8]) -> usize {
+    let mut rest = cell;
+    while let Some((before, eight)) = rest.split_last_chunk::<8>() {
+        let odd = u64::from_le_bytes(*eight) ^ BLANKS;
+        if odd != 0 {
+            return rest.len() - (odd.leading_zeros() / 8) as usize;
+        }
+        rest = before;
+    }
+    rest.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1)
+}
+
+/// Whether the first `length` bytes are ASCII without a NUL; what follows them is blank.
+#[inline]
+fn is_plain(cell: &[u8], length: usize) -> bool {
+    let mut odd = 0;
+    let mut at = 0;
+    while at < length {
+        match word(cell, at) {
+            Some(word) => odd |= not_plain(word),
+            None => return odd == 0 && cell.get(at..length).is_some_and(|rest| rest.is_ascii() && !rest.contains(&0)),
+        }
+        at += 8;
+    }
+    odd == 0
+}
+
+/// Appends the first `length` bytes of a cell: short ones as two blocks of sixteen, which costs less than to count them.
+#[inline]
+fn append(data: &mut Vec<u8>, cell: &[u8], length: usize) {
+    match cell.first_chunk::<BLOCK>() {
+        Some(block) if length <= BLOCK => {
+            let end = data.len() + length;
+            data.extend_from_slice(block);
+            data.truncate(end);
+        }
+        _ => data.extend_from_slice(cell.get(..length).unwrap_or_default()),
+    }
+}
+
+impl Kernel for Texts {
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit> {
+        let count = cells.rows().saturating_sub(from);
+        // Blocks are a little longer than the texts in them.
+        self.heap.make_room(count, cells.width.max(BLOCK));
+        let Heap { ends, data, .. } = &mut self.heap;
+        let first = ends.len() - 1;
+        let ends = grown(ends, count);
+        // The cell before, and how much of it was taken as it stands.
+        let mut before: (&[u8], usize) = (&[], 0);
+        for (row, (end, cell)) in (from..).zip(ends.iter_mut().zip(cells.blocks(from, 0, cells.width))) {
+            let cell = cell.unwrap_or_default();
+            if before.1 > 0 && before.0 == cell {
+                append(data, cell, before.1);
+            } else {
+                let length = length(cell);
+                if length > 0 && cell.first() != Some(&b' ') && is_plain(cell, length) {
+                    append(data, cell, length);
+                    before = (cell, length);
+                } else {
+                    let cell = if self.aligned { cell.trim_ascii_start() } else { cell };
+                    let record = cells.number(row);
+                    if !text(cell, cells.encoding, data, |finding| marks.note(finding, record)) {
+                        marks.null(first + row - from);
+                    }
+                }
+            }
+            *end = i64::try_from(data.len()).unwrap_or(i64::MAX);
+        }
+        Ok(())
+    }
+
+    fn data_type(&self) -> DataType {
+        DataType::LargeUtf8
+    }
+
+    fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
+        let (offsets, data) = self.heap.take(room);
+        Ok(Arc::new(LargeStringArray::try_new(offsets, data.into(), nulls)?))
+    }
+}
+
+/// The cells of a column as they stand.
+pub(super) struct Raw {
+    heap: Heap,
+}
+
+impl Raw {
+    pub(super) fn new(rows: usize) -> Self {
+        Self { heap: Heap::new(rows) }
+    }
+}
+
+impl Kernel for Raw {
+    fn append(&mut self, cells: &Cells<'_>, from: usize, _: &mut Marks) -> Result<(), Misfit> {
+        self.heap.make_room(cells.rows(), cells.width);
+        for row in from..cells.rows() {
+            self.heap.data.extend_from_slice(cells.cell(row));
+            self.heap.end();
+        }
+        Ok(())
+    }
+
+    fn data_type(&self) -> DataType {
+        DataType::LargeBinary
+    }
+
+    fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
+        let (offsets, data) = self.heap.take(room);
+        Ok(Arc::new(LargeBinaryArray::try_new(offsets, data.into(), nulls)?))
+    }
+}

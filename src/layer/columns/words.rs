@@ -1,0 +1,114 @@
+//! Eight bytes of a cell at a time: blanks, signs and digits by arithmetic on words.
+//!
+//! Everything here is plain arithmetic on `u64`, the same on every processor: there is no second path to keep equal.
+
+/// Eight blanks.
+pub(super) const BLANKS: u64 = 0x2020_2020_2020_2020;
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+/// What a minus looks like among values of digits.
+const MINUS: u64 = (b'-' ^ b'0') as u64;
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The eight bytes from `at` on, the first one lowest.
+#[inline]
+pub(super) fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Ones in the last `count` bytes of a word, at most eight.
+pub(super) fn last_bytes(count: usize) -> u64 {
+    match count {
+        0 => 0,
+        1..=7 => u64::MAX << (64 - 8 * count),
+        _ => u64::MAX,
+    }
+}
+
+/// The values of eight digits; `suspects` tells whether they are.
+#[inline]
+pub(super) fn digits(word: u64) -> u64 {
+    word ^ ZEROS
+}
+
+/// Has the highest bit of a byte set where that is no value of a digit, and other bits as they come.
+#[inline]
+pub(super) fn suspects(digits: u64) -> u64 {
+    digits.wrapping_add(0x7676_7676_7676_7676) | digits
+}
+
+/// Whether words of `suspects`, or'ed together, hold none.
+#[inline]
+pub(super) fn are_digits(suspects: u64) -> bool {
+    suspects & HIGH == 0
+}
+
+/// The values of the digits of a word that may begin with blanks and a minus, which count as zeros; and whether there
+/// is a minus. The last byte is no blank, but may be the minus.
+#[inline]
+pub(super) fn leading(word: u64) -> (u64, bool) {
+    // Where all are blanks there is no shift, and they stay, which are no digits.
+    let blanks = (word ^ BLANKS).trailing_zeros() & 0x38;
+    let first = digits(word) >> blanks;
+    let is_negative = first & 0xFF == MINUS;
+    let sign = if is_negative { MINUS } else { 0 };
+    ((first ^ sign) << blanks, is_negative)
+}
+
+/// The number that eight values of digits make: ever two neighbours into one, three times.
+#[inline]
+pub(super) fn eight(digits: u64) -> u64 {
+    let pairs = (digits.wrapping_mul(10 << 8 | 1) >> 8) & 0x00FF_00FF_00FF_00FF;
+    let fours = (pairs.wrapping_mul(100 << 16 | 1) >> 16) & 0x0000_FFFF_0000_FFFF;
+    fours.wrapping_mul(10_000 << 32 | 1) >> 32
+}
+
+/// Not zero where a byte is NUL or no ASCII.
+#[inline]
+pub(super) fn not_plain(word: u64) -> u64 {
+    (word.wrapping_sub(ONES) | word) & HIGH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: [u8; 8]) -> Option<(u64, bool)> {
+        let (digits, is_negative) = leading(u64::from_le_bytes(text));
+        are_digits(suspects(digits)).then(|| (eight(digits), is_negative))
+    }
+
+    #[test]
+    fn blanks_and_a_minus_may_lead_and_nothing_else() {
+        assert_eq!(read(*b"12345678"), Some((12_345_678, false)));
+        assert_eq!(read(*b"       7"), Some((7, false)));
+        assert_eq!(read(*b"     -70"), Some((70, true)));
+        assert_eq!(read(*b"-0000001"), Some((1, true)));
+        assert_eq!(read(*b"       -"), Some((0, true)));
+        for text in [b"        ", b"      +1", b"   1 000", b"   --100", b"1234567 ", b"\0\0\0\0\0\0\x001", b"123:5678"]
+        {
+            assert_eq!(read(*text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn each_byte_that_is_no_digit_is_seen_wherever_it_stands() {
+        for place in 0..8 {
+            for byte in 0..=255_u8 {
+                let mut text = *b"90909090";
+                text[place] = byte;
+                let word = u64::from_le_bytes(text);
+                assert_eq!(are_digits(suspects(digits(word))), byte.is_ascii_digit(), "{byte} at {place}");
+                assert_eq!(not_plain(word) == 0, byte != 0 && byte.is_ascii(), "{byte} at {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_end_where_the_bytes_do() {
+        assert_eq!(word(b"12345678", 0), Some(u64::from_le_bytes(*b"12345678")));
+        assert_eq!(word(b"12345678", 1), None);
+        assert_eq!(word(b"12345678", 9), None);
+        assert_eq!((last_bytes(0), last_bytes(8), last_bytes(1)), (0, u64::MAX, 0xFF << 56));
+    }
+}

@@ -1,0 +1,238 @@
+//! Columns of tables of text, whose types nobody declares: a column of numbers is one of integers until a cell has decimals.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, LargeStringArray, TimestampMicrosecondArray};
+use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_schema::ArrowError;
+use chrono::{DateTime, SecondsFormat};
+
+use crate::archive::Encoding;
+use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
+use crate::layer::findings::{Finding, Findings};
+use crate::wire::time;
+
+/// The zone of times in Arrow.
+pub(in crate::layer) const UTC: &str = "UTC";
+
+/// Whole numbers of no more digits than this are exact as floats.
+const EXACT: usize = 15;
+
+/// One column while it is read.
+pub(super) struct Column {
+    values: Values,
+    nulls: NullBufferBuilder,
+    pub(super) findings: Findings,
+    /// Times that are none, and times with and without a zone: how many, and the first record.
+    pub(super) bad_times: Option<(u64, u64)>,
+    pub(super) zoned: Option<(u64, u64)>,
+    pub(super) zoneless: Option<(u64, u64)>,
+}
+
+enum Values {
+    Whole(Vec<i64>),
+    Float(Vec<f64>),
+    /// Times in microseconds since 1970, and whether each is of UTC or of a clock that nobody names. Where the layout says
+    /// that the column is of UTC, all are.
+    Times {
+        micros: Vec<i64>,
+        zoned: BooleanBufferBuilder,
+        is_utc: bool,
+    },
+    /// Texts, which become numbers at the end where all of them are.
+    Words {
+        ends: Vec<i64>,
+        data: Vec<u8>,
+        encoding: Encoding,
+    },
+}
+
+impl Column {
+    fn of(values: Values) -> Self {
+        let nulls = NullBufferBuilder::new(0);
+        Self { values, nulls, findings: Findings::default(), bad_times: None, zoned: None, zoneless: None }
+    }
+
+    /// A column of numbers.
+    pub(super) fn numbers() -> Self {
+        Self::of(Values::Whole(Vec::new()))
+    }
+
+    /// A column of times; `is_utc` where the layout states that zone for all of them.
+    pub(super) fn times(is_utc: bool) -> Self {
+        Self::of(Values::Times { micros: Vec::new(), zoned: BooleanBufferBuilder::new(0), is_utc })
+    }
+
+    /// A column of which nothing is known.
+    pub(super) fn unknown(encoding: Encoding) -> Self {
+        Self::of(Values::Words { ends: vec![0], data: Vec::new(), encoding })
+    }
+
+    /// Adds the same null `count` times.
+    pub(super) fn push_null(&mut self, count: usize) {
+        match &mut self.values {
+            Values::Whole(values) => values.resize(values.len().saturating_add(count), 0),
+            Values::Times { micros, zoned, .. } => {
+                micros.resize(micros.len().saturating_add(count), 0);
+                zoned.append_n(count, false);
+            }
+            Values::Float(values) => values.resize(values.len().saturating_add(count), 0.0),
+            Values::Words { ends, .. } => {
+                let end = ends.last().copied().unwrap_or(0);
+                ends.resize(ends.len().saturating_add(count), end);
+            }
+        }
+        self.nulls.append_n_nulls(count);
+    }
+
+    /// Adds an integer.
+    pub(super) fn push_whole(&mut self, value: i64) {
+        if let Values::Whole(values) = &mut self.values {
+            values.push(value);
+            self.nulls.append_non_null();
+        }
+    }
+
+    /// Adds what a cell of record `record` holds, `count` times.
+    pub(super) fn push(&mut self, cell: &[u8], count: usize, record: u64) {
+        let text = cell.trim_ascii();
+        if text.is_empty() {
+            return self.push_null(count);
+        }
+        match &mut self.values {
+            Values::Whole(values) => match integer(text) {
+                IntegerCell::Cell(Cell::Value(value)) => {
+                    values.resize(values.len().saturating_add(count), value);
+                    self.nulls.append_n_non_nulls(count);
+                }
+                IntegerCell::Cell(Cell::Null | Cell::Odd) => self.push_odd(count, record),
+                IntegerCell::Fraction(_) => {
+                    self.become_floats();
+                    self.push(text, count, record);
+                }
+            },
+            Values::Float(values) => match float(text) {
+                Cell::Value(value) => {
+                    values.resize(values.len().saturating_add(count), value);
+                    self.nulls.append_n_non_nulls(count);
+                }
+                Cell::Null | Cell::Odd => self.push_odd(count, record),
+            },
+            Values::Times { micros, zoned, is_utc } => match time::read(&String::from_utf8_lossy(text)) {
+                time::Read::Time(found) => {
+                    let is_zoned = *is_utc || states_zone(text);
+                    micros.resize(micros.len().saturating_add(count), found.timestamp_micros());
+                    zoned.append_n(count, is_zoned);
+                    self.nulls.append_n_non_nulls(count);
+                    add(if is_zoned { &mut self.zoned } else { &mut self.zoneless }, record);
+                }
+                time::Read::Nothing => self.push_null(count),
+                time::Read::Wrong => {
+                    add(&mut self.bad_times, record);
+                    self.push_null(count);
+                }
+            },
+            Values::Words { ends, data, encoding } => {
+                let (decoded, doubtful) = encoding.decode(text);
+                if doubtful {
+                    self.findings.add(Finding::TextRecoded, record);
+                }
+                for _ in 0..count {
+                    data.extend_from_slice(decoded.as_bytes());
+                    ends.push(i64::try_from(data.len()).unwrap_or(i64::MAX));
+                }
+                self.nulls.append_n_non_nulls(count);
+            }
+        }
+    }
+
+    /// Adds the null of a cell that holds something and no number. Stars, which fill cells of a .dbf that are too small for
+    /// their numbers, are none here: these cells have no width.
+    fn push_odd(&mut self, count: usize, record: u64) {
+        self.findings.add(Finding::BadNumber, record);
+        self.push_null(count);
+    }
+
+    fn become_floats(&mut self) {
+        if let Values::Whole(values) = &self.values {
+            #[expect(clippy::cast_precision_loss, reason = "reading the digits as a float would round in the same way")]
+            let floats = values.iter().map(|value| *value as f64).collect();
+            self.values = Values::Float(floats);
+        }
+    }
+
+    /// The finished array.
+    pub(super) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
+        let nulls = self.nulls.finish();
+        Ok(match self.values {
+            Values::Whole(values) => Arc::new(Int64Array::try_new(values.into(), nulls)?),
+            Values::Float(values) => Arc::new(Float64Array::try_new(values.into(), nulls)?),
+            Values::Times { micros, .. } if self.zoneless.is_none() => {
+                Arc::new(TimestampMicrosecondArray::try_new(micros.into(), nulls)?.with_timezone(UTC))
+            }
+            Values::Times { micros, .. } if self.zoned.is_none() => {
+                Arc::new(TimestampMicrosecondArray::try_new(micros.into(), nulls)?)
+            }
+            Values::Times { micros, mut zoned, .. } => {
+                let zoned = zoned.finish();
+                let rows = micros.iter().zip(&zoned).enumerate();
+                let text = |(row, (micros, is_zoned)): (usize, (&i64, bool))| {
+                    let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+                    if is_null { None } else { written(*micros, is_zoned) }
+                };
+                Arc::new(rows.map(text).collect::<LargeStringArray>())
+            }
+            Values::Words { ends, data, .. } => {
+                let texts = LargeStringArray::try_new(OffsetBuffer::new(ScalarBuffer::from(ends)), data.into(), nulls)?;
+                as_numbers(&texts).unwrap_or_else(|| Arc::new(texts))
+            }
+        })
+    }
+}
+
+/// A time as text: one of UTC ends in `Z`, one of a clock that nobody names in nothing.
+fn written(micros: i64, is_zoned: bool) -> Option<String> {
+    let mut text = DateTime::from_timestamp_micros(micros)?.to_rfc3339_opts(SecondsFormat::AutoSi, true);
+    if !is_zoned {
+        text.pop();
+    }
+    Some(text)
+}
+
+/// Texts as numbers, where every one of them is written as a number is and stays what it is.
+fn as_numbers(texts: &LargeStringArray) -> Option<ArrayRef> {
+    let is_number = |text: &str| {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        // A leading zero marks a code, such as that of a county, and no number.
+        let is_code = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
+        !is_code && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    if texts.iter().flatten().next().is_none() || !texts.iter().flatten().all(is_number) {
+        return None;
+    }
+    let mut column = Column::numbers();
+    for text in texts {
+        match text {
+            Some(text) => column.push(text.as_bytes(), 1, 0),
+            None => column.push_null(1),
+        }
+    }
+    // A number of twenty digits is the name of something, and a float would change it.
+    let is_whole = |text: &str| !text.contains('.');
+    let is_exact = matches!(column.values, Values::Whole(_))
+        || texts.iter().flatten().all(|text| text.len() <= EXACT || !is_whole(text));
+    if column.findings.is_empty() && is_exact { column.finish().ok() } else { None }
+}
+
+/// Counts something met at a record.
+pub(in crate::layer) fn add(tally: &mut Option<(u64, u64)>, record: u64) {
+    let (count, _) = tally.get_or_insert((0, record));
+    *count = count.saturating_add(1);
+}
+
+/// Whether a time says its zone: it ends in `Z`, or in an offset behind its `T` or blank.
+fn states_zone(text: &[u8]) -> bool {
+    let clock = text.iter().position(|byte| matches!(byte, b'T' | b't' | b' ')).and_then(|at| text.get(at..));
+    text.last().is_some_and(|last| matches!(last, b'Z' | b'z'))
+        || clock.is_some_and(|clock| clock.iter().any(|byte| matches!(byte, b'+' | b'-')))
+}

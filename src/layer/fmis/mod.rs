@@ -1,0 +1,79 @@
+//! The records of an FMIS folder into a layer: a row for each step of the machine and each section with values.
+//!
+//! What a line says of the whole machine is repeated in the rows of its sections, `SECTION` is the number of the section,
+//! and each quantity is a column, with its unit and its number in ISO 11783-11 from `advanced.xml`. So the rows are those
+//! of the shapefile of the same job; the points are where the middle of the machine was (field notes, Job data archives).
+
+pub(super) mod columns;
+mod lines;
+mod rows;
+
+use std::collections::{HashMap, HashSet};
+
+use self::rows::Rows;
+use crate::archive::{Diagnostic, Element, Fmis, Layout, Options};
+use crate::error::{Kind, Result};
+use crate::layer::Layer;
+
+/// What the job was fits into this; its tables are elsewhere.
+const MOST_OF_JOB: u64 = 8 << 20;
+
+/// Reads a product of an FMIS folder into a layer.
+pub(super) fn read(
+    name: String,
+    source: String,
+    fmis: &Fmis,
+    options: &Options,
+    mut notes: Vec<Diagnostic>,
+) -> Result<Layer> {
+    let layout = Layout::read(fmis, &mut notes)?;
+    let mut rows = Rows::new(layout, options)?;
+    let read = lines::each(&fmis.tab, |record, line| rows.add(record, line));
+    match read {
+        Err(error) if !options.strict && error.kind() == Kind::Archive => {
+            let message = format!("only the first {} records could be read: {error}", rows.records());
+            notes.push(Diagnostic::new("fmis-damaged", message).in_member(fmis.tab.name()).at(rows.records()));
+        }
+        Ok(false) => rows.has_no_line_end(),
+        done => drop(done?),
+    }
+    rows.tell(fmis, &mut notes);
+    let metadata = job(fmis, &mut notes);
+    rows.finish(name, source, metadata, notes)
+}
+
+/// The flat fields of the job, in their order; those that repeat are numbered. They are beside the records, so that damage
+/// to them is told and no error.
+fn job(fmis: &Fmis, notes: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
+    let Some(job) = &fmis.job else {
+        let message = "there is no jobdata.xml, so nothing says what the job was";
+        notes.push(Diagnostic::new("no-jobdata", message).in_member(fmis.tab.name()));
+        return Vec::new();
+    };
+    let root = match Element::read(job, MOST_OF_JOB) {
+        Ok(root) => root,
+        Err(error) => {
+            let message = format!("it could not be read, so what it says of the job is missing: {error}");
+            notes.push(Diagnostic::new("sidecar-lost", message).in_member(job.name()));
+            return Vec::new();
+        }
+    };
+    let own: HashSet<&str> = root.children().iter().map(Element::name).collect();
+    let mut fields: Vec<(String, String)> = Vec::new();
+    let mut counts: HashMap<&str, u32> = HashMap::new();
+    for child in root.children().iter().filter(|child| child.children().is_empty()) {
+        let count = counts.entry(child.name()).or_default();
+        *count = count.saturating_add(1);
+        let mut name = child.name().to_owned();
+        while *count > 1 {
+            name = format!("{}_{count}", child.name());
+            // A numbered name may be that of another field.
+            if !own.contains(&*name) {
+                break;
+            }
+            *count = count.saturating_add(1);
+        }
+        fields.push((name, child.text().to_owned()));
+    }
+    fields
+}

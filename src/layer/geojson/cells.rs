@@ -1,0 +1,226 @@
+//! The cells of one column as JSON, with its key before each; what repeats from row to row is copied.
+
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeStringArray};
+use arrow_schema::{DataType, TimeUnit};
+use chrono::{DateTime, SecondsFormat};
+
+use super::digits::{Floats, Word};
+
+/// The day 1970-01-01, counted from year 1.
+const EPOCH: i32 = 719_163;
+
+/// What stands before each value of a column: a comma, the key and a colon.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    short: Word,
+    /// The same, where it is not short.
+    long: Vec<u8>,
+}
+
+impl Key {
+    pub(super) fn new(name: &str, is_first: bool) -> Self {
+        let mut long = if is_first { Vec::new() } else { vec![b','] };
+        string(&mut long, name);
+        long.push(b':');
+        let mut short = Word::default();
+        if short.set(&long) {
+            long.clear();
+        }
+        Self { short, long }
+    }
+
+    fn put(&self, text: &mut Vec<u8>) {
+        if self.long.is_empty() {
+            self.short.put(text);
+        } else {
+            text.extend_from_slice(&self.long);
+        }
+    }
+}
+
+/// A column whose cells are written row after row into one text.
+pub(super) struct Cells<'a> {
+    key: &'a Key,
+    array: &'a ArrayRef,
+    has_nulls: bool,
+    values: Values<'a>,
+    /// The last value that was written, and its text.
+    last: Option<u64>,
+    word: Word,
+}
+
+enum Values<'a> {
+    Floats(&'a [f64], Floats),
+    Int32(&'a [i32]),
+    Int64(&'a [i64]),
+    Dates(&'a [i32]),
+    /// Microseconds since 1970, and what ends the text: `Z` where they are of UTC, nothing where they are of a clock that
+    /// nobody names.
+    Times(&'a [i64], &'static str),
+    Logicals(&'a BooleanArray),
+    /// With the last text that was written, and where it stands.
+    Texts(&'a LargeStringArray, Option<(&'a str, Range<usize>)>),
+    Bytes(&'a LargeBinaryArray),
+    /// Columns of types that no reader of this room makes.
+    Other,
+}
+
+impl<'a> Cells<'a> {
+    pub(super) fn new(key: &'a Key, array: &'a ArrayRef) -> Self {
+        let values = match array.data_type() {
+            DataType::LargeUtf8 => Values::Texts(array.as_string::<i64>(), None),
+            DataType::Int32 => Values::Int32(array.as_primitive::<Int32Type>().values()),
+            DataType::Int64 => Values::Int64(array.as_primitive::<Int64Type>().values()),
+            DataType::Float64 => Values::Floats(array.as_primitive::<Float64Type>().values(), Floats::new()),
+            DataType::Boolean => Values::Logicals(array.as_boolean()),
+            DataType::Date32 => Values::Dates(array.as_primitive::<Date32Type>().values()),
+            DataType::Timestamp(TimeUnit::Microsecond, zone) => {
+                let end = if zone.is_some() { "Z" } else { "" };
+                Values::Times(array.as_primitive::<TimestampMicrosecondType>().values(), end)
+            }
+            DataType::LargeBinary => Values::Bytes(array.as_binary::<i64>()),
+            _ => Values::Other,
+        };
+        Self { key, array, has_nulls: array.null_count() > 0, values, last: None, word: Word::default() }
+    }
+
+    /// Adds the key and the value of a row.
+    pub(super) fn put(&mut self, text: &mut Vec<u8>, row: usize) {
+        self.key.put(text);
+        if self.has_nulls && self.array.is_null(row) {
+            text.extend_from_slice(b"null");
+            return;
+        }
+        let Self { values, last, word, .. } = self;
+        // Values that repeat are told by their bits.
+        let mut is_new = |bits: u64| last.replace(bits) != Some(bits);
+        match values {
+            Values::Floats(values, floats) => {
+                let value = values.get(row).copied().unwrap_or(f64::NAN);
+                if is_new(value.to_bits()) {
+                    if value.is_finite() {
+                        floats.set(word, value);
+                    } else {
+                        word.set(b"null");
+                    }
+                }
+            }
+            Values::Int32(values) => {
+                let value = values.get(row).copied().unwrap_or_default();
+                if is_new(u64::from(value.cast_unsigned())) {
+                    word.set(itoa::Buffer::new().format(value).as_bytes());
+                }
+            }
+            Values::Int64(values) => {
+                let value = values.get(row).copied().unwrap_or_default();
+                if is_new(value.cast_unsigned()) {
+                    word.set(itoa::Buffer::new().format(value).as_bytes());
+                }
+            }
+            Values::Dates(values) => {
+                let days = values.get(row).copied().unwrap_or_default();
+                if is_new(u64::from(days.cast_unsigned())) {
+                    let date = chrono::NaiveDate::from_num_days_from_ce_opt(days.saturating_add(EPOCH));
+                    word.set(date.map_or_else(|| "null".to_owned(), |date| format!("\"{date}\"")).as_bytes());
+                }
+            }
+            Values::Times(values, end) => {
+                let micros = values.get(row).copied().unwrap_or_default();
+                if is_new(micros.cast_unsigned()) {
+                    let time = DateTime::from_timestamp_micros(micros);
+                    let shown = time.map(|time| {
+                        let text = time.to_rfc3339_opts(SecondsFormat::AutoSi, true);
+                        format!("\"{}{end}\"", text.trim_end_matches('Z'))
+                    });
+                    word.set(shown.unwrap_or_else(|| "null".to_owned()).as_bytes());
+                }
+            }
+            Values::Logicals(values) => {
+                text.extend_from_slice(if values.value(row) { b"true" } else { b"false" });
+                return;
+            }
+            Values::Texts(values, before) => {
+                let value = values.value(row);
+                let start = text.len();
+                match before {
+                    Some((same, range)) if *same == value => text.extend_from_within(range.clone()),
+                    _ => {
+                        string(text, value);
+                        *before = Some((value, start..text.len()));
+                    }
+                }
+                return;
+            }
+            Values::Bytes(values) => {
+                text.push(b'"');
+                for byte in values.value(row) {
+                    let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' + (half - 10) };
+                    text.extend_from_slice(&[digit(byte >> 4), digit(byte & 0x0F)]);
+                }
+                text.push(b'"');
+                return;
+            }
+            Values::Other => {
+                text.extend_from_slice(b"null");
+                return;
+            }
+        }
+        word.put(text);
+    }
+}
+
+/// A text as JSON.
+pub(super) fn string(text: &mut Vec<u8>, value: &str) {
+    if is_plain(value.as_bytes()) {
+        text.push(b'"');
+        text.extend_from_slice(value.as_bytes());
+        text.push(b'"');
+    } else {
+        // Into memory, and of a type that cannot fail.
+        drop(serde_json::to_writer(text, value));
+    }
+}
+
+/// Whether JSON has the bytes as they are: no quote, no backslash, no control character. Eight at a time.
+fn is_plain(bytes: &[u8]) -> bool {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGHS: u64 = ONES << 7;
+    // Bytes that are zero have their high bit set, and below the first of them nothing else has.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let (words, rest) = bytes.as_chunks::<8>();
+    words.iter().all(|word| {
+        let word = u64::from_le_bytes(*word);
+        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        (controls | zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')))) == 0
+    }) && rest.iter().all(|byte| !matches!(byte, 0..=0x1F | b'"' | b'\\'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn each_character_that_json_escapes_is_seen_at_every_place() {
+        for byte in 0..=255_u8 {
+            for at in 0..20 {
+                let mut bytes = [b'a'; 20];
+                bytes[at] = byte;
+                assert_eq!(is_plain(&bytes), byte >= 0x20 && byte != b'"' && byte != b'\\', "{byte} at {at}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn texts_are_those_of_serde_json(value in any::<String>()) {
+            let mut text = Vec::new();
+            string(&mut text, &value);
+            prop_assert_eq!(String::from_utf8(text).unwrap(), serde_json::to_string(&value).unwrap());
+        }
+    }
+}

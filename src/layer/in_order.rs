@@ -1,0 +1,193 @@
+//! Work cut into steps: done side by side on a few threads, handed on in order, with a few steps in memory at a time.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use crate::error::{Error, Kind, Result};
+
+/// How many steps may be done and wait for the ones before them, beside those that are being done.
+const AHEAD: usize = 2;
+
+/// What takes each thing that was made, in order.
+pub(crate) type Put<'a, T> = &'a mut (dyn FnMut(&mut T) -> Result<()> + Send);
+
+/// The threads that writers use: two where the machine has them, since reading keeps to two as well.
+pub(crate) fn threads() -> usize {
+    thread::available_parallelism().map_or(1, |count| count.get().min(2))
+}
+
+/// Makes each of `steps` on so many threads (this one included) and puts what was made one after the other: what is
+/// put, and the error where there is one, are those of a single thread. `make` is handed what was put before, to use its
+/// room again: fresh memory costs more than filling it.
+pub(crate) fn in_order<T: Default + Send>(
+    threads: usize,
+    steps: usize,
+    make: impl Fn(usize, &mut T) -> Result<()> + Sync,
+    put: Put<'_, T>,
+) -> Result<()> {
+    if threads < 2 || steps < 2 {
+        let mut room = T::default();
+        for step in 0..steps {
+            make(step, &mut room)?;
+            put(&mut room)?;
+        }
+        return Ok(());
+    }
+    let threads = threads.min(steps);
+    let line = Line {
+        state: Mutex::new(State {
+            next: 0,
+            done: BTreeMap::new(),
+            turn: 0,
+            is_putting: false,
+            spare: Vec::new(),
+            end: None,
+        }),
+        moved: Condvar::new(),
+        put: Mutex::new(put),
+        steps,
+        most: threads + AHEAD,
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|| line.work(&make));
+        }
+        line.work(&make);
+    });
+    line.state.into_inner().unwrap_or_else(PoisonError::into_inner).end.unwrap_or(Ok(()))
+}
+
+/// What the threads share.
+struct Line<'a, T> {
+    state: Mutex<State<T>>,
+    /// Told whenever the state moves on.
+    moved: Condvar,
+    put: Mutex<Put<'a, T>>,
+    steps: usize,
+    /// How far ahead of the one whose turn it is a step may be begun.
+    most: usize,
+}
+
+struct State<T> {
+    /// The next step that nobody has begun.
+    next: usize,
+    /// Steps that are done and wait for their turn.
+    done: BTreeMap<usize, Result<T>>,
+    /// The step that is put next.
+    turn: usize,
+    is_putting: bool,
+    /// What was put, to be used again.
+    spare: Vec<T>,
+    /// How it ended, once it has.
+    end: Option<Result<()>>,
+}
+
+impl<T: Default + Send> Line<'_, T> {
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts what has its turn, else makes the next step, until all is put or one has failed.
+    fn work(&self, make: &(impl Fn(usize, &mut T) -> Result<()> + Sync)) {
+        let _alarm = Alarm(self);
+        let mut state = self.state();
+        while state.end.is_none() {
+            let turn = state.turn;
+            let ready = if state.is_putting { None } else { state.done.remove(&turn) };
+            if let Some(ready) = ready {
+                state.is_putting = true;
+                drop(state);
+                let outcome = ready.and_then(|mut room| {
+                    let mut put = self.put.lock().unwrap_or_else(PoisonError::into_inner);
+                    (*put)(&mut room).map(|()| room)
+                });
+                state = self.state();
+                state.is_putting = false;
+                state.turn = turn.saturating_add(1);
+                match outcome {
+                    Ok(room) => state.spare.push(room),
+                    Err(error) => state.end = Some(Err(error)),
+                }
+                if state.turn >= self.steps && state.end.is_none() {
+                    state.end = Some(Ok(()));
+                }
+                self.moved.notify_all();
+            } else if state.next < self.steps && state.next < turn.saturating_add(self.most) {
+                let step = state.next;
+                state.next = step.saturating_add(1);
+                let mut room = state.spare.pop().unwrap_or_default();
+                drop(state);
+                let outcome = make(step, &mut room).map(|()| room);
+                state = self.state();
+                state.done.insert(step, outcome);
+                self.moved.notify_all();
+            } else {
+                state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+/// Ends the others where a thread is lost, so that nobody waits for what it had begun.
+struct Alarm<'a, 'b, T: Default + Send>(&'a Line<'b, T>);
+
+impl<T: Default + Send> Drop for Alarm<'_, '_, T> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let lost = Error::new(Kind::File, "a thread that wrote the file was lost");
+            self.0.state().end.get_or_insert(Err(lost));
+            self.0.moved.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Steps of very different lengths; the count of steps begun and not yet put is watched.
+    fn run(threads: usize, steps: usize, fails: Option<usize>) -> (Result<()>, Vec<u8>, usize) {
+        let (begun, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let mut all = Vec::new();
+        let make = |step: usize, bytes: &mut Vec<u8>| {
+            most.fetch_max(begun.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            if fails.is_some_and(|fails| step >= fails) {
+                return Err(Error::new(Kind::Archive, format!("step {step}")));
+            }
+            bytes.clear();
+            (0..step % 7 * 1_000).for_each(|_| bytes.push(b'.'));
+            bytes.extend_from_slice(format!("{step}\n").as_bytes());
+            Ok(())
+        };
+        let ended = in_order(threads, steps, make, &mut |bytes: &mut Vec<u8>| {
+            begun.fetch_sub(1, Ordering::SeqCst);
+            all.extend_from_slice(bytes);
+            Ok(())
+        });
+        (ended, all, most.into_inner())
+    }
+
+    #[test]
+    fn several_threads_put_what_one_does_and_hold_few_steps() {
+        let (_, expected, _) = run(1, 100, None);
+        for threads in [2, 3, 8] {
+            let (ended, all, most) = run(threads, 100, None);
+            assert!(ended.is_ok() && all == expected, "{threads} threads");
+            assert!(most <= threads + AHEAD + 1, "{most} steps at a time");
+        }
+        assert!(run(2, 0, None).0.is_ok());
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_first_step_that_fails() {
+        for threads in [1, 2, 5] {
+            let (ended, all, _) = run(threads, 50, Some(13));
+            assert_eq!(ended.unwrap_err().message(), "step 13");
+            assert!(all.ends_with(b"12\n"), "{threads} threads put what came before");
+        }
+        let refused = in_order(2, 9, |_, (): &mut ()| Ok(()), &mut |()| Err(Error::new(Kind::File, "full")));
+        assert_eq!(refused.unwrap_err().message(), "full");
+    }
+}

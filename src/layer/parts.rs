@@ -1,0 +1,267 @@
+//! A layer in parts that travel between processes: one text of JSON about it, and the bytes of its columns.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, ByteArrayType, Date32Type, Float64Type, Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type,
+    TimestampMicrosecondType,
+};
+use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use serde::{Deserialize, Serialize};
+
+use super::Layer;
+use super::crs::Crs;
+use crate::archive::Diagnostic;
+use crate::error::{Error, Kind, Result};
+
+/// The longest code of a diagnostic.
+const LONGEST_CODE: usize = 64;
+
+/// What is told of a layer beside the bytes of its columns.
+#[derive(Serialize, Deserialize)]
+struct About<'a> {
+    name: Cow<'a, str>,
+    source: Cow<'a, str>,
+    fields: Vec<Told<'a>>,
+    metadata_of_schema: HashMap<String, String>,
+    geometry: Option<usize>,
+    crs: Option<Cow<'a, str>>,
+    prj: Option<Cow<'a, str>>,
+    metadata: Vec<(String, String)>,
+    diagnostics: Vec<Note<'a>>,
+    types: Vec<u32>,
+    /// The rows of each batch, and which of its columns have nulls.
+    batches: Vec<(usize, Vec<bool>)>,
+}
+
+/// A diagnostic: code, message, member, record.
+type Note<'a> = (Cow<'a, str>, String, Option<String>, Option<u64>);
+
+/// A column: its name, its type, and what its field says of it.
+#[derive(Serialize, Deserialize)]
+struct Told<'a> {
+    name: Cow<'a, str>,
+    kind: Cow<'a, str>,
+    /// The time zone of timestamps.
+    zone: Option<Cow<'a, str>>,
+    nullable: bool,
+    metadata: HashMap<String, String>,
+}
+
+fn broken(cause: impl std::fmt::Display) -> Error {
+    Error::new(Kind::Value, format!("these are not the parts of a layer: {cause}"))
+}
+
+impl Layer {
+    /// The parts that [`Layer::of_parts`] makes the same layer of: rows, schema, coordinate system, what was told.
+    pub fn parts(&self) -> Result<(String, Vec<Buffer>)> {
+        let mut fields = Vec::new();
+        for field in self.schema.fields() {
+            let (kind, zone) = kind_of(field.data_type())
+                .ok_or_else(|| broken(format!("column `{}` has the type {}", field.name(), field.data_type())))?;
+            fields.push(Told {
+                name: Cow::Borrowed(field.name()),
+                kind: Cow::Borrowed(kind),
+                zone: zone.map(Cow::Borrowed),
+                nullable: field.is_nullable(),
+                metadata: field.metadata().clone(),
+            });
+        }
+        let mut buffers = Vec::new();
+        let mut batches = Vec::new();
+        for batch in &self.batches {
+            let columns = batch.columns().iter();
+            let has_nulls = columns.map(|array| packed(array, &mut buffers)).collect::<Option<_>>();
+            batches.push((batch.num_rows(), has_nulls.ok_or_else(|| broken("a column has another type"))?));
+        }
+        let about = About {
+            name: Cow::Borrowed(&self.name),
+            source: Cow::Borrowed(&self.source),
+            fields,
+            metadata_of_schema: self.schema.metadata().clone(),
+            geometry: self.geometry,
+            crs: self.crs.as_ref().map(|crs| Cow::Borrowed(crs.wkt())),
+            prj: self.prj.as_deref().map(Cow::Borrowed),
+            metadata: self.metadata.clone(),
+            diagnostics: self
+                .diagnostics
+                .iter()
+                .map(|note| (Cow::Borrowed(note.code), note.message.clone(), note.member.clone(), note.record))
+                .collect(),
+            types: self.types.clone(),
+            batches,
+        };
+        Ok((serde_json::to_string(&about).map_err(broken)?, buffers))
+    }
+
+    /// The layer of these parts; an error where they do not fit together.
+    pub fn of_parts(about: &str, buffers: &[&[u8]]) -> Result<Self> {
+        let about: About<'_> = serde_json::from_str(about).map_err(broken)?;
+        let mut fields = Vec::new();
+        for told in &about.fields {
+            let kind = data_type(&told.kind, told.zone.as_deref())?;
+            fields.push(Field::new(&*told.name, kind, told.nullable).with_metadata(told.metadata.clone()));
+        }
+        let schema = Arc::new(Schema::new_with_metadata(fields, about.metadata_of_schema));
+        let mut buffers = buffers.iter().copied();
+        let mut batches = Vec::new();
+        for (rows, has_nulls) in &about.batches {
+            let fields = schema.fields().iter().zip(has_nulls);
+            let arrays = fields.map(|(field, has_nulls)| unpacked(field.data_type(), *rows, *has_nulls, &mut buffers));
+            let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
+            let options = RecordBatchOptions::new().with_row_count(Some(*rows));
+            batches.push(RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options).map_err(broken)?);
+        }
+        let geometry = about.geometry;
+        if geometry.is_some_and(|at| schema.fields().get(at).is_none_or(|f| *f.data_type() != DataType::LargeBinary)) {
+            return Err(broken("its geometries are no column of bytes"));
+        }
+        let note = |(code, message, member, record): Note<'_>| {
+            Ok(Diagnostic { code: known_code(&code)?, message, member, record })
+        };
+        Ok(Self {
+            name: about.name.into_owned(),
+            source: about.source.into_owned(),
+            schema,
+            batches,
+            geometry,
+            crs: about.crs.map(|text| Crs::from_wkt(&text)).transpose()?,
+            prj: about.prj.map(Cow::into_owned),
+            metadata: about.metadata,
+            diagnostics: about.diagnostics.into_iter().map(note).collect::<Result<_>>()?,
+            types: about.types,
+        })
+    }
+}
+
+/// The code as the process keeps it: codes are names in the program, of which there are few.
+fn known_code(code: &str) -> Result<&'static str> {
+    static CODES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    if code.len() > LONGEST_CODE {
+        return Err(broken("a diagnostic has no code"));
+    }
+    let mut codes = CODES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = codes.get(code) {
+        return Ok(known);
+    }
+    let new: &'static str = Box::leak(code.to_owned().into_boxed_str());
+    codes.insert(new);
+    Ok(new)
+}
+
+/// The name of a type, and the zone of a time, for every type that columns of layers have.
+fn kind_of(kind: &DataType) -> Option<(&'static str, Option<&str>)> {
+    Some(match kind {
+        DataType::Boolean => ("bool", None),
+        DataType::Int32 => ("int32", None),
+        DataType::Int64 => ("int64", None),
+        DataType::Float64 => ("float64", None),
+        DataType::Date32 => ("date", None),
+        DataType::Timestamp(TimeUnit::Microsecond, zone) => ("time", zone.as_deref()),
+        DataType::LargeUtf8 => ("string", None),
+        DataType::LargeBinary => ("bytes", None),
+        _ => return None,
+    })
+}
+
+fn data_type(kind: &str, zone: Option<&str>) -> Result<DataType> {
+    Ok(match kind {
+        "bool" => DataType::Boolean,
+        "int32" => DataType::Int32,
+        "int64" => DataType::Int64,
+        "float64" => DataType::Float64,
+        "date" => DataType::Date32,
+        "time" => DataType::Timestamp(TimeUnit::Microsecond, zone.map(Into::into)),
+        "string" => DataType::LargeUtf8,
+        "bytes" => DataType::LargeBinary,
+        _ => return Err(broken("a column has no type")),
+    })
+}
+
+/// Adds the buffers of a column, of its own rows alone; whether it has nulls, which come first.
+fn packed(array: &ArrayRef, buffers: &mut Vec<Buffer>) -> Option<bool> {
+    let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+    buffers.extend(nulls.map(|nulls| nulls.inner().sliced()));
+    match array.data_type() {
+        DataType::Boolean => buffers.push(array.as_boolean().values().sliced()),
+        DataType::Int32 => buffers.push(array.as_primitive::<Int32Type>().values().inner().clone()),
+        DataType::Int64 => buffers.push(array.as_primitive::<Int64Type>().values().inner().clone()),
+        DataType::Float64 => buffers.push(array.as_primitive::<Float64Type>().values().inner().clone()),
+        DataType::Date32 => buffers.push(array.as_primitive::<Date32Type>().values().inner().clone()),
+        DataType::Timestamp(..) => {
+            buffers.push(array.as_primitive::<TimestampMicrosecondType>().values().inner().clone());
+        }
+        DataType::LargeUtf8 => pack_bytes(array.as_bytes::<LargeUtf8Type>(), buffers),
+        DataType::LargeBinary => pack_bytes(array.as_bytes::<LargeBinaryType>(), buffers),
+        _ => return None,
+    }
+    Some(nulls.is_some())
+}
+
+fn pack_bytes<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>, buffers: &mut Vec<Buffer>) {
+    let offsets = array.value_offsets();
+    let place = |offset: Option<&i64>| offset.and_then(|offset| usize::try_from(*offset).ok()).unwrap_or(0);
+    let (first, last) = (place(offsets.first()), place(offsets.last()));
+    let start = offsets.first().copied().unwrap_or(0);
+    buffers.push(offsets.iter().map(|offset| offset.saturating_sub(start)).collect());
+    buffers.push(array.values().slice_with_length(first, last.saturating_sub(first)));
+}
+
+/// The next column of so many rows.
+fn unpacked<'a>(
+    kind: &DataType,
+    rows: usize,
+    has_nulls: bool,
+    buffers: &mut impl Iterator<Item = &'a [u8]>,
+) -> Result<ArrayRef> {
+    let mut next = || buffers.next().ok_or_else(|| broken("a column is missing"));
+    let nulls = if has_nulls { Some(NullBuffer::new(bits(next()?, rows)?)) } else { None };
+    Ok(match kind {
+        DataType::Boolean => Arc::new(BooleanArray::new(bits(next()?, rows)?, nulls)),
+        DataType::Int32 => Arc::new(primitive::<Int32Type>(next()?, nulls)?),
+        DataType::Int64 => Arc::new(primitive::<Int64Type>(next()?, nulls)?),
+        DataType::Float64 => Arc::new(primitive::<Float64Type>(next()?, nulls)?),
+        DataType::Date32 => Arc::new(primitive::<Date32Type>(next()?, nulls)?),
+        DataType::Timestamp(_, zone) => {
+            Arc::new(primitive::<TimestampMicrosecondType>(next()?, nulls)?.with_timezone_opt(zone.clone()))
+        }
+        DataType::LargeUtf8 => Arc::new(texts::<LargeUtf8Type>(next()?, next()?, nulls)?),
+        _ => Arc::new(texts::<LargeBinaryType>(next()?, next()?, nulls)?),
+    })
+}
+
+fn bits(bytes: &[u8], rows: usize) -> Result<BooleanBuffer> {
+    if bytes.len() < rows.div_ceil(8) {
+        return Err(broken("a column is too short"));
+    }
+    Ok(BooleanBuffer::new(Buffer::from(bytes), 0, rows))
+}
+
+/// The numbers of a buffer, at a place in memory that is fit for them.
+fn numbers<T: ArrowNativeType>(bytes: &[u8]) -> Result<ScalarBuffer<T>> {
+    if !bytes.len().is_multiple_of(size_of::<T>()) {
+        return Err(broken("a column is cut"));
+    }
+    Ok(ScalarBuffer::from(Buffer::from(bytes)))
+}
+
+fn primitive<T: ArrowPrimitiveType>(bytes: &[u8], nulls: Option<NullBuffer>) -> Result<PrimitiveArray<T>> {
+    PrimitiveArray::try_new(numbers(bytes)?, nulls).map_err(broken)
+}
+
+fn texts<T: ByteArrayType<Offset = i64>>(
+    offsets: &[u8],
+    values: &[u8],
+    nulls: Option<NullBuffer>,
+) -> Result<GenericByteArray<T>> {
+    let offsets = numbers::<i64>(offsets)?;
+    if offsets.first().is_none_or(|first| *first < 0) || !offsets.is_sorted() {
+        return Err(broken("texts overlap"));
+    }
+    GenericByteArray::try_new(OffsetBuffer::new(offsets), Buffer::from(values), nulls).map_err(broken)
+}

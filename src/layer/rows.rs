@@ -1,0 +1,209 @@
+//! Shapes and records side by side: one thread unpacks the longer member while this one does everything else.
+
+use std::collections::BTreeSet;
+
+use super::Layer;
+use super::read::{broken, held_together};
+use super::shapes::column::{self, ShapeColumn};
+use super::table::{Choice, TableReader, Typing};
+use crate::archive::{Diagnostic, Member, Options, Set};
+use crate::error::{Error, Result};
+
+/// Bytes of a shape that room is made for before a batch is read.
+const SHAPE: u64 = 64;
+
+/// Rows that are passed over at a time.
+const DRAINED: u64 = 65_536;
+
+/// How many threads may work.
+pub(super) fn threads(options: &Options) -> usize {
+    options.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1)
+}
+
+/// The readers of one layer; either may be missing.
+pub(super) struct Rows {
+    pub(super) shapes: Option<ShapeColumn>,
+    pub(super) table: Option<TableReader>,
+    /// The rows that were taken in batches, deleted ones included.
+    taken: u64,
+}
+
+impl Rows {
+    /// Opens the members of a set to read them whole.
+    pub(super) fn whole(
+        set: &Set,
+        options: &Options,
+        has_m: Option<bool>,
+        notes: &mut Vec<Diagnostic>,
+    ) -> Result<Self> {
+        Self::open(set, options, has_m, u64::MAX, Typing::Cells, notes)
+    }
+
+    /// Opens them to take batches of `size` rows.
+    pub(super) fn in_batches(
+        set: &Set,
+        options: &Options,
+        types: Choice<'_>,
+        size: usize,
+        notes: &mut Vec<Diagnostic>,
+    ) -> Result<Self> {
+        let has_m = column::measured(set).unwrap_or_default();
+        let room = (size as u64).saturating_mul(SHAPE);
+        Self::open(set, options, has_m, room, Typing::Fixed(types, size), notes)
+    }
+
+    fn open(
+        set: &Set,
+        options: &Options,
+        has_m: Option<bool>,
+        room: u64,
+        typing: Typing<'_>,
+        notes: &mut Vec<Diagnostic>,
+    ) -> Result<Self> {
+        // Starts the thread that unpacks the longer member, where there may be one, before anything else is read. Nobody
+        // who left their number to us waits for the shorter one either.
+        let packed = |member: &Option<Member>| member.as_ref().map_or(0, Member::packed);
+        let is_shp = packed(&set.shp) > packed(&set.dbf);
+        let has_spare = threads(options) > 1;
+        let has_more = has_spare && options.threads.is_none_or(|threads| threads > 2);
+        let open_table = || set.dbf.as_ref().map(|dbf| TableReader::open(dbf, set.cpg.as_ref(), options, typing));
+        let mut early = if is_shp { None } else { open_table() };
+        if let (Some(Ok(table)), true) = (&mut early, has_spare) {
+            table.hand_over();
+        }
+        let mut shapes = set.shp.as_ref().map(|shp| ShapeColumn::open(shp, set.shx.as_ref(), options, has_m, room));
+        if let (Some(Ok(shapes)), true) = (&mut shapes, has_more || (has_spare && is_shp)) {
+            shapes.hand_over();
+        }
+        let mut table = early.or_else(|| if is_shp { open_table() } else { None });
+        if let (Some(Ok(table)), true) = (&mut table, has_more && is_shp) {
+            table.hand_over();
+        }
+        // Without `strict`, one half may stand for itself where the other cannot be read at all.
+        let both = shapes.is_some() && table.is_some();
+        let mut lost = |error: Error| {
+            let facts = error.facts();
+            let Some(member) = facts.member.clone().filter(|_| both && !options.strict) else { return Err(error) };
+            notes.push(Diagnostic::new("member-lost", format!("it could not be read: {error}")).in_member(&member));
+            Ok(())
+        };
+        let shapes = match shapes.transpose() {
+            Err(error) => lost(error).map(|()| None)?,
+            Ok(shapes) => shapes,
+        };
+        let table = match table.transpose() {
+            Err(error) if shapes.is_some() => lost(error).map(|()| None)?,
+            table => table?,
+        };
+        let mut rows = Self { shapes, table, taken: 0 };
+        if let (None, Some(table)) = (&rows.shapes, &mut rows.table) {
+            table.stand_alone();
+        }
+        Ok(rows)
+    }
+
+    /// Reads both up to row `until`, or to their ends.
+    ///
+    /// Damage of the shapes is told before damage of the table, whichever was met first.
+    pub(super) fn advance(&mut self, until: u64) -> Result<()> {
+        let mut fault = None;
+        loop {
+            let needs_shapes = self.shapes.as_ref().is_some_and(|shapes| !shapes.has_reached(until));
+            let needs_table = fault.is_none() && self.table.as_ref().is_some_and(|table| !table.has_reached(until));
+            match (&mut self.shapes, &mut self.table) {
+                (Some(shapes), Some(table)) if needs_shapes && needs_table => {
+                    // Whichever would have to wait for the other thread is left for later.
+                    if shapes.is_ready() && !table.is_served() {
+                        shapes.step(until)?;
+                    } else {
+                        fault = table.step(until).err();
+                    }
+                }
+                (Some(shapes), _) if needs_shapes => {
+                    shapes.step(until)?;
+                }
+                (_, Some(table)) if needs_table => fault = table.step(until).err(),
+                _ => return fault.map_or(Ok(()), Err),
+            }
+        }
+    }
+
+    /// The next `size` rows as a layer like `head`, and whether they are the last.
+    pub(super) fn batch(
+        &mut self,
+        head: &Layer,
+        size: usize,
+        set: &Set,
+        options: &Options,
+        notes: &mut Vec<Diagnostic>,
+    ) -> Result<(Layer, bool)> {
+        let until = self.taken.saturating_add(size as u64);
+        self.advance(until)?;
+        let counts = [self.shapes.as_ref().map(ShapeColumn::records), self.table.as_ref().map(TableReader::records)];
+        let end = counts.into_iter().flatten().min().unwrap_or(0);
+        let layer = self.take(head, end)?;
+        if counts.into_iter().flatten().any(|count| count != end) {
+            self.drain()?;
+            held_together(set, self.shapes.as_ref(), self.table.as_ref(), options, notes)?;
+            return Ok((layer, true));
+        }
+        Ok((layer, end < until))
+    }
+
+    /// The rows before number `end` that were not taken yet, and nothing of those behind it.
+    fn take(&mut self, head: &Layer, end: u64) -> Result<Layer> {
+        let (deleted, lost) = self.table.as_ref().map(|table| table.deleted(end)).unwrap_or_default();
+        let kept = usize::try_from(end.saturating_sub(self.taken).saturating_sub(lost)).unwrap_or(usize::MAX);
+        let mut layer = head.clone();
+        let mut arrays = Vec::new();
+        if let Some(table) = &mut self.table {
+            arrays = table.take().map_err(|cause| broken(&cause))?;
+        }
+        if let Some(shapes) = &mut self.shapes {
+            shapes.settle(&deleted, end);
+            let (geometry, types) = shapes.take(&deleted).map_err(|cause| broken(&cause))?;
+            arrays.push(geometry);
+            layer.types = types;
+        }
+        self.taken = end;
+        layer.with_batch(arrays, kept)
+    }
+
+    /// Reads the rest of the longer member, to count its records and to check it, and keeps nothing.
+    fn drain(&mut self) -> Result<()> {
+        loop {
+            let counts =
+                (self.shapes.as_ref().map(ShapeColumn::records), self.table.as_ref().map(TableReader::records));
+            let before = counts.0.max(counts.1).unwrap_or(0);
+            self.advance(before.saturating_add(DRAINED))?;
+            if let Some(table) = &mut self.table {
+                table.take().map_err(|cause| broken(&cause))?;
+            }
+            if let Some(shapes) = &mut self.shapes {
+                shapes.settle(&BTreeSet::new(), 0);
+                shapes.take(&BTreeSet::new()).map_err(|cause| broken(&cause))?;
+            }
+            let after = (self.shapes.as_ref().map(ShapeColumn::records), self.table.as_ref().map(TableReader::records));
+            if after == counts {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What was found so far.
+    pub(super) fn tell(&self, notes: &mut Vec<Diagnostic>) {
+        if let Some(shapes) = &self.shapes {
+            shapes.tell(notes);
+        }
+        if let Some(table) = &self.table {
+            table.tell(notes);
+        }
+    }
+
+    /// The counts that index and header declare, where there are both and they differ.
+    pub(super) fn declared_mismatch(&self) -> Option<(u64, u64)> {
+        let shapes = self.shapes.as_ref()?.indexed()?;
+        let records = self.table.as_ref()?.declared();
+        (shapes != records).then_some((shapes, records))
+    }
+}

@@ -1,0 +1,36 @@
+//! A first pass over a .dbf that decides on types as a whole read does.
+
+use arrow_schema::DataType;
+
+use super::columns::ColumnType;
+use super::rows::threads;
+use super::table::{TableReader, Typing};
+use crate::archive::{Diagnostic, Options, Set};
+use crate::error::{Error, Kind, Result};
+
+/// Records that are decoded at a time, and forgotten.
+const CHUNK: u64 = 65_536;
+
+/// The types that cells force on columns of integers, by their places among the columns that are wanted.
+///
+/// Damage is left to the pass that reads the rows, which meets it in its place.
+pub(super) fn types(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Vec<(usize, ColumnType)>> {
+    let Some(dbf) = &set.dbf else { return Ok(Vec::new()) };
+    let Ok(mut table) = TableReader::open(dbf, set.cpg.as_ref(), options, Typing::Cells) else { return Ok(Vec::new()) };
+    let places = table.keep_integers();
+    if places.is_empty() {
+        return Ok(Vec::new());
+    }
+    if threads(options) > 1 {
+        table.hand_over();
+    }
+    while matches!(table.step(table.records().saturating_add(CHUNK)), Ok(true)) {
+        table.take().map_err(|cause| Error::new(Kind::Archive, cause.to_string()))?;
+    }
+    let mut found = Vec::new();
+    table.tell(&mut found);
+    notes.extend(found.into_iter().filter(|note| note.code == "integer-with-decimals"));
+    let fields = places.into_iter().zip(table.fields());
+    let floats = fields.filter(|(_, field)| field.data_type() == &DataType::Float64);
+    Ok(floats.map(|(place, _)| (place, ColumnType::Float64)).collect())
+}

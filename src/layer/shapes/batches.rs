@@ -1,0 +1,71 @@
+//! Geometries taken away as arrays, all at the end or batch by batch, without the records of deleted rows.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, LargeBinaryArray};
+use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_schema::ArrowError;
+
+use super::Geometries;
+
+impl Geometries {
+    /// The same column without the records of deleted rows.
+    pub(super) fn without(mut self, deleted: &BTreeSet<u64>) -> Self {
+        self.drop_records(deleted);
+        self
+    }
+
+    /// Takes the records of deleted rows out, in place.
+    fn drop_records(&mut self, deleted: &BTreeSet<u64>) {
+        if deleted.range(self.taken..self.taken.saturating_add(self.len())).next().is_none() {
+            return;
+        }
+        let ends = std::mem::take(&mut self.ends);
+        self.nulls = NullBufferBuilder::new(0);
+        self.ends = Vec::with_capacity(ends.len());
+        self.ends.push(0);
+        let mut end = 0;
+        let place = |end: i64| usize::try_from(end).unwrap_or(0);
+        for (number, (start, stop)) in (self.taken..).zip(ends.iter().zip(ends.iter().skip(1))) {
+            if deleted.contains(&number) {
+                continue;
+            }
+            let (start, stop) = (place(*start), place(*stop));
+            if start == stop {
+                self.null();
+            }
+            self.data.copy_within(start..stop, end);
+            end += stop - start;
+            self.ends.push(i64::try_from(end).unwrap_or(i64::MAX));
+        }
+        self.data.truncate(end);
+    }
+
+    /// The geometries so far as an array, without the records of deleted rows, which are numbers in the file; the
+    /// column goes on empty, and its findings go on counting.
+    pub(super) fn take(&mut self, deleted: &BTreeSet<u64>) -> Result<ArrayRef, ArrowError> {
+        let records = self.len();
+        self.drop_records(deleted);
+        self.taken = self.taken.saturating_add(records);
+        self.array(self.data.len(), self.ends.len())
+    }
+
+    /// The finished array; the buffers move, nothing is copied.
+    pub(super) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
+        self.array(0, 0)
+    }
+
+    /// What there is, and room for as many bytes and ends in its place.
+    fn array(&mut self, bytes: usize, ends: usize) -> Result<ArrayRef, ArrowError> {
+        let count = self.ends.len().saturating_sub(1);
+        let mut nulls = std::mem::replace(&mut self.nulls, NullBufferBuilder::new(0));
+        nulls.append_n_non_nulls(count.saturating_sub(nulls.len()));
+        let data = std::mem::replace(&mut self.data, Vec::with_capacity(bytes));
+        let mut next = Vec::with_capacity(ends);
+        next.push(0);
+        let ends = std::mem::replace(&mut self.ends, next);
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
+        Ok(Arc::new(LargeBinaryArray::try_new(offsets, data.into(), nulls.finish())?))
+    }
+}

@@ -1,0 +1,52 @@
+//! Points by the run: most layers are nothing else, and their records are all alike.
+
+use super::{Dimensions, Geometries, POINT_RECORD, are_places};
+use crate::archive::{Flat, ShapeHeader};
+use crate::layer::findings::Finding;
+
+/// What stands in the record of a point between its number and its place: the content's length in words, and the type.
+const PLAIN_POINT: [u8; 8] = [0, 0, 0, 10, 1, 0, 0, 0];
+/// The bytes of a point as well-known binary.
+const POINT: usize = 21;
+
+impl Geometries {
+    /// Adds the geometries of whole records of points that follow one another in the file, record headers included, as
+    /// far as they are plain (ten words of a point with X and Y); says how many were added. The next one, if any, is
+    /// for `push`.
+    pub(super) fn push_points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> usize {
+        // In a layer with Z or M, or of other shapes, a point with X and Y is not plain.
+        if header.flat != Some(Flat::Point) || header.has_z || self.declares_m {
+            return 0;
+        }
+        let (records, _) = bytes.as_chunks::<POINT_RECORD>();
+        let is_plain = |record: &[u8; POINT_RECORD]| record.get(4..12) == Some(PLAIN_POINT.as_slice());
+        let count = records.iter().position(|record| !is_plain(record)).unwrap_or(records.len());
+        let records = records.get(..count).unwrap_or_default();
+        if records.is_empty() {
+            return 0;
+        }
+        let dimensions = Dimensions { z: false, m: false };
+        self.types.insert(dimensions.code(1));
+        let start = self.data.len();
+        self.data.resize(start + count * POINT, 0);
+        let (points, _) = self.data.get_mut(start..).unwrap_or_default().as_chunks_mut::<POINT>();
+        let mut all_places = true;
+        for (point, record) in points.iter_mut().zip(records) {
+            let (head, xy) = point.split_at_mut(5);
+            let place = record.get(12..).unwrap_or_default();
+            head.copy_from_slice(&[1, 1, 0, 0, 0]);
+            xy.copy_from_slice(place);
+            all_places &= are_places(place);
+        }
+        if !all_places {
+            for (number, record) in (first..).zip(records) {
+                if !are_places(record.get(12..).unwrap_or_default()) {
+                    self.findings.add(Finding::NoDataCoordinate, number);
+                }
+            }
+        }
+        let end = |at: usize| i64::try_from(start + at * POINT).unwrap_or(i64::MAX);
+        self.ends.extend((1..=count).map(end));
+        count
+    }
+}

@@ -1,0 +1,137 @@
+//! Geometries as reading by batches uses them: points by the run, arrays taken on the way, deleted rows left out.
+
+use std::collections::BTreeSet;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use proptest::prelude::*;
+
+use super::{Geometries, are_places, is_place};
+use crate::archive::{Flat, Record, Shape, ShapeHeader, Vertices};
+
+const POINTS: ShapeHeader = ShapeHeader { flat: Some(Flat::Point), has_z: false, length: 0 };
+
+/// Records of points with their headers.
+fn records(places: &[(f64, f64)]) -> Vec<u8> {
+    let record = |(x, y): &(f64, f64)| {
+        let mut record = vec![0, 0, 0, 9, 0, 0, 0, 10, 1, 0, 0, 0];
+        record.extend(x.to_le_bytes());
+        record.extend(y.to_le_bytes());
+        record
+    };
+    places.iter().flat_map(record).collect()
+}
+
+/// The same points, each pushed by itself.
+fn one_by_one(header: ShapeHeader, bytes: &[u8]) -> Geometries {
+    let mut all = Geometries::new(false, None, 0);
+    for (number, record) in (0..).zip(bytes.chunks(28)) {
+        let vertices = Vertices { xy: &record[12..], z: None, m: None };
+        let shape = Shape { flat: Flat::Point, parts: &[], part_kinds: &[], vertices };
+        all.push(header, number, &Record::Shape(shape));
+    }
+    all
+}
+
+fn told(geometries: &Geometries) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut findings = geometries.findings.clone();
+    findings.settle(&BTreeSet::new(), u64::MAX);
+    findings.tell("t.shp", &mut notes);
+    notes.iter().map(|note| format!("{} {}", note.code, note.message)).collect()
+}
+
+/// The X of each point, `None` where it is null.
+fn xs(array: &ArrayRef) -> Vec<Option<f64>> {
+    let x = |wkb: &[u8]| f64::from_le_bytes(wkb[5..13].try_into().unwrap());
+    array.as_binary::<i64>().iter().map(|wkb| wkb.map(x)).collect()
+}
+
+#[test]
+fn points_by_the_run_are_the_points_one_by_one() {
+    let places = [(1.0, 2.0), (-3.5, 1e38), (f64::NAN, 0.0), (0.0, -1e39), (4.0, 5.0)];
+    let bytes = records(&places);
+    let mut all = Geometries::new(false, None, bytes.len() as u64);
+    assert_eq!(all.push_points(POINTS, 0, &bytes[..56]), 2);
+    assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), 3);
+    let expected = one_by_one(POINTS, &bytes);
+    assert_eq!(told(&all), told(&expected));
+    assert_eq!(told(&all).len(), 1, "two coordinates are no places: {:?}", told(&all));
+    assert_eq!(all.types, expected.types);
+    assert_eq!(&all.finish().unwrap(), &expected.finish().unwrap());
+}
+
+#[test]
+fn a_run_ends_before_the_first_record_that_is_no_plain_point() {
+    for (at, byte) in [(7, 14), (4, 1), (8, 0), (8, 21), (11, 1)] {
+        let mut bytes = records(&[(1.0, 1.0); 4]);
+        bytes[2 * 28 + at] = byte;
+        let mut all = Geometries::new(false, None, 0);
+        assert_eq!(all.push_points(POINTS, 0, &bytes), 2, "{at}");
+        assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), 0, "{at}");
+        assert_eq!(all.len(), 2);
+    }
+    let bytes = records(&[(1.0, 1.0); 2]);
+    assert_eq!(Geometries::new(true, None, 0).push_points(POINTS, 0, &bytes), 0, "M is missing here");
+    assert_eq!(Geometries::new(false, None, 0).push_points(ShapeHeader { has_z: true, ..POINTS }, 0, &bytes), 0);
+    assert_eq!(Geometries::new(false, None, 0).push_points(ShapeHeader { flat: None, ..POINTS }, 0, &bytes), 0);
+    assert_eq!(Geometries::new(false, None, 0).push_points(POINTS, 0, &bytes[..55]), 1);
+}
+
+#[test]
+fn batches_leave_out_deleted_rows_and_keep_nulls_in_their_place() {
+    let deleted = BTreeSet::from([1, 4, 5, 9]);
+    let bytes = records(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]);
+    let mut all = Geometries::new(false, None, 0);
+    all.push_points(POINTS, 0, &bytes);
+    all.push(POINTS, 3, &Record::Null);
+    assert_eq!(xs(&all.take(&deleted).unwrap()), [Some(0.0), Some(2.0), None]);
+    assert_eq!(all.len(), 0);
+    all.push(POINTS, 4, &Record::Null);
+    all.push_points(POINTS, 5, &bytes);
+    all.push(POINTS, 8, &Record::Broken("it is"));
+    assert_eq!(xs(&all.take(&deleted).unwrap()), [Some(1.0), Some(2.0), None]);
+    assert_eq!(all.take(&deleted).unwrap().len(), 0);
+    all.push_points(POINTS, 9, &bytes);
+    assert_eq!(xs(&all.take(&BTreeSet::new()).unwrap()), [Some(0.0), Some(1.0), Some(2.0)]);
+    assert_eq!(told(&all).len(), 1, "what was found is told for all batches");
+}
+
+#[test]
+fn a_line_or_ring_of_one_part_is_as_the_parts_say() {
+    let square = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0_f64];
+    for (flat, points, head, findings) in [
+        (Flat::Polygon, 5, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0][..], 0),
+        (Flat::Polygon, 4, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0], 1),
+        (Flat::Polygon, 2, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0], 2),
+        (Flat::PolyLine, 2, &[1, 2, 0, 0, 0, 2, 0, 0, 0], 0),
+        (Flat::PolyLine, 1, &[1, 2, 0, 0, 0, 1, 0, 0, 0], 1),
+    ] {
+        let xy: Vec<u8> = square.iter().take(points * 2).flat_map(|ordinate| ordinate.to_le_bytes()).collect();
+        let header = ShapeHeader { flat: Some(flat), has_z: false, length: 0 };
+        let vertices = Vertices { xy: &xy, z: None, m: None };
+        let mut all = Geometries::new(false, None, 0);
+        all.push(header, 0, &Record::Shape(Shape { flat, parts: &[0; 4], part_kinds: &[], vertices }));
+        assert_eq!(told(&all).len(), findings, "{flat:?} of {points}: {:?}", told(&all));
+        let array = all.take(&BTreeSet::new()).unwrap();
+        let mut expected = [head, &*xy].concat();
+        if flat == Flat::Polygon && points < 5 {
+            expected.extend(&xy[..16]);
+        }
+        assert_eq!(array.as_binary::<i64>().value(0), expected, "{flat:?} of {points}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn places_are_told_by_their_bits(bits in proptest::collection::vec(any::<u64>(), 0..9)) {
+        let xy: Vec<u8> = bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();
+        prop_assert_eq!(are_places(&xy), bits.iter().all(|bits| is_place(f64::from_bits(*bits))));
+    }
+
+    #[test]
+    fn places_near_the_farthest_are_told_from_those_beyond(step in -2_i64..3, negative: bool) {
+        let place = f64::from_bits(1e38_f64.to_bits().wrapping_add_signed(step)) * if negative { -1.0 } else { 1.0 };
+        prop_assert_eq!(are_places(&place.to_le_bytes()), is_place(place));
+    }
+}

@@ -1,0 +1,176 @@
+//! What stands beside a shapefile about its columns and itself: a vendor's JSON with units, and the metadata in XML that
+//! ESRI's programs write. All of it is kept; damage to it is told and never an error, since the records do without it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use arrow_schema::{Field, Schema};
+use serde_json::Value;
+
+use super::Layer;
+use super::units;
+use crate::archive::{Diagnostic, Element, Member, Set};
+use crate::error::Result;
+
+/// Sidecars are small; more than this is none.
+pub(super) const MOST: u64 = 4 << 20;
+
+/// Names that a diagnostic lists.
+const TOLD: usize = 20;
+
+/// The entry of a layer's metadata that holds the text of a `.shp.xml`.
+const SHP_XML: &str = "shp.xml";
+
+/// What the sidecars of a set say.
+#[derive(Debug, Default)]
+pub(super) struct Sidecars {
+    /// Columns and their units, in the words of the sidecar.
+    units: Vec<(String, String)>,
+    /// Columns and what they are.
+    descriptions: Vec<(String, String)>,
+    /// What is kept of each sidecar as text.
+    metadata: Vec<(String, String)>,
+}
+
+impl Sidecars {
+    /// Reads the sidecars of a set.
+    pub(super) fn read(set: &Set, notes: &mut Vec<Diagnostic>) -> Self {
+        let mut found = Self::default();
+        if let Some(member) = &set.metadata
+            && let Ok(Some(bytes)) = small(member, MOST, false, notes)
+        {
+            found.vendor(member, &bytes, notes);
+        }
+        if let Some(member) = &set.shp_xml {
+            found.esri(member, notes);
+        }
+        found
+    }
+
+    fn vendor(&mut self, member: &Member, bytes: &[u8], notes: &mut Vec<Diagnostic>) {
+        let (text, is_doubtful) = text_of_json(bytes);
+        let Ok(Value::Object(entries)) = serde_json::from_str::<Value>(&text) else {
+            let message = "it is not the JSON that was expected; the units are unknown";
+            notes.push(Diagnostic::new("metadata-ignored", message).in_member(member.name()));
+            return;
+        };
+        if is_doubtful {
+            let message = "its text is not valid in its encoding; it was read as far as possible, as Windows-1252 where it \
+                           should be UTF-8";
+            notes.push(Diagnostic::new("text-recoded", message).in_member(member.name()));
+        }
+        let stated = units::of_vendor(&entries);
+        self.units.extend(stated.units);
+        self.descriptions.extend(stated.descriptions);
+        let text = |value: Value| match value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        self.metadata.extend(entries.into_iter().map(|(key, value)| (key, text(value))));
+    }
+
+    fn esri(&mut self, member: &Member, notes: &mut Vec<Diagnostic>) {
+        let (root, text) = match Element::with_text(member, MOST) {
+            Ok(read) => read,
+            Err(error) => {
+                notes.push(lost(member, &error.to_string()));
+                return;
+            }
+        };
+        let stated = units::of_attributes(&root);
+        // What the vendor states comes first; the first of several for one column stands.
+        self.units.extend(stated.units);
+        self.descriptions.extend(stated.descriptions);
+        self.metadata.push((SHP_XML.to_owned(), text));
+    }
+
+    /// The layer with what the sidecars say of it; `is_whole` where it has all columns of its file.
+    pub(super) fn on(self, mut layer: Layer, set: &Set, is_whole: bool, notes: &mut Vec<Diagnostic>) -> Layer {
+        let columns: HashMap<String, String> = layer
+            .schema
+            .fields()
+            .iter()
+            .map(|field| (field.name().to_ascii_lowercase(), field.name().clone()))
+            .collect();
+        // The first word on a column stands, whatever the case in which it is called.
+        let first = |stated: Vec<(String, String)>| {
+            let mut known = BTreeMap::new();
+            let mut strange = Vec::new();
+            for (name, text) in stated {
+                match columns.get(&name.to_ascii_lowercase()) {
+                    Some(column) => drop(known.entry(column.clone()).or_insert(text)),
+                    None => strange.push(name),
+                }
+            }
+            (known, strange)
+        };
+        let (units, strange) = first(self.units);
+        if is_whole && !strange.is_empty() {
+            let told = strange.get(..strange.len().min(TOLD)).unwrap_or_default().join(", ");
+            let more = if strange.len() > TOLD { ", ..." } else { "" };
+            let message = format!("it states units of columns that the layer does not have: {told}{more}");
+            let member = set.metadata.as_ref().or(set.shp_xml.as_ref());
+            let member = member.map(|member| member.name().to_owned()).unwrap_or_default();
+            notes.push(Diagnostic::new("units-unmatched", message).in_member(&member));
+        }
+        for (key, stated) in [("unit", units), ("description", first(self.descriptions).0)] {
+            if !stated.is_empty() {
+                layer = layer.with_words(key, &stated);
+            }
+        }
+        if self.metadata.is_empty() { layer } else { layer.with_metadata(self.metadata) }
+    }
+}
+
+impl Layer {
+    /// The same layer with a word under `key` in the metadata of each of these columns.
+    fn with_words(self, key: &str, words: &BTreeMap<String, String>) -> Self {
+        let field = |field: &Arc<Field>| {
+            let Some(word) = words.get(field.name()) else { return Arc::clone(field) };
+            let mut metadata = field.metadata().clone();
+            metadata.insert(key.to_owned(), word.clone());
+            Arc::new(field.as_ref().clone().with_metadata(metadata))
+        };
+        let fields: Vec<_> = self.schema.fields().iter().map(field).collect();
+        let schema = Schema::new_with_metadata(fields, self.schema.metadata().clone());
+        self.with_schema(schema)
+    }
+}
+
+/// The text of JSON, and whether it is doubtful: by its mark, or by the NULs beside the brace that it begins with, else
+/// UTF-8.
+fn text_of_json(bytes: &[u8]) -> (Cow<'_, str>, bool) {
+    let (encoding, mark) = match bytes {
+        [b'{', 0, ..] => (encoding_rs::UTF_16LE, 0),
+        [0, b'{', ..] => (encoding_rs::UTF_16BE, 0),
+        _ => encoding_rs::Encoding::for_bom(bytes).unwrap_or((encoding_rs::UTF_8, 0)),
+    };
+    let content = bytes.get(mark..).unwrap_or_default();
+    let (text, is_doubtful) = encoding.decode_without_bom_handling(content);
+    if is_doubtful && encoding == encoding_rs::UTF_8 {
+        return (encoding_rs::WINDOWS_1252.decode_without_bom_handling(content).0, true);
+    }
+    (text, is_doubtful)
+}
+
+/// The bytes of a small member. Where it is damaged: an error to those who cannot do without it, else a diagnostic and
+/// nothing.
+pub(super) fn small(
+    member: &Member,
+    most: u64,
+    is_needed: bool,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<Option<Vec<u8>>> {
+    match member.read_all(most) {
+        Err(error) if !is_needed => {
+            notes.push(lost(member, &error.to_string()));
+            Ok(None)
+        }
+        bytes => bytes.map(Some),
+    }
+}
+
+fn lost(member: &Member, why: &str) -> Diagnostic {
+    Diagnostic::new("sidecar-lost", format!("it could not be read: {why}")).in_member(member.name())
+}

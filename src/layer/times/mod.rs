@@ -1,0 +1,252 @@
+//! Columns of dates and times of day, joined to one of UTC time stamps by an explicit zone.
+//!
+//! The zone's offsets are asked for once for each minute that occurs, so that no database of zones travels along.
+
+mod text;
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
+
+use self::text::{Clock, Format, counted, date, joined, moment};
+use crate::archive::Diagnostic;
+use crate::error::{Error, Kind, Result};
+use crate::layer::Layer;
+use crate::layer::fmis::columns::{UTC, add};
+
+/// Microseconds of a minute.
+const MINUTE: i64 = 60_000_000;
+
+/// The times of a layer's records on a local clock.
+#[derive(Clone, Debug)]
+pub struct LocalTimes {
+    clocks: Vec<Option<Clock>>,
+    /// Cells that hold something and no time: how many, and the first record.
+    odd: Option<(u64, u64)>,
+    minutes: Vec<i64>,
+}
+
+/// The seconds that a zone is before UTC at a minute of its clocks: before and after a change of them, if one is near.
+/// Where the first is less, there is no such minute; where it is more, there are two.
+pub type Offsets = (i32, i32);
+
+impl LocalTimes {
+    /// The minutes that occur, since 1970 as the local clock counts them, in rising order.
+    #[must_use]
+    pub fn minutes(&self) -> &[i64] {
+        &self.minutes
+    }
+}
+
+impl Layer {
+    /// Reads the times of all records from a column of dates and one of times of day, or from one column with both.
+    pub fn local_times(
+        &self,
+        date_column: &str,
+        time_column: Option<&str>,
+        format: Option<&str>,
+    ) -> Result<LocalTimes> {
+        let format = match format {
+            None => None,
+            Some(text) => Some(
+                Format::new(text)
+                    .ok_or_else(|| Error::new(Kind::Value, format!("`format` has a sign that is unknown: `{text}`")))?,
+            ),
+        };
+        let (mut clocks, mut odd) = (Vec::with_capacity(self.len()), None);
+        for batch in &self.batches {
+            let days = self.cells(batch, date_column, "date")?;
+            let times = time_column.map(|name| self.cells(batch, name, "time")).transpose()?;
+            if times.is_none() && matches!(days, Cells::Dates(_)) {
+                let message = format!("column `{date_column}` holds dates alone: name the column of times with `time`");
+                return Err(Error::new(Kind::Value, message));
+            }
+            if matches!(days, Cells::Moments(_)) && (times.is_some() || format.is_some()) {
+                let message = format!(
+                    "column `{date_column}` holds whole times: leave `time` and `format` out, `zone` says the rest"
+                );
+                return Err(Error::new(Kind::Value, message));
+            }
+            for row in 0..batch.num_rows() {
+                let is_blank = days.is_blank(row) && times.as_ref().is_none_or(|times| times.is_blank(row));
+                let clock = clock(&days, times.as_ref(), row, format.as_ref());
+                if clock.is_none() && !is_blank {
+                    add(&mut odd, clocks.len() as u64);
+                }
+                clocks.push(clock);
+            }
+        }
+        let mut minutes: Vec<i64> = clocks.iter().flatten().map(|clock| clock.micros.div_euclid(MINUTE)).collect();
+        minutes.sort_unstable();
+        minutes.dedup();
+        Ok(LocalTimes { clocks, odd, minutes })
+    }
+
+    /// The same layer with a column of UTC time stamps before the geometry. `offsets` has one entry for each minute of
+    /// `times`; `fold` says which of two is meant, 0 the earlier and 1 the later.
+    pub fn with_times(&self, name: &str, times: &LocalTimes, offsets: &[Offsets], fold: Option<u8>) -> Result<Self> {
+        if name.is_empty() || self.schema.field_with_name(name).is_ok() {
+            return Err(Error::new(Kind::Value, format!("the layer has a column `{name}`: choose another `name`")));
+        }
+        let (mut missing, mut double) = (None, None);
+        let mut values = Vec::with_capacity(times.clocks.len());
+        for (row, clock) in times.clocks.iter().enumerate() {
+            let Some(clock) = clock else {
+                values.push(None);
+                continue;
+            };
+            let minute = times.minutes.binary_search(&clock.micros.div_euclid(MINUTE)).ok();
+            let Some((first, second)) = minute.and_then(|at| offsets.get(at)).copied() else {
+                return Err(Error::new(Kind::Value, "there are fewer offsets than minutes".to_owned()));
+            };
+            let record = row as u64;
+            let offset = match clock.offset {
+                Some(stated) if stated == first || stated == second => Some(stated),
+                Some(stated) => return Err(contradiction(stated, first, record)),
+                None if first == second => Some(first),
+                None if first < second => {
+                    add(&mut missing, record);
+                    None
+                }
+                None => match fold {
+                    Some(0) => Some(first),
+                    Some(_) => Some(second),
+                    None => {
+                        add(&mut double, record);
+                        None
+                    }
+                },
+            };
+            values.push(offset.and_then(|offset| clock.micros.checked_sub(i64::from(offset).checked_mul(1_000_000)?)));
+        }
+        let column: ArrayRef = Arc::new(TimestampMicrosecondArray::from(values).with_timezone(UTC));
+        let mut layer = self.with_column(name, &column)?;
+        let mut tell = |code, met: Option<(u64, u64)>, what: &str| {
+            if let Some((count, first)) = met {
+                let message = format!("column `{name}`: {what} ({count} times, first at record {first})");
+                layer.diagnostics.push(Diagnostic::new(code, message).at(first));
+            }
+        };
+        tell("bad-time", times.odd, "what is no date with a time of day is null");
+        tell("nonexistent-time", missing, "times that the clocks of the zone leave out when they go forward are null");
+        tell(
+            "ambiguous-time",
+            double,
+            "times that come twice when clocks go back are null; `fold` says which is meant",
+        );
+        Ok(layer)
+    }
+
+    /// The same layer with one more column, before the geometry where that is the last.
+    fn with_column(&self, name: &str, column: &ArrayRef) -> Result<Self> {
+        let broken = |cause| Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"));
+        let count = self.schema.fields().len();
+        let at = self.geometry.filter(|at| at.checked_add(1) == Some(count)).unwrap_or(count);
+        let mut fields: Vec<Arc<Field>> = self.schema.fields().iter().cloned().collect();
+        fields.insert(at, Arc::new(Field::new(name, column.data_type().clone(), true)));
+        let mut layer = self.clone();
+        layer.schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        layer.geometry =
+            self.geometry.map(|geometry| if geometry >= at { geometry.saturating_add(1) } else { geometry });
+        let mut start = 0_usize;
+        layer.batches.clear();
+        for batch in &self.batches {
+            let mut columns = batch.columns().to_vec();
+            columns.insert(at, column.slice(start, batch.num_rows()));
+            start = start.saturating_add(batch.num_rows());
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            let schema = Arc::clone(&layer.schema);
+            layer.batches.push(RecordBatch::try_new_with_options(schema, columns, &options).map_err(broken)?);
+        }
+        Ok(layer)
+    }
+
+    /// The cells of a column that can hold dates or times of day.
+    fn cells<'a>(&self, batch: &'a RecordBatch, name: &str, argument: &str) -> Result<Cells<'a>> {
+        let wrong =
+            |message: String| Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned()));
+        let Some(array) = batch.column_by_name(name) else {
+            let names: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
+            return Err(wrong(format!("there is no column `{name}`; there are: {}", names.join(", "))));
+        };
+        match array.data_type() {
+            DataType::Date32 | DataType::LargeUtf8 | DataType::Int32 | DataType::Int64
+                if argument == "date" || *array.data_type() != DataType::Date32 =>
+            {
+                Ok(if *array.data_type() == DataType::Date32 { Cells::Dates(array) } else { Cells::Texts(array) })
+            }
+            DataType::Timestamp(TimeUnit::Microsecond, None) if argument == "date" => Ok(Cells::Moments(array)),
+            other => {
+                let takes = match argument {
+                    "date" => "dates, times without a zone, texts or whole numbers",
+                    _ => "texts or whole numbers",
+                };
+                Err(wrong(format!("`{argument}` takes a column of {takes}, and `{name}` is {other}")))
+            }
+        }
+    }
+}
+
+fn contradiction(stated: i32, zone: i32, record: u64) -> Error {
+    let written = |seconds: i32| {
+        let sign = if seconds < 0 { '-' } else { '+' };
+        let minutes = seconds.unsigned_abs() / 60;
+        format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+    };
+    let message = format!(
+        "a time states {} from UTC, and `zone` has {} then: give the zone that the column is in",
+        written(stated),
+        written(zone)
+    );
+    Error::new(Kind::Value, message).with(|facts| facts.record = Some(record))
+}
+
+/// The cells of a column of dates, of times on some clock, or of texts and numbers that are written like one.
+enum Cells<'a> {
+    Dates(&'a ArrayRef),
+    Moments(&'a ArrayRef),
+    Texts(&'a ArrayRef),
+}
+
+impl Cells<'_> {
+    fn is_blank(&self, row: usize) -> bool {
+        match self {
+            Self::Dates(array) | Self::Moments(array) => array.is_null(row),
+            Self::Texts(_) => self.text(row).is_none_or(|text| text.trim().is_empty()),
+        }
+    }
+
+    /// The text of a cell; whole numbers have lost the zeros before them.
+    fn text(&self, row: usize) -> Option<String> {
+        let (Self::Dates(array) | Self::Moments(array) | Self::Texts(array)) = self;
+        if array.is_null(row) {
+            return None;
+        }
+        match array.data_type() {
+            DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row).to_owned()),
+            DataType::Int32 => Some(format!("{:06}", array.as_primitive::<Int32Type>().value(row))),
+            DataType::Int64 => Some(format!("{:06}", array.as_primitive::<Int64Type>().value(row))),
+            DataType::Date32 => array.as_primitive::<Date32Type>().value_as_date(row).map(|date| date.to_string()),
+            _ => None,
+        }
+    }
+}
+
+fn clock(days: &Cells<'_>, times: Option<&Cells<'_>>, row: usize, format: Option<&Format<'_>>) -> Option<Clock> {
+    if let Cells::Moments(array) = days {
+        return array
+            .is_valid(row)
+            .then(|| counted(array.as_primitive::<TimestampMicrosecondType>().value(row)))
+            .flatten();
+    }
+    let day = days.text(row)?;
+    match (times, format) {
+        (None, None) => moment(&day),
+        (None, Some(format)) => format.read(day.trim()),
+        (Some(times), None) => joined(date(&day)?, &times.text(row)?),
+        (Some(times), Some(format)) => format.read(&format!("{} {}", day.trim(), times.text(row)?.trim())),
+    }
+}
