@@ -26,7 +26,13 @@ impl PartFile {
         let path = folder.join(format!("{start}.{:016x}.part", fastrand::u64(..)));
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
-        let file = options.open(&path).map_err(|error| Error::file("write", &path, &error))?;
+        // The name of the part is nothing to whoever named a target.
+        let file = options.open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if !folder.is_dir() => {
+                no_folder(folder, name, &error)
+            }
+            _ => Error::file("write", &folder.join(name), &error),
+        })?;
         Ok(Self { path, file: Some(file) })
     }
 
@@ -51,6 +57,15 @@ impl PartFile {
         let file = self.file.take().ok_or_else(|| fail(closed()))?;
         file.sync_all().map_err(fail)?;
         drop(file);
+        self.name(target, overwrite)?;
+        sync_folder(target);
+        Ok(())
+    }
+
+    /// Gives the file its name, and leaves it to the system when the bytes reach the disk.
+    fn name(mut self, target: &Path, overwrite: bool) -> Result<()> {
+        let fail = |error: io::Error| Error::file("write", target, &error);
+        drop(self.file.take());
         if overwrite {
             fs::rename(&self.path, target).map_err(fail)?;
         } else {
@@ -66,7 +81,6 @@ impl PartFile {
                 }
             }
         }
-        sync_folder(target);
         Ok(())
     }
 }
@@ -79,20 +93,29 @@ impl Drop for PartFile {
     }
 }
 
-/// Writes `target` through `fill`; what stood there stays until the new file is whole. `may_keep` is asked last.
+/// Writes `target` through `fill`; what stood there stays until the new file is whole. `may_keep` is asked last. What is
+/// written so can be made again, so nobody waits for the disk: that takes as long as all the work before it.
 pub(crate) fn write(
     target: &Path,
     fill: impl FnOnce(&mut BufWriter<&File>) -> Result<()>,
     may_keep: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
-    let part = PartFile::beside(target)?;
+    // A link stays a link: what it leads to is written.
+    let real = match fs::symlink_metadata(target) {
+        Ok(found) if found.is_symlink() => {
+            fs::canonicalize(target).map_err(|cause| Error::file("write", target, &cause))?
+        }
+        _ => target.to_owned(),
+    };
+    may_replace(&real)?;
+    let part = PartFile::beside(&real)?;
     if let Some(file) = &part.file {
         let mut out = BufWriter::with_capacity(256 * 1024, file);
         fill(&mut out)?;
         out.flush().map_err(|cause| Error::file("write", &part.path, &cause))?;
     }
     may_keep()?;
-    part.keep(target, true)
+    part.name(&real, true)
 }
 
 /// Whether a file may be put in the place of what is there: only of a file. A link, a device or a folder is not what
@@ -113,6 +136,18 @@ pub(crate) fn may_replace(path: &Path) -> Result<()> {
 /// The folder that a file is in.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The error for a folder that is missing, or is none.
+fn no_folder(folder: &Path, name: &str, cause: &io::Error) -> Error {
+    let (target, shown) = (folder.join(name), folder.display());
+    let what = if folder.exists() {
+        format!("`{shown}` is a file and no folder; name another")
+    } else {
+        format!("there is no folder `{shown}`; make it first")
+    };
+    let message = format!("cannot write `{}`: {what}", target.display());
+    Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error())
 }
 
 /// The error for a file that is in the way.
@@ -151,6 +186,19 @@ mod tests {
         part.keep(&folder.path().join("a.zip"), false).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert_eq!(fs::read(folder.path().join("a.zip")).unwrap(), b"12");
+    }
+
+    #[test]
+    fn a_folder_that_is_missing_is_named_and_no_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("maps/2026");
+        let error = PartFile::beside(&missing.join("a.parquet")).unwrap_err();
+        assert_eq!((error.kind(), error.facts().os_error), (Kind::File, Some(2)));
+        let told = format!("there is no folder `{}`; make it first", missing.display());
+        assert!(error.message().contains(&told) && !error.message().contains(".part"), "{error}");
+        fs::write(folder.path().join("maps"), b"").unwrap();
+        let error = PartFile::beside(&folder.path().join("maps/a.parquet")).unwrap_err();
+        assert!(error.message().contains("is a file and no folder") && !error.message().contains(".part:"), "{error}");
     }
 
     #[test]

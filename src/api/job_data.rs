@@ -20,16 +20,17 @@ const FORMAT: Parameter = Parameter::query(
      TAB, `XML` the parsed RAD files.",
 );
 
-/// The formats that can be layers: the others are XML, with tables of text beside it (specification 4.4).
-const READABLE: &[&str] = &["SHP", "BIN"];
+/// The formats that can be layers: XML has no rows that anybody promises (specification 4.4).
+const READABLE: &[&str] = &["SHP", "FMIS", "BIN"];
 
 const READ_FORMAT: Parameter = Parameter::query(
     "format",
     "format",
     Takes::OneOf(READABLE),
     Some("SHP"),
-    "`SHP` is a zip of shape files, `BIN` the original zip of the field computer, which is read where it holds shape \
-     files: a display's own files are not. `FMIS` and `XML` hold none: `job_data.download` fetches those.",
+    "`SHP` is a zip of shape files, `FMIS` a zip with a table of each product, `BIN` the original zip of the field \
+     computer, which is read where it holds either: a display's own files are not. `XML` is no table: \
+     `headland.read_tree` reads what `job_data.download` fetches.",
 );
 
 /// The rows of this group.
@@ -103,8 +104,8 @@ pub static ROWS: &[Endpoint] = &[
         body: Body::None,
         returns: Returns::Layer,
         repeatable: true,
-        doc: "Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses. Shape files alone are \
-              read: those of `SHP`, and of a `BIN` that holds some.",
+        doc: "Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses. `SHP` and `FMIS` of one \
+              job have the same rows, totals and units; a `BIN` is read where it holds one of them.",
         section: "4.2, 4.4",
         example: "layer = client.job_data.read(job_id)",
     },

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::api::row::Takes;
+use crate::api::row::{Returns, Takes};
 use crate::api::{Endpoint, Parameter, Place};
 use crate::error::{Error, Kind, Result};
 use crate::transport::Call;
@@ -34,7 +34,8 @@ impl Arguments {
             match (text.or(parameter.default), parameter.place) {
                 (Some(text), _) => {
                     let text = check(parameter, text).map_err(|why| {
-                        wrong(row, Kind::Value, format!("`{}` of {} {why}", parameter.name, row.full_name))
+                        let hint = if is_tree(row, text) { AS_TREE } else { "" };
+                        wrong(row, Kind::Value, format!("`{}` of {} {why}{hint}", parameter.name, row.full_name))
                     })?;
                     values.push((parameter, text));
                 }
@@ -91,6 +92,13 @@ fn wrong(row: &'static Endpoint, kind: Kind, message: String) -> Error {
 
 /// No id, number, time or word has more characters; an address takes some 65,000.
 const LONGEST: usize = 1_000;
+
+/// What to do with the one format that is no layer.
+const AS_TREE: &str = "; XML is no table: `headland.read_tree` reads what `job_data.download` fetches";
+
+fn is_tree(row: &Endpoint, text: &str) -> bool {
+    matches!(row.returns, Returns::Layer) && text.eq_ignore_ascii_case("XML")
+}
 
 /// The value in the form it is sent, or why it cannot be.
 fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, String> {

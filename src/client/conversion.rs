@@ -125,6 +125,7 @@ impl Conversion {
                 self.word = None;
                 Ok(Some(sink))
             }
+            Answer::Damaged(_, error) => Err(error),
             Answer::MoreTime(judged) => {
                 let pause = pause(&judged, self.asked);
                 self.asked = self.asked.saturating_add(1);

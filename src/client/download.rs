@@ -62,6 +62,7 @@ pub(super) async fn download(
     loop {
         match ask(&mut attempts, file.expects, |headers| file.open(&destination, headers)).await? {
             Answer::File(sink) => return destination.deliver(sink).map_err(|error| attempts.finish(error)),
+            Answer::Damaged(_, error) => return Err(error),
             Answer::MoreTime(judged) => {
                 let pause = pause(&judged, asked);
                 asked = asked.saturating_add(1);

@@ -12,6 +12,7 @@ mod file_check;
 mod file_name;
 mod listing;
 mod multipart;
+mod once;
 mod pages;
 mod payload;
 mod prefetch;
@@ -31,7 +32,7 @@ use std::sync::Arc;
 use crate::api::Endpoint;
 use crate::clock::{Clock, SystemClock};
 use crate::error::Result;
-use crate::limiter::{Budget, Limiter, Place, Window, default_file};
+use crate::limiter::{Budget, Limiter, Place, Share, Window, default_file};
 use crate::secret::{Secret, hint};
 use crate::transport::{Access, Base, Caller, HttpClient, Jitter, Limits, Notices, Probe, Skew, Transport};
 use crate::wire::Value;
@@ -44,8 +45,9 @@ pub use doctor::Variation;
 pub use fetch::{Decode, Records};
 pub use listing::Listing;
 pub use multipart::UploadFile;
-pub use pages::Pages;
-pub use products::Rows;
+pub use once::Asked;
+pub use pages::{Pages, Position};
+pub use products::{Rows, flatten};
 use services::Services;
 pub use upload::Created;
 use uploads::Uploads;
@@ -116,6 +118,20 @@ impl Client {
     #[must_use]
     pub fn bearing(&self, token: Option<Secret>) -> Self {
         Self { bearer: token, ..self.clone() }
+    }
+
+    /// Names the account, for those that keep its data: the base address and the access key as a digest. An access key
+    /// is random, so that nobody finds it from the digest.
+    #[must_use]
+    pub fn account(&self) -> String {
+        use sha2::Digest as _;
+        use std::fmt::Write as _;
+        let key = self.config.access_key.expose();
+        let digest = sha2::Sha256::digest(format!("headland account\n{}\n{key}", self.caller.base.as_str()));
+        digest.iter().fold(String::with_capacity(64), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
     }
 
     /// Reads a record; null where the service has an empty list in its place.
@@ -212,6 +228,12 @@ impl Client {
         (self.caller.base.as_str(), self.caller.base.host())
     }
 
+    /// Whose time the client goes by.
+    #[must_use]
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.caller.clock
+    }
+
     /// Why the budget of calls is not shared with other processes although it should be.
     #[must_use]
     pub fn limiter_trouble(&self) -> Option<String> {
@@ -221,6 +243,12 @@ impl Client {
     /// What is left of the rate limit.
     pub fn budget(&self) -> Result<Budget> {
         Ok(self.caller.limiter.budget())
+    }
+
+    /// A share of the rate limit for one of several pulls of this process.
+    #[must_use]
+    pub fn share(&self) -> Share {
+        self.caller.limiter.share()
     }
 
     /// Warnings for the user since the last look.

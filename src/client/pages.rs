@@ -10,6 +10,8 @@
 //! Pages that stand still are fetched together, see `prefetch.rs`. No page is kept once it was given. What grows with a
 //! list is the memory of its ids, see `seen.rs`.
 
+mod resume;
+
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
@@ -23,6 +25,8 @@ use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::wire::columns::{self, Batch, decode_batch};
 use crate::wire::{Page, Value, decode_index, decode_total};
+
+pub use resume::Position;
 
 /// So many readings of a list that moves are tried.
 const READINGS: u32 = 3;

@@ -90,6 +90,11 @@ pub(super) struct Prefetch {
 }
 
 impl Prefetch {
+    /// One that never fetches ahead, like that of a list which moved too often.
+    pub(super) fn turned_off() -> Self {
+        Self { moves: MOVES, ..Self::default() }
+    }
+
     /// The page of that number, where it has come already. What else has come is of no use then.
     pub(super) fn take(&mut self, page: u64) -> Option<Step> {
         if self.ready.front().is_some_and(|(number, _)| *number != page) {

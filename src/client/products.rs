@@ -33,7 +33,9 @@ pub(super) async fn rows(client: &Client, row: &'static Endpoint, arguments: &Ar
     Ok(Rows { records, batch })
 }
 
-fn flatten(detail: &Value, shape: &'static Shape) -> Vec<Value> {
+/// The products in a job's detail as rows of the shape [`PRODUCT_ROW`](crate::api::products::PRODUCT_ROW).
+#[must_use]
+pub fn flatten(detail: &Value, shape: &'static Shape) -> Vec<Value> {
     let mut rows = Vec::new();
     for product in list(detail, "products") {
         let mut alone: Vec<(Name, Value)> = shape

@@ -36,12 +36,16 @@ pub(super) enum Answer {
     File(Sink),
     /// Not yet.
     MoreTime(Judged),
+    /// A file that came whole as often as it was asked for, and is damaged each time; the error is for those who want no
+    /// such file.
+    Damaged(Sink, Error),
 }
 
 enum Received {
     File(Sink),
     Response(Judged),
     Broken(Fault),
+    Damaged(Sink, Fault),
 }
 
 /// Asks for a file until there is an answer; `open` makes the sink once the headers are known.
@@ -61,6 +65,10 @@ where
             Received::Response(judged) if judged.outcome == Outcome::MoreTime => return Ok(Answer::MoreTime(judged)),
             Received::Response(judged) => return Err(attempts.finish(judged.at(status).error)),
             Received::Broken(fault) => attempts.after_fault(&fault).await?,
+            Received::Damaged(sink, fault) => match attempts.after_fault(&fault).await {
+                Ok(()) => {}
+                Err(error) => return Ok(Answer::Damaged(sink, error)),
+            },
         }
     }
 }
@@ -103,7 +111,7 @@ where
     };
     Ok(match checked {
         Ok(()) => Received::File(sink),
-        Err(message) => Received::Broken(Fault { kind: FaultKind::Cut, message }),
+        Err(message) => Received::Damaged(sink, Fault { kind: FaultKind::Cut, message }),
     })
 }
 

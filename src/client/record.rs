@@ -6,7 +6,7 @@ use super::{Arguments, Client};
 use crate::api::{Endpoint, Index, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::Whole;
-use crate::wire::{Content, Page, Value, decode_detail, decode_index};
+use crate::wire::{Content, Page, Value, check_values, decode_detail, decode_index};
 
 /// Reads the detail of a record; null where the service has an empty list in its place.
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
@@ -60,6 +60,7 @@ fn alone(page: Page) -> Result<Value> {
 /// The content type of what came, whatever was asked for; tells what came where it is neither, such as the web page
 /// of a proxy.
 pub(super) fn content_of(whole: &Whole, asked: Content) -> Result<Content> {
+    check_values(&whole.body)?;
     let text = whole.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&whole.body).trim_ascii_start();
     let content_type = whole.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_html = || content_type.is_some_and(|text| text.to_ascii_lowercase().contains("html"));

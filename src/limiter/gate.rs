@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use super::file::LogFile;
 use super::log::{Log, Micros, micros, since};
 use super::owner;
+use super::shares::{Share, Shares};
 use super::store::{Place, Store, budget_key};
 use super::{Budget, Heard, Window};
 use crate::clock::Clock;
@@ -30,6 +31,7 @@ pub struct Limiter {
 #[derive(Debug)]
 struct Gate {
     store: Mutex<Store>,
+    shares: Arc<Shares>,
     /// The head of the queue holds this; tokio's mutex is fair, and a waiter that goes away leaves the queue.
     turn: tokio::sync::Mutex<()>,
     /// Rings when a slot is settled or released; only the head of the queue listens.
@@ -167,6 +169,12 @@ impl Limiter {
         self.step(|log, now| log.budget(&self.windows, now))
     }
 
+    /// A share of the budget for one of several pulls of this process.
+    #[must_use]
+    pub fn share(&self) -> Share {
+        Share::enter(Arc::clone(&self.gate.shares), Arc::clone(&self.clock))
+    }
+
     /// Why the budget is not shared with other processes although it should be; told once.
     #[must_use]
     pub fn take_warning(&self) -> Option<String> {
@@ -216,6 +224,7 @@ impl Gate {
         };
         Self {
             store: Mutex::new(store),
+            shares: Arc::default(),
             turn: tokio::sync::Mutex::new(()),
             bell: Notify::new(),
             waiting: AtomicUsize::new(0),

@@ -5,12 +5,14 @@ mod gate;
 mod heard;
 mod log;
 mod owner;
+mod shares;
 mod store;
 
 use std::time::Duration;
 
 pub use gate::{Limiter, Refusal, Slot};
 pub use heard::Heard;
+pub use shares::Share;
 pub use store::{Place, default_file};
 
 /// So many calls in any stretch of that length (specification 8).

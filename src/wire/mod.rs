@@ -15,6 +15,7 @@ pub mod reply;
 pub mod time;
 mod unknown;
 pub mod value;
+mod values;
 mod xml;
 mod xml_members;
 mod xml_writer;
@@ -28,4 +29,5 @@ pub use reply::{
     Content, Page, ServiceResponse, decode_detail, decode_flat, decode_index, decode_response, decode_total,
 };
 pub use value::{Name, Value};
+pub use values::check_values;
 pub use xml_writer::{Element, encode as encode_xml};

@@ -3,19 +3,19 @@
 //! Names become `snake_case` at every depth and ids texts, as everywhere in headland. Types are those of the JSON: without a
 //! shape nobody can tell a time from another text. Whole numbers beyond 64 bits are texts with all their digits.
 
-use std::collections::HashSet;
-
 use serde_json::Value as Tree;
 
 use super::digits::quoted;
 use super::names;
 use super::place::shown;
-use super::unknown::free_name;
+use super::unknown::Names;
 use super::value::{Name, Value};
+use super::values::check_values;
 use crate::error::{Error, Kind, Result};
 
 /// Reads a body; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.
 pub fn decode_plain(body: &[u8]) -> Result<Value> {
+    check_values(body)?;
     let body = quoted(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body));
     let tree: Tree = serde_json::from_slice(&body).map_err(|error| {
         let why = error.to_string();
@@ -40,12 +40,11 @@ fn value(tree: Tree, is_id: bool) -> Value {
         Tree::Array(items) => Value::List(items.into_iter().map(|item| value(item, is_id)).collect()),
         Tree::Object(members) => {
             let mut fields: Vec<(Name, Value)> = Vec::with_capacity(members.len());
-            let mut taken = HashSet::with_capacity(members.len());
+            let mut given = Names::default();
             for (wire, member) in members {
                 let is_id = names_id(&names::snake(&wire));
                 // Nothing is dropped: a second name that becomes the same, or becomes nothing, stays as it came.
-                let name = free_name(&wire, |name| taken.contains(name));
-                taken.insert(name.clone());
+                let name = given.free(&wire, |_| false);
                 fields.push((Name::Owned(name), value(member, is_id)));
             }
             Value::Record(fields)

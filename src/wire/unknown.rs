@@ -1,6 +1,6 @@
 //! Fields that the table does not know: each is kept under a name of its own, and what comes again becomes a list.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value as Tree;
 
@@ -22,6 +22,7 @@ pub(super) enum Again {
 #[derive(Debug, Default)]
 pub(super) struct Unknown {
     places: HashMap<String, Place>,
+    names: Names,
     /// Which of the objects is read whose members belong to the record, and how many there are: 0 is the record's own.
     section: usize,
     sections: usize,
@@ -59,8 +60,7 @@ impl Unknown {
         again: Again,
     ) {
         let Some(place) = self.places.get_mut(wire) else {
-            let is_taken = |name: &str| shape.field(name).is_some() || fields.iter().any(|(known, _)| known == name);
-            let name = free_name(wire, is_taken);
+            let name = self.names.free(wire, |name| shape.field(name).is_some());
             self.places.insert(wire.to_owned(), Place { at: fields.len(), is_list: false, section: self.section });
             fields.push((Name::Owned(name), Value::Unknown(Box::new(tree))));
             return;
@@ -83,22 +83,64 @@ impl Unknown {
     }
 }
 
-/// The name of a field that no rule names otherwise: its own in `snake_case`; where that is taken, the one it came
-/// with; where that is taken too, the first with a number at its end.
-pub(super) fn free_name(wire: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let snake = names::snake(wire);
-    if !snake.is_empty() && !is_taken(&snake) {
-        return snake;
+/// The names that fields of one record were given. Each is found in one step, however many there are: a reply decides
+/// how many names it has and how many of them become the same.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    taken: HashSet<String>,
+    /// The number that comes next for names that became the same.
+    next: HashMap<String, u64>,
+}
+
+impl Names {
+    /// The name of a field that no rule names otherwise: its own in `snake_case`; where that is taken, the one it came
+    /// with; where that is taken too, the first with a number at its end.
+    pub(super) fn free(&mut self, wire: &str, is_known: impl Fn(&str) -> bool) -> String {
+        let snake = names::snake(wire);
+        let is_free = |taken: &HashSet<String>, name: &str| !taken.contains(name) && !is_known(name);
+        let name = if !snake.is_empty() && is_free(&self.taken, &snake) {
+            snake
+        } else if is_free(&self.taken, wire) {
+            wire.to_owned()
+        } else {
+            let number = self.next.entry(snake.clone()).or_insert(2);
+            loop {
+                let name = format!("{snake}_{number}");
+                *number = number.saturating_add(1);
+                if is_free(&self.taken, &name) {
+                    break name;
+                }
+            }
+        };
+        self.taken.insert(name.clone());
+        name
     }
-    if !is_taken(wire) {
-        return wire.to_owned();
-    }
-    let mut number = 2_u64;
-    loop {
-        let name = format!("{snake}_{number}");
-        if !is_taken(&name) {
-            return name;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::job_data::JOB_DATA_DETAIL;
+
+    /// A reply decides how many names it has and how many of them become the same. With a look at all names before, each
+    /// of these took minutes.
+    #[test]
+    fn each_of_many_names_costs_one_step_and_none_is_lost() {
+        const MANY: usize = 200_000;
+        let different = |number: usize| format!("k{number}");
+        let alike = |number: usize| {
+            let case = |(at, c): (usize, char)| if number >> at & 1 == 1 { c.to_ascii_uppercase() } else { c };
+            "abcdefghijklmnopqr".chars().enumerate().map(case).collect::<String>()
+        };
+        let started = std::time::Instant::now();
+        for name in [&different as &dyn Fn(usize) -> String, &alike] {
+            let (mut unknown, mut fields) = (Unknown::default(), Vec::new());
+            for number in 0..MANY {
+                unknown.put(&JOB_DATA_DETAIL, &mut fields, &name(number), Tree::Null, Again::Item);
+            }
+            let names: HashSet<&str> = fields.iter().map(|(name, _)| name.as_ref()).collect();
+            assert_eq!(names.len(), MANY);
         }
-        number = number.saturating_add(1);
+        assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
     }
 }

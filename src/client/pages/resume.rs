@@ -1,0 +1,42 @@
+//! A reading of a list that outlives its process: where it stands, and how it goes on.
+
+use super::super::prefetch::Prefetch;
+use super::{First, Pages};
+
+/// Where the reading of a list stands between two pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The page to read next.
+    pub page: u64,
+    /// `TotalCount` of the last page that was read.
+    pub total: Option<u64>,
+    /// Whether the list is at its end.
+    pub is_at_end: bool,
+}
+
+impl Pages {
+    /// The same list with no call but those that its pages need: nothing is fetched ahead, and so nothing has to be proven.
+    #[must_use]
+    pub fn one_by_one(mut self) -> Self {
+        self.prefetch = Prefetch::turned_off();
+        self
+    }
+
+    /// Goes on with a reading that another process began, in which the records `known` came.
+    #[must_use]
+    pub fn resumed<'a>(mut self, at: Position, known: impl IntoIterator<Item = &'a str>) -> Self {
+        for identity in known {
+            self.seen.insert(identity);
+        }
+        self.came = u64::try_from(self.seen.len()).unwrap_or(u64::MAX);
+        (self.next, self.frontier, self.total, self.done) = (at.page, at.page, at.total, at.is_at_end);
+        self.first = First::Given;
+        self
+    }
+
+    /// Where the reading stands.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position { page: self.next, total: self.total, is_at_end: self.done }
+    }
+}
