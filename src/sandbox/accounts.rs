@@ -28,15 +28,32 @@ pub(super) enum Made {
 /// The accounts, in the order of the customers.
 #[derive(Debug)]
 pub(super) struct Accounts {
-    accounts: Vec<Account>,
-    archives: Mutex<HashMap<(String, Made), Bytes>>,
+    customers: Vec<Account>,
+    /// How many jobs of the first customer, which are all small then, are there from the beginning; none where it has
+    /// the usual ones.
+    small: Option<usize>,
+    archives: Mutex<HashMap<(String, u64, Made), Bytes>>,
 }
 
+/// Small jobs that are held back for [`Sandbox::add_job`](super::Sandbox::add_job).
+pub(super) const SPARE: u32 = 100;
+
 impl Accounts {
-    /// The accounts of that seed. No archive is made yet.
-    pub(super) fn new(seed: u64) -> Self {
-        let accounts = (0..CUSTOMERS).map(|customer| fields::account(seed.wrapping_add(customer.into()))).collect();
-        Self { accounts, archives: Mutex::default() }
+    /// The accounts of that seed; the first customer's jobs are so many small ones where a number is given. No archive
+    /// is made yet.
+    pub(super) fn new(seed: u64, small: Option<u32>) -> Self {
+        let mut customers: Vec<Account> =
+            (0..CUSTOMERS).map(|customer| fields::account(seed.wrapping_add(customer.into()))).collect();
+        if let (Some(count), Some(first)) = (small, customers.first_mut()) {
+            first.jobs = fields::small_jobs(seed, count.saturating_add(SPARE), &first.computers);
+        }
+        let small = small.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        Self { customers, small, archives: Mutex::default() }
+    }
+
+    /// The first small job of the first customer that `is_free`.
+    pub(super) fn spare(&self, is_free: impl Fn(&Job) -> bool) -> Option<&Job> {
+        self.jobs(0).iter().skip(self.small?).find(|job| is_free(job))
     }
 
     /// The field computers of a customer.
@@ -61,13 +78,8 @@ impl Accounts {
 
     /// The generated jobs of a customer, as the store keeps them.
     pub(super) fn stored_jobs(&self, customer: u32) -> impl Iterator<Item = StoredJob> {
-        self.jobs(customer).iter().map(|job| StoredJob {
-            id: job.id.clone(),
-            name: job.name.clone(),
-            sub_type: Some(job.sub_type.clone()),
-            created: job.created,
-            updated: job.updated,
-        })
+        let count = if customer == 0 { self.small.unwrap_or(usize::MAX) } else { usize::MAX };
+        self.jobs(customer).iter().take(count).map(stored)
     }
 
     /// A generated job of a customer.
@@ -90,12 +102,13 @@ impl Accounts {
         self.carts(customer).iter().find(|cart| cart.id == id)
     }
 
-    /// The archive of a generated job. The first call makes it, which may take a while.
-    pub(super) fn archive(&self, job: &Job, made: Made) -> Result<Bytes> {
-        let key = (job.id.clone(), made);
+    /// The archive of a revision of a generated job. The first call makes it, which may take a while.
+    pub(super) fn archive(&self, job: &Job, revision: u64, made: Made) -> Result<Bytes> {
+        let key = (job.id.clone(), revision, made);
         if let Some(archive) = locked(&self.archives).get(&key) {
             return Ok(archive.clone());
         }
+        let job = job.revised(revision);
         let archive = Bytes::from(match made {
             Made::Display => job.display_zip()?,
             Made::Shapefile => job.shapefile_zip()?,
@@ -117,6 +130,17 @@ impl Accounts {
     }
 
     fn account(&self, customer: u32) -> Option<&Account> {
-        self.accounts.get(usize::try_from(customer).ok()?)
+        self.customers.get(usize::try_from(customer).ok()?)
+    }
+}
+
+/// A generated job, as the store keeps it.
+pub(super) fn stored(job: &Job) -> StoredJob {
+    StoredJob {
+        id: job.id.clone(),
+        name: job.name.clone(),
+        sub_type: Some(job.sub_type.clone()),
+        created: job.created,
+        updated: job.updated,
     }
 }

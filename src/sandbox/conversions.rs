@@ -8,25 +8,25 @@ use super::fields::Job;
 
 /// A thread that makes archives one after the other; it ends when the service does.
 #[derive(Debug)]
-pub(super) struct Converter(Sender<(Job, Made)>);
+pub(super) struct Converter(Sender<(Job, u64, Made)>);
 
 impl Converter {
     /// Starts the thread. Where the system gives none, each archive is made by the request that delivers it.
     pub(super) fn new(accounts: Arc<Accounts>) -> Self {
-        let (sender, jobs) = channel::<(Job, Made)>();
+        let (sender, jobs) = channel::<(Job, u64, Made)>();
         let work = move || {
-            for (job, made) in jobs {
+            for (job, revision, made) in jobs {
                 // A failure shows again, with its reason, in the reply to whoever asks for the file.
-                drop(accounts.archive(&job, made));
+                drop(accounts.archive(&job, revision, made));
             }
         };
         drop(std::thread::Builder::new().name("headland-conversions".to_owned()).spawn(work));
         Self(sender)
     }
 
-    /// Has an archive of a job made.
-    pub(super) fn start(&self, job: &Job, made: Made) {
+    /// Has an archive of a revision of a job made.
+    pub(super) fn start(&self, job: &Job, revision: u64, made: Made) {
         // Without a thread nobody listens, and the request that delivers the file makes it.
-        drop(self.0.send((job.clone(), made)));
+        drop(self.0.send((job.clone(), revision, made)));
     }
 }

@@ -4,6 +4,7 @@
 //! of it, no coverage and failure included, is told only then. Each format has a conversion of its own.
 
 use std::io::Cursor;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{StatusCode, header};
@@ -114,10 +115,13 @@ fn original(world: &World, call: &Call, job: &StoredJob) -> Answer {
 }
 
 fn converted(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answer {
-    let ready = world.store.start_conversion(&job.id, format, after(call.now, world.conversion_time))?;
+    let generated = world.accounts.job(call.customer, &job.id);
+    let is_ready = generated.is_some_and(|generated| generated.ready_at_once);
+    let time = if is_ready { Duration::ZERO } else { world.conversion_time };
+    let ready = world.store.start_conversion(&job.id, format, after(call.now, time))?;
     if ready > call.now {
-        if let Some(generated) = world.accounts.job(call.customer, &job.id) {
-            world.converter.start(generated, made(format));
+        if let Some(generated) = generated {
+            world.converter.start(generated, world.store.revision(&job.id)?, made(format));
         }
         return Ok(more_time(world, seconds_until(call.now, ready)));
     }
@@ -161,18 +165,18 @@ pub(super) fn more_time(world: &World, seconds: u64) -> Reply {
 fn file(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answer {
     let generated = world.accounts.job(call.customer, &job.id);
     let bytes = match generated {
-        Some(generated) => archive(world, generated, made(format))?,
+        Some(generated) => archive(world, generated, world.store.revision(&job.id)?, made(format))?,
         None => Bytes::from(world.store.upload(&job.id)?.unwrap_or_default()),
     };
     Ok(Reply::new(StatusCode::OK, Content::File { name: file_name(job, format, generated.is_none()), bytes }))
 }
 
-fn archive(world: &World, job: &Job, made: Made) -> Result<Bytes, Reply> {
+fn archive(world: &World, job: &Job, revision: u64, made: Made) -> Result<Bytes, Reply> {
     let failed = |error: crate::error::Error| {
         let info = format!("The sandbox could not make the archive of job `{}`: {error}", job.id);
         Reply::word(StatusCode::INTERNAL_SERVER_ERROR, "CONVERSION_STATUS_SERVER_ERR", info)
     };
-    world.accounts.archive(job, made).map_err(failed)
+    world.accounts.archive(job, revision, made).map_err(failed)
 }
 
 /// The name that a file is offered under: an upload's original keeps its own.

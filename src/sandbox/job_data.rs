@@ -44,6 +44,9 @@ pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer 
     Ok(Reply::list(index, total, asked.page, &place, size, items.collect()))
 }
 
+/// Fields of a detail that follow from what the service did.
+const OF_THE_STORE: [&str; 4] = ["status", "available_files", "create_date", "update_date"];
+
 /// `GET /jobdata/{id}`.
 ///
 /// `Status` is null until a conversion was asked for and is done: what the service shows before is not shown in the
@@ -65,7 +68,9 @@ pub(super) fn get(world: &World, call: &Call) -> Answer {
             (Name::Borrowed("file_type"), Value::Text(format.to_ascii_lowercase())),
         ])
     });
-    fields.retain(|(name, _)| name != "status" && name != "available_files");
+    fields.retain(|(name, _)| !OF_THE_STORE.contains(&name.as_ref()));
+    fields.push((Name::Borrowed("create_date"), in_seconds(job.created)));
+    fields.push((Name::Borrowed("update_date"), in_seconds(job.updated)));
     fields.push((Name::Borrowed("status"), status));
     fields.push((Name::Borrowed("available_files"), Value::List(available.collect())));
     Ok(Reply::new(StatusCode::OK, Content::Record(&JOB_DATA_DETAIL, Value::Record(fields))))

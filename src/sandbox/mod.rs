@@ -3,7 +3,7 @@
 //! Not imitated: TLS; the conversion of a display's own files that were uploaded. Three layers: HTTP (`server`, `service`,
 //! `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`, `field_hubs`,
 //! `prescription_maps`, `locations`, `grain_carts`, `delegation`), storage (`store`, `maps`, `store_carts`, `accounts`;
-//! `telemetry` computes instead). `dispatch` is the same in small, for the dispatch service and the legacy order service.
+//! `telemetry` computes instead; `changes` is what whoever runs it does to its jobs). `dispatch` is the same in small, for the dispatch service and the legacy order service.
 //!
 //! Field computers come online by a timetable: the first of an account in the first ten minutes of every half hour
 //! (UTC), the second in the ten minutes after, the third in the last ten; while online, they poll for maps at the
@@ -11,6 +11,7 @@
 
 mod accept;
 mod accounts;
+mod changes;
 mod checks;
 mod clock;
 mod conversions;
@@ -38,6 +39,7 @@ mod server;
 mod service;
 mod store;
 mod store_carts;
+mod store_changes;
 mod telemetry;
 mod upload;
 mod variants;
@@ -67,6 +69,9 @@ pub struct Options {
     pub port: u16,
     /// What keys and generated accounts follow from.
     pub seed: u64,
+    /// How many small jobs the first customer has in place of the usual ones, for tests of many: each has a dozen
+    /// records, and the files of every other one need no conversion.
+    pub small_jobs: Option<u32>,
     /// The windows of the rate limit; none turns the limit off.
     pub rate_limits: Vec<Window>,
     /// Whether windows slide; otherwise each starts at the first call after the last one ended.
@@ -86,6 +91,7 @@ impl Default for Options {
             data: None,
             port: 0,
             seed: 0,
+            small_jobs: None,
             rate_limits: vec![Window { calls: 30, period: Duration::from_secs(60) }],
             sliding: false,
             conversion_time: Duration::from_secs(5),
@@ -150,13 +156,14 @@ impl std::fmt::Debug for Sandbox {
 impl Sandbox {
     /// Starts a service; it takes requests as soon as this returns.
     pub fn start(options: Options) -> Result<Self> {
-        let Options { data, port, seed, rate_limits, sliding, conversion_time, variants, moved_clock } = options;
+        let Options { data, port, seed, small_jobs, rate_limits, sliding, conversion_time, variants, moved_clock } =
+            options;
         if rate_limits.iter().any(|window| window.calls == 0 || window.period.is_zero()) {
             return Err(Error::new(Kind::Value, "a window of the rate limit needs at least one call and some time"));
         }
         let habits = Habits::parse(&variants)?;
         let ring = keys::KeyRing::new(seed)?;
-        let accounts = Arc::new(accounts::Accounts::new(seed));
+        let accounts = Arc::new(accounts::Accounts::new(seed, small_jobs));
         let store = store::Store::open(data.as_deref(), seed)?;
         let clock = clock::ServiceClock::new(moved_clock);
         let fill = || {

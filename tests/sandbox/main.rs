@@ -6,6 +6,7 @@ mod series;
 mod caller;
 
 mod carts;
+mod changes;
 mod checks;
 mod client;
 mod conditions;

@@ -37,6 +37,10 @@ const AFTER_JOBS: u128 = 64;
 const HUBS: u128 = 8;
 const MAPS: u128 = 32;
 
+/// Where the ids of small jobs begin, and how many marks such a job has.
+const SMALL_IDS: u128 = 100_000_000_000_000;
+const SMALL: usize = 12;
+
 /// The device type that the service treats as a legacy one.
 const LEGACY: &str = "ENVIZIO PRO";
 
@@ -182,6 +186,11 @@ fn id(seed: u64, slot: u128) -> String {
     shuffled.to_string()
 }
 
+/// The id of a small job, beyond those of accounts, uploads and grain carts.
+fn small_id(seed: u64, number: u32) -> String {
+    (SMALL_IDS + u128::from(seed) * (1 << 32) + u128::from(number)).to_string()
+}
+
 /// What is decided about a job before chance comes in.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
@@ -190,6 +199,8 @@ struct Plan {
     kind: Kind,
     coverage: Coverage,
     packing: Packing,
+    /// The number of a small job; none of the others.
+    small: Option<u32>,
 }
 
 fn plans() -> impl Iterator<Item = Plan> {
@@ -207,9 +218,10 @@ fn plans() -> impl Iterator<Item = Plan> {
                 _ if index % 5 == 0 => Packing::CodePage,
                 _ => Packing::Flat,
             };
-            Plan { season, field, kind, coverage: Coverage::Recorded, packing }
+            Plan { season, field, kind, coverage: Coverage::Recorded, packing, small: None }
         });
-    let broken = |season, field, kind, coverage| Plan { season, field, kind, coverage, packing: Packing::Flat };
+    let broken =
+        |season, field, kind, coverage| Plan { season, field, kind, coverage, packing: Packing::Flat, small: None };
     regular.chain([
         broken(2026, 1, Kind::Spraying, Coverage::None),
         broken(2025, 2, Kind::Planting, Coverage::Unconvertible(Failure::Convert)),
@@ -220,6 +232,20 @@ fn plans() -> impl Iterator<Item = Plan> {
         broken(2024, 5, Kind::Planting, Coverage::Unconvertible(Failure::FileNotFound)),
         broken(2024, 2, Kind::Harvest, Coverage::Unconvertible(Failure::InvalidFile)),
     ])
+}
+
+/// Small jobs of a customer's machines, in the order of their numbers from 0 on. Their ids are beyond those of all
+/// accounts, and grow with the number.
+pub(super) fn small_jobs(seed: u64, count: u32, computers: &[Computer]) -> Vec<Job> {
+    let fields = fields(seed);
+    let plans: Vec<Plan> = plans().filter(|plan| plan.coverage == Coverage::Recorded).collect();
+    let planned = (0..count).zip(plans.iter().cycle());
+    planned
+        .filter_map(|(number, plan)| {
+            let plan = Plan { packing: Packing::Flat, small: Some(number), ..*plan };
+            Some(job(seed, IDS + u128::from(number), plan, fields.get(plan.field)?, computers))
+        })
+        .collect()
 }
 
 fn job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Computer]) -> Job {
@@ -243,7 +269,8 @@ fn job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Compu
         Kind::Harvest => ("Yield", "Harvest", crop.name),
     };
     let again = if coverage == Coverage::Recorded { "" } else { " again" };
-    let name = format!("{} {season} {verb}{again}", field.name);
+    let number = plan.small.map_or_else(String::new, |number| format!(" {number}"));
+    let name = format!("{} {season} {verb}{again}{number}", field.name);
     let work = Work {
         seed: rng.u64(..),
         kind,
@@ -266,7 +293,7 @@ fn job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Compu
     let end = work.start + Duration::seconds(whole(worked));
     let created = utc(end + Duration::seconds(rng.i64(3_600..200_000)));
     let updated = created + Duration::seconds(rng.i64(60..20_000));
-    let id = id(seed, slot);
+    let id = plan.small.map_or_else(|| id(seed, slot), |number| small_id(seed, number));
     let facts = details::Facts {
         id: &id,
         product_id: self::id(seed, product_slot(kind, dry, plan.field + turn)),
@@ -289,6 +316,7 @@ fn job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Compu
         coverage,
         work,
         device: display.device_type.to_owned(),
+        ready_at_once: plan.small.is_some_and(|number| number % 2 == 0),
     }
 }
 
@@ -327,5 +355,6 @@ fn manner(rng: &mut fastrand::Rng, plan: Plan, dry: bool, polygons: bool) -> Man
         Kind::Harvest if plan.field == 0 && plan.season == SEASONS[2] => (6.096, 1, 1.8, LARGE),
         Kind::Harvest => (9.144, 1, 1.8, rng.usize(2_000..4_000)),
     };
+    let marks = if plan.small.is_some() { SMALL } else { marks };
     Manner { width, sections, speed: speed * between(rng, 0.92, 1.08), marks }
 }

@@ -46,6 +46,13 @@ pub fn account(seed: u64) -> Account {
     account::account(seed)
 }
 
+/// So many small jobs of the machines of an account, whose archives have a dozen records: for tests of many. The even
+/// ones need no time to be converted.
+#[must_use]
+pub fn small_jobs(seed: u64, count: u32, computers: &[Computer]) -> Vec<Job> {
+    account::small_jobs(seed, count, computers)
+}
+
 /// A customer's field computers and jobs.
 #[derive(Clone, Debug)]
 pub struct Account {
@@ -115,6 +122,8 @@ pub struct Job {
     pub detail: Value,
     /// Whether there is anything to convert.
     pub coverage: Coverage,
+    /// Whether its files are there when they are first asked for.
+    pub ready_at_once: bool,
     work: work::Work,
     device: String,
 }
@@ -172,6 +181,13 @@ pub struct Total {
 }
 
 impl Job {
+    /// The same job with other measurements, as when its file was uploaded once more.
+    #[must_use]
+    pub fn revised(&self, revision: u64) -> Self {
+        let work = work::Work { seed: self.work.seed.wrapping_add(revision), ..self.work.clone() };
+        Self { work, ..self.clone() }
+    }
+
     /// The zip of shape files.
     pub fn shapefile_zip(&self) -> Result<Vec<u8>> {
         self.convertible()?;
