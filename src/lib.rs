@@ -37,6 +37,9 @@ pub mod transport;
 /// What users do with the service: calls, pages, downloads, uploads, conversions.
 pub mod client;
 
+/// A whole account on one's own disk.
+pub mod mirror;
+
 /// The whole service on loopback, with fields of known truth.
 pub mod sandbox;
 

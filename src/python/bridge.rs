@@ -141,6 +141,15 @@ pub(super) fn let_go(object: Py<PyAny>) {
 
 /// Waits for `future` in this thread, with the GIL released; a signal ends the wait and drops the future.
 pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
+    wait_telling(py, future, |_| Ok(()))
+}
+
+/// The same, and calls `tell` in this thread between the turns and at the end; what it raises ends the wait like a signal.
+pub(super) fn wait_telling<'py, T: Send>(
+    py: Python<'py>,
+    future: impl Future<Output = Result<T>> + Send,
+    mut tell: impl FnMut(Python<'py>) -> PyResult<()>,
+) -> PyResult<T> {
     let bridge = bridge(py)?;
     let mut future = pin!(future);
     loop {
@@ -153,10 +162,12 @@ pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<
                 turn
             })
         });
-        match turn {
-            Ok(outcome) => return outcome.map_err(|error| errors::raise(py, &error)),
-            Err(_) => py.check_signals()?,
+        if let Ok(outcome) = turn {
+            tell(py)?;
+            return outcome.map_err(|error| errors::raise(py, &error));
         }
+        py.check_signals()?;
+        tell(py)?;
     }
 }
 

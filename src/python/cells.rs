@@ -30,8 +30,12 @@ pub(super) fn append(values: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<
     } else if let Some(array) = primitive::<Date32Type>(array) {
         (0..array.len()).try_for_each(|index| values.append(whole(array, index).then(|| array.value_as_date(index))))
     } else if let Some(array) = primitive::<TimestampMicrosecondType>(array) {
-        let time = |index| array.value_as_datetime(index).map(|time| time.and_utc());
-        (0..array.len()).try_for_each(|index| values.append(whole(array, index).then(|| time(index)).flatten()))
+        let time = |index| whole(array, index).then(|| array.value_as_datetime(index)).flatten();
+        if array.timezone().is_some() {
+            (0..array.len()).try_for_each(|index| values.append(time(index).map(|time| time.and_utc())))
+        } else {
+            (0..array.len()).try_for_each(|index| values.append(time(index)))
+        }
     } else {
         Err(PyTypeError::new_err(format!("cells of the type {} have no Python value", array.data_type())))
     }

@@ -34,7 +34,8 @@ pub(super) struct Client {
 }
 
 impl Client {
-    fn core(&self) -> Result<core::Client> {
+    /// The client of this process.
+    pub(super) fn core(&self) -> Result<core::Client> {
         self.core.get(|| core::Client::new(self.config.clone())).cloned()
     }
 

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, StructArray};
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
@@ -84,6 +85,22 @@ pub(super) fn schema<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
 
+/// The batch as an Arrow C array with its schema.
+pub(super) fn array<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, PyTuple>> {
+    let array = FFI_ArrowArray::new(&StructArray::from(batch.clone()).into_data());
+    let array = PyCapsule::new_with_value(py, array, c"arrow_array")?;
+    (schema(py, &batch.schema())?, array).into_pyobject(py)
+}
+
+/// The words of an error for a consumer of Arrow, which makes an error of its own of them.
+pub(super) fn told(py: Python<'_>, error: &PyErr) -> String {
+    if error.is_instance_of::<PyKeyboardInterrupt>(py) {
+        // The consumer does not know this one, so the interrupt is raised again behind it.
+        let _ = py.import("_thread").and_then(|module| module.call_method0("interrupt_main"));
+    }
+    error.to_string()
+}
+
 /// A list that is read while a consumer of Arrow asks for batches, in whatever thread it does that.
 pub(super) struct Reader {
     process: u32,
@@ -108,13 +125,7 @@ impl Reader {
                 self.tell.as_ref().map(|tell| tell.call0(py)).transpose()?;
                 page
             };
-            read().map_err(|error: PyErr| {
-                if error.is_instance_of::<PyKeyboardInterrupt>(py) {
-                    // The consumer makes an error of its own of this one, so the interrupt is raised again behind it.
-                    let _ = py.import("_thread").and_then(|module| module.call_method0("interrupt_main"));
-                }
-                error.to_string()
-            })
+            read().map_err(|error: PyErr| told(py, &error))
         });
         outcome.unwrap_or_else(|| Err("the interpreter is ending".to_owned()))
     }

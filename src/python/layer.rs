@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use arrow_array::RecordBatchIterator;
+use arrow_array::{RecordBatch, RecordBatchIterator};
 use bytes::Bytes;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
 
 use super::{bridge, cells, errors, frames};
 use crate::archive::{self, Limits, Options, Source};
@@ -23,6 +23,16 @@ pub(super) struct Layer {
 impl Layer {
     pub(super) fn new(layer: records::Layer) -> Self {
         Self { layer }
+    }
+
+    /// Its records, where they are one batch.
+    pub(super) fn into_batch(self) -> Option<RecordBatch> {
+        self.layer.batches().first().cloned()
+    }
+
+    /// A copy, which shares the columns.
+    pub(super) fn records(&self) -> records::Layer {
+        self.layer.clone()
     }
 
     /// Does `work` on a copy, which shares the columns, so that signals are looked for meanwhile.
@@ -103,15 +113,7 @@ impl Layer {
     /// Code, message, member and record of each diagnostic.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let facts = |diagnostic: &records::Diagnostic| {
-            let facts = PyDict::new(py);
-            facts.set_item("code", diagnostic.code)?;
-            facts.set_item("message", &diagnostic.message)?;
-            facts.set_item("member", diagnostic.member.as_deref())?;
-            facts.set_item("record", diagnostic.record)?;
-            Ok(facts)
-        };
-        self.layer.diagnostics().iter().map(facts).collect()
+        self.layer.diagnostics().iter().map(|note| facts(py, note)).collect()
     }
 
     /// A consumer may ask for other types; the protocol lets a producer keep its own, and the consumer then casts.
@@ -124,6 +126,23 @@ impl Layer {
         drop(requested_schema);
         let batches: Vec<_> = self.layer.batches().iter().cloned().map(Ok).collect();
         frames::stream(py, RecordBatchIterator::new(batches, self.layer.schema()))
+    }
+
+    /// The records of a batch as an Arrow C array.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        drop(requested_schema);
+        match self.layer.batches() {
+            [batch] => frames::array(py, batch),
+            several => {
+                let message = format!("a layer of {} batches is no single array: take it as a stream", several.len());
+                Err(PyValueError::new_err(message))
+            }
+        }
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
@@ -157,9 +176,24 @@ impl Layer {
         self.compute(py, move |layer, cancel| layer.write_parquet(&path, cancel))
     }
 
-    /// The area of the polygons in square metres.
-    fn area(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        self.compute(py, |layer, _| layer.area())
+    /// The area of the polygons in square metres, or in the square of the layer's own unit.
+    fn area(&self, py: Python<'_>, as_is: bool) -> PyResult<Option<f64>> {
+        self.compute(py, move |layer, _| layer.area(as_is))
+    }
+
+    /// A text about it and the bytes of its columns, which `of_parts` makes the same layer of, in any process.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<(String, Vec<Bound<'py, PyBytes>>)> {
+        let (about, buffers) = self.layer.parts().map_err(|error| errors::raise(py, &error))?;
+        Ok((about, buffers.iter().map(|buffer| PyBytes::new(py, buffer)).collect()))
+    }
+
+    /// The layer of these parts.
+    #[staticmethod]
+    #[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
+    fn of_parts(py: Python<'_>, about: &str, buffers: Vec<PyBackedBytes>) -> PyResult<Self> {
+        let buffers: Vec<&[u8]> = buffers.iter().map(|buffer| &**buffer).collect();
+        let layer = records::Layer::of_parts(about, &buffers).map_err(|error| errors::raise(py, &error))?;
+        Ok(Self { layer })
     }
 
     #[pyo3(signature = (*, column, title, unit, width, as_is))]
@@ -175,6 +209,16 @@ impl Layer {
         let options = Picture { column, title, unit, width, as_is };
         self.compute(py, move |layer, _| layer.picture(&options))
     }
+}
+
+/// Code, message, member and record of a diagnostic.
+pub(super) fn facts<'py>(py: Python<'py>, diagnostic: &records::Diagnostic) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("code", diagnostic.code)?;
+    facts.set_item("message", &diagnostic.message)?;
+    facts.set_item("member", diagnostic.member.as_deref())?;
+    facts.set_item("record", diagnostic.record)?;
+    Ok(facts)
 }
 
 /// How to read an archive, as `headland.archives` hands it over.
@@ -207,7 +251,7 @@ impl Reading {
     }
 }
 
-fn bounds((members, bytes, ratio, nesting, name): Bounds) -> Limits {
+pub(super) fn bounds((members, bytes, ratio, nesting, name): Bounds) -> Limits {
     Limits { members, bytes, ratio, nesting, name }
 }
 
@@ -240,9 +284,19 @@ pub(super) fn read(py: Python<'_>, source: Given, reading: Reading) -> PyResult<
     bridge::compute(py, move |_| read_named(&source, options).map_err(about_archive)).map(Layer::new)
 }
 
-/// Reads a layer whose wanted columns may name the geometry, as `Layer.columns` does: it always comes along.
-fn read_named(source: &Source, mut options: Options) -> Result<records::Layer> {
-    let error = match records::read(source, &options) {
+/// Reads a layer whose wanted columns may name the geometry.
+fn read_named(source: &Source, options: Options) -> Result<records::Layer> {
+    let has_geometry = |layer: &records::Layer| layer.geometry_column().is_some();
+    with_named_geometry(options, |options| records::read(source, options), has_geometry)
+}
+
+/// Reads with wanted columns that may name the geometry, as `Layer.columns` does: it always comes along.
+pub(super) fn with_named_geometry<T>(
+    mut options: Options,
+    read: impl Fn(&Options) -> Result<T>,
+    has_geometry: impl Fn(&T) -> bool,
+) -> Result<T> {
+    let error = match read(&options) {
         Err(error) if error.kind() == Kind::Value => error,
         outcome => return outcome,
     };
@@ -250,12 +304,15 @@ fn read_named(source: &Source, mut options: Options) -> Result<records::Layer> {
     let (Some(columns), Some(unknown)) = (&mut options.columns, &error.facts().field) else { return Err(error) };
     // The name has a number where the file has a column of that name.
     let mut parts = unknown.splitn(2, '_');
-    if parts.next() != Some("geometry") || parts.next().is_some_and(|number| number.parse::<u32>().is_err()) {
+    if parts.next() != Some("geometry")
+        || parts.next().is_some_and(|number| number.parse::<u32>().is_err())
+        || !columns.contains(unknown)
+    {
         return Err(error);
     }
     columns.retain(|name| name != unknown);
-    let layer = records::read(source, &options)?;
-    if layer.geometry_column().is_some() { Ok(layer) } else { Err(error) }
+    let found = read(&options)?;
+    if has_geometry(&found) { Ok(found) } else { Err(error) }
 }
 
 /// Reads the file of a job: neither the layer nor an error could say where the bytes came from.
@@ -289,6 +346,6 @@ pub(super) fn layers(py: Python<'_>, source: Given, limits: Bounds) -> PyResult<
 }
 
 /// A file that is not there is an archive that cannot be read, to whoever reads archives.
-fn about_archive(error: Error) -> Error {
+pub(super) fn about_archive(error: Error) -> Error {
     if error.kind() == Kind::File { error.as_kind(Kind::Archive) } else { error }
 }

@@ -12,12 +12,16 @@ mod facts;
 mod frames;
 mod layer;
 mod listing;
+mod mirror;
 mod pages;
 mod process;
+mod reader;
 mod sandbox;
 mod secret;
 mod settings;
 mod table;
+mod times;
+mod tree;
 mod values;
 
 /// What `python/headland` stands on; its stub is `python/headland/_core.pyi`.
@@ -36,13 +40,21 @@ mod _core {
     #[pymodule_export]
     use super::listing::Listing;
     #[pymodule_export]
+    use super::mirror::Mirror;
+    #[pymodule_export]
     use super::pages::Pages;
+    #[pymodule_export]
+    use super::reader::{Reader, open_reader};
     #[pymodule_export]
     use super::sandbox::Sandbox;
     #[pymodule_export]
     use super::secret::Secret;
     #[pymodule_export]
     use super::table::{openapi, parameters, rows};
+    #[pymodule_export]
+    use super::times::{LocalTimes, local_times, with_times};
+    #[pymodule_export]
+    use super::tree::read_tree;
 
     use pyo3::prelude::*;
 

@@ -32,13 +32,14 @@ pub(super) struct Sandbox {
 #[pymethods]
 impl Sandbox {
     #[new]
-    #[pyo3(signature = (*, data, port, seed, rate_limits, sliding, conversion_time, variants, moved_clock))]
+    #[pyo3(signature = (*, data, port, seed, small_jobs, rate_limits, sliding, conversion_time, variants, moved_clock))]
     #[expect(clippy::too_many_arguments, reason = "the settings of the service, by keyword")]
     fn new(
         py: Python<'_>,
         data: Option<PathBuf>,
         port: u16,
         seed: u64,
+        small_jobs: Option<u32>,
         rate_limits: Vec<(u32, f64)>,
         sliding: bool,
         conversion_time: f64,
@@ -49,6 +50,7 @@ impl Sandbox {
             data,
             port,
             seed,
+            small_jobs,
             rate_limits: windows(rate_limits)?,
             sliding,
             conversion_time: seconds("conversion_time", conversion_time)?,
@@ -100,6 +102,19 @@ impl Sandbox {
             running.advance(by);
             Ok(())
         })
+    }
+
+    /// Adds a small job and gives its id.
+    fn add_job(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(|running| running.add_job().map_err(|error| errors::raise(py, &error)))
+    }
+
+    fn change_job(&self, py: Python<'_>, id: &str) -> PyResult<()> {
+        self.with(|running| running.change_job(id).map_err(|error| errors::raise(py, &error)))
+    }
+
+    fn remove_job(&self, py: Python<'_>, id: &str) -> PyResult<()> {
+        self.with(|running| running.remove_job(id).map_err(|error| errors::raise(py, &error)))
     }
 
     fn add_fault(&self, py: Python<'_>, endpoint: &str, kind: &str, times: u32) -> PyResult<()> {

@@ -1,0 +1,96 @@
+//! The digest of a layer's rows as its archive gives them: what proves later that a part still says what the archive says.
+//!
+//! It is SHA-256 over the columns in their order: the name, a zero, the type, a zero, then one byte a row that says
+//! whether there is a value, then the values, those that are null as zeros or nothing. Numbers are little endian, texts
+//! and bytes are their lengths as eight bytes each and then all of them. Coordinates are those of the archive: other
+//! machines may round a transformed one otherwise.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use sha2::{Digest as _, Sha256};
+
+use crate::layer::Layer;
+use crate::mirror::store::hex;
+
+/// Bytes that are gathered before they are hashed.
+const ROOM: usize = 64 * 1024;
+
+/// The digest, as 64 hexadecimal digits.
+pub(super) fn of(layer: &Layer) -> String {
+    let mut digest = Gathered { hash: Sha256::new(), bytes: Vec::with_capacity(ROOM) };
+    for (at, field) in layer.schema().fields().iter().enumerate() {
+        digest.add(field.name().as_bytes());
+        digest.add(&[0]);
+        digest.add(field.data_type().to_string().as_bytes());
+        digest.add(&[0]);
+        let arrays: Vec<&ArrayRef> = layer.batches().iter().filter_map(|batch| batch.columns().get(at)).collect();
+        for array in &arrays {
+            (0..array.len()).for_each(|row| digest.add(&[u8::from(array.is_valid(row))]));
+        }
+        if matches!(field.data_type(), DataType::LargeUtf8 | DataType::LargeBinary) {
+            for array in &arrays {
+                texts(array, &mut |value| digest.add(&(value.len() as u64).to_le_bytes()));
+            }
+            for array in &arrays {
+                texts(array, &mut |value| digest.add(value));
+            }
+        } else {
+            for array in &arrays {
+                numbers(array, &mut digest);
+            }
+        }
+    }
+    digest.hash.update(&digest.bytes);
+    hex(&digest.hash.finalize())
+}
+
+struct Gathered {
+    hash: Sha256,
+    bytes: Vec<u8>,
+}
+
+impl Gathered {
+    #[inline]
+    fn add(&mut self, bytes: &[u8]) {
+        if self.bytes.len().saturating_add(bytes.len()) > ROOM {
+            self.hash.update(&self.bytes);
+            self.bytes.clear();
+        }
+        if bytes.len() > ROOM {
+            self.hash.update(bytes);
+        } else {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+}
+
+/// Each text or run of bytes, an empty one for null.
+fn texts(array: &ArrayRef, each: &mut dyn FnMut(&[u8])) {
+    let value = |row: usize| match array.data_type() {
+        DataType::LargeUtf8 => array.as_string::<i64>().value(row).as_bytes(),
+        _ => array.as_binary::<i64>().value(row),
+    };
+    (0..array.len()).for_each(|row| each(if array.is_valid(row) { value(row) } else { &[] }));
+}
+
+/// Each number, zeros for null. Layers have no other types than numbers of a fixed width, logicals, texts and bytes.
+fn numbers(array: &ArrayRef, digest: &mut Gathered) {
+    if let Some(values) = array.as_boolean_opt() {
+        (0..array.len()).for_each(|row| digest.add(&[u8::from(array.is_valid(row) && values.value(row))]));
+        return;
+    }
+    let width = array.data_type().primitive_width().unwrap_or(1);
+    let data = array.to_data();
+    let start = data.offset().saturating_mul(width);
+    let end = start.saturating_add(array.len().saturating_mul(width));
+    let bytes = data.buffers().first().and_then(|buffer| buffer.get(start..end)).unwrap_or_default();
+    if array.null_count() == 0 {
+        digest.add(bytes);
+        return;
+    }
+    let nothing = [0; 16];
+    for (row, value) in bytes.chunks_exact(width).enumerate() {
+        digest.add(if array.is_valid(row) { value } else { nothing.get(..width).unwrap_or_default() });
+    }
+}

@@ -1,0 +1,145 @@
+//! `manifest.json` of a generation: each file of it, and for each row of the dataset the archive that it came from.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Origin;
+use crate::error::{Error, Kind, Result};
+use crate::mirror::disk::Disk;
+
+/// The name of the file in its generation.
+pub(super) const NAME: &str = "manifest.json";
+
+/// Raised when parts are written otherwise than before, so that they are all written anew.
+const FORMAT: u32 = 1;
+
+/// All that a generation holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    pub(super) format: u32,
+    /// The version of headland that read the archives.
+    pub(super) headland: String,
+    pub(super) generation: u64,
+    /// The rows of all parts.
+    pub(super) rows: u64,
+    pub(super) parts: Vec<Part>,
+    pub(super) catalog: Vec<Table>,
+}
+
+/// A file of the dataset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Part {
+    /// Its path in the generation, with `/` between folders.
+    pub(super) path: String,
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+    pub(super) sha256: String,
+    pub(super) row_groups: usize,
+    /// West, south, east and north of all its places, in the coordinates of the part.
+    pub(super) bbox: Option<[f64; 4]>,
+    /// Where its rows come from, in their order.
+    pub(super) origins: Vec<Source>,
+}
+
+/// One layer of one archive in a part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Source {
+    /// `job` or `cart`.
+    pub(super) kind: String,
+    pub(super) job_id: String,
+    /// The name of the job.
+    pub(super) name: String,
+    /// What made the job, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) display: Option<String>,
+    pub(super) layer: String,
+    /// The digest of the archive.
+    pub(super) archive: String,
+    pub(super) first_row: u64,
+    pub(super) rows: u64,
+    /// The digest of the rows as the archive gives them; see [`super::digest`].
+    pub(super) digest: String,
+    /// The coordinate system of the archive: `EPSG:32612`, its name, or none where it is unknown.
+    pub(super) crs: Option<String>,
+    /// How many diagnostics reading gave.
+    pub(super) diagnostics: usize,
+    pub(super) bbox: Option<[f64; 4]>,
+}
+
+/// A file of the catalog.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Table {
+    pub(super) path: String,
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+    pub(super) sha256: String,
+}
+
+impl Manifest {
+    pub(super) fn new(generation: u64, parts: Vec<Part>, catalog: Vec<Table>) -> Self {
+        let rows = parts.iter().map(|part| part.rows).fold(0, u64::saturating_add);
+        Self { format: FORMAT, headland: version(), generation, rows, parts, catalog }
+    }
+
+    /// The manifest of a generation; an error where it cannot be read.
+    pub(super) fn read(generation: &Path) -> Result<Self> {
+        let path = generation.join(NAME);
+        let bytes = std::fs::read(&path).map_err(|cause| Error::file("read", &path, &cause))?;
+        serde_json::from_slice(&bytes).map_err(|cause| {
+            let message = format!("`{}` is damaged ({cause}): publish the mirror again", path.display());
+            Error::new(Kind::File, message)
+        })
+    }
+
+    /// Whether its parts may stand beside new ones: a reader of another version may give other rows.
+    pub(super) fn is_ours(&self) -> bool {
+        self.format == FORMAT && self.headland == version()
+    }
+
+    /// Writes it, as the last file of its generation.
+    pub(super) fn write(&self, disk: &Disk, generation: &Path) -> Result<()> {
+        let bytes = serde_json::to_vec(self)
+            .map_err(|cause| Error::new(Kind::File, format!("the manifest cannot be written: {cause}")))?;
+        let mut part = disk.create_part(generation, NAME)?;
+        part.write_all(&bytes).map_err(|cause| part.failed(&cause))?;
+        part.keep(&generation.join(NAME))
+    }
+
+    /// Whether it says the same of the same files; generations differ by their numbers alone then.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        self.format == other.format
+            && self.headland == other.headland
+            && self.parts == other.parts
+            && self.catalog == other.catalog
+    }
+
+    /// Whether all its files stand in its generation, as long as they were.
+    pub(super) fn is_there(&self, generation: &Path) -> bool {
+        let parts = self.parts.iter().map(|part| (&part.path, part.bytes));
+        let tables = self.catalog.iter().map(|table| (&table.path, table.bytes));
+        parts.chain(tables).all(|(path, bytes)| {
+            std::fs::metadata(generation.join(path)).is_ok_and(|found| found.is_file() && found.len() == bytes)
+        })
+    }
+}
+
+impl Part {
+    /// The folder that it is in, as `dataset/job_type=.../year=.../columns=...`.
+    pub(super) fn folder(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+}
+
+impl Source {
+    /// Takes over what may change of a job while its archive stays.
+    pub(super) fn refresh(&mut self, origin: &Origin) {
+        self.name.clone_from(&origin.name);
+        self.display.clone_from(&origin.display);
+    }
+}
+
+pub(super) fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}

@@ -1,0 +1,326 @@
+//! The dataset: all archives as few large GeoParquet files, published at once; a pure function of what is wanted and of
+//! the generation before.
+
+mod catalog;
+mod digest;
+mod manifest;
+mod order;
+mod part;
+mod place;
+mod plan;
+mod rows;
+mod verify;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use chrono::{DateTime, Utc};
+
+use self::manifest::Manifest;
+use self::part::{Groups, Output};
+use self::plan::{Piece, Plan};
+use super::{Disk, Folder, ItemKind, store};
+use crate::error::{Error, Kind, Result};
+use crate::layer::Cancel;
+pub use verify::{mend, verify};
+
+/// An archive whose rows are wanted in the dataset.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// What its record is.
+    pub kind: ItemKind,
+    /// The id of the record.
+    pub job_id: String,
+    /// The digest of the archive.
+    pub sha256: String,
+    /// Where the archive is.
+    pub archive: PathBuf,
+    /// The service's Job Type; grain carts have one of their own whatever stands here.
+    pub job_type: String,
+    /// When the job was started: its year decides on the folder.
+    pub start: Option<DateTime<Utc>>,
+    /// When the record was made, whose year stands in for an unknown start.
+    pub created: Option<DateTime<Utc>>,
+    /// What made the job, such as the `SoftwareVersion` of its display.
+    pub display: Option<String>,
+    /// The name of the record.
+    pub name: String,
+}
+
+/// How large the files are meant to be; a single layer that is larger is one file all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Rows of a part: 1,000,000.
+    pub rows: u64,
+    /// Bytes of a part, and of the rows that are kept in memory between two passes over the archives: 128 MiB.
+    pub bytes: u64,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { rows: 1_000_000, bytes: 128 << 20 }
+    }
+}
+
+/// What was published.
+#[derive(Debug)]
+pub struct Published {
+    /// The generation that is current now; the one before where nothing has changed.
+    pub generation: u64,
+    /// Parts that were written.
+    pub parts_written: usize,
+    /// Parts that are the same files as before.
+    pub parts_kept: usize,
+    /// The rows of the dataset.
+    pub rows: u64,
+    /// Archives that are not in it, each with the reason.
+    pub refused: Vec<Refusal>,
+}
+
+/// An archive that is not in the dataset.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// What its record is.
+    pub kind: ItemKind,
+    /// The id of the record.
+    pub job_id: String,
+    /// The digest of the archive.
+    pub sha256: String,
+    /// Why. Of the kind `Archive`, what the archive holds is the cause; of the kind `File`, it cannot be opened, or it is
+    /// not the archive any more that was taken in.
+    pub error: Error,
+}
+
+impl Refusal {
+    fn of(origin: &Origin, mut error: Error) -> Self {
+        if error.kind() == Kind::Archive
+            && store::digest(&origin.archive, &Cancel::default()).is_ok_and(|(found, ..)| found != origin.sha256)
+        {
+            // What was taken in may well be whole, so that nothing is held against it.
+            let path = origin.archive.display();
+            let message = format!("`{path}` was damaged on this disk ({}): fetch it anew", error.message());
+            error = Error::new(Kind::File, message);
+        }
+        Self { kind: origin.kind, job_id: origin.job_id.clone(), sha256: origin.sha256.clone(), error }
+    }
+}
+
+/// Why parts could not be written.
+enum Stop {
+    /// An archive cannot be read, or is not what it was.
+    Refused(usize, Error),
+    /// Anything else.
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Publishes the rows of all archives that are wanted and the tables of the catalog as the next generation, or leaves
+/// the one that is current where nothing has changed. Readers see the old state or the new one, whatever happens.
+///
+/// Only parts with changed, new or gone jobs are written, besides small ones that get more rows; all others are the same
+/// files. An archive that cannot be read is refused, and the others are published without it.
+pub fn publish(
+    folder: &Folder,
+    wanted: &[Origin],
+    tables: &[(String, RecordBatch)],
+    cancel: &Cancel,
+) -> Result<Published> {
+    publish_in(folder, wanted, tables, Sizes::default(), cancel)
+}
+
+/// The same with parts of other sizes.
+pub fn publish_in(
+    folder: &Folder,
+    wanted: &[Origin],
+    tables: &[(String, RecordBatch)],
+    sizes: Sizes,
+    cancel: &Cancel,
+) -> Result<Published> {
+    let mut wanted = wanted.to_vec();
+    wanted.sort_by(|a, b| (a.kind.word(), &a.job_id).cmp(&(b.kind.word(), &b.job_id)));
+    wanted.dedup_by(|a, b| (a.kind.word(), &a.job_id) == (b.kind.word(), &b.job_id));
+    let current = folder.current()?;
+    // One that cannot be read is as good as none: all rows come from the archives.
+    let last = current.as_ref().and_then(|current| Some((current, Manifest::read(&current.path).ok()?)));
+    let mut refused = Vec::new();
+    let mut again = false;
+    loop {
+        match Work::begin(folder, last.as_ref().map(|(at, last)| (&*at.path, last)), sizes, cancel)
+            .publish(&wanted, tables, again)?
+        {
+            Outcome::Done(mut published) => {
+                refused.append(&mut published.refused);
+                published.refused = refused;
+                return Ok(published);
+            }
+            Outcome::Without(refusals) => {
+                let out: BTreeSet<(&str, &str)> =
+                    refusals.iter().map(|refusal| (refusal.kind.word(), &*refusal.job_id)).collect();
+                wanted.retain(|origin| !out.contains(&(origin.kind.word(), &*origin.job_id)));
+                refused.extend(refusals);
+                again = true;
+            }
+        }
+    }
+}
+
+enum Outcome {
+    Done(Published),
+    /// These archives are to be left out, and the work to be begun anew.
+    Without(Vec<Refusal>),
+}
+
+/// One attempt at a publication.
+struct Work<'a> {
+    folder: &'a Folder,
+    /// The last generation that can be read, and where it is.
+    last: Option<(&'a Path, &'a Manifest)>,
+    sizes: Sizes,
+    cancel: &'a Cancel,
+}
+
+impl<'a> Work<'a> {
+    fn begin(folder: &'a Folder, last: Option<(&'a Path, &'a Manifest)>, sizes: Sizes, cancel: &'a Cancel) -> Self {
+        Self { folder, last, sizes, cancel }
+    }
+
+    fn publish(&self, wanted: &[Origin], tables: &[(String, RecordBatch)], again: bool) -> Result<Outcome> {
+        let usable = self.last.filter(|(_, last)| last.is_ours());
+        let is_there = |part: &manifest::Part| {
+            let found = usable.and_then(|(path, _)| fs::metadata(path.join(&part.path)).ok());
+            found.is_some_and(|found| found.is_file() && found.len() == part.bytes)
+        };
+        let Plan { kept, written, refused } =
+            plan::plan(usable.map(|(_, last)| last), &is_there, wanted, self.sizes, again, self.cancel)?;
+        let draft = self.folder.draft()?;
+        let (disk, to) = (self.folder.disk(), draft.path());
+        disk.make_folder(&to.join("dataset"))?;
+        let catalog = catalog::write(disk, to, tables, self.cancel)?;
+        for part in &kept {
+            self.cancel.check()?;
+            if let Some((from, _)) = usable {
+                make_folders(disk, to, part.folder())?;
+                disk.link_or_copy(&from.join(&part.path), &to.join(&part.path))?;
+            }
+        }
+        let (parts_kept, mut parts) = (kept.len(), kept);
+        for (folder, pieces) in written {
+            make_folders(disk, to, &folder)?;
+            match self.write(to, draft.number(), &folder, pieces, wanted) {
+                Ok(new) => parts.extend(new),
+                Err(Stop::Failed(error)) => return Err(error),
+                Err(Stop::Refused(at, error)) => {
+                    let mut all = refused;
+                    all.extend(
+                        wanted
+                            .get(at)
+                            .map(|origin| plan::refused(error).map(|error| Refusal::of(origin, error)))
+                            .transpose()?,
+                    );
+                    return Ok(Outcome::Without(all));
+                }
+            }
+        }
+        let parts_written = parts.len().saturating_sub(parts_kept);
+        parts.sort_by(|a, b| a.path.cmp(&b.path));
+        let manifest = Manifest::new(draft.number(), parts, catalog);
+        if let Some((_, last)) = self.last.filter(|(at, last)| last.says_the_same(&manifest) && last.is_there(at)) {
+            let generation = last.generation;
+            return Ok(Outcome::Done(Published { generation, parts_written, parts_kept, rows: last.rows, refused }));
+        }
+        manifest.write(disk, to)?;
+        self.cancel.check()?;
+        let generation = draft.publish()?.number;
+        Ok(Outcome::Done(Published { generation, parts_written, parts_kept, rows: manifest.rows, refused }))
+    }
+
+    /// Writes the parts of one folder.
+    fn write(
+        &self,
+        to: &Path,
+        generation: u64,
+        folder: &str,
+        pieces: Vec<Piece>,
+        wanted: &[Origin],
+    ) -> std::result::Result<Vec<manifest::Part>, Stop> {
+        let mut pieces = ordered(pieces, wanted).into_iter().peekable();
+        let mut parts = Vec::new();
+        while let Some(first) = pieces.next() {
+            let name = format!("part-{generation:06}-{:02}.parquet", parts.len());
+            let (origin, rows) = read(first, folder, wanted)?;
+            let mut out = Output::begin(self.folder.disk(), &to.join(folder), &name)?;
+            let mut groups = Groups::begin(&mut out, rows.columns.table.clone(), self.cancel);
+            let mut added = groups.add(origin, &rows);
+            drop(rows);
+            let is_room = |groups: &Groups<'_>, next: &Piece| {
+                groups.rows.saturating_add(next.rows) <= self.sizes.rows && groups.bytes() < self.sizes.bytes
+            };
+            while added.is_ok() {
+                let Some(piece) = pieces.next_if(|next| is_room(&groups, next)) else { break };
+                let (origin, rows) = read(piece, folder, wanted)?;
+                added = groups.add(origin, &rows);
+            }
+            let (rows, bbox) = (groups.rows, groups.bounds);
+            let finished = added.and_then(|()| groups.finish());
+            let (row_groups, origins) = finished.map_err(|error| Output::cause(&mut out, error))?;
+            let file = Output::keep(out, &to.join(folder).join(&name))?;
+            let path = format!("{folder}/{name}");
+            parts.push(manifest::Part {
+                path,
+                rows,
+                bytes: file.bytes,
+                sha256: file.sha256,
+                row_groups,
+                bbox,
+                origins,
+            });
+        }
+        Ok(parts)
+    }
+}
+
+/// The layers of a folder along the curve; what lies in one place by job and layer, so that the order is always the same.
+fn ordered(pieces: Vec<Piece>, wanted: &[Origin]) -> Vec<Piece> {
+    let boxes: Vec<_> = pieces.iter().map(|piece| piece.bounds).collect();
+    let mut placed: Vec<(u64, Piece)> = order::along_curve(&boxes).into_iter().zip(pieces).collect();
+    let id = |piece: &Piece| wanted.get(piece.origin).map(|origin| (origin.kind.word(), origin.job_id.clone()));
+    placed.sort_by_cached_key(|(place, piece)| (*place, id(piece), piece.layer.clone()));
+    placed.into_iter().map(|(_, piece)| piece).collect()
+}
+
+/// The rows of a layer that belongs into `folder`.
+fn read<'a>(piece: Piece, folder: &str, wanted: &'a [Origin]) -> std::result::Result<(&'a Origin, rows::Rows), Stop> {
+    let at = piece.origin;
+    let Some(origin) = wanted.get(at) else {
+        return Err(Stop::Failed(Error::new(Kind::Value, "an archive is in the plan that is not wanted")));
+    };
+    let rows = match piece.read {
+        Some(rows) => rows,
+        None => rows::read(origin, &piece.layer, None).map_err(|error| Stop::Refused(at, error))?,
+    };
+    if rows.folder(origin) != folder || rows.len() as u64 != piece.rows {
+        let message = format!(
+            "`{}` is not the archive that was read before: its columns or its rows are others; fetch it anew",
+            origin.archive.display()
+        );
+        return Err(Stop::Refused(at, Error::new(Kind::Archive, message)));
+    }
+    Ok((origin, rows))
+}
+
+/// Makes the folders of a path in a generation, with `/` between them.
+fn make_folders(disk: &Disk, generation: &Path, folders: &str) -> Result<()> {
+    let mut path = generation.to_owned();
+    for name in folders.split('/') {
+        path.push(name);
+        disk.make_folder(&path)?;
+    }
+    Ok(())
+}

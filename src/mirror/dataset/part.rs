@@ -1,0 +1,207 @@
+//! A part of the dataset: layers with the same columns in one file, in row groups that are each around one place.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use parquet::errors::ParquetError;
+use sha2::{Digest as _, Sha256};
+
+use super::Origin;
+use super::manifest;
+use super::order::{Sides, are_apart, joined};
+use super::rows::Rows;
+use crate::error::{Error, Kind, Result};
+use crate::layer::{Cancel, ROW_GROUP, Table, Writer, threads};
+use crate::mirror::disk::{Disk, Part};
+use crate::mirror::store::hex;
+
+/// Rows from which on a row group ends where the next job lies apart: fewer would make more groups than they spare.
+const ENOUGH: usize = 8_192;
+
+/// Rows from which on it shows whether the values of a column repeat.
+const TELLING: usize = 64;
+
+/// A file that counts and digests what is written to it.
+pub(super) struct Output {
+    part: Part,
+    hash: Sha256,
+    bytes: u64,
+    /// The error behind one that parquet tells, with what to do about it.
+    error: Option<Error>,
+}
+
+/// A file that is in its place.
+pub(super) struct Written {
+    pub(super) bytes: u64,
+    pub(super) sha256: String,
+}
+
+impl Output {
+    /// Begins a file in `folder`.
+    pub(super) fn begin(disk: &Disk, folder: &Path, name: &str) -> Result<BufWriter<Self>> {
+        let part = disk.create_part(folder, name)?;
+        let output = Self { part, hash: Sha256::new(), bytes: 0, error: None };
+        Ok(BufWriter::with_capacity(256 * 1024, output))
+    }
+
+    /// Brings it to the disk and gives it its name.
+    pub(super) fn keep(mut output: BufWriter<Self>, target: &Path) -> Result<Written> {
+        let flushed = output.flush();
+        let (output, _) = output.into_parts();
+        flushed.map_err(|cause| output.part.failed(&cause))?;
+        output.part.keep(target)?;
+        Ok(Written { bytes: output.bytes, sha256: hex(&output.hash.finalize()) })
+    }
+
+    /// The error of the disk where there was one, else `error`.
+    pub(super) fn cause(output: &mut BufWriter<Self>, error: Error) -> Error {
+        output.get_mut().error.take().unwrap_or(error)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.part.write(bytes) {
+            Ok(count) => {
+                self.hash.update(bytes.get(..count).unwrap_or_default());
+                self.bytes = self.bytes.saturating_add(count as u64);
+                Ok(count)
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => Err(cause),
+            Err(cause) => {
+                self.error = Some(self.part.failed(&cause));
+                Err(cause)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.part.flush()
+    }
+}
+
+/// What parquet says where the disk said nothing.
+#[expect(clippy::needless_pass_by_value, reason = "errors are handed on as they come")]
+pub(super) fn failed(cause: ParquetError) -> Error {
+    Error::new(Kind::File, format!("a file of the dataset cannot be written: {cause}"))
+}
+
+/// The rows of a part on their way into row groups.
+pub(super) struct Groups<'a> {
+    out: Option<&'a mut BufWriter<Output>>,
+    table: Table,
+    writer: Option<Writer<'a>>,
+    cancel: &'a Cancel,
+    /// The rows of the next row group, and the box around the jobs that they are of.
+    pending: Vec<RecordBatch>,
+    count: usize,
+    around: Option<Sides>,
+    /// What the part holds.
+    pub(super) rows: u64,
+    pub(super) bounds: Option<Sides>,
+    types: BTreeSet<u32>,
+    pub(super) origins: Vec<manifest::Source>,
+}
+
+impl<'a> Groups<'a> {
+    pub(super) fn begin(out: &'a mut BufWriter<Output>, table: Table, cancel: &'a Cancel) -> Self {
+        Self {
+            out: Some(out),
+            table,
+            writer: None,
+            cancel,
+            pending: Vec::new(),
+            count: 0,
+            around: None,
+            rows: 0,
+            bounds: None,
+            types: BTreeSet::new(),
+            origins: Vec::new(),
+        }
+    }
+
+    /// The bytes written so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.writer.as_ref().map_or(0, |writer| writer.bytes() as u64)
+    }
+
+    /// Puts a layer behind those that are there.
+    pub(super) fn add(&mut self, origin: &Origin, rows: &Rows) -> Result<()> {
+        if self.count >= ENOUGH && are_apart(self.around, rows.bounds) {
+            self.flush()?;
+        }
+        for batch in rows.batches(&origin.job_id) {
+            let batch = batch?;
+            let mut start = 0;
+            while start < batch.num_rows() {
+                let taken = ROW_GROUP.saturating_sub(self.count).min(batch.num_rows().saturating_sub(start));
+                self.pending.push(batch.slice(start, taken));
+                self.count = self.count.saturating_add(taken);
+                self.around = joined(self.around, rows.bounds);
+                start = start.saturating_add(taken);
+                if self.count >= ROW_GROUP {
+                    self.flush()?;
+                }
+            }
+        }
+        self.types.extend(rows.layer.geometry_types());
+        self.bounds = joined(self.bounds, rows.bounds);
+        let count = rows.len() as u64;
+        self.origins.push(manifest::Source {
+            kind: origin.kind.word().to_owned(),
+            job_id: origin.job_id.clone(),
+            name: origin.name.clone(),
+            display: origin.display.clone(),
+            layer: rows.name.clone(),
+            archive: origin.sha256.clone(),
+            first_row: self.rows,
+            rows: count,
+            digest: rows.digest.clone(),
+            crs: rows.crs.clone(),
+            diagnostics: rows.layer.diagnostics().len(),
+            bbox: rows.bounds,
+        });
+        self.rows = self.rows.saturating_add(count);
+        Ok(())
+    }
+
+    fn writer(&mut self) -> Result<Option<&mut Writer<'a>>> {
+        if let Some(out) = self.out.take() {
+            let table = self.table.clone();
+            // The longest of the first jobs; a handful of rows tells nothing.
+            let longest = self.pending.iter().max_by_key(|batch| batch.num_rows());
+            let sample = longest.filter(|batch| batch.num_rows() >= TELLING);
+            self.writer = Some(Writer::begin(Box::new(out), table, sample, threads(), &failed)?);
+        }
+        Ok(self.writer.as_mut())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let (cancel, pending) = (self.cancel, std::mem::take(&mut self.pending));
+        if !pending.is_empty() {
+            // The writer is begun with these rows, which tell how to write columns.
+            self.pending = pending;
+            self.writer()?;
+            let pending = std::mem::take(&mut self.pending);
+            if let Some(writer) = &mut self.writer {
+                writer.group(&pending, cancel)?;
+            }
+        }
+        self.count = 0;
+        self.around = None;
+        Ok(())
+    }
+
+    /// Writes what is left and the end of the file; gives the number of row groups.
+    pub(super) fn finish(mut self) -> Result<(usize, Vec<manifest::Source>)> {
+        self.flush()?;
+        self.writer()?;
+        let types: Vec<u32> = self.types.into_iter().collect();
+        let Some(writer) = self.writer else { return Ok((0, self.origins)) };
+        let groups = writer.groups();
+        writer.finish(&types)?;
+        Ok((groups, self.origins))
+    }
+}

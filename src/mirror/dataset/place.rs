@@ -1,0 +1,195 @@
+//! Where rows belong: the folder of a layer by its job and its columns, with the names that the columns have there.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema};
+use chrono::{Datelike, NaiveDate};
+use sha2::{Digest as _, Sha256};
+
+use super::Origin;
+use super::manifest::version;
+use crate::layer::crs::Crs;
+use crate::layer::{Layer, Table};
+use crate::mirror::ItemKind;
+use crate::mirror::store::hex;
+
+/// The columns that every part begins with.
+pub(super) const JOB_ID: &str = "job_id";
+pub(super) const LAYER: &str = "layer";
+pub(super) const JOB_ROW: &str = "job_row";
+/// How many those are.
+pub(super) const OWN: usize = 3;
+
+/// The column of geometries in WGS 84. Others have columns of their own, so that no reader of several folders takes
+/// metres for degrees: `DuckDB` refuses such a mix, geopandas and pyarrow do not.
+const GEOMETRY: &str = "geometry";
+const BOXES: &str = "bbox";
+
+/// Names that an archive's columns cannot have in the dataset, whatever the case of letters, which `DuckDB` does not tell
+/// apart: those of its own columns and of the keys in its paths.
+const RESERVED: [&str; 8] = [JOB_ID, LAYER, JOB_ROW, GEOMETRY, BOXES, "job_type", "year", "columns"];
+
+/// What readers of paths with keys take for null.
+const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// File systems have room for 255 bytes in a name.
+const LONGEST: usize = 160;
+
+/// The start of the folder of all rows of a job: `dataset/job_type=.../year=.../`.
+pub(super) fn job_folder(origin: &Origin) -> String {
+    let job_type = match origin.kind {
+        ItemKind::Cart => "GrainCart".to_owned(),
+        ItemKind::Job => encoded(&origin.job_type),
+    };
+    let year = year(origin).map_or_else(|| NULL.to_owned(), |year| year.to_string());
+    format!("dataset/job_type={job_type}/year={year}/")
+}
+
+/// The year of a job's start, else of its record; lists of grain carts have no time, but their names hold the date of the
+/// file (`<Crop>_<Field>_<JobNumber>_<YYYY-MM-DD>_<HHMMSS>_<bridge>.grc`).
+fn year(origin: &Origin) -> Option<i32> {
+    let named = || {
+        let words = origin.name.rsplit('_').filter(|_| origin.kind == ItemKind::Cart);
+        words.filter_map(|word| NaiveDate::parse_from_str(word, "%Y-%m-%d").ok()).map(|date| date.year()).next()
+    };
+    origin.start.or(origin.created).map(|time| time.year()).or_else(named)
+}
+
+/// A value as it can stand in any path: all but letters, digits, `-`, `_` and `.` is percent-encoded.
+fn encoded(value: &str) -> String {
+    let value = value.trim();
+    if value.is_empty() {
+        return NULL.to_owned();
+    }
+    let mut text = String::new();
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
+            text.push(char::from(byte));
+        } else {
+            text.push('%');
+            text.push_str(&hex(&[byte]).to_uppercase());
+        }
+    }
+    if text.len() > LONGEST {
+        // A cut inside an encoded letter would not be text when it is decoded.
+        let mut end = LONGEST - 20;
+        while !value.is_char_boundary(end / 3) {
+            end -= 3;
+        }
+        let start: String = value.get(..end / 3).map(encoded).unwrap_or_default();
+        return format!("{start}~{}", short(value.as_bytes()));
+    }
+    text
+}
+
+/// Twelve hexadecimal digits of a digest, the first of them a letter: readers take what looks like a number for one.
+fn short(bytes: &[u8]) -> String {
+    let digest = hex(&Sha256::digest(bytes));
+    let first = digest.bytes().next().map_or('a', |digit| char::from(b'a' + digit % 6));
+    format!("{first}{}", digest.get(1..12).unwrap_or_default())
+}
+
+/// What the file of a layer is like, and the key of its columns; equal keys have equal files.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    pub(super) table: Table,
+    pub(super) key: String,
+}
+
+/// The columns of a layer in the dataset.
+pub(super) fn columns(layer: &Layer) -> Columns {
+    let schema = layer.schema();
+    let geometry = layer.geometry_at();
+    let system = system(layer);
+    let (geometry_name, boxes) = (format!("{GEOMETRY}{system}"), format!("{BOXES}{system}"));
+    let names = names(&schema, geometry, &[&geometry_name, &boxes]);
+    let own = |name: &str, kind| Field::new(name, kind, false);
+    let mut fields =
+        vec![own(JOB_ID, DataType::LargeUtf8), own(LAYER, DataType::LargeUtf8), own(JOB_ROW, DataType::Int64)];
+    let mut key = Vec::new();
+    let mut last = None;
+    for (at, (field, name)) in schema.fields().iter().zip(names).enumerate() {
+        if Some(at) == geometry {
+            last = Some(of_geometry(layer, field, &geometry_name));
+            continue;
+        }
+        let mut metadata = HashMap::new();
+        let stated = field.metadata().get("unit").filter(|unit| !unit.is_empty());
+        // A unit that nobody states is unknown, which has to be said of numbers.
+        let is_number = matches!(field.data_type(), DataType::Int32 | DataType::Int64 | DataType::Float64);
+        if let Some(unit) = stated.cloned().or_else(|| is_number.then(|| "unknown".to_owned())) {
+            metadata.insert("unit".to_owned(), unit);
+        }
+        metadata.insert("headland.column".to_owned(), field.name().clone());
+        key.push(format!("{name}\n{}\n{}", field.data_type(), stated.map_or("", String::as_str)));
+        fields.push(Field::new(name, field.data_type().clone(), true).with_metadata(metadata));
+    }
+    let at = last.as_ref().map(|_| fields.len());
+    key.extend(last.as_ref().map(|_| geometry_name));
+    fields.extend(last);
+    let metadata =
+        HashMap::from([("headland.version".to_owned(), version()), ("headland.origin".to_owned(), ORIGIN.to_owned())]);
+    let table = Table {
+        schema: Arc::new(Schema::new_with_metadata(fields, metadata)),
+        geometry: at,
+        boxes,
+        crs: layer.crs_projjson().cloned(),
+        counter: Some(OWN - 1),
+    };
+    Columns { table, key: short(key.join("\n\n").as_bytes()) }
+}
+
+/// What the metadata of each part say of its rows.
+const ORIGIN: &str = "each row is the record `job_row` (from 0) of layer `layer` in the archive of job `job_id`; manifest.json \
+                      names the archive and its digest";
+
+/// Whether this is the system that the dataset is in.
+pub(super) fn is_wgs84(crs: &Crs) -> bool {
+    crs.wkt() == Crs::wgs84().wkt()
+}
+
+/// What is behind the names of the columns of places: nothing in WGS 84, else a word for the system of the archive.
+fn system(layer: &Layer) -> String {
+    match (layer.crs(), layer.crs_wkt()) {
+        (Some(crs), _) if is_wgs84(crs) => String::new(),
+        (_, Some(prj)) if !prj.is_empty() => format!("_{}", short(prj.as_bytes()).get(..6).unwrap_or_default()),
+        _ => "_unknown".to_owned(),
+    }
+}
+
+fn of_geometry(layer: &Layer, field: &Field, name: &str) -> Field {
+    let mut metadata = field.metadata().clone();
+    if let Some(prj) = layer.crs_wkt().filter(|_| !layer.crs().is_some_and(is_wgs84)) {
+        metadata.insert("headland.prj".to_owned(), prj.to_owned());
+    }
+    Field::new(name, field.data_type().clone(), true).with_metadata(metadata)
+}
+
+/// The names of the columns in the dataset: each once, and none that the dataset has itself. A column that has to give
+/// way gets a number at its end; its own name is in its metadata.
+fn names(schema: &Schema, geometry: Option<usize>, places: &[&str]) -> Vec<String> {
+    let lower = |name: &str| name.to_ascii_lowercase();
+    let others = schema.fields().iter().enumerate().filter(|(at, _)| Some(*at) != geometry);
+    let mut taken: HashSet<String> = others.map(|(_, field)| lower(field.name())).collect();
+    let mut given: HashSet<String> = RESERVED.iter().chain(places).map(|name| (*name).to_owned()).collect();
+    taken.extend(given.iter().cloned());
+    let mut next: HashMap<String, u64> = HashMap::new();
+    let mut name = |(at, field): (usize, &Arc<Field>)| {
+        if Some(at) == geometry {
+            return String::new();
+        }
+        if given.insert(lower(field.name())) {
+            return field.name().clone();
+        }
+        let number = next.entry(lower(field.name())).or_insert(1);
+        loop {
+            let name = format!("{}_{number}", field.name());
+            *number = number.saturating_add(1);
+            if taken.insert(lower(&name)) {
+                return name;
+            }
+        }
+    };
+    schema.fields().iter().enumerate().map(&mut name).collect()
+}

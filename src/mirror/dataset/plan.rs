@@ -1,0 +1,172 @@
+//! Which parts stay as they are, and which rows are written anew: a part is only touched when a job of it changed or went,
+//! or when it is small and its folder gets more rows.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::manifest::{self, Manifest};
+use super::order::Sides;
+use super::rows::{self, Rows};
+use super::{Origin, Refusal, Sizes, place};
+use crate::error::{Error, Result};
+use crate::layer::{Cancel, in_order, threads};
+
+/// A layer that is written anew.
+#[derive(Debug)]
+pub(super) struct Piece {
+    /// The place of its archive among those that are wanted.
+    pub(super) origin: usize,
+    pub(super) layer: String,
+    pub(super) rows: u64,
+    pub(super) bounds: Option<Sides>,
+    /// What was read, where there was room to keep it.
+    pub(super) read: Option<Rows>,
+}
+
+/// What a publication does.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) kept: Vec<manifest::Part>,
+    /// By folder, what is written there.
+    pub(super) written: BTreeMap<String, Vec<Piece>>,
+    pub(super) refused: Vec<Refusal>,
+}
+
+/// What a part of the last generation still has.
+struct Known<'a> {
+    part: &'a manifest::Part,
+    /// Its layers that are wanted as they are: places among its own and among those that are wanted.
+    live: Vec<(usize, usize)>,
+    is_whole: bool,
+}
+
+/// Compares what is wanted with the last generation. With `again`, archives are read before their rows are counted on,
+/// since one of them was found to be another than it was.
+pub(super) fn plan(
+    last: Option<&Manifest>,
+    is_there: &dyn Fn(&manifest::Part) -> bool,
+    wanted: &[Origin],
+    sizes: Sizes,
+    again: bool,
+    cancel: &Cancel,
+) -> Result<Plan> {
+    let by_key: HashMap<(&str, &str), usize> =
+        wanted.iter().enumerate().map(|(at, origin)| ((origin.kind.word(), &*origin.job_id), at)).collect();
+    let parts: Vec<Known<'_>> =
+        last.iter().flat_map(|last| &last.parts).map(|part| known(part, &by_key, wanted, is_there)).collect();
+    let settled: HashSet<usize> = parts.iter().flat_map(|part| &part.live).map(|(_, at)| *at).collect();
+    let mut plan = Plan::default();
+    // What is new or changed has to be read before it is known where it belongs.
+    let new: Vec<usize> = (0..wanted.len()).filter(|at| !settled.contains(at)).collect();
+    survey(&mut plan, &new, wanted, &|_, _| true, sizes, cancel)?;
+    let mut touched: BTreeSet<String> = plan.written.keys().cloned().collect();
+    let broken = parts.iter().filter(|part| !part.is_whole && !part.live.is_empty());
+    touched.extend(broken.map(|part| part.part.folder().to_owned()));
+    let mut anew: Vec<(&manifest::Part, &manifest::Source, usize)> = Vec::new();
+    for part in &parts {
+        let is_open = part.part.rows < sizes.rows / 2 && part.part.bytes < sizes.bytes / 2;
+        let live = part.live.iter().filter_map(|(source, at)| Some((part.part, part.part.origins.get(*source)?, *at)));
+        if part.is_whole && !(is_open && touched.contains(part.part.folder())) {
+            let mut kept = part.part.clone();
+            for (source, (_, at)) in kept.origins.iter_mut().zip(&part.live) {
+                if let Some(origin) = wanted.get(*at) {
+                    source.refresh(origin);
+                }
+            }
+            plan.kept.push(kept);
+        } else {
+            anew.extend(live);
+        }
+    }
+    if again {
+        let chosen: HashSet<(usize, &str)> = anew.iter().map(|(_, source, at)| (*at, &*source.layer)).collect();
+        let archives: BTreeSet<usize> = anew.iter().map(|(_, _, at)| *at).collect();
+        let archives: Vec<usize> = archives.into_iter().collect();
+        survey(&mut plan, &archives, wanted, &|at, layer| chosen.contains(&(at, layer)), sizes, cancel)?;
+    } else {
+        for (part, source, at) in anew {
+            let (layer, rows, bounds) = (source.layer.clone(), source.rows, source.bbox);
+            let piece = Piece { origin: at, layer, rows, bounds, read: None };
+            plan.written.entry(part.folder().to_owned()).or_default().push(piece);
+        }
+    }
+    Ok(plan)
+}
+
+/// What a part still has of what is wanted.
+fn known<'a>(
+    part: &'a manifest::Part,
+    by_key: &HashMap<(&str, &str), usize>,
+    wanted: &[Origin],
+    is_there: &dyn Fn(&manifest::Part) -> bool,
+) -> Known<'a> {
+    let is_live = |(at, source): (usize, &manifest::Source)| {
+        let found = *by_key.get(&(&*source.kind, &*source.job_id))?;
+        let origin = wanted.get(found)?;
+        let is_same = origin.sha256 == source.archive
+            && part.path.starts_with(&place::job_folder(origin))
+            && rows::cart_name(origin).is_none_or(|name| name == source.layer);
+        is_same.then_some((at, found))
+    };
+    let live: Vec<_> = part.origins.iter().enumerate().filter_map(is_live).collect();
+    let is_whole = live.len() == part.origins.len() && is_there(part);
+    Known { part, live, is_whole }
+}
+
+/// Reads archives to learn where their layers belong; those that cannot be read are refused.
+fn survey(
+    plan: &mut Plan,
+    archives: &[usize],
+    wanted: &[Origin],
+    is_wanted: &(dyn Fn(usize, &str) -> bool + Sync),
+    sizes: Sizes,
+    cancel: &Cancel,
+) -> Result<()> {
+    // Of several archives, each is read on one thread.
+    let each = (archives.len() > 1).then_some(1);
+    let read = |step: usize, found: &mut Option<Result<Vec<Rows>>>| {
+        cancel.check()?;
+        if let Some((at, origin)) = archives.get(step).and_then(|at| Some((*at, wanted.get(*at)?))) {
+            let layers = rows::names(origin).and_then(|names| {
+                names.iter().filter(|name| is_wanted(at, name)).map(|name| rows::read(origin, name, each)).collect()
+            });
+            *found = Some(layers);
+        }
+        Ok(())
+    };
+    // Layers that were read are kept until they are written, as long as they take no more memory than a part has bytes.
+    let (mut held, mut next) = (0_u64, archives.iter());
+    in_order(threads(), archives.len(), read, &mut |found: &mut Option<Result<Vec<Rows>>>| {
+        let (Some(at), Some(found)) = (next.next(), found.take()) else { return Ok(()) };
+        let Some(origin) = wanted.get(*at) else { return Ok(()) };
+        match found {
+            Ok(layers) => {
+                for rows in layers {
+                    let folder = rows.folder(origin);
+                    let (count, bounds, layer) = (rows.len() as u64, rows.bounds, rows.name.clone());
+                    let more = held.saturating_add(rows.memory() as u64);
+                    let has_room = more <= sizes.bytes;
+                    if has_room {
+                        held = more;
+                    }
+                    let read = has_room.then_some(rows);
+                    plan.written.entry(folder).or_default().push(Piece {
+                        origin: *at,
+                        layer,
+                        rows: count,
+                        bounds,
+                        read,
+                    });
+                }
+            }
+            Err(error) => plan.refused.push(Refusal::of(origin, refused(error)?)),
+        }
+        Ok(())
+    })
+}
+
+/// The error of an archive that is left out; one that says nothing about the archive ends the work.
+pub(super) fn refused(error: Error) -> Result<Error> {
+    /// Out of memory, and too many files open here and in the whole system.
+    const OF_THE_MACHINE: [i32; 3] = [12, 23, 24];
+    if error.facts().os_error.is_some_and(|code| OF_THE_MACHINE.contains(&code)) { Err(error) } else { Ok(error) }
+}

@@ -1,0 +1,113 @@
+//! An archive into rows of the dataset: its layers in WGS 84, each record named by its job, its layer and its number.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, LargeStringArray, RecordBatch};
+
+use super::Origin;
+use super::digest;
+use super::order::Sides;
+use super::place::{self, Columns};
+use crate::error::{Error, Kind, Result};
+use crate::layer::{self, Bounds, Layer, Options, Source};
+use crate::mirror::ItemKind;
+
+/// A layer of an archive, ready for its part.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// In WGS 84 where its system is known.
+    pub(super) layer: Layer,
+    /// Its name in the dataset.
+    pub(super) name: String,
+    pub(super) columns: Columns,
+    /// The digest of the rows as they were read.
+    pub(super) digest: String,
+    /// The coordinate system of the archive.
+    pub(super) crs: Option<String>,
+    pub(super) bounds: Option<Sides>,
+}
+
+/// The names of the layers of an archive, as they stand in the dataset.
+pub(super) fn names(origin: &Origin) -> Result<Vec<String>> {
+    if let Some(name) = cart_name(origin) {
+        return Ok(vec![name]);
+    }
+    let mut names = layer::layers(&Source::Path(origin.archive.clone()), &Options::default().limits)?;
+    // Two members of the very same name are one layer for every reader.
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    Ok(names)
+}
+
+/// The name of the one layer of a grain cart file: files of the store are called by their digests, so that the name is
+/// that of the record. None for other archives.
+pub(super) fn cart_name(origin: &Origin) -> Option<String> {
+    let is_text = origin.archive.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("grc"));
+    let end = origin.name.len().saturating_sub(4);
+    let (name, ending) = origin.name.split_at_checked(end).unwrap_or((&origin.name, ""));
+    let name = if ending.eq_ignore_ascii_case(".grc") { name } else { &origin.name };
+    (origin.kind == ItemKind::Cart && is_text).then(|| name.to_owned())
+}
+
+/// A layer of an archive as it is there.
+pub(super) fn layer(origin: &Origin, name: &str, threads: Option<usize>) -> Result<Layer> {
+    let wanted = cart_name(origin).is_none().then(|| name.to_owned());
+    let options = Options { layer: wanted, threads, ..Options::default() };
+    layer::read(&Source::Path(origin.archive.clone()), &options)
+}
+
+/// Reads a layer of an archive.
+pub(super) fn read(origin: &Origin, name: &str, threads: Option<usize>) -> Result<Rows> {
+    let layer = layer(origin, name, threads)?;
+    let digest = digest::of(&layer);
+    let crs = layer.crs().map(|crs| crs.epsg().map_or_else(|| crs.name().to_owned(), |code| format!("EPSG:{code}")));
+    // A system that cannot be brought to WGS 84, or a coordinate that lies outside of it, is no reason to lose rows:
+    // they stay as they are, in a folder of their own.
+    let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
+    let bounds = Bounds::around(layer.geometries())?.sides();
+    let columns = place::columns(&layer);
+    Ok(Rows { layer, name: name.to_owned(), columns, digest, crs, bounds })
+}
+
+impl Rows {
+    /// How many records it has.
+    pub(super) fn len(&self) -> usize {
+        self.layer.len()
+    }
+
+    /// The bytes that it takes in memory.
+    pub(super) fn memory(&self) -> usize {
+        self.layer.batches().iter().map(RecordBatch::get_array_memory_size).sum()
+    }
+
+    /// The folder of its part.
+    pub(super) fn folder(&self, origin: &Origin) -> String {
+        format!("{}columns={}", place::job_folder(origin), self.columns.key)
+    }
+
+    /// Its records as they stand in a part.
+    pub(super) fn batches(&self, job_id: &str) -> impl Iterator<Item = Result<RecordBatch>> {
+        let geometry = self.layer.geometry_at();
+        self.layer.batches().iter().scan(0_usize, move |first, batch| {
+            let rows = batch.num_rows();
+            let start = *first;
+            *first = start.saturating_add(rows);
+            Some(self.batch(job_id, batch, start, geometry))
+        })
+    }
+
+    fn batch(&self, job_id: &str, batch: &RecordBatch, start: usize, geometry: Option<usize>) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let same =
+            |text: &str| Arc::new(LargeStringArray::from_iter_values(std::iter::repeat_n(text, rows))) as ArrayRef;
+        let number = |row: usize| i64::try_from(row).unwrap_or(i64::MAX);
+        let numbers = Int64Array::from_iter_values((start..start.saturating_add(rows)).map(number));
+        let mut arrays: Vec<ArrayRef> = vec![same(job_id), same(&self.name), Arc::new(numbers)];
+        let others = batch.columns().iter().enumerate().filter(|(at, _)| Some(*at) != geometry);
+        arrays.extend(others.map(|(_, array)| Arc::clone(array)));
+        arrays.extend(geometry.and_then(|at| batch.columns().get(at)).cloned());
+        RecordBatch::try_new(Arc::clone(&self.columns.table.schema), arrays).map_err(|cause| {
+            Error::new(Kind::Archive, format!("layer `{}` has no place in the dataset: {cause}", self.name))
+        })
+    }
+}

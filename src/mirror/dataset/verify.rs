@@ -1,0 +1,152 @@
+//! Proof that the published state is whole: its files by their digests and, on demand, every row by its archive.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::manifest::{self, Manifest};
+use super::{Origin, digest, rows};
+use crate::error::Result;
+use crate::layer::{Cancel, in_order, threads};
+use crate::mirror::store::{self, Finding, Trouble};
+use crate::mirror::{Folder, ItemKind};
+
+/// What is to be done about a file of the dataset that is not as it was published.
+const AGAIN: &str = "sync again, which writes it anew from the archives";
+
+/// Compares the files of the published generation with its manifest: that each is there, byte for byte, and no other.
+/// With `deep`, every archive is read again and its rows are compared with those that were written.
+pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Finding>> {
+    let Some(current) = folder.current()? else { return Ok(Vec::new()) };
+    let manifest = match Manifest::read(&current.path) {
+        Ok(manifest) => manifest,
+        Err(error) => {
+            let path = current.path.join(manifest::NAME);
+            return Ok(vec![Finding { trouble: Trouble::Damaged, path, detail: format!("{error}; {AGAIN}") }]);
+        }
+    };
+    let mut findings = Vec::new();
+    let mut expected = BTreeSet::from([current.path.join(manifest::NAME)]);
+    let parts = manifest.parts.iter().map(|part| (&part.path, &part.sha256));
+    let tables = manifest.catalog.iter().map(|table| (&table.path, &table.sha256));
+    for (path, sha256) in parts.chain(tables) {
+        let path = current.path.join(path);
+        findings.extend(file(&path, sha256, cancel)?);
+        expected.insert(path);
+    }
+    for part in &manifest.parts {
+        let rows = part
+            .origins
+            .iter()
+            .try_fold(0_u64, |next, source| (source.first_row == next).then(|| next.saturating_add(source.rows)));
+        if rows != Some(part.rows) {
+            let detail = format!("the rows of its archives do not add up to its {} rows; {AGAIN}", part.rows);
+            findings.push(Finding { trouble: Trouble::Damaged, path: current.path.join(&part.path), detail });
+        }
+    }
+    let mut found = Vec::new();
+    files(&current.path, &mut found);
+    let extra = found.into_iter().filter(|path| !expected.contains(path));
+    findings.extend(extra.map(|path| Finding {
+        trouble: Trouble::Extra,
+        path,
+        detail: "it is not in the manifest, and readers of the folder take it for a part: delete it".to_owned(),
+    }));
+    if deep {
+        findings.extend(archives(folder, &current.path, &manifest, cancel)?);
+    }
+    Ok(findings)
+}
+
+fn file(path: &Path, sha256: &str, cancel: &Cancel) -> Result<Option<Finding>> {
+    let finding = |trouble, detail: String| Some(Finding { trouble, path: path.to_owned(), detail });
+    if !path.is_file() {
+        return Ok(finding(Trouble::Missing, AGAIN.to_owned()));
+    }
+    Ok(match store::digest(path, cancel) {
+        Ok((found, ..)) if found == sha256 => None,
+        Ok((found, ..)) => {
+            finding(Trouble::Damaged, format!("its bytes have the digest {found}, not {sha256}; {AGAIN}"))
+        }
+        Err(error) => {
+            cancel.check()?;
+            finding(Trouble::Damaged, format!("{error}; {AGAIN}"))
+        }
+    })
+}
+
+/// All files below a folder; what cannot be listed is missed where it is looked for.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() { files(&path, found) } else { found.push(path) }
+    }
+}
+
+/// Reads every archive again.
+fn archives(folder: &Folder, generation: &Path, manifest: &Manifest, cancel: &Cancel) -> Result<Vec<Finding>> {
+    let store = folder.store();
+    let sources: Vec<(&manifest::Part, &manifest::Source)> =
+        manifest.parts.iter().flat_map(|part| part.origins.iter().map(move |source| (part, source))).collect();
+    let compare = |step: usize, finding: &mut Option<Finding>| {
+        cancel.check()?;
+        *finding = sources.get(step).and_then(|(part, source)| {
+            let wrong = |trouble, path: PathBuf, detail: String| Some(Finding { trouble, path, detail });
+            let (id, layer) = (&source.job_id, &source.layer);
+            let Some(archive) = store.path_of(&source.archive) else {
+                let detail = format!("rows of {} {id} came from it; sync again to fetch it anew", source.kind);
+                return wrong(Trouble::Missing, store.path_for(&source.archive), detail);
+            };
+            let origin = origin(source, archive.clone());
+            match rows::layer(&origin, layer, Some(1)).map(|layer| digest::of(&layer)) {
+                Ok(found) if found == source.digest => None,
+                Ok(_) => {
+                    let last = source.first_row.saturating_add(source.rows);
+                    let place =
+                        format!("rows {} to {last} (layer `{layer}` of {} {id})", source.first_row, source.kind);
+                    let detail = format!("its {place} are not those of `{}`; {AGAIN}", archive.display());
+                    wrong(Trouble::Damaged, generation.join(&part.path), detail)
+                }
+                Err(error) => wrong(Trouble::Damaged, archive, format!("{error}; sync again to fetch it anew")),
+            }
+        });
+        Ok(())
+    };
+    let mut findings = Vec::new();
+    in_order(threads(), sources.len(), compare, &mut |finding: &mut Option<Finding>| {
+        findings.extend(finding.take());
+        Ok(())
+    })?;
+    Ok(findings)
+}
+
+/// What a manifest knows of an archive.
+fn origin(source: &manifest::Source, archive: PathBuf) -> Origin {
+    let is_cart = source.kind == ItemKind::Cart.word();
+    Origin {
+        kind: if is_cart { ItemKind::Cart } else { ItemKind::Job },
+        job_id: source.job_id.clone(),
+        sha256: source.archive.clone(),
+        archive,
+        job_type: String::new(),
+        start: None,
+        created: None,
+        display: source.display.clone(),
+        name: source.name.clone(),
+    }
+}
+
+/// Removes what [`verify`] found damaged or extra among the published files, so that the next publication writes it anew
+/// from the archives. Gives how many files that were; archives are left to the store.
+pub fn mend(folder: &Folder, findings: &[Finding]) -> Result<u64> {
+    let Some(current) = folder.current()? else { return Ok(0) };
+    let ours = findings
+        .iter()
+        .filter(|finding| finding.trouble != Trouble::Missing && finding.path.starts_with(&current.path));
+    let mut removed = 0;
+    for finding in ours {
+        folder.disk().remove_file(&finding.path)?;
+        removed += 1;
+    }
+    Ok(removed)
+}

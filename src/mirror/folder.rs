@@ -1,0 +1,327 @@
+//! The folder of a mirror: its layout, its one writer, its generations, and what a killed run leaves in it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::disk::{Disk, failed};
+use super::journal;
+use super::lock::Lock;
+use super::store::Store;
+use crate::error::{Error, Kind, Result};
+
+/// Everything that a mirror has at its top level. What is hidden belongs to the file browser or the user.
+const NAMES: &[&str] = &[
+    "journal.sqlite",
+    "journal.sqlite-wal",
+    "journal.sqlite-shm",
+    "journal.sqlite-journal",
+    "lock",
+    "incoming",
+    "archives",
+    "quarantine",
+    "generations",
+    "current",
+    "dataset",
+    "catalog",
+];
+
+/// The folder of a mirror, open.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    disk: Disk,
+    /// Held by the one that writes.
+    lock: Option<Lock>,
+    /// Threads take archives in and out one at a time, so that none is removed which another one has just taken in.
+    intake: Mutex<()>,
+}
+
+/// A published state of the dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// Its number; each publication has the next one.
+    pub number: u64,
+    /// Its folder.
+    pub path: PathBuf,
+}
+
+impl Folder {
+    /// Opens the mirror in `path`. For writing the folder is made where it is missing, others are kept from writing, and
+    /// what a killed run left half is removed; for reading it must be there, and nothing is changed.
+    pub fn open(path: &Path, for_writing: bool) -> Result<Self> {
+        Self::open_on(path, for_writing, Disk::default())
+    }
+
+    /// The same on a disk that is watched.
+    pub fn open_on(path: &Path, for_writing: bool, disk: Disk) -> Result<Self> {
+        // Who changes the working folder meanwhile does not move the mirror.
+        let path = &std::path::absolute(path).map_err(|cause| failed("find", path, &cause))?;
+        if !for_writing {
+            if !journal::is_made(&path.join("journal.sqlite"))? {
+                let message = format!("there is no mirror in `{}`: sync one into it first", path.display());
+                return Err(Error::new(Kind::Configuration, message));
+            }
+            return Ok(Self { path: path.to_owned(), disk, lock: None, intake: Mutex::default() });
+        }
+        disk.make_folder(path)?;
+        must_be_ours(path)?;
+        let lock = Lock::take(path)?;
+        journal::is_made(&path.join("journal.sqlite"))?;
+        let folder = Self { path: path.to_owned(), disk, lock: Some(lock), intake: Mutex::default() };
+        for name in ["incoming", "archives", "quarantine", "generations"] {
+            folder.disk.make_folder(&path.join(name))?;
+        }
+        folder.clean()?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The disk that it is on.
+    #[must_use]
+    pub fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
+    /// Whether this is the one that writes.
+    #[must_use]
+    pub fn is_for_writing(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    pub(super) fn intake(&self) -> MutexGuard<'_, ()> {
+        self.intake.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The file of the journal.
+    #[must_use]
+    pub fn journal_path(&self) -> PathBuf {
+        self.path.join("journal.sqlite")
+    }
+
+    /// The archives.
+    #[must_use]
+    pub fn store(&self) -> Store {
+        Store::new(&self.path, self.disk.clone())
+    }
+
+    /// An empty folder to download the file of the record with this stamp into. A whole file that a killed run left there
+    /// is taken in by the next one; while it is written it ends in `.part`.
+    pub fn incoming(&self, stamp: &str) -> Result<PathBuf> {
+        let folder = self.path.join("incoming").join(stamp);
+        self.disk.remove_folder(&folder)?;
+        self.disk.make_folder(&folder)?;
+        Ok(folder)
+    }
+
+    /// The whole files of `incoming`, each with the stamp of its record.
+    pub(super) fn arrivals(&self) -> Result<Vec<(String, PathBuf)>> {
+        let mut arrivals = Vec::new();
+        for folder in entries(&self.path.join("incoming"))? {
+            let Some(stamp) = name_of(&folder).filter(|_| folder.is_dir()).map(str::to_owned) else { continue };
+            let files = entries(&folder)?.into_iter().filter(|file| !is_hidden(file));
+            arrivals.extend(files.map(|file| (stamp.clone(), file)));
+        }
+        Ok(arrivals)
+    }
+
+    /// The state that is published now; `None` where there is none yet.
+    pub fn current(&self) -> Result<Option<Generation>> {
+        let link = self.path.join("current");
+        let target = match fs::read_link(&link) {
+            Ok(target) => target,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(_) if !link.is_symlink() => return Err(not_our_link(&link)),
+            Err(cause) => return Err(failed("read the link", &link, &cause)),
+        };
+        let path = self.path.join(&target);
+        let number = name_of(&path).and_then(|name| name.parse().ok());
+        Ok(number.filter(|_| path.is_dir()).map(|number| Generation { number, path }))
+    }
+
+    /// Begins the next generation.
+    pub fn draft(&self) -> Result<Draft<'_>> {
+        let generations = self.path.join("generations");
+        let newest = entries(&generations)?.iter().filter_map(|path| name_of(path)?.parse::<u64>().ok()).max();
+        let number = newest.unwrap_or(0).saturating_add(1);
+        let path = generations.join(format!("{number:06}.part"));
+        self.disk.remove_folder(&path)?;
+        self.disk.make_folder(&path)?;
+        Ok(Draft { folder: self, number, path })
+    }
+
+    /// Removes what a killed run left half: `.part` files, links and generations that nothing points to.
+    fn clean(&self) -> Result<()> {
+        let incoming = self.path.join("incoming");
+        for path in entries(&incoming)? {
+            let is_empty = path.is_dir() && {
+                self.remove_parts(&path)?;
+                entries(&path)?.iter().all(|file| is_hidden(file))
+            };
+            if is_empty {
+                self.disk.remove_folder(&path)?;
+            } else if !path.is_dir() {
+                // Files come in folders of their own, so that nobody knows what this one is of.
+                self.disk.remove_file(&path)?;
+            }
+        }
+        self.remove_parts(&self.path)?;
+        if self.current()?.is_none() {
+            self.find_current()?;
+        }
+        self.keep_newest()
+    }
+
+    /// A generation has its number once it is whole. Where nothing points to one (a kill before the first publication was
+    /// done, a copy of the mirror without its links), the newest is the published one.
+    fn find_current(&self) -> Result<()> {
+        let all = entries(&self.path.join("generations"))?;
+        let numbered = all.iter().filter_map(|path| Some((name_of(path)?.parse::<u64>().ok()?, name_of(path)?)));
+        let Some((_, name)) = numbered.max() else { return Ok(()) };
+        self.disk.swap_link(&Path::new("generations").join(name), &self.path.join("current"))
+    }
+
+    fn remove_parts(&self, folder: &Path) -> Result<()> {
+        for path in entries(folder)? {
+            if path.extension() == Some(OsStr::new("part")) && (path.is_symlink() || !path.is_dir()) {
+                self.disk.remove_file(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the published generation and the one before it.
+    fn keep_newest(&self) -> Result<()> {
+        let generations = self.path.join("generations");
+        let current = self.current()?.map_or(0, |current| current.number);
+        let mut numbered = Vec::new();
+        for path in entries(&generations)?.into_iter().filter(|path| path.is_dir()) {
+            match name_of(&path).and_then(|name| name.parse::<u64>().ok()) {
+                Some(number) if number <= current => numbered.push((number, path)),
+                _ => self.disk.remove_folder(&path)?,
+            }
+        }
+        numbered.sort();
+        for (_, path) in numbered.iter().rev().skip(2) {
+            self.disk.remove_folder(path)?;
+        }
+        Ok(())
+    }
+}
+
+/// A generation that is being made. Dropped before [`Draft::publish`], it leaves nothing.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    folder: &'a Folder,
+    number: u64,
+    path: PathBuf,
+}
+
+impl Draft<'_> {
+    /// The number that it will have.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Where its files go until it is published; they are to be on the disk by then ([`super::Part::keep`]).
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Publishes it: brings its folders to the disk, gives it its number and points `current` to it as one step. The one
+    /// before it is kept for those who are reading.
+    pub fn publish(self) -> Result<Generation> {
+        let folder = self.folder;
+        sync_tree(&folder.disk, &self.path)?;
+        let name = format!("{:06}", self.number);
+        let path = folder.path.join("generations").join(&name);
+        folder.disk.rename(&self.path, &path)?;
+        folder.disk.sync_folder(&folder.path.join("generations"))?;
+        for name in ["dataset", "catalog"] {
+            let link = folder.path.join(name);
+            let target = Path::new("current").join(name);
+            if fs::read_link(&link).is_ok_and(|found| found == target) {
+                continue;
+            }
+            if fs::symlink_metadata(&link).is_ok_and(|found| !found.is_symlink()) {
+                return Err(not_our_link(&link));
+            }
+            folder.disk.swap_link(&target, &link)?;
+        }
+        folder.disk.swap_link(&Path::new("generations").join(&name), &folder.path.join("current"))?;
+        folder.keep_newest()?;
+        Ok(Generation { number: self.number, path })
+    }
+}
+
+impl Drop for Draft<'_> {
+    fn drop(&mut self) {
+        // After `publish` there is nothing left under this name; what cannot be removed now is removed by the next run.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+fn sync_tree(disk: &Disk, folder: &Path) -> Result<()> {
+    for path in entries(folder)?.iter().filter(|path| path.is_dir()) {
+        sync_tree(disk, path)?;
+    }
+    disk.sync_folder(folder)
+}
+
+/// A folder with other things in it is not made into a mirror: somebody mistook the path.
+fn must_be_ours(path: &Path) -> Result<()> {
+    if path.join("journal.sqlite").exists() {
+        return Ok(());
+    }
+    let is_other = |found: &PathBuf| {
+        !name_of(found).is_some_and(|name| {
+            NAMES.contains(&name) || name.starts_with('.') || found.extension() == Some(OsStr::new("part"))
+        })
+    };
+    let Some(other) = entries(path)?.into_iter().find(is_other) else { return Ok(()) };
+    let message = format!(
+        "`{}` is no mirror and holds other things, such as `{}`: choose a new or an empty folder",
+        path.display(),
+        other.file_name().unwrap_or_default().to_string_lossy()
+    );
+    Err(Error::new(Kind::Configuration, message))
+}
+
+fn not_our_link(link: &Path) -> Error {
+    let message = format!(
+        "cannot use the mirror: `{}` is not the link that headland makes there; move it away and run it again",
+        link.display()
+    );
+    Error::new(Kind::File, message)
+}
+
+/// What file browsers leave.
+pub(super) fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+pub(super) fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+/// The paths in a folder, in order; none where it is missing.
+pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let fail = |cause: std::io::Error| failed("read the folder", folder, &cause);
+    let listed = match fs::read_dir(folder) {
+        Ok(listed) => listed,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(fail(cause)),
+    };
+    let mut paths =
+        listed.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>().map_err(fail)?;
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,105 @@
+//! From a finished download to a finished step: the file into the store, then the journal, then the download away.
+//!
+//! The order is what makes a kill harmless: the journal never says that there is an archive before it is in its place,
+//! and a download stays in `incoming` until the journal knows it, so that it is never fetched twice.
+
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+
+use super::folder::{Folder, name_of};
+use super::journal::{Archive, FileState, ItemKind, Journal, Look, Step};
+use super::ledger::{self, Entry};
+use super::store::{Finding, Stored, Trouble};
+use crate::error::{Kind, Result};
+
+/// Takes a whole file in as that of the record with this stamp. `also` is kept in the same step, such as the count of the
+/// call. Where the record has changed meanwhile, nothing refers to the file and [`drop_unused`] removes it.
+pub fn take_in(
+    folder: &Folder,
+    journal: &Journal,
+    item: (ItemKind, &str, &str),
+    incoming: &Path,
+    now: DateTime<Utc>,
+    also: impl FnOnce(&Step<'_>) -> Result<()>,
+) -> Result<Stored> {
+    let (kind, id, stamp) = item;
+    let _alone = folder.intake();
+    let store = folder.store();
+    let stored = store.take(incoming)?;
+    let Stored { sha256, bytes, .. } = stored.clone();
+    let file_name = name_of(incoming).unwrap_or_default().to_owned();
+    let entry = Entry {
+        account: journal.look(|look| look.about("account"))?.unwrap_or_default(),
+        kind: kind.word().to_owned(),
+        id: id.to_owned(),
+        stamp: stamp.to_owned(),
+        sha256: sha256.clone(),
+        bytes,
+        file_name: file_name.clone(),
+        taken_at: now.to_rfc3339(),
+    };
+    ledger::add(folder.disk(), folder.path(), &entry)?;
+    journal.step(|step| {
+        step.note_archive(&sha256, bytes, now)?;
+        step.set_file(kind, id, stamp, &FileState::Have(Archive { sha256, file_name, bytes }), now)?;
+        also(step)
+    })?;
+    store.release(incoming)?;
+    Ok(stored)
+}
+
+/// Puts an archive that cannot be read into quarantine, with the reason. Who had it falls back to the archive of its
+/// earlier version, where it has one.
+pub fn set_aside(folder: &Folder, journal: &Journal, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
+    let _alone = folder.intake();
+    journal.step(|step| step.put_aside(sha256, reason, now))?;
+    folder.store().quarantine(sha256)
+}
+
+/// Removes archives that nothing refers to any more and gives how many they were; called after a publication.
+pub fn drop_unused(folder: &Folder, journal: &Journal) -> Result<u64> {
+    let _alone = folder.intake();
+    let unused = journal.look(Look::unused)?;
+    for sha256 in &unused {
+        folder.store().remove(sha256)?;
+    }
+    if !unused.is_empty() {
+        journal.step(|step| unused.iter().try_for_each(|sha256| step.forget_archive(sha256)))?;
+    }
+    Ok(u64::try_from(unused.len()).unwrap_or(u64::MAX))
+}
+
+/// Ends what a killed run began: takes finished downloads in and moves what was to be in quarantine. Gives how many
+/// downloads those were. Every run begins with it.
+pub fn settle(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<u64> {
+    let store = folder.store();
+    for sha256 in journal.look(Look::aside)? {
+        store.quarantine(&sha256)?;
+    }
+    let mut taken: u64 = 0;
+    for (stamp, path) in folder.arrivals()? {
+        let item = journal.look(|look| look.of_stamp(&stamp))?;
+        let is_new = item.as_ref().is_some_and(|item| !matches!(item.file, FileState::Have(_)));
+        // Where the record has changed since, it is of nobody.
+        let (kind, id) = item.as_ref().map_or((ItemKind::Job, ""), |item| (item.kind, item.id.as_str()));
+        match take_in(folder, journal, (kind, id, &stamp), &path, now, |_| Ok(())) {
+            Ok(_) => taken = taken.saturating_add(u64::from(is_new)),
+            Err(error) if error.kind() == Kind::Archive => store.release(&path)?,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(taken)
+}
+
+/// Has the archives that [`super::Store::verify`] found missing or damaged asked for again by the next sync. Gives how many
+/// they are.
+pub fn mend(journal: &Journal, findings: &[Finding], now: DateTime<Utc>) -> Result<u64> {
+    let lost: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding.trouble != Trouble::Extra)
+        .filter_map(|finding| finding.path.file_stem()?.to_str())
+        .collect();
+    journal.step(|step| lost.iter().try_for_each(|sha256| step.lose(sha256, now)))?;
+    Ok(u64::try_from(lost.len()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,203 @@
+//! How far each list was read, how often the service was called, and what was published last.
+
+use chrono::{DateTime, Utc};
+use rusqlite::{OptionalExtension as _, params};
+
+use super::values::{count, signed, text, time};
+use super::{Look, Step};
+use crate::error::Result;
+
+/// How far a list was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cursor {
+    /// The newest time of creation seen.
+    pub newest_created: Option<DateTime<Utc>>,
+    /// The newest time of change seen.
+    pub newest_updated: Option<DateTime<Utc>>,
+    /// The highest or newest id seen.
+    pub newest_id: Option<String>,
+    /// When it was read to its end last.
+    pub read_at: Option<DateTime<Utc>>,
+    /// A reading that has not come to its end.
+    pub unfinished: Option<Reading>,
+}
+
+/// A reading of a list, page by page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Pages that are done.
+    pub pages_done: u64,
+    /// `TotalCount` of its first page.
+    pub total_count: Option<u64>,
+    /// When it began.
+    pub began_at: DateTime<Utc>,
+}
+
+/// The last time all jobs were listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Relist {
+    /// When it came to its end.
+    pub last_full_at: Option<DateTime<Utc>>,
+    /// The number of the one that was begun last.
+    pub number: u64,
+}
+
+/// Calls made for one purpose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Calls {
+    /// What for: `lists`, `details`, `conversions`, `files`.
+    pub purpose: String,
+    /// In the run that goes on, or the last one.
+    pub this_run: u64,
+    /// Ever.
+    pub ever: u64,
+}
+
+/// What was published last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// The number of the generation.
+    pub generation: u64,
+    /// The revision of the journal that it shows.
+    pub revision: u64,
+}
+
+impl Look {
+    /// How far a list was read; nothing is known of a list that never was.
+    pub fn cursor(&self, list: &str) -> Result<Cursor> {
+        let find = || {
+            self.connection
+                .prepare_cached(
+                    "SELECT newest_created, newest_updated, newest_id, read_at, pages_done, total_count, began_at \
+                     FROM cursor WHERE list = ?1",
+                )?
+                .query_row([list], |row| {
+                    let unfinished = match (row.get::<_, Option<i64>>(4)?, time(row, 6)?) {
+                        (Some(_), Some(began_at)) => Some(Reading {
+                            pages_done: count(row, 4)?,
+                            total_count: row.get::<_, Option<i64>>(5)?.and_then(|total| u64::try_from(total).ok()),
+                            began_at,
+                        }),
+                        _ => None,
+                    };
+                    Ok(Cursor {
+                        newest_created: time(row, 0)?,
+                        newest_updated: time(row, 1)?,
+                        newest_id: row.get(2)?,
+                        read_at: time(row, 3)?,
+                        unfinished,
+                    })
+                })
+                .optional()
+        };
+        Ok(self.told(find())?.unwrap_or_default())
+    }
+
+    /// The last relist.
+    pub fn relist(&self) -> Result<Relist> {
+        let number = self.about("relist")?.and_then(|text| text.parse().ok()).unwrap_or(0);
+        let find = || {
+            self.connection
+                .prepare_cached("SELECT value FROM about WHERE name = 'relisted at'")?
+                .query_row([], |row| time(row, 0))
+                .optional()
+        };
+        Ok(Relist { last_full_at: self.told(find())?.flatten(), number })
+    }
+
+    /// The calls by purpose.
+    pub fn calls(&self) -> Result<Vec<Calls>> {
+        let all = || {
+            self.connection
+                .prepare_cached("SELECT purpose, this_run, ever FROM call ORDER BY purpose")?
+                .query_map([], |row| {
+                    Ok(Calls { purpose: row.get(0)?, this_run: count(row, 1)?, ever: count(row, 2)? })
+                })?
+                .collect()
+        };
+        self.told(all())
+    }
+
+    /// A number that rises with each change of what is published: archives, records, details, locations.
+    pub fn revision(&self) -> Result<u64> {
+        let find = || self.connection.prepare_cached("SELECT number FROM revision")?.query_row([], |row| count(row, 0));
+        self.told(find())
+    }
+
+    /// What was published last.
+    pub fn published(&self) -> Result<Option<Published>> {
+        let text = self.about("published")?;
+        let numbers = text.as_deref().and_then(|text| text.split_once(" at revision "));
+        Ok(numbers.and_then(|(generation, revision)| {
+            Some(Published { generation: generation.parse().ok()?, revision: revision.parse().ok()? })
+        }))
+    }
+}
+
+impl Step<'_> {
+    /// Keeps how far a list was read.
+    pub fn set_cursor(&self, list: &str, cursor: &Cursor) -> Result<()> {
+        let reading = cursor.unfinished.as_ref();
+        let work = || {
+            self.connection
+                .prepare_cached("INSERT OR REPLACE INTO cursor VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
+                .execute(params![
+                    list,
+                    cursor.newest_created.map(text),
+                    cursor.newest_updated.map(text),
+                    cursor.newest_id,
+                    cursor.read_at.map(text),
+                    reading.map(|reading| signed(reading.pages_done)),
+                    reading.and_then(|reading| reading.total_count).map(signed),
+                    reading.map(|reading| text(reading.began_at)),
+                ])
+                .map(drop)
+        };
+        self.told(work())
+    }
+
+    /// Begins a relist and gives its number.
+    pub fn begin_relist(&self) -> Result<u64> {
+        let number = self.relist()?.number.saturating_add(1);
+        self.set_about("relist", &number.to_string())?;
+        Ok(number)
+    }
+
+    /// All jobs were listed.
+    pub fn set_relisted(&self, at: DateTime<Utc>) -> Result<()> {
+        self.set_about("relisted at", &text(at))
+    }
+
+    /// Begins a run: its calls count from zero.
+    pub fn begin_run(&self, now: DateTime<Utc>) -> Result<()> {
+        self.set_about("run began at", &text(now))?;
+        let work = || self.connection.prepare_cached("UPDATE call SET this_run = 0")?.execute([]).map(drop);
+        self.told(work())
+    }
+
+    /// Counts a call that was made.
+    pub fn count_call(&self, purpose: &str) -> Result<()> {
+        let work = || {
+            self.connection
+                .prepare_cached(
+                    "INSERT INTO call VALUES (?1, 1, 1) ON CONFLICT DO UPDATE SET this_run = this_run + 1, ever = ever + 1",
+                )?
+                .execute([purpose])
+                .map(drop)
+        };
+        self.told(work())
+    }
+
+    /// A generation that shows `revision` was published: the archives of earlier versions that it replaces are needed no
+    /// more. Archives that it refused are put aside before this, so that their items fall back to those.
+    pub fn set_published(&self, published: Published) -> Result<()> {
+        self.set_about("published", &format!("{} at revision {}", published.generation, published.revision))?;
+        let work = || {
+            self.connection
+                .prepare_cached("UPDATE item SET earlier = NULL WHERE earlier IS NOT NULL AND archive_revision <= ?1")?
+                .execute([signed(published.revision)])
+                .map(drop)
+        };
+        self.told(work())
+    }
+}

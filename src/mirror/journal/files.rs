@@ -1,0 +1,217 @@
+//! The steps of files: asked for, had, refused, put aside, lost.
+
+use chrono::{DateTime, Utc};
+use rusqlite::{OptionalExtension as _, params};
+
+use super::Step;
+use super::items::{Archive, FileState, ItemKind};
+use super::values::{count, signed, text};
+use crate::error::Result;
+use crate::mirror::ledger::Entry;
+
+/// Nothing is left of an item's archives.
+const NO_ARCHIVE: &str = "sha256 = NULL, earlier = NULL, archive_of = NULL";
+
+/// An item falls back to the archive of its earlier version, if it has one.
+const FALL_BACK: &str = "sha256 = earlier, earlier = NULL, archive_of = NULL";
+
+impl Step<'_> {
+    /// Moves the file of an item on. `stamp` says of which version it is: where the item has changed since, or a newer
+    /// upload supersedes it, nothing is moved and the answer is false. An item that is gone stays gone and is found in
+    /// the new state should it come back.
+    pub fn set_file(
+        &self,
+        kind: ItemKind,
+        id: &str,
+        stamp: &str,
+        state: &FileState,
+        now: DateTime<Utc>,
+    ) -> Result<bool> {
+        if *state == FileState::Gone {
+            return self.set_gone(kind, id, stamp, now);
+        }
+        let (mut ripe_at, mut times, mut reason, mut status, mut other) = (None, None, None, None, None);
+        match state {
+            FileState::Unasked | FileState::Have(_) | FileState::Gone => {}
+            FileState::Asked { ripe_at: at, times: so_often } => (ripe_at, times) = (Some(text(*at)), Some(*so_often)),
+            FileState::NoCoverage { reason: said } => reason = Some(said),
+            FileState::Failed { reason: said, status: word } => (reason, status) = (Some(said), word.as_ref()),
+            FileState::Quarantined { sha256, reason: said } => (other, reason) = (Some(sha256), Some(said)),
+            FileState::Superseded { by } => other = Some(by),
+        }
+        let work = || {
+            let moved = self
+                .connection
+                .prepare_cached(
+                    "UPDATE item SET before_gone = CASE WHEN state = 'gone' THEN ?4 END, \
+                     state = CASE WHEN state = 'gone' THEN 'gone' ELSE ?4 END, since = ?5, \
+                     ripe_at = ?6, times = coalesce(?7, times), reason = ?8, status = ?9, other = ?10 \
+                     WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'superseded'",
+                )?
+                .execute(params![kind, id, stamp, state.word(), text(now), ripe_at, times, reason, status, other])?;
+            if moved == 0 {
+                return Ok(false);
+            }
+            match state {
+                FileState::Have(archive) => self.have(kind, id, archive, now)?,
+                FileState::NoCoverage { .. } => self.let_go(kind, id)?,
+                _ => {}
+            }
+            Ok(true)
+        };
+        self.told(work())
+    }
+
+    fn set_gone(&self, kind: ItemKind, id: &str, stamp: &str, now: DateTime<Utc>) -> Result<bool> {
+        let work = || {
+            self.connection
+                .prepare_cached(
+                    "UPDATE item SET before_gone = state, state = 'gone', since = ?4 \
+                     WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'gone'",
+                )?
+                .execute(params![kind, id, stamp, text(now)])
+        };
+        self.told(work()).map(|moved| moved > 0)
+    }
+
+    /// Keeps the detail of an item, unless the item has changed since it was asked for.
+    pub fn set_detail(&self, kind: ItemKind, id: &str, stamp: &str, detail: &str) -> Result<bool> {
+        let work = || {
+            self.connection
+                .prepare_cached(
+                    "UPDATE item SET detail = ?4, detail_of = stamp WHERE kind = ?1 AND id = ?2 AND stamp = ?3",
+                )?
+                .execute(params![kind, id, stamp, detail])
+        };
+        self.told(work()).map(|kept| kept > 0)
+    }
+
+    /// An archive is in the store, whether or not somebody has it.
+    pub(in crate::mirror) fn note_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> Result<()> {
+        self.told(self.note(sha256, bytes, now))
+    }
+
+    fn note(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO archive (sha256, bytes, taken_at, place) VALUES (?1, ?2, ?3, 'archives') \
+                 ON CONFLICT DO UPDATE SET bytes = excluded.bytes, taken_at = excluded.taken_at, place = 'archives'",
+            )?
+            .execute(params![sha256, signed(bytes), text(now)])
+            .map(drop)
+    }
+
+    /// The item has this archive. That of an earlier version stays beside it until the next publication, for the case
+    /// that the new one cannot be read.
+    pub(super) fn have(&self, kind: ItemKind, id: &str, archive: &Archive, now: DateTime<Utc>) -> rusqlite::Result<()> {
+        self.note(&archive.sha256, archive.bytes, now)?;
+        self.connection
+            .prepare_cached(
+                "UPDATE item SET earlier = CASE WHEN sha256 IS NOT ?3 AND archive_of IS NOT stamp \
+                 THEN coalesce(sha256, earlier) ELSE earlier END, \
+                 sha256 = ?3, file_name = ?4, archive_of = stamp, \
+                 archive_revision = (SELECT number + 1 FROM revision) WHERE kind = ?1 AND id = ?2",
+            )?
+            .execute(params![kind, id, archive.sha256, archive.file_name])?;
+        self.replace_older(kind, id)
+    }
+
+    /// There is nothing to have: what an earlier version had goes too.
+    fn let_go(&self, kind: ItemKind, id: &str) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached(&format!("UPDATE item SET {NO_ARCHIVE} WHERE kind = ?1 AND id = ?2"))?
+            .execute(params![kind, id])?;
+        self.replace_older(kind, id)
+    }
+
+    /// Uploads that a newer one supersedes keep their rows until the newer one has its own.
+    fn replace_older(&self, kind: ItemKind, id: &str) -> rusqlite::Result<()> {
+        if kind != ItemKind::Cart {
+            return Ok(());
+        }
+        self.connection
+            .prepare_cached(&format!(
+                "UPDATE item SET {NO_ARCHIVE} WHERE kind = 'cart' AND state = 'superseded' AND other = ?1 \
+                 AND name = (SELECT name FROM item WHERE kind = 'cart' AND id = ?1)"
+            ))?
+            .execute(params![id])
+            .map(drop)
+    }
+
+    /// An archive cannot be read: whoever has it is told so, and falls back to the archive of its earlier version.
+    pub(in crate::mirror) fn put_aside(&self, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
+        let work = || {
+            self.connection
+                .prepare_cached(&format!(
+                    "UPDATE item SET reason = CASE WHEN archive_of IS stamp THEN ?2 ELSE reason END, \
+                     other = CASE WHEN archive_of IS stamp THEN ?1 ELSE other END, since = ?3, \
+                     state = CASE WHEN state = 'have' THEN 'quarantined' ELSE state END, \
+                     before_gone = CASE WHEN before_gone = 'have' THEN 'quarantined' ELSE before_gone END, {FALL_BACK} \
+                     WHERE sha256 = ?1"
+                ))?
+                .execute(params![sha256, reason, text(now)])?;
+            self.connection.prepare_cached("UPDATE item SET earlier = NULL WHERE earlier = ?1")?.execute([sha256])?;
+            self.connection
+                .prepare_cached("UPDATE archive SET place = 'quarantine' WHERE sha256 = ?1")?
+                .execute([sha256])
+                .map(drop)
+        };
+        self.told(work())
+    }
+
+    /// An archive is missing or damaged: whoever has it asks for it again.
+    pub(in crate::mirror) fn lose(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
+        let work = || {
+            self.connection
+                .prepare_cached(&format!(
+                    "UPDATE item SET state = CASE WHEN state = 'have' THEN 'unasked' ELSE state END, since = ?2, \
+                     before_gone = CASE WHEN before_gone = 'have' THEN 'unasked' ELSE before_gone END, {FALL_BACK} \
+                     WHERE sha256 = ?1"
+                ))?
+                .execute(params![sha256, text(now)])?;
+            self.connection.prepare_cached("UPDATE item SET earlier = NULL WHERE earlier = ?1")?.execute([sha256])?;
+            self.connection.prepare_cached("DELETE FROM known_archive WHERE sha256 = ?1")?.execute([sha256]).map(drop)
+        };
+        self.told(work())
+    }
+
+    /// An archive is here that an older journal, which was lost, knew of.
+    pub(super) fn remember(&self, entry: &Entry) -> Result<()> {
+        let work = || {
+            self.connection
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO known_archive (stamp, sha256, file_name, bytes) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![entry.stamp, entry.sha256, entry.file_name, signed(entry.bytes)])
+                .map(drop)
+        };
+        self.told(work())
+    }
+
+    /// A new record has the archive that an older journal knew of.
+    pub(super) fn recall(&self, kind: ItemKind, id: &str, stamp: &str, now: DateTime<Utc>) -> rusqlite::Result<()> {
+        let known = self
+            .connection
+            .prepare_cached("SELECT sha256, file_name, bytes FROM known_archive WHERE stamp = ?1")?
+            .query_row([stamp], |row| {
+                Ok(Archive { sha256: row.get(0)?, file_name: row.get(1)?, bytes: count(row, 2)? })
+            })
+            .optional()?;
+        let Some(archive) = known else { return Ok(()) };
+        self.connection
+            .prepare_cached("UPDATE item SET state = 'have' WHERE kind = ?1 AND id = ?2")?
+            .execute(params![kind, id])?;
+        self.have(kind, id, &archive, now)
+    }
+
+    /// An archive was removed from the store.
+    pub(in crate::mirror) fn forget_archive(&self, sha256: &str) -> Result<()> {
+        let work = || {
+            self.connection
+                .prepare_cached("DELETE FROM archive WHERE sha256 = ?1 AND users = 0")?
+                .execute([sha256])
+                .map(drop)
+        };
+        self.told(work())
+    }
+}

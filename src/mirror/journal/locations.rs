@@ -1,0 +1,87 @@
+//! Where devices were: appended, each record once.
+
+use chrono::{DateTime, Utc};
+use rusqlite::params;
+
+use super::values::{count, signed, text, time};
+use super::{Look, Step};
+use crate::error::Result;
+
+/// A record of a location list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The kind of the device that made it, as the record itself says (`SubType`): the list of a field computer may hold
+    /// the records of its hub (specification 2.3), and those are the same as in the list of the hub.
+    pub device_kind: String,
+    /// The id of that device.
+    pub device_id: String,
+    /// The id of the record, unique for the device.
+    pub record_id: String,
+    /// The time of the GPS.
+    pub time: Option<DateTime<Utc>>,
+    /// The whole record, as JSON.
+    pub json: String,
+}
+
+impl Look {
+    /// Whether a record is known.
+    pub fn knows_location(&self, device_kind: &str, device_id: &str, record_id: &str) -> Result<bool> {
+        let find = || {
+            self.connection
+                .prepare_cached("SELECT 1 FROM location WHERE device_kind = ?1 AND device_id = ?2 AND record_id = ?3")?
+                .exists(params![device_kind, device_id, record_id])
+        };
+        self.told(find())
+    }
+
+    /// The newest time that is known of a device.
+    pub fn newest_location(&self, device_kind: &str, device_id: &str) -> Result<Option<DateTime<Utc>>> {
+        let find = || {
+            self.connection
+                .prepare_cached("SELECT max(time) FROM location WHERE device_kind = ?1 AND device_id = ?2")?
+                .query_row(params![device_kind, device_id], |row| time(row, 0))
+        };
+        self.told(find())
+    }
+
+    /// The next locations in the order in which they came, after the number that the last answer ended with; 0 begins.
+    pub fn locations(&self, after: u64, limit: usize) -> Result<Vec<(u64, Location)>> {
+        let some = || {
+            self.connection
+                .prepare_cached(
+                    "SELECT number, device_kind, device_id, record_id, time, json FROM location WHERE number > ?1 \
+                     ORDER BY number LIMIT ?2",
+                )?
+                .query_map(params![signed(after), signed(limit as u64)], |row| {
+                    let location = Location {
+                        device_kind: row.get(1)?,
+                        device_id: row.get(2)?,
+                        record_id: row.get(3)?,
+                        time: time(row, 4)?,
+                        json: row.get(5)?,
+                    };
+                    Ok((count(row, 0)?, location))
+                })?
+                .collect()
+        };
+        self.told(some())
+    }
+}
+
+impl Step<'_> {
+    /// Appends what is not known yet, and gives how many those were.
+    pub fn add_locations(&self, locations: &[Location]) -> Result<u64> {
+        let work = || {
+            let mut insert = self.connection.prepare_cached(
+                "INSERT OR IGNORE INTO location (device_kind, device_id, record_id, time, json) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?;
+            let mut added: u64 = 0;
+            for Location { device_kind, device_id, record_id, time, json } in locations {
+                let new = insert.execute(params![device_kind, device_id, record_id, time.map(text), json])?;
+                added = added.saturating_add(new as u64);
+            }
+            Ok(added)
+        };
+        self.told(work())
+    }
+}

@@ -1,0 +1,117 @@
+//! Records without a file of their own: field computers, field hubs, prescription maps.
+
+use chrono::{DateTime, Utc};
+use rusqlite::{Row, params};
+
+use super::values::{count, signed, text, time};
+use super::{Look, Step};
+use crate::error::Result;
+
+/// A record of one of those lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The list, such as `field_computers`.
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// The item of the list, as JSON.
+    pub listed: String,
+    /// When the list said so last.
+    pub listed_at: Option<DateTime<Utc>>,
+    /// The detail, as JSON.
+    pub detail: Option<String>,
+    /// When the detail was read.
+    pub detail_at: Option<DateTime<Utc>>,
+    /// When a whole list did not have it any more.
+    pub gone_at: Option<DateTime<Utc>>,
+}
+
+const COLUMNS: &str = "kind, id, listed, listed_at, detail, detail_at, gone_at";
+
+fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    Ok(Record {
+        kind: row.get(0)?,
+        id: row.get(1)?,
+        listed: row.get(2)?,
+        listed_at: time(row, 3)?,
+        detail: row.get(4)?,
+        detail_at: time(row, 5)?,
+        gone_at: time(row, 6)?,
+    })
+}
+
+impl Look {
+    /// The records of a kind, those that are gone among them.
+    pub fn records(&self, kind: &str) -> Result<Vec<Record>> {
+        let all = || {
+            self.connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM record WHERE kind = ?1 ORDER BY id"))?
+                .query_map([kind], record)?
+                .collect()
+        };
+        self.told(all())
+    }
+
+    /// Ids of records of a kind whose detail was never read.
+    pub fn records_without_detail(&self, kind: &str, limit: usize) -> Result<Vec<String>> {
+        let some = || {
+            self.connection
+                .prepare_cached(
+                    "SELECT id FROM record WHERE kind = ?1 AND detail IS NULL AND gone_at IS NULL ORDER BY id LIMIT ?2",
+                )?
+                .query_map(params![kind, signed(limit as u64)], |row| row.get(0))?
+                .collect()
+        };
+        self.told(some())
+    }
+}
+
+impl Step<'_> {
+    /// Keeps an item of a list; `seen` numbers the reading that it is of. Says whether it was not known.
+    pub fn put_record(&self, kind: &str, id: &str, listed: &str, seen: u64, now: DateTime<Utc>) -> Result<bool> {
+        let work = || {
+            let known = self
+                .connection
+                .prepare_cached(
+                    "UPDATE record SET listed = ?3, listed_at = ?4, seen = ?5, gone_at = NULL WHERE kind = ?1 AND id = ?2",
+                )?
+                .execute(params![kind, id, listed, text(now), signed(seen)])?;
+            if known > 0 {
+                return Ok(false);
+            }
+            self.connection
+                .prepare_cached("INSERT INTO record (kind, id, listed, listed_at, seen) VALUES (?1, ?2, ?3, ?4, ?5)")?
+                .execute(params![kind, id, listed, text(now), signed(seen)])?;
+            Ok(true)
+        };
+        self.told(work())
+    }
+
+    /// Keeps the detail of a record that is known.
+    pub fn set_record_detail(&self, kind: &str, id: &str, detail: &str, now: DateTime<Utc>) -> Result<bool> {
+        let work = || {
+            self.connection
+                .prepare_cached("UPDATE record SET detail = ?3, detail_at = ?4 WHERE kind = ?1 AND id = ?2")?
+                .execute(params![kind, id, detail, text(now)])
+        };
+        self.told(work()).map(|known| known > 0)
+    }
+
+    /// Ends a whole reading of a list: records that it did not have are gone, if it had as many as it was said to have.
+    pub fn finish_records(&self, kind: &str, seen: u64, total_count: Option<u64>, now: DateTime<Utc>) -> Result<()> {
+        let work = || {
+            let found = self
+                .connection
+                .prepare_cached("SELECT count(*) FROM record WHERE kind = ?1 AND seen = ?2")?
+                .query_row(params![kind, signed(seen)], |row| count(row, 0))?;
+            if total_count.is_some_and(|total| found < total) {
+                return Ok(());
+            }
+            self.connection
+                .prepare_cached("UPDATE record SET gone_at = ?3 WHERE kind = ?1 AND seen <> ?2 AND gone_at IS NULL")?
+                .execute(params![kind, signed(seen), text(now)])
+                .map(drop)
+        };
+        self.told(work())
+    }
+}

@@ -1,0 +1,66 @@
+//! One writer at a time: a lock that the operating system lets go of when its holder ends, however it ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use super::disk::failed;
+use crate::error::{Error, Kind, Result};
+
+/// The lock of a folder, held until it is dropped.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+    /// A fork shares the lock with its parent and must not let go of it.
+    process: u32,
+}
+
+impl Lock {
+    /// Takes the lock of `folder`, or says who has it.
+    pub(super) fn take(folder: &Path) -> Result<Self> {
+        let path = folder.join("lock");
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = opened.map_err(|cause| failed("open", &path, &cause))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(held(folder, &mut file)),
+            Err(TryLockError::Error(cause)) => {
+                let message = format!(
+                    "cannot lock `{}`: {cause}; put the mirror on a disk whose file system has locks",
+                    path.display()
+                );
+                return Err(Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error()));
+            }
+        }
+        let process = std::process::id();
+        // For the message alone: the lock is what counts, so that a full disk is not in the way.
+        let _ = file.set_len(0);
+        let _ = writeln!(file, "{process}");
+        Ok(Self { file, process })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            let _ = self.file.set_len(0);
+            let _ = self.file.unlock();
+        }
+    }
+}
+
+fn held(folder: &Path, file: &mut File) -> Error {
+    let mut text = String::new();
+    // Where the system keeps others from reading a locked file, the message goes without the number.
+    let _ = file.take(64).read_to_string(&mut text);
+    let who = match text.trim().parse::<u32>() {
+        Ok(process) if process == std::process::id() => format!("this process ({process}) itself"),
+        Ok(process) => format!("process {process}"),
+        Err(_) => "another process".to_owned(),
+    };
+    let message = format!(
+        "`{}` is being synced by {who}: wait until it has ended, or end it; reading the mirror needs no waiting",
+        folder.display()
+    );
+    Error::new(Kind::Conflict, message)
+}

@@ -1,0 +1,189 @@
+//! How far a sync has come: a snapshot that another thread reads at any time, and what has happened on the way.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::limiter::Budget;
+
+/// What a sync is at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// It has not begun.
+    #[default]
+    Waiting,
+    /// It reads the lists.
+    Lists,
+    /// It asks for files and details.
+    Pulling,
+    /// It writes the dataset.
+    Publishing,
+    /// It has ended.
+    Done,
+}
+
+impl Phase {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Lists => "lists",
+            Self::Pulling => "pulling",
+            Self::Publishing => "publishing",
+            Self::Done => "done",
+        }
+    }
+}
+
+/// How far a sync has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// What it is at.
+    pub phase: Phase,
+    /// Calls that were finished.
+    pub calls_done: u64,
+    /// Calls that are left at least: a file may need another one, which is known once it was asked for.
+    pub calls_left: u64,
+    /// Jobs and grain carts whose file is settled: it is here, or there is none to be had.
+    pub jobs_done: u64,
+    /// Jobs and grain carts whose file is still to come.
+    pub jobs_left: u64,
+    /// Bytes of the archives that came.
+    pub bytes: u64,
+    /// Files that the service is making.
+    pub converting: u64,
+    /// Until when there is nothing to do but to wait for the first of them; `None` where there is.
+    pub waiting_until: Option<DateTime<Utc>>,
+    /// Until when the limit lets no call start although there are some to make; `None` where it does.
+    pub limit_until: Option<DateTime<Utc>>,
+    /// How long it takes to the end, as far as the limit of calls and the stated waits tell.
+    pub left: Option<Duration>,
+}
+
+/// Something that has happened on the way, for logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A file is not to be had: no coverage, a failed conversion, or an archive that does not read, in a sentence.
+    Unavailable(String),
+    /// A generation was published.
+    Published {
+        /// Its number.
+        generation: u64,
+        /// The rows of its dataset.
+        rows: u64,
+    },
+}
+
+/// So many events wait for somebody who takes them; where nobody does, the oldest are forgotten. The journal has all.
+const KEPT: usize = 10_000;
+
+/// Where a sync tells how far it has come; clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<Mutex<(Snapshot, VecDeque<Event>)>>);
+
+impl Progress {
+    /// How far it is now.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        self.lock().0.clone()
+    }
+
+    /// What has happened since they were taken last.
+    #[must_use]
+    pub fn take_events(&self) -> Vec<Event> {
+        self.lock().1.drain(..).collect()
+    }
+
+    pub(super) fn update(&self, change: impl FnOnce(&mut Snapshot)) {
+        change(&mut self.lock().0);
+    }
+
+    pub(super) fn happened(&self, event: Event) {
+        let events = &mut self.lock().1;
+        if events.len() >= KEPT {
+            events.pop_front();
+        }
+        events.push_back(event);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Snapshot, VecDeque<Event>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long the limit makes so many calls take, from now until the last one may start.
+pub(super) fn time_at_limit(calls: u64, budget: &Budget) -> Duration {
+    let of_window = |(window, used): &(crate::limiter::Window, u32)| {
+        let free = window.calls.saturating_sub(*used);
+        let beyond = calls.saturating_sub(u64::from(free));
+        let rounds = beyond.div_ceil(u64::from(window.calls.max(1)));
+        window.period.saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX))
+    };
+    let longest = budget.windows.iter().map(of_window).max().unwrap_or_default();
+    if calls == 0 { Duration::ZERO } else { longest.max(budget.next_call_in) }
+}
+
+/// A span in words, as exact as somebody who waits wants it.
+pub(super) fn in_words(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match seconds {
+        0..=90 => format!("{} s", seconds.max(1)),
+        91..=5_400 => format!("{} min", seconds.div_ceil(60)),
+        5_401..=172_800 => format!("{:.1} h", span.as_secs_f64() / 3_600.0),
+        _ => format!("{:.1} days", span.as_secs_f64() / 86_400.0),
+    }
+}
+
+/// A size in words.
+pub(super) fn size_in_words(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let size = bytes as f64;
+    match bytes {
+        0..=999_999 => format!("{:.0} kB", size / 1e3),
+        1_000_000..=999_999_999 => format!("{:.0} MB", size / 1e6),
+        _ => format!("{:.1} GB", size / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limiter::DEFAULT_WINDOWS;
+
+    #[test]
+    fn the_time_at_the_limit_counts_what_was_used_already_8() {
+        let budget = |used: u32| Budget {
+            remaining: 0,
+            next_call_in: Duration::ZERO,
+            reset_in: Duration::ZERO,
+            windows: DEFAULT_WINDOWS.iter().map(|window| (*window, used)).collect(),
+        };
+        for (calls, used, seconds) in [(0, 15, 0), (15, 0, 0), (16, 0, 30), (31, 0, 60), (1, 15, 30), (1_250, 0, 2_490)]
+        {
+            assert_eq!(time_at_limit(calls, &budget(used)).as_secs(), seconds, "{calls} after {used}");
+        }
+        let none = Budget { windows: Vec::new(), ..budget(0) };
+        assert_eq!(time_at_limit(1_000, &none), Duration::ZERO);
+    }
+
+    #[test]
+    fn events_are_taken_once_and_nobody_has_to_take_them() {
+        let progress = Progress::default();
+        for generation in 0..=KEPT as u64 {
+            progress.happened(Event::Published { generation, rows: 0 });
+        }
+        assert_eq!(progress.take_events().len(), KEPT);
+        assert_eq!(progress.take_events(), []);
+    }
+
+    #[test]
+    fn spans_and_sizes_are_told_as_people_say_them() {
+        let told: Vec<String> =
+            [5, 420, 7_200, 500_000].iter().map(|seconds| in_words(Duration::from_secs(*seconds))).collect();
+        assert_eq!(told, ["5 s", "7 min", "2.0 h", "5.8 days"]);
+        assert_eq!([12_300, 45_000_000, 1_200_000_000].map(size_in_words), ["12 kB", "45 MB", "1.2 GB"]);
+    }
+}

@@ -1,0 +1,295 @@
+//! The mirror of an account as its user holds it: plan, sync, status, verify.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use chrono::{TimeDelta, Utc};
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+
+use super::dataset;
+use super::devices;
+use super::folder::Folder;
+use super::intake::mend;
+use super::journal::{Journal, Look, Published, Record};
+use super::lists::{self, List};
+use super::plan::Plan;
+use super::progress::{Phase, Progress};
+use super::publishing;
+use super::round::Round;
+use super::run::Run;
+use super::status::{self, Status};
+use super::store::{Finding, Trouble};
+use super::sync;
+use super::work::{NOTHING, Queue, Work, perform};
+use crate::client::Client;
+use crate::error::{Error, Kind, Result};
+use crate::layer::Cancel;
+
+/// A round whose lists are older than this when a sync begins is ended, and another one is begun at once: who syncs
+/// expects what is new now.
+const STALE: Duration = Duration::from_secs(3_600);
+
+/// How a mirror is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How old the last list of all jobs may be: neither `date` nor ids are promised to tell of every change.
+    pub relist: Duration,
+    /// How far cursors reach back.
+    pub overlap: Duration,
+    /// How many calls are on their way at once.
+    pub concurrency: usize,
+    /// How often a long sync publishes what it has.
+    pub publish_every: Duration,
+    /// Whether locations of devices are kept.
+    pub locations: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            relist: Duration::from_secs(86_400),
+            overlap: Duration::from_secs(48 * 3_600),
+            concurrency: 16,
+            publish_every: Duration::from_secs(600),
+            locations: true,
+        }
+    }
+}
+
+/// What a sync did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Jobs and grain carts that were new.
+    pub new: u64,
+    /// Those that had changed.
+    pub changed: u64,
+    /// Those that are gone.
+    pub gone: u64,
+    /// Calls that were finished.
+    pub calls: u64,
+    /// Bytes of the archives that came.
+    pub bytes: u64,
+    /// The generation that was published; `None` where nothing had changed.
+    pub generation: Option<u64>,
+    /// Rows of the dataset, where one was published.
+    pub rows: Option<u64>,
+    /// What the user should know of: records that were set aside until the next sync, lists that the key does not give.
+    pub notes: Vec<String>,
+}
+
+/// What a look at everything found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// Archives that were read.
+    pub archives: u64,
+    /// What is not as it should be, in sentences.
+    pub findings: Vec<String>,
+}
+
+/// The mirror of an account in a folder.
+#[derive(Clone, Debug)]
+pub struct Mirror {
+    path: PathBuf,
+    client: Option<Client>,
+    options: Options,
+}
+
+impl Mirror {
+    /// A mirror in `path`. Nothing is made or opened yet; without a client it can be looked at and not synced.
+    pub fn open(path: &Path, client: Option<Client>, options: Options) -> Result<Self> {
+        if options.concurrency == 0 {
+            return Err(Error::new(Kind::Value, "a sync needs at least one call at once"));
+        }
+        Ok(Self { path: path.to_owned(), client, options })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn client(&self) -> Result<&Client> {
+        let why = "this mirror was opened without a client: pass one to plan or to sync";
+        self.client.as_ref().ok_or_else(|| Error::new(Kind::Configuration, why))
+    }
+
+    fn now(&self) -> chrono::DateTime<Utc> {
+        self.client.as_ref().map_or_else(Utc::now, |client| client.clock().now())
+    }
+
+    /// Reads the lists that are due and says what a sync has to do. The sync that follows does not read them again.
+    pub async fn plan(&self) -> Result<Plan> {
+        self.plan_telling(&Progress::default()).await
+    }
+
+    /// The same, and tells how far it has come: the lists of a large account take their time.
+    pub async fn plan_telling(&self, progress: &Progress) -> Result<Plan> {
+        let run = Run::open(&self.path, self.client()?, &self.options, progress)?;
+        progress.update(|told| told.phase = Phase::Lists);
+        let round = Round::enter(&run.journal, &self.options, run.now())?;
+        read_lists(&run, &round).await?;
+        let queue = load(&run, &round)?;
+        let budget = run.client.budget()?;
+        run.journal.look(|look| {
+            let calls = look.calls()?;
+            let made = |purpose: &str| {
+                calls.iter().filter(|calls| calls.purpose == purpose).map(|calls| calls.this_run).sum::<u64>()
+            };
+            Plan::of(look, Round::open(look)?.as_ref(), &queue, &budget, (made("lists"), made("details")))
+        })
+    }
+
+    /// Says what there is to do by the journal alone, without a call: what is new since is not in it.
+    pub fn plan_offline(&self) -> Result<Plan> {
+        let folder = Folder::open(&self.path, false)?;
+        let journal = Journal::open(&folder, self.client.as_ref().map(Client::account).as_deref())?;
+        let budget = match &self.client {
+            Some(client) => client.budget()?,
+            None => crate::limiter::Budget {
+                remaining: u32::MAX,
+                next_call_in: Duration::ZERO,
+                reset_in: Duration::ZERO,
+                windows: Vec::new(),
+            },
+        };
+        journal.look(|look| {
+            let queue = Queue::load(look, Vec::new(), 0, self.now())?;
+            Plan::of(look, Round::open(look)?.as_ref(), &queue, &budget, (0, 0))
+        })
+    }
+
+    /// Pulls all that is new or has changed and publishes it. Dropped on the way, it leaves everything in order, and the
+    /// next sync goes on where it stopped.
+    pub async fn sync(&self, progress: &Progress) -> Result<Outcome> {
+        let run = Run::open(&self.path, self.client()?, &self.options, progress)?;
+        let begun = run.now();
+        let mut outcome = Outcome::default();
+        loop {
+            let round = Round::enter(&run.journal, &self.options, run.now())?;
+            progress.update(|told| told.phase = Phase::Lists);
+            let pulled = one_round(&run, &round).await;
+            let counted = run.journal.look(Round::open)?.unwrap_or_else(|| round.clone());
+            outcome.new = outcome.new.saturating_add(counted.new);
+            outcome.changed = outcome.changed.saturating_add(counted.changed);
+            outcome.gone = outcome.gone.saturating_add(counted.gone);
+            if pulled.is_ok() {
+                Round::end(&run.journal)?;
+                let age = begun.signed_duration_since(round.began);
+                if TimeDelta::from_std(STALE).is_ok_and(|stale| age > stale) {
+                    continue;
+                }
+            }
+            // A pull that the service or the key has ended publishes what it has; a disk that is full takes no more.
+            if !pulled.as_ref().is_err_and(|error| error.kind() == Kind::File) {
+                progress.update(|told| {
+                    told.phase = Phase::Publishing;
+                    (told.waiting_until, told.limit_until) = (None, None);
+                });
+                if let Some(published) = publishing::finish(&run).await? {
+                    (outcome.generation, outcome.rows) = (Some(published.generation), Some(published.rows));
+                }
+            }
+            pulled?;
+            break;
+        }
+        progress.update(|told| {
+            told.phase = Phase::Done;
+            told.left = Some(Duration::ZERO);
+        });
+        let told = progress.snapshot();
+        (outcome.calls, outcome.bytes, outcome.notes) = (told.calls_done, told.bytes, run.take_notes());
+        Ok(outcome)
+    }
+
+    /// How it stands, without a call.
+    pub fn status(&self) -> Result<Status> {
+        status::read(&self.path, &self.options, self.now())
+    }
+
+    /// Reads every archive and every published file and compares them with their digests; `deep` reads the rows of every
+    /// archive again and compares those with the dataset's, too. What is missing or damaged among the archives is asked for
+    /// by the next sync, and what is among the published files is written anew.
+    pub fn verify(&self, deep: bool, cancel: &Cancel) -> Result<Verification> {
+        let folder = Folder::open(&self.path, false)?;
+        let journal = Journal::open(&folder, None)?;
+        let expected = journal.look(Look::archives)?;
+        let of_store = folder.store().verify(&expected, cancel)?;
+        let mut of_dataset = dataset::verify(&folder, deep, cancel)?;
+        if folder.current()?.is_none() && journal.look(Look::published)?.is_some_and(|last| last.generation > 0) {
+            let detail = "what was published is gone; sync again, which writes it anew from the archives".to_owned();
+            of_dataset.push(Finding { trouble: Trouble::Missing, path: self.path.join("current"), detail });
+        }
+        let findings = of_store.iter().chain(&of_dataset).map(ToString::to_string).collect();
+        if !of_store.is_empty() || !of_dataset.is_empty() {
+            drop((folder, journal));
+            // Where somebody syncs the folder just now, the next look has it mended.
+            if let Ok(folder) = Folder::open(&self.path, true) {
+                let journal = Journal::open(&folder, None)?;
+                mend(&journal, &of_store, self.now())?;
+                if !of_dataset.is_empty() {
+                    dataset::mend(&folder, &of_dataset)?;
+                    // What is published counts as older than any revision, so that the next sync publishes again.
+                    let generation = folder.current()?.map_or(0, |current| current.number);
+                    journal.step(|step| step.set_published(Published { generation, revision: 0 }))?;
+                }
+            }
+        }
+        Ok(Verification { archives: u64::try_from(expected.len()).unwrap_or(u64::MAX), findings })
+    }
+}
+
+/// The lists, then the work that follows from them.
+async fn one_round(run: &Run, round: &Round) -> Result<()> {
+    read_lists(run, round).await?;
+    let mut queue = load(run, round)?;
+    sync::pull(run, &mut queue).await
+}
+
+/// The work that is left; lists of locations that were begun go on.
+fn load(run: &Run, round: &Round) -> Result<Queue> {
+    let devices = devices::due(run, round)?;
+    run.journal.look(|look| Queue::load(look, devices, round.number, run.now()))
+}
+
+/// Reads the lists of the account, then the details of computers, which tell whose locations a list holds, and the first
+/// page of each list of locations, which tells how many there are.
+async fn read_lists(run: &Run, round: &Round) -> Result<()> {
+    lists::read_all(run, round).await?;
+    let computers = run.journal.look(|look| {
+        // What the service does not describe, it will not describe: some legacy devices.
+        let is_due = |computer: &Record| match &computer.detail {
+            None => true,
+            Some(detail) => {
+                let is_of_round = computer.detail_at.is_some_and(|at| at >= round.began);
+                round.relist.is_some() && !is_of_round && detail != NOTHING
+            }
+        };
+        let mut computers = devices::present(look, List::Computers)?;
+        computers.retain(is_due);
+        Ok(computers)
+    })?;
+    let details = computers.into_iter().map(|computer| Work::Record { list: List::Computers, id: computer.id });
+    all(run, details.collect()).await?;
+    let mut fresh = Vec::new();
+    for device in devices::due(run, round)? {
+        if !run.journal.look(|look| device.has_begun(look))? {
+            fresh.push(Work::Locations(device, round.number));
+        }
+    }
+    all(run, fresh).await
+}
+
+/// Makes calls, several at once. One that fails for reasons of its record is noted, and made again by the next sync.
+async fn all(run: &Run, work: Vec<Work>) -> Result<()> {
+    let calls = stream::iter(work).map(|work| async move {
+        match perform(run, &work).await {
+            Err(error) if !sync::ends_all(&error) => {
+                run.note(format!("{}: {error}", sync::named(&work)));
+                Ok(())
+            }
+            other => other.map(drop),
+        }
+    });
+    calls.buffer_unordered(run.options.concurrency).try_collect().await
+}

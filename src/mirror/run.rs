@@ -1,0 +1,80 @@
+//! A run: the folder open for writing, its journal, the client, and what is told of it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+
+use super::folder::Folder;
+use super::intake::settle;
+use super::journal::Journal;
+use super::progress::Progress;
+use super::pull::Options;
+use crate::client::Client;
+use crate::error::Result;
+
+/// The folder and its journal, which threads share.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) folder: Folder,
+    pub(super) journal: Journal,
+}
+
+/// A run of the one writer.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) client: Client,
+    pub(super) options: Options,
+    pub(super) desk: Arc<Desk>,
+    pub(super) progress: Progress,
+    notes: Mutex<Vec<String>>,
+}
+
+impl std::ops::Deref for Run {
+    type Target = Desk;
+
+    fn deref(&self) -> &Desk {
+        &self.desk
+    }
+}
+
+impl Run {
+    /// Opens the folder for writing, and ends what a killed run began.
+    pub(super) fn open(
+        path: &std::path::Path,
+        client: &Client,
+        options: &Options,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let folder = Folder::open(path, true)?;
+        let journal = Journal::open(&folder, Some(&client.account()))?;
+        settle(&folder, &journal, client.clock().now())?;
+        Ok(Self {
+            client: client.clone(),
+            options: options.clone(),
+            desk: Arc::new(Desk { folder, journal }),
+            progress: progress.clone(),
+            notes: Mutex::default(),
+        })
+    }
+
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.client.clock().now()
+    }
+
+    /// A call was finished.
+    pub(super) fn called(&self) {
+        self.progress.update(|told| {
+            told.calls_done = told.calls_done.saturating_add(1);
+            told.calls_left = told.calls_left.saturating_sub(1);
+        });
+    }
+
+    /// Keeps something that the user should know of and that does not end the run.
+    pub(super) fn note(&self, text: String) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    pub(super) fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,104 @@
+//! How a mirror stands, from its journal alone: no call is made, and it takes the same time for any number of jobs.
+
+use std::path::PathBuf;
+
+use chrono::{DateTime, Utc};
+
+use super::folder::Folder;
+use super::journal::{Calls, FileState, ItemKind, Journal, Look, StateCount, TypeCount};
+use super::pull::Options;
+use super::round::{Round, is_relist_due};
+use crate::error::Result;
+
+/// So many records are named that could not be had.
+const NAMED: usize = 20;
+
+/// A record whose file could not be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    /// Job or grain cart.
+    pub kind: ItemKind,
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// What became of the file: `failed` or `quarantined`.
+    pub state: &'static str,
+    /// Why.
+    pub reason: String,
+}
+
+/// How a mirror stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status {
+    /// The folder.
+    pub path: PathBuf,
+    /// Jobs and grain carts by what became of their files.
+    pub states: Vec<StateCount>,
+    /// Jobs by kind and state.
+    pub types: Vec<TypeCount>,
+    /// Archives in the store.
+    pub archives: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Details of jobs that are still to come.
+    pub details_due: u64,
+    /// When the first conversion that is waited for is ripe.
+    pub next_ripe: Option<DateTime<Utc>>,
+    /// When the list of jobs was read last.
+    pub listed_at: Option<DateTime<Utc>>,
+    /// When all jobs were listed last: what changed since then without a sign of it is not known.
+    pub relisted_at: Option<DateTime<Utc>>,
+    /// Whether the next sync lists all jobs.
+    pub relist_due: bool,
+    /// When the sync began that has not come to its end, if there is one.
+    pub unfinished_since: Option<DateTime<Utc>>,
+    /// Calls by purpose, of the last run and ever.
+    pub calls: Vec<Calls>,
+    /// The generation that is published.
+    pub generation: Option<u64>,
+    /// Whether it shows all that is known.
+    pub is_published: bool,
+    /// Some of the files that could not be had.
+    pub unavailable: Vec<Unavailable>,
+}
+
+/// Reads it.
+pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>) -> Result<Status> {
+    let folder = Folder::open(path, false)?;
+    let journal = Journal::open(&folder, None)?;
+    let generation = folder.current()?.map(|current| current.number);
+    journal.look(|look| {
+        let summary = look.summary()?;
+        let published = look.published()?;
+        Ok(Status {
+            path: path.to_owned(),
+            details_due: summary.details_due(),
+            next_ripe: summary.next_ripe,
+            archives: summary.archives,
+            bytes: summary.bytes,
+            states: summary.states,
+            types: look.types()?,
+            listed_at: look.cursor("job_data.list")?.read_at,
+            relisted_at: look.relist()?.last_full_at,
+            relist_due: is_relist_due(look, options, now)?,
+            unfinished_since: Round::open(look)?.map(|round| round.began),
+            calls: look.calls()?,
+            generation,
+            is_published: published.is_some_and(|published| look.revision().is_ok_and(|now| now == published.revision)),
+            unavailable: unavailable(look)?,
+        })
+    })
+}
+
+fn unavailable(look: &Look) -> Result<Vec<Unavailable>> {
+    let mut unavailable = Vec::new();
+    for state in ["failed", "quarantined"] {
+        for item in look.in_state(state, NAMED)? {
+            if let FileState::Failed { reason, .. } | FileState::Quarantined { reason, .. } = item.file {
+                unavailable.push(Unavailable { kind: item.kind, id: item.id, name: item.name, state, reason });
+            }
+        }
+    }
+    Ok(unavailable)
+}

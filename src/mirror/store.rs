@@ -1,0 +1,203 @@
+//! The archives, each under the digest of its content: kept once, never changed, checked at will.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::disk::{Disk, failed};
+use super::folder::{entries, is_hidden};
+use crate::error::{Error, Kind, Result};
+use crate::layer::Cancel;
+use crate::part_file::folder_of;
+
+/// The ends of names: zips and grain cart files.
+const ENDS: [&str; 2] = ["zip", "grc"];
+
+/// The archives of a mirror.
+#[derive(Clone, Debug)]
+pub struct Store {
+    archives: PathBuf,
+    quarantine: PathBuf,
+    disk: Disk,
+}
+
+/// An archive that is in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The SHA-256 of its bytes, as 64 hexadecimal digits.
+    pub sha256: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It should be there.
+    Missing,
+    /// Its bytes are not those that were written.
+    Damaged,
+    /// Nothing refers to it.
+    Extra,
+}
+
+/// A file that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong.
+    pub trouble: Trouble,
+    /// Where.
+    pub path: PathBuf,
+    /// The rest of the sentence: what is known, and what to do.
+    pub detail: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let trouble = match self.trouble {
+            Trouble::Missing => "is missing",
+            Trouble::Damaged => "is damaged",
+            Trouble::Extra => "belongs to nothing",
+        };
+        write!(f, "`{}` {trouble}: {}", self.path.display(), self.detail)
+    }
+}
+
+impl Store {
+    pub(super) fn new(mirror: &Path, disk: Disk) -> Self {
+        Self { archives: mirror.join("archives"), quarantine: mirror.join("quarantine"), disk }
+    }
+
+    /// Takes a whole file in under the digest of its content. The file stays where it is until [`Store::release`], so that
+    /// a run which is killed before the journal knows of it finds it again.
+    pub fn take(&self, incoming: &Path) -> Result<Stored> {
+        let (sha256, bytes, end) = digest(incoming, &Cancel::default())?;
+        if bytes == 0 {
+            let message = format!("`{}` is empty, which no archive is; fetch it again", incoming.display());
+            return Err(Error::new(Kind::Archive, message));
+        }
+        let folder = self.archives.join(sha256.get(..2).unwrap_or_default());
+        let path = folder.join(format!("{sha256}.{end}"));
+        self.disk.sync_file(incoming)?;
+        self.disk.protect(incoming)?;
+        self.disk.make_folder(&folder)?;
+        // The same bytes under another name, or the same file before a kill. One that was damaged since is replaced.
+        let is_damaged = path.exists() && digest(&path, &Cancel::default())?.0 != sha256;
+        if is_damaged {
+            self.disk.remove_file(&path)?;
+        }
+        self.disk.link_or_copy(incoming, &path)?;
+        self.disk.sync_folder(&folder)?;
+        Ok(Stored { sha256, bytes, path })
+    }
+
+    /// Removes a file of `incoming`, with the folder of its own, once the journal knows the archive.
+    pub fn release(&self, incoming: &Path) -> Result<()> {
+        self.disk.remove_folder(folder_of(incoming))
+    }
+
+    /// Where an archive is; `None` where there is none.
+    #[must_use]
+    pub fn path_of(&self, sha256: &str) -> Option<PathBuf> {
+        in_folder(&self.archives.join(sha256.get(..2)?), sha256)
+    }
+
+    /// Where an archive would be, for those who miss it.
+    pub(super) fn path_for(&self, sha256: &str) -> PathBuf {
+        self.archives.join(sha256.get(..2).unwrap_or_default()).join(format!("{sha256}.zip"))
+    }
+
+    /// Where an archive is that was put into quarantine.
+    #[must_use]
+    pub fn quarantined(&self, sha256: &str) -> Option<PathBuf> {
+        in_folder(&self.quarantine, sha256)
+    }
+
+    /// Moves an archive into quarantine, where it is not there yet.
+    pub(super) fn quarantine(&self, sha256: &str) -> Result<()> {
+        let Some(path) = self.path_of(sha256) else { return Ok(()) };
+        let target = self.quarantine.join(path.file_name().unwrap_or_default());
+        self.disk.rename(&path, &target)?;
+        self.disk.sync_folder(&self.quarantine)?;
+        self.disk.sync_folder(folder_of(&path))
+    }
+
+    /// Removes an archive that nothing refers to any more.
+    pub(super) fn remove(&self, sha256: &str) -> Result<()> {
+        self.path_of(sha256).map_or(Ok(()), |path| self.disk.remove_file(&path))
+    }
+
+    /// Reads every archive and compares it with its digest, and the archives that are there with those `expected`.
+    pub fn verify(&self, expected: &[String], cancel: &Cancel) -> Result<Vec<Finding>> {
+        let mut findings = Vec::new();
+        let mut missing: std::collections::BTreeSet<&str> = expected.iter().map(String::as_str).collect();
+        for folder in entries(&self.archives)?.into_iter().filter(|path| path.is_dir()) {
+            for path in entries(&folder)?.into_iter().filter(|path| !is_hidden(path)) {
+                cancel.check()?;
+                let stem = path.file_stem().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+                if !missing.remove(stem) {
+                    let detail = "it may be deleted".to_owned();
+                    findings.push(Finding { trouble: Trouble::Extra, path, detail });
+                    continue;
+                }
+                let (found, _, _) = digest(&path, cancel)?;
+                if found != stem {
+                    let detail = format!("its bytes have the digest {found}; sync again to fetch it anew");
+                    findings.push(Finding { trouble: Trouble::Damaged, path, detail });
+                }
+            }
+        }
+        findings.extend(missing.into_iter().map(|sha256| Finding {
+            trouble: Trouble::Missing,
+            path: self.path_for(sha256),
+            detail: "sync again to fetch it anew".to_owned(),
+        }));
+        Ok(findings)
+    }
+}
+
+fn in_folder(folder: &Path, sha256: &str) -> Option<PathBuf> {
+    ENDS.iter().map(|end| folder.join(format!("{sha256}.{end}"))).find(|path| path.is_file())
+}
+
+/// The digest of a file, its length, and the end of its name by its first bytes.
+pub(super) fn digest(path: &Path, cancel: &Cancel) -> Result<(String, u64, &'static str)> {
+    let fail = |cause: std::io::Error| failed("read", path, &cause);
+    let mut file = File::open(path).map_err(fail)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 256 * 1024];
+    let mut bytes: u64 = 0;
+    let mut end = "grc";
+    loop {
+        cancel.check()?;
+        let count = match file.read(&mut buffer) {
+            Ok(count) => count,
+            Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(cause) => return Err(fail(cause)),
+        };
+        let read = buffer.get(..count).unwrap_or_default();
+        if read.is_empty() {
+            break;
+        }
+        if bytes == 0 && read.starts_with(b"PK") {
+            end = "zip";
+        }
+        hash.update(read);
+        bytes = bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+    Ok((hex(&hash.finalize()), bytes, end))
+}
+
+/// Bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len().saturating_mul(2)), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,197 @@
+//! The mirror as an object of Python: plan, sync, status, verify; what they tell goes over as dicts.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::client::Client;
+use super::settings::seconds;
+use super::{bridge, errors};
+use crate::error::Result;
+use crate::mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, StateCount, TypeCount, Unavailable};
+
+/// A folder and a client for it. It holds nothing open between its calls.
+#[pyclass(frozen, module = "headland._core")]
+pub(super) struct Mirror {
+    path: PathBuf,
+    client: Option<Py<Client>>,
+    options: core::Options,
+}
+
+impl Mirror {
+    fn core(&self) -> Result<core::Mirror> {
+        let client = self.client.as_ref().map(|client| client.get().core()).transpose()?;
+        core::Mirror::open(&self.path, client, self.options.clone())
+    }
+}
+
+#[pymethods]
+impl Mirror {
+    #[new]
+    #[pyo3(signature = (*, path, client, relist, overlap, concurrency, publish_every, locations))]
+    #[expect(clippy::too_many_arguments, reason = "the settings of a mirror, by keyword")]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        client: Option<Py<Client>>,
+        relist: f64,
+        overlap: f64,
+        concurrency: usize,
+        publish_every: f64,
+        locations: bool,
+    ) -> PyResult<Self> {
+        let options = core::Options {
+            relist: seconds("relist", relist)?,
+            overlap: seconds("overlap", overlap)?,
+            concurrency,
+            publish_every: seconds("publish_every", publish_every)?,
+            locations,
+        };
+        let mirror = Self { path, client, options };
+        mirror.core().map_err(|error| errors::raise(py, &error))?;
+        Ok(mirror)
+    }
+
+    #[expect(clippy::unused_self, reason = "Python asks an instance")]
+    fn __reduce__(&self) -> PyResult<()> {
+        let why = "a mirror holds a client with secrets and cannot be pickled: make one in the other process";
+        Err(pyo3::exceptions::PyTypeError::new_err(why))
+    }
+
+    /// What a sync has to do; `offline` by the journal alone. `tell` is as in `sync`.
+    #[pyo3(signature = (offline, tell))]
+    fn plan<'py>(&self, py: Python<'py>, offline: bool, tell: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let core = self.core().map_err(|error| errors::raise(py, &error))?;
+        let plan = if offline {
+            bridge::compute(py, move |_| core.plan_offline())?
+        } else {
+            let progress = Progress::default();
+            let told = telling(tell, progress.clone());
+            bridge::wait_telling(py, async move { core.plan_telling(&progress).await }, told)?
+        };
+        let facts = PyDict::new(py);
+        facts.set_item("new", plan.new)?;
+        facts.set_item("changed", plan.changed)?;
+        facts.set_item("gone", plan.gone)?;
+        facts.set_item("files", plan.files)?;
+        facts.set_item("is_relist", plan.is_relist)?;
+        facts.set_item("lists_read_at", plan.lists_read_at)?;
+        let calls = PyDict::new(py);
+        let purposes =
+            [("lists", plan.lists), ("details", plan.details), ("asked", plan.asked), ("collected", plan.collected)];
+        for (name, Planned { made, least, most }) in purposes {
+            calls.set_item(name, (made, least, most))?;
+        }
+        facts.set_item("calls", calls)?;
+        facts.set_item("seconds", (plan.time.0.as_secs_f64(), plan.time.1.as_secs_f64()))?;
+        facts.set_item("bytes", plan.bytes)?;
+        facts.set_item("text", plan.to_string())?;
+        Ok(facts)
+    }
+
+    /// Pulls and publishes. `tell` is called in this thread with how far it has come and with what has happened, many times
+    /// a second and at the end; what it raises ends the sync as Ctrl-C does.
+    #[pyo3(signature = (tell))]
+    fn sync<'py>(&self, py: Python<'py>, tell: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let core = self.core().map_err(|error| errors::raise(py, &error))?;
+        let progress = Progress::default();
+        let told = telling(tell, progress.clone());
+        let outcome = bridge::wait_telling(py, async move { core.sync(&progress).await }, told)?;
+        let facts = PyDict::new(py);
+        facts.set_item("new", outcome.new)?;
+        facts.set_item("changed", outcome.changed)?;
+        facts.set_item("gone", outcome.gone)?;
+        facts.set_item("calls", outcome.calls)?;
+        facts.set_item("bytes", outcome.bytes)?;
+        facts.set_item("generation", outcome.generation)?;
+        facts.set_item("rows", outcome.rows)?;
+        facts.set_item("notes", outcome.notes)?;
+        Ok(facts)
+    }
+
+    /// How it stands.
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let core = self.core().map_err(|error| errors::raise(py, &error))?;
+        let status = bridge::aside(py, || core.status())?.map_err(|error| errors::raise(py, &error))?;
+        let facts = PyDict::new(py);
+        let counts = |kind: ItemKind| {
+            let counts = PyDict::new(py);
+            for StateCount { state, items, .. } in status.states.iter().filter(|count| count.kind == kind) {
+                counts.set_item(state, items)?;
+            }
+            PyResult::Ok(counts)
+        };
+        facts.set_item("jobs", counts(ItemKind::Job)?)?;
+        facts.set_item("grain_carts", counts(ItemKind::Cart)?)?;
+        let types = PyDict::new(py);
+        for TypeCount { sub_type, state, items } in &status.types {
+            types.set_item((sub_type.as_deref(), state), items)?;
+        }
+        facts.set_item("types", types)?;
+        facts.set_item("archives", status.archives)?;
+        facts.set_item("bytes", status.bytes)?;
+        facts.set_item("details_due", status.details_due)?;
+        facts.set_item("next_ripe", status.next_ripe)?;
+        facts.set_item("listed_at", status.listed_at)?;
+        facts.set_item("relisted_at", status.relisted_at)?;
+        facts.set_item("relist_due", status.relist_due)?;
+        facts.set_item("unfinished_since", status.unfinished_since)?;
+        let calls = PyDict::new(py);
+        for purpose in &status.calls {
+            calls.set_item(&purpose.purpose, (purpose.this_run, purpose.ever))?;
+        }
+        facts.set_item("calls", calls)?;
+        facts.set_item("generation", status.generation)?;
+        facts.set_item("is_published", status.is_published)?;
+        let unavailable = status.unavailable.iter().map(|Unavailable { kind, id, name, state, reason }| {
+            let facts = PyDict::new(py);
+            facts.set_item("kind", kind.word())?;
+            facts.set_item("id", id)?;
+            facts.set_item("name", name)?;
+            facts.set_item("state", state)?;
+            facts.set_item("reason", reason)?;
+            PyResult::Ok(facts)
+        });
+        facts.set_item("unavailable", PyList::new(py, unavailable.collect::<PyResult<Vec<_>>>()?)?)?;
+        Ok(facts)
+    }
+
+    /// What a look at everything found: how many archives were read, and what is not as it should be.
+    fn verify(&self, py: Python<'_>, deep: bool) -> PyResult<(u64, Vec<String>)> {
+        let core = self.core().map_err(|error| errors::raise(py, &error))?;
+        let found = bridge::compute(py, move |cancel| core.verify(deep, cancel))?;
+        Ok((found.archives, found.findings))
+    }
+}
+
+/// What is called between the turns of a wait.
+fn telling<'py>(tell: &Bound<'py, PyAny>, progress: Progress) -> impl FnMut(Python<'py>) -> PyResult<()> + use<'py> {
+    let tell = tell.clone();
+    move |py| {
+        let events = progress.take_events().into_iter().map(|event| match event {
+            Event::Unavailable(why) => (true, why),
+            Event::Published { generation, rows } => {
+                (false, format!("published generation {generation} with {rows} rows"))
+            }
+        });
+        tell.call1((facts(py, &progress.snapshot())?, events.collect::<Vec<_>>()))?;
+        Ok(())
+    }
+}
+
+/// How far a sync has come.
+fn facts<'py>(py: Python<'py>, snapshot: &Snapshot) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("phase", snapshot.phase.word())?;
+    facts.set_item("calls_done", snapshot.calls_done)?;
+    facts.set_item("calls_left", snapshot.calls_left)?;
+    facts.set_item("jobs_done", snapshot.jobs_done)?;
+    facts.set_item("jobs_left", snapshot.jobs_left)?;
+    facts.set_item("bytes", snapshot.bytes)?;
+    facts.set_item("converting", snapshot.converting)?;
+    facts.set_item("waiting_until", snapshot.waiting_until)?;
+    facts.set_item("limit_until", snapshot.limit_until)?;
+    facts.set_item("seconds_left", snapshot.left.map(|left| left.as_secs_f64()))?;
+    Ok(facts)
+}

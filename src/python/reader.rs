@@ -1,0 +1,275 @@
+//! Layers across the border batch by batch: an iterator, and the same as a lazy Arrow C stream.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+
+use super::layer::{Given, Layer, Reading, about_archive, facts, with_named_geometry};
+use super::{bridge, frames};
+use crate::archive::{Diagnostic, Source};
+use crate::error::{Error, Kind, Result};
+use crate::layer::{ColumnType, Stream, Types};
+
+/// How columns get their types, as `headland.reader` hands it over.
+#[derive(FromPyObject)]
+pub(super) enum Typing {
+    Scan(bool),
+    Named(Vec<(String, String)>),
+}
+
+impl Typing {
+    fn types(self) -> PyResult<Types> {
+        let named = match self {
+            Self::Scan(true) => return Ok(Types::Scan),
+            Self::Scan(false) => return Ok(Types::Header),
+            Self::Named(named) => named,
+        };
+        let kind = |(column, name): (String, String)| {
+            let Some(kind) = ColumnType::named(&name) else {
+                let all: Vec<&str> = ColumnType::ALL.iter().map(|(known, _)| *known).collect();
+                let message =
+                    format!("`types` has no type `{name}` for column `{column}`; there are: {}", all.join(", "));
+                return Err(PyValueError::new_err(message));
+            };
+            Ok((column, kind))
+        };
+        Ok(Types::Named(named.into_iter().map(kind).collect::<PyResult<_>>()?))
+    }
+}
+
+/// A layer that is being read. It belongs to the process that opened it, since its threads do.
+#[pyclass(frozen, module = "headland._core")]
+pub(super) struct Reader {
+    process: u32,
+    head: crate::layer::Layer,
+    /// Never empty but in `drop`.
+    shared: Option<Arc<Shared>>,
+}
+
+/// What threads share that read batches in turns.
+struct Shared {
+    /// Whether nobody shall read any more; set where the lock may be held by a thread that reads.
+    closed: AtomicBool,
+    content: Mutex<Content>,
+}
+
+/// The stream while there is something to read, and what it told so far.
+struct Content {
+    stream: Option<Stream>,
+    notes: Vec<Diagnostic>,
+}
+
+/// What whoever comes too late is told.
+const ENDED: &str = "this reader was read to its end: open the archive again to read it anew";
+const CLOSED: &str = "this reader is closed: open the archive again to read it anew";
+
+impl Content {
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.stream.as_ref().map_or_else(|| self.notes.clone(), Stream::diagnostics)
+    }
+
+    /// Lets go of the source, and keeps what was told.
+    fn end(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            self.notes = stream.diagnostics();
+        }
+    }
+}
+
+impl Shared {
+    fn next(&self) -> Result<Option<crate::layer::Layer>> {
+        let closed = || Error::new(Kind::Value, CLOSED);
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(closed());
+        }
+        // A panic of a thread that read before left the lock poisoned and the stream half-way.
+        let mut content = self.content.lock().map_err(|_| closed())?;
+        let batch = match &mut content.stream {
+            Some(stream) => stream.next_batch(),
+            None => return if self.closed.load(Ordering::SeqCst) { Err(closed()) } else { Ok(None) },
+        };
+        match batch {
+            _ if self.closed.load(Ordering::SeqCst) => {
+                content.end();
+                Err(closed())
+            }
+            Ok(Some(batch)) => Ok(Some(batch)),
+            Ok(None) => {
+                content.end();
+                Ok(None)
+            }
+            Err(error) => {
+                content.end();
+                self.closed.store(true, Ordering::SeqCst);
+                Err(about_archive(error))
+            }
+        }
+    }
+
+    /// Whether the last batch was given and nobody reads at this moment.
+    fn has_ended(&self) -> bool {
+        !self.closed.load(Ordering::SeqCst) && self.content.try_lock().is_ok_and(|content| content.stream.is_none())
+    }
+
+    /// Ends the reading; a thread that reads at this moment ends it after its batch.
+    fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        match self.content.try_lock() {
+            Ok(mut content) => content.end(),
+            Err(TryLockError::Poisoned(content)) => content.into_inner().end(),
+            Err(TryLockError::WouldBlock) => {}
+        }
+    }
+}
+
+impl Reader {
+    fn shared(&self) -> PyResult<&Arc<Shared>> {
+        if self.process != std::process::id() {
+            return Err(PyRuntimeError::new_err(
+                "this reader was opened before a fork: open the archive again in this process",
+            ));
+        }
+        self.shared.as_ref().ok_or_else(|| PyRuntimeError::new_err("this reader is gone"))
+    }
+}
+
+#[pymethods]
+impl Reader {
+    /// The layer without its rows: name, source, columns, coordinate system and units.
+    fn head(&self) -> Layer {
+        Layer::new(self.head.clone())
+    }
+
+    /// The next batch; `None` after the last. Threads that ask at the same time take turns.
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Layer>> {
+        let shared = self.shared()?;
+        let reading = Arc::clone(shared);
+        let batch = bridge::compute(py, move |_| reading.next());
+        if batch.is_err() {
+            // After a signal, the batch at hand is lost, so nobody may go on as if it were not.
+            shared.close();
+        }
+        Ok(batch?.map(Layer::new))
+    }
+
+    /// Code, message, member and record of each diagnostic so far.
+    #[getter]
+    fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let shared = Arc::clone(self.shared()?);
+        let notes = bridge::aside(py, move || match shared.content.lock() {
+            Ok(content) => content.diagnostics(),
+            Err(poisoned) => poisoned.into_inner().diagnostics(),
+        })?;
+        notes.iter().map(|note| facts(py, note)).collect()
+    }
+
+    fn close(&self) {
+        // In the child of a fork there is nothing to close: the threads are the parent's.
+        if let Ok(shared) = self.shared() {
+            shared.close();
+        }
+    }
+
+    /// The batches that are left as an Arrow C stream that reads one when it is asked for it.
+    fn stream<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyCapsule>> {
+        let reader = this.get();
+        let shared = reader.shared()?;
+        if shared.closed.load(Ordering::SeqCst) {
+            return Err(PyValueError::new_err(CLOSED));
+        }
+        if shared.has_ended() {
+            return Err(PyValueError::new_err(ENDED));
+        }
+        let reader = Some(this.clone().unbind());
+        let batches = Batches { schema: this.get().head.schema(), reader, is_first: true };
+        frames::stream(this.py(), batches)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        frames::schema(py, &self.head.schema())
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // The locks and threads inside stayed with the parent: to touch them could mean to wait for ever.
+            std::mem::forget(self.shared.take());
+        }
+    }
+}
+
+/// Opens an archive to read it batch by batch.
+#[pyfunction]
+pub(super) fn open_reader(
+    py: Python<'_>,
+    source: Given,
+    reading: Reading,
+    types: Typing,
+    size: usize,
+) -> PyResult<Reader> {
+    let (source, options, types) = (Source::from(source), reading.options(), types.types()?);
+    let stream = bridge::compute(py, move |_| {
+        let opened = with_named_geometry(
+            options,
+            |options| Stream::open(&source, options, &types, size),
+            |stream| stream.head().geometry_column().is_some(),
+        );
+        opened.map_err(about_archive)
+    })?;
+    let head = stream.head().clone();
+    let content = Mutex::new(Content { stream: Some(stream), notes: Vec::new() });
+    let shared = Some(Arc::new(Shared { closed: AtomicBool::new(false), content }));
+    Ok(Reader { process: std::process::id(), head, shared })
+}
+
+/// The batches of a reader, for a consumer of Arrow in whatever thread it asks for them.
+struct Batches {
+    schema: SchemaRef,
+    reader: Option<Py<Reader>>,
+    is_first: bool,
+}
+
+impl Drop for Batches {
+    fn drop(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            bridge::let_go(reader.into_any());
+        }
+    }
+}
+
+impl Iterator for Batches {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let reader = self.reader.as_ref()?;
+        let is_first = std::mem::take(&mut self.is_first);
+        let outcome = bridge::attached(|py| {
+            let reader = reader.get();
+            // A stream that finds nothing because another took everything must not look like a layer without rows.
+            if is_first && reader.shared().is_ok_and(|shared| shared.has_ended()) {
+                return Err(ENDED.to_owned());
+            }
+            let batch = reader.next_batch(py);
+            batch.map_err(|error| frames::told(py, &error))
+        });
+        match outcome.unwrap_or_else(|| Err("the interpreter is ending".to_owned())) {
+            Ok(batch) => batch.and_then(Layer::into_batch).map(Ok),
+            Err(message) => {
+                let cause = std::io::Error::other(message.clone());
+                Some(Err(ArrowError::IoError(message, cause)))
+            }
+        }
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

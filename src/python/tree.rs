@@ -1,0 +1,119 @@
+//! XML documents as nested dicts.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use super::bridge;
+use super::layer::{Bounds, Given, about_archive, bounds};
+use crate::archive::{self, Document, Event, Holds, Source};
+
+/// The key of the text beside attributes.
+const TEXT: &str = "#text";
+
+/// The key of texts and elements in their order, where both stand in one element.
+const CONTENT: &str = "#content";
+
+/// An element while it is read.
+struct Open<'py> {
+    name: Bound<'py, PyString>,
+    holds: Holds,
+    /// Its attributes and children, once there are any.
+    dict: Option<Bound<'py, PyDict>>,
+    text: Option<Bound<'py, PyString>>,
+    content: Option<Bound<'py, PyList>>,
+}
+
+/// Reads the XML document of a source.
+#[pyfunction]
+#[pyo3(signature = (source, member, limits))]
+pub(super) fn read_tree(
+    py: Python<'_>,
+    source: Given,
+    member: Option<String>,
+    limits: Bounds,
+) -> PyResult<Bound<'_, PyDict>> {
+    let (source, limits) = (Source::from(source), bounds(limits));
+    let read = move |_: &_| archive::tree(&source, member.as_deref(), &limits).map_err(about_archive);
+    dict(py, &bridge::compute(py, read)?)
+}
+
+fn dict<'py>(py: Python<'py>, document: &Document) -> PyResult<Bound<'py, PyDict>> {
+    let root = PyDict::new(py);
+    let mut open: Vec<Open<'py>> = Vec::new();
+    for event in document.events() {
+        match event {
+            Event::Open(name, holds) => {
+                let name = PyString::intern(py, document.name(*name));
+                let content = (*holds == Holds::Both).then(|| PyList::empty(py));
+                open.push(Open { name, holds: *holds, dict: None, text: None, content });
+            }
+            Event::Attribute(name, value) => {
+                if let Some(element) = open.last_mut() {
+                    let key = PyString::intern(py, &format!("@{}", document.name(*name)));
+                    element.dict(py).set_item(key, document.text(value))?;
+                }
+            }
+            Event::Text(text) => {
+                let Some(element) = open.last_mut() else { continue };
+                match (&element.content, element.holds) {
+                    (Some(content), _) => content.append(document.text(text))?,
+                    (None, Holds::Text) => element.text = Some(PyString::new(py, document.text(text))),
+                    // White space between elements is layout.
+                    (None, _) => {}
+                }
+            }
+            Event::Close => {
+                let Some(element) = open.pop() else { continue };
+                let name = element.name.clone();
+                let value = element.close(py)?;
+                match open.last_mut() {
+                    Some(parent) => parent.add(py, &name, &value)?,
+                    None => root.set_item(name, value)?,
+                }
+            }
+        }
+        // A document of many megabytes takes seconds, in which Ctrl-C must work.
+        if open.len() <= 2 {
+            py.check_signals()?;
+        }
+    }
+    Ok(root)
+}
+
+impl<'py> Open<'py> {
+    fn dict(&mut self, py: Python<'py>) -> &Bound<'py, PyDict> {
+        self.dict.get_or_insert_with(|| PyDict::new(py))
+    }
+
+    /// Adds a child: the second of a name turns its value into a list.
+    fn add(&mut self, py: Python<'py>, name: &Bound<'py, PyString>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let dict = self.dict(py);
+        match dict.get_item(name)? {
+            None => dict.set_item(name, value)?,
+            Some(known) => match known.cast::<PyList>() {
+                Ok(list) => list.append(value)?,
+                Err(_) => dict.set_item(name, PyList::new(py, [&known, value])?)?,
+            },
+        }
+        if let Some(content) = &self.content {
+            let child = PyDict::new(py);
+            child.set_item(name, value)?;
+            content.append(child)?;
+        }
+        Ok(())
+    }
+
+    /// What the element became: a text where it holds nothing else, or a dict.
+    fn close(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(dict) = self.dict else {
+            return Ok(self.text.unwrap_or_else(|| PyString::intern(py, "")).into_any());
+        };
+        if let Some(text) = self.text {
+            dict.set_item(TEXT, text)?;
+        }
+        if let Some(content) = self.content {
+            dict.set_item(CONTENT, content)?;
+        }
+        Ok(dict.into_any())
+    }
+}
