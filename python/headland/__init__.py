@@ -34,11 +34,14 @@ from headland.errors import (
 )
 from headland.layer import Diagnostic, Layer
 from headland.locations import AsyncLocationPages, LocationPages
+from headland.mirror import Mirror
 from headland.newest import newest
 from headland.pages import AsyncPages, Pages
+from headland.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
 from headland.sandbox import Sandbox
 from headland.settings import Timeout
 from headland.table import Table
+from headland.trees import read_tree
 
 __all__ = [
     "ArchiveError",
@@ -47,6 +50,7 @@ __all__ = [
     "AsyncLocationPages",
     "AsyncPages",
     "AuthenticationError",
+    "Batch",
     "Budget",
     "Checkup",
     "Client",
@@ -61,9 +65,11 @@ __all__ = [
     "HeadlandWarning",
     "InvalidRequest",
     "Layer",
+    "LayerReader",
     "Limits",
     "LocationPages",
     "MethodNotAllowed",
+    "Mirror",
     "NoCoverage",
     "NotFound",
     "NotReady",
@@ -80,5 +86,7 @@ __all__ = [
     "doctor",
     "layers",
     "newest",
+    "open",
     "read",
+    "read_tree",
 ]

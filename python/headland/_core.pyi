@@ -12,17 +12,24 @@ __all__ = [
     "Conversion",
     "Layer",
     "Listing",
+    "LocalTimes",
+    "Mirror",
     "Pages",
+    "Reader",
     "Sandbox",
     "Secret",
     "Table",
     "__version__",
     "error_kinds",
     "layers",
+    "local_times",
+    "open_reader",
     "openapi",
     "parameters",
     "read",
+    "read_tree",
     "rows",
+    "with_times",
 ]
 
 __version__: Final[str]
@@ -114,6 +121,20 @@ def openapi() -> str: ...
 def parameters(name: str) -> list[tuple[str, str, bool]]: ...
 def read(source: bytes | Path, reading: _Reading) -> Layer: ...
 def layers(source: bytes | Path, limits: tuple[int, int, int, int, int]) -> list[str]: ...
+def open_reader(
+    source: bytes | Path, reading: _Reading, types: bool | Sequence[tuple[str, str]], size: int
+) -> Reader: ...
+
+@final
+class LocalTimes:
+    @property
+    def minutes(self) -> list[int]: ...
+
+def local_times(layer: Layer, date: str, time: str | None, format: str | None) -> LocalTimes: ...
+def with_times(
+    layer: Layer, name: str, times: LocalTimes, offsets: list[tuple[int, int]], fold: int | None
+) -> Layer: ...
+def read_tree(source: bytes | Path, member: str | None, limits: tuple[int, int, int, int, int]) -> dict[str, Any]: ...
 
 @final
 class Secret:
@@ -183,6 +204,75 @@ class Client:
     def budget(self) -> _Budget: ...
     def budget_async(self) -> Future[_Budget]: ...
 
+@type_check_only
+class _Plan(TypedDict):
+    new: int
+    changed: int
+    gone: int
+    files: int
+    is_relist: bool
+    lists_read_at: dt.datetime | None
+    calls: dict[str, tuple[int, int, int]]
+    seconds: tuple[float, float]
+    bytes: int | None
+    text: str
+
+@type_check_only
+class _Outcome(TypedDict):
+    new: int
+    changed: int
+    gone: int
+    calls: int
+    bytes: int
+    generation: int | None
+    rows: int | None
+    notes: list[str]
+
+@type_check_only
+class _Unavailable(TypedDict):
+    kind: str
+    id: str
+    name: str
+    state: str
+    reason: str
+
+@type_check_only
+class _Status(TypedDict):
+    jobs: dict[str, int]
+    types: dict[tuple[str | None, str], int]
+    grain_carts: dict[str, int]
+    archives: int
+    bytes: int
+    details_due: int
+    next_ripe: dt.datetime | None
+    listed_at: dt.datetime | None
+    relisted_at: dt.datetime | None
+    relist_due: bool
+    unfinished_since: dt.datetime | None
+    calls: dict[str, tuple[int, int]]
+    generation: int | None
+    is_published: bool
+    unavailable: list[_Unavailable]
+
+@final
+class Mirror:
+    def __new__(
+        cls,
+        *,
+        path: Path,
+        client: Client | None,
+        relist: float,
+        overlap: float,
+        concurrency: int,
+        publish_every: float,
+        locations: bool,
+    ) -> Mirror: ...
+    def __reduce__(self) -> NoReturn: ...
+    def plan(self, offline: bool, tell: Callable[[dict[str, Any], list[tuple[bool, str]]], object]) -> _Plan: ...
+    def sync(self, tell: Callable[[dict[str, Any], list[tuple[bool, str]]], object]) -> _Outcome: ...
+    def status(self) -> _Status: ...
+    def verify(self, deep: bool) -> tuple[int, list[str]]: ...
+
 @final
 class Pages:
     def next_page(self) -> list[dict[str, Any]] | None: ...
@@ -245,16 +335,30 @@ class Layer:
     def diagnostics(self) -> list[_Diagnostic]: ...
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
     def __arrow_c_schema__(self) -> object: ...
     def describe(self) -> list[tuple[str, str, int]]: ...
     def values(self, column: str) -> list[Any]: ...
     def geojson(self, as_is: bool) -> str: ...
     def write_geojson(self, path: Path, as_is: bool) -> None: ...
     def write_parquet(self, path: Path) -> None: ...
-    def area(self) -> float | None: ...
+    def area(self, as_is: bool) -> float | None: ...
+    def parts(self) -> tuple[str, list[bytes]]: ...
+    @staticmethod
+    def of_parts(about: str, buffers: list[bytes]) -> Layer: ...
     def picture(
         self, *, column: str | None, title: str | None, unit: str | None, width: int | None, as_is: bool
     ) -> str: ...
+
+@final
+class Reader:
+    @property
+    def diagnostics(self) -> list[_Diagnostic]: ...
+    def head(self) -> Layer: ...
+    def next_batch(self) -> Layer | None: ...
+    def close(self) -> None: ...
+    def stream(self) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
 
 @final
 class Sandbox:
@@ -264,6 +368,7 @@ class Sandbox:
         data: Path | None,
         port: int,
         seed: int,
+        small_jobs: int | None,
         rate_limits: Sequence[tuple[int, float]],
         sliding: bool,
         conversion_time: float,
@@ -282,6 +387,9 @@ class Sandbox:
     def equipment(self) -> list[tuple[str, str]]: ...
     def accounts(self) -> list[tuple[str, str]]: ...
     def advance(self, by: float) -> None: ...
+    def add_job(self) -> str: ...
+    def change_job(self, id: str) -> None: ...
+    def remove_job(self, id: str) -> None: ...
     def add_fault(self, endpoint: str, kind: str, times: int) -> None: ...
     def clear_faults(self) -> None: ...
     def requests(self) -> list[_Request]: ...

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
@@ -13,24 +15,52 @@ from headland.layer import Layer
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import Self
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 """What can be read: a path (of a file or a folder), bytes or a binary file object."""
 
 
-class Limits(NamedTuple):
-    """How much an archive may hold; what is larger is refused before memory is given to it."""
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/{1,3}[^/]")
+"""How an address begins; a `Path` has lost one of its slashes. A drive has one letter."""
 
-    members: int = _core.LIMITS[0]
+MEMBERS, BYTES, RATIO, NESTING, NAME = _core.LIMITS
+
+
+class _Bounds(NamedTuple):
+    members: int
     """Members of an archive, or files of a folder: 65,536."""
-    bytes: int = _core.LIMITS[1]
-    """Bytes of one member when it is unpacked: 2 GiB."""
-    ratio: int = _core.LIMITS[2]
+    bytes: int
+    """Bytes of one member when it is unpacked: 4 GiB, where the format of a .shp ends."""
+    ratio: int
     """How many times its packed size a member above 64 MiB may unpack to: 100."""
-    nesting: int = _core.LIMITS[3]
-    """How deep archives inside archives are followed: 1."""
-    name: int = _core.LIMITS[4]
+    nesting: int
+    """How deep archives inside archives are followed: 1; 0 follows none."""
+    name: int
     """Bytes of a member's name: 4,096."""
+
+
+class Limits(_Bounds):
+    """How much an archive may hold; what is larger is refused before memory is given to it.
+
+    All are whole numbers from 1 up, ``nesting`` from 0; anything else is a ``TypeError`` or a ``ValueError`` at once.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        members: int = MEMBERS,
+        bytes: int = BYTES,
+        ratio: int = RATIO,
+        nesting: int = NESTING,
+        name: int = NAME,
+    ) -> Self:
+        """Check each limit."""
+        given = super().__new__(cls, members, bytes, ratio, nesting, name)
+        for limit, bound in given._asdict().items():
+            arguments.whole_number(f"Limits.{limit}", bound, 0 if limit == "nesting" else 1, arguments.MANY)
+        return given
 
 
 def read(
@@ -60,21 +90,22 @@ def read(
     >>> layer = headland.read("job.zip")
     >>> layer.write_parquet("job.parquet")
     """
-    return Layer(_core.read(_given(source), reading(layer, columns, encoding, strict, threads, limits, to_crs)))
+    return Layer(_core.read(given(source), reading(layer, columns, encoding, strict, threads, limits, to_crs)))
 
 
 def layers(source: Source, *, limits: Limits | None = None) -> list[str]:
     """Give the names of an archive's layers."""
-    return _core.layers(_given(source), _checked(limits))
+    return _core.layers(given(source), checked(limits))
 
 
-def _checked(limits: Limits | None) -> Limits:
+def checked(limits: Limits | None) -> Limits:
+    """Give limits; those by default where there are none."""
     if limits is None:
         return Limits()
     if not isinstance(limits, Limits):
         raise TypeError(f"`limits` takes a `headland.Limits`, not {type(limits).__name__}")
-    bounds = limits._asdict().items()
-    return Limits(*(arguments.whole_number(f"limits.{name}", limit, 0, arguments.MANY) for name, limit in bounds))
+    # Those that `_replace` made were not checked yet.
+    return Limits(*limits)
 
 
 def reading(
@@ -89,26 +120,52 @@ def reading(
     """Pack how to read, as the core takes it."""
     return {
         "layer": None if layer is None else arguments.text("layer", layer),
-        "columns": None if columns is None else _names(columns),
+        "columns": None if columns is None else names(columns),
         "encoding": None if encoding is None else arguments.text("encoding", encoding, '"cp1252"'),
         "strict": arguments.flag("strict", strict),
         "threads": None if threads is None else arguments.whole_number("threads", threads, 1, arguments.MANY),
-        "limits": _checked(limits),
+        "limits": checked(limits),
         "to_crs": None if to_crs is None else arguments.text("to_crs", to_crs, '"EPSG:4326"'),
     }
 
 
-def _names(columns: object) -> list[str]:
+def names(columns: object) -> list[str]:
+    """Check names of columns; a text alone would be taken for its letters."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         raise TypeError(f"`columns` takes a list of names, not one {type(columns).__name__}")
     return [arguments.text("columns", name) for name in columns]
 
 
-def _given(source: Source) -> bytes | Path:
+def given(source: Source) -> bytes | Path:
+    """Give what the core can read of a source: a path, or all bytes."""
     if isinstance(source, bytes):
         return source
     if isinstance(source, bytearray | memoryview):
         return bytes(source)
     if isinstance(source, str | os.PathLike):
-        return arguments.path("source", source)
-    return bytes_of(cast("object", source), "source")
+        path = arguments.path("source", source)
+        if ADDRESS.match(os.fspath(source)) and not path.exists():
+            # An address may hold a signature, so it is not shown.
+            raise ValueError(
+                "`source` is an address, and headland reads files and bytes: of a file on this machine, give its path; "
+                "download others first, such as with `urllib.request.urlretrieve(address, 'job.zip')`; the files of "
+                "jobs come with `client.job_data.read(id)` or `client.job_data.download(id, to='job.zip')`"
+            )
+        # A pipe cannot be read at an offset, and has no size to go by.
+        return path.read_bytes() if path.is_fifo() or path.is_char_device() else path
+    return _rewound(cast("object", source))
+
+
+def _rewound(file: object) -> bytes:
+    """Give the bytes from where a file object stands, and put it back, so that `read` can follow `layers`."""
+    seekable = getattr(file, "seekable", None)
+    if seekable is None or not seekable() or isinstance(file, io.TextIOBase):
+        return bytes_of(file, "source")
+    stand: int = file.tell()  # type: ignore[attr-defined]
+    content = bytes_of(file, "source")
+    file.seek(stand)  # type: ignore[attr-defined]
+    if stand and not content:
+        raise ValueError(
+            f"`source` is a file object that stands at its end (byte {stand}): `seek(0)` takes it to its start"
+        )
+    return content

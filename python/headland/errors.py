@@ -36,7 +36,7 @@ import errno
 import os
 import sys
 import warnings
-from typing import Any, TypedDict, Unpack
+from typing import Any, ClassVar, TypedDict, Unpack, cast
 
 
 class Facts(TypedDict, total=False):
@@ -90,6 +90,8 @@ class HeadlandError(Exception):
     field: str | None
     """The column of the file, or the field of a reply."""
 
+    _of_system: ClassVar[type[OSError] | None] = None
+
     def __init__(self, message: str, **facts: Unpack[Facts]) -> None:
         """Keep the message and the facts; facts that are not given are ``None``."""
         super().__init__(message)
@@ -104,7 +106,11 @@ class HeadlandError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the message and the facts."""
         facts = {name: value for name, value in self.__dict__.items() if name != "message"}
-        return (_revive, (type(self), self.message, facts, getattr(self, "errno", None)))
+        # A class that is caught both ways has no name of its own to be found by; the two have that it is made of.
+        cls, of_system = type(self), self._of_system
+        if of_system is not None:
+            cls = cls.__mro__[1]
+        return (_revive, (cls, of_system, self.message, facts, getattr(self, "errno", None)))
 
 
 class AuthenticationError(HeadlandError):
@@ -175,68 +181,40 @@ class HeadlandWarning(UserWarning):
     """Something was put right that the user should know of."""
 
 
-class _FileError(HeadlandError, OSError):
-    """A file on this machine cannot be read or written."""
-
-
-class _MissingFile(HeadlandError, FileNotFoundError):
-    """A file or folder is not there."""
-
-
-class _ForbiddenFile(HeadlandError, PermissionError):
-    """A file may not be read or written."""
-
-
-class _ExistingTarget(ConfigurationError, FileExistsError):
-    """A file is there already and ``overwrite=True`` was not given."""
-
-
-class _UnreadableUpload(InvalidRequest, OSError):
-    """A file to upload cannot be read."""
-
-
-class _MissingUpload(InvalidRequest, FileNotFoundError):
-    """A file to upload is not there."""
-
-
-class _UnreadableArchive(ArchiveError, OSError):
-    """An archive on disk cannot be read."""
-
-
-class _MissingArchive(ArchiveError, FileNotFoundError):
-    """An archive is not there."""
-
-
-class _UnusableSetting(ConfigurationError, OSError):
-    """A file that the settings name cannot be used."""
-
-
-class _MissingSetting(ConfigurationError, FileNotFoundError):
-    """A file that the settings name is not there."""
-
+for _public in HeadlandError.__subclasses__():
+    # Where users have them from: tracebacks say `headland.ArchiveError`.
+    _public.__module__ = "headland"
 
 _CLASSES: dict[str, type[Exception]] = {
-    **{cls.__name__: cls for cls in HeadlandError.__subclasses__() if not cls.__name__.startswith("_")},
-    "File": _FileError,
+    **{cls.__name__: cls for cls in HeadlandError.__subclasses__()},
+    "File": HeadlandError,
     "TypeError": TypeError,
     "ValueError": ValueError,
 }
 """Every kind of the core by its name."""
 
-_WITH_FILE: dict[tuple[str, int | None], type[HeadlandError]] = {
-    ("File", errno.ENOENT): _MissingFile,
-    ("File", errno.EACCES): _ForbiddenFile,
-    ("File", errno.EEXIST): _ExistingTarget,
-    ("File", None): _FileError,
-    ("InvalidRequest", errno.ENOENT): _MissingUpload,
-    ("InvalidRequest", None): _UnreadableUpload,
-    ("ArchiveError", errno.ENOENT): _MissingArchive,
-    ("ArchiveError", None): _UnreadableArchive,
-    ("ConfigurationError", errno.ENOENT): _MissingSetting,
-    ("ConfigurationError", errno.EEXIST): _ExistingTarget,
-    ("ConfigurationError", None): _UnusableSetting,
+_OF_SYSTEM: dict[tuple[str, int], tuple[type[HeadlandError], type[OSError]]] = {
+    ("File", errno.ENOENT): (HeadlandError, FileNotFoundError),
+    ("File", errno.EACCES): (HeadlandError, PermissionError),
+    ("File", errno.EEXIST): (ConfigurationError, FileExistsError),
+    ("InvalidRequest", errno.ENOENT): (InvalidRequest, FileNotFoundError),
+    ("ArchiveError", errno.ENOENT): (ArchiveError, FileNotFoundError),
+    ("ConfigurationError", errno.ENOENT): (ConfigurationError, FileNotFoundError),
+    ("ConfigurationError", errno.EEXIST): (ConfigurationError, FileExistsError),
 }
-"""The class of a kind when the operating system's error number is known; ``None`` stands for any other number."""
+"""The class of a kind and that of the system by its error number; with any other number it is an ``OSError``."""
+
+
+_BOTH: dict[tuple[type[HeadlandError], type[OSError]], type[HeadlandError]] = {}
+"""Classes of errors that are caught both ways, made when they are first needed."""
+
+
+def _both(cls: type[HeadlandError], of_system: type[OSError]) -> type[HeadlandError]:
+    """Give the class of an error that is caught both ways; tracebacks call it by the name that users know."""
+    names = {"__doc__": cls.__doc__, "__module__": "headland", "_of_system": of_system}
+    made = _BOTH.get((cls, of_system)) or cast("type[HeadlandError]", type(cls.__name__, (cls, of_system), names))
+    # Of two threads that made it at the same time, one's stands.
+    return _BOTH.setdefault((cls, of_system), made)
 
 
 def from_core(kind: str, message: str, facts: Facts, os_error: int | None) -> Exception:
@@ -244,14 +222,17 @@ def from_core(kind: str, message: str, facts: Facts, os_error: int | None) -> Ex
     cls = _CLASSES[kind]
     if not issubclass(cls, HeadlandError):
         return cls(message)
+    of_system = None
     if os_error is not None:
-        cls = _WITH_FILE.get((kind, os_error)) or _WITH_FILE.get((kind, None), cls)
-    return _revive(cls, message, facts, os_error)
+        cls, of_system = _OF_SYSTEM.get((kind, os_error), (cls, OSError))
+    return _revive(cls, of_system, message, facts, os_error)
 
 
-def _revive(cls: type[HeadlandError], message: str, facts: Facts, os_error: int | None) -> HeadlandError:
+def _revive(
+    cls: type[HeadlandError], of_system: type[OSError] | None, message: str, facts: Facts, os_error: int | None
+) -> HeadlandError:
     """Make an exception with its facts, and with the system's error number where a file was the cause."""
-    error = cls(message, **facts)
+    error = (cls if of_system is None else _both(cls, of_system))(message, **facts)
     if isinstance(error, OSError) and os_error is not None:
         error.errno = os_error
         error.strerror = os.strerror(os_error)

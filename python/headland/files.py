@@ -50,6 +50,8 @@ def bytes_of(file: object, argument: str) -> bytes:
     if read is None:
         message = f"`{argument}` takes a path, bytes or a binary file object, not {type(file).__name__}"
         raise TypeError(message)
+    if isinstance(file, io.TextIOBase):
+        raise TypeError(f"`{argument}` is a file object that gives text: open it in binary mode")
     content = read()
     if not isinstance(content, bytes):
         message = f"`{argument}` is a file object that gives {type(content).__name__}: open it in binary mode"

@@ -13,6 +13,7 @@ from headland import arguments
 
 if TYPE_CHECKING:
     import os
+    from typing import Self
 
     import geopandas as gpd
     import pyarrow as pa
@@ -113,6 +114,18 @@ class Layer:
         crs = textwrap.shorten(named[1] if named else crs, CRS_SHOWN)
         return f"<Layer {self.name!r}: {len(self)} records, {len(self.columns)} columns, {crs}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the rows, the schema and all that is told of them, for other processes: no secret is among them."""
+        return _of_parts, (type(self), *self._core.parts())
+
+    def __copy__(self) -> Self:
+        """Give the same layer: none ever changes, so that its columns are shared."""
+        return type(self)(self._core)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Give the same layer: none ever changes, so that its columns are shared."""
+        return type(self)(self._core)
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export the columns by the Arrow C stream interface; the geometry is ``geoarrow.wkb``."""
         return self._core.__arrow_c_stream__(requested_schema)
@@ -123,7 +136,11 @@ class Layer:
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:
-        """A GeoJSON feature collection in WGS 84."""
+        """A GeoJSON feature collection in WGS 84, as ``write_geojson`` writes it.
+
+        The protocol takes no arguments: where the coordinate system is unknown this is a ``ValueError``, and
+        coordinates as they are come from ``write_geojson(path, crs="as-is")`` or ``to_geopandas().__geo_interface__``.
+        """
         collection: dict[str, Any] = json.loads(self._core.geojson(as_is=False))
         return collection
 
@@ -136,29 +153,78 @@ class Layer:
     def to_geopandas(
         self, dtype_backend: Literal["numpy_nullable", "pyarrow", "numpy"] = "numpy_nullable"
     ) -> gpd.GeoDataFrame:
-        """Give a geopandas frame.
+        """Give a geopandas frame with the layer's rows, columns and coordinate system.
 
         Args:
-            dtype_backend: ``"numpy_nullable"`` keeps integers with nulls as integers, ``"pyarrow"`` keeps the Arrow
-                types, ``"numpy"`` is what pandas did of old.
+            dtype_backend: ``"numpy_nullable"`` keeps integers with nulls as integers (``Int32``, ``Float64``, ...),
+                ``"pyarrow"`` keeps the Arrow types and shares their memory, ``"numpy"`` is what pandas did of old:
+                integers with nulls become floats.
+
+        Returns:
+            A ``geopandas.GeoDataFrame``, equal to what ``geopandas.GeoDataFrame.from_arrow`` makes of the layer.
+            Coordinates are in the layer's own system (``frame.crs``, ``None`` where it is unknown) and its units; null
+            geometries are ``None``. Dates are ``datetime.date`` objects, under ``"pyarrow"`` Arrow's dates. A layer
+            without geometry gives a frame without a geometry column.
+
+        Raises:
+            ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` brings both.
+            ValueError: ``dtype_backend`` is none of the three.
+
+        >>> frame = headland.read("job.zip").to_geopandas()
+        >>> frame.to_crs(frame.estimate_utm_crs()).area.sum()
         """
         import geopandas as gpd
 
-        from headland.frames import options
+        from headland.frames import geo_frame, options
 
         how = options(dtype_backend)
         if self._core.geometry_column is None:
             return gpd.GeoDataFrame(self.to_arrow().to_pandas(**how))
-        return gpd.GeoDataFrame.from_arrow(self.to_arrow(), geometry=self._core.geometry_column, to_pandas_kwargs=how)
+        return geo_frame(self.to_arrow(), self._core.geometry_column, how)
 
     def write_geojson(self, path: str | os.PathLike[str], crs: AsIs | None = None) -> Path:
-        """Write GeoJSON in WGS 84; ``crs="as-is"`` keeps the coordinates as they are."""
+        """Write GeoJSON (RFC 7946): one feature a line, outer rings counter-clockwise, the shortest exact digits.
+
+        Args:
+            path: The file. It appears under its name once it is whole, and takes the place of what stood there. A link
+                is followed, and what is no regular file is refused.
+            crs: ``None`` brings coordinates to WGS 84 (degrees, longitude first), as the format wants it; ``"as-is"``
+                writes them in the layer's own system and units.
+
+        Returns:
+            The path. Nulls, and numbers that are not finite, are ``null``; dates are ISO texts; a geometry with a
+            coordinate that is no place is ``null``. Of columns of one name, the later ones have a number at their end.
+            Units are not part of the format.
+
+        Raises:
+            ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` is something else.
+            HeadlandError: A coordinate has no place in WGS 84 or is beyond 180 or 90 degrees (RFC 7946), or the file
+                cannot be written (this is an ``OSError`` too).
+
+        >>> headland.read("job.zip").write_geojson("job.geojson")
+        """
         target = Path(path)
         self._core.write_geojson(target, _as_is(crs))
         return target
 
     def write_parquet(self, path: str | os.PathLike[str]) -> Path:
-        """Write GeoParquet 1.1 with the coordinate system and the units."""
+        """Write GeoParquet 1.1, compressed with zstd: all columns and types, the coordinate system and the units.
+
+        Args:
+            path: The file. It appears under its name once it is whole, and takes the place of what stood there. A link
+                is followed, and what is no regular file is refused.
+
+        Returns:
+            The path. Geometries are well-known binary in the layer's own system, which the file holds as PROJJSON, or
+            as ``null`` where it is unknown or has no PROJJSON. Of columns of one name, the later ones have a number at
+            their end. A column ``bbox`` holds the box around each geometry, for readers that look for a region;
+            ``geopandas.read_parquet(path, bbox=...)`` is one. A column's unit is its field's metadata under ``unit``.
+
+        Raises:
+            HeadlandError: The file cannot be written (this is an ``OSError`` too).
+
+        >>> headland.read("job.zip").write_parquet("job.parquet")
+        """
         target = Path(path)
         self._core.write_parquet(target)
         return target
@@ -167,9 +233,62 @@ class Layer:
         """Give the cells of one column as Python values, without any other package; null is ``None``."""
         return self._core.values(arguments.text("column", column))
 
-    def area(self) -> float | None:
-        """Give the area of the polygons in square metres; ``None`` where there are none."""
-        return self._core.area()
+    def with_time(
+        self,
+        name: str,
+        *,
+        date: str,
+        time: str | None = None,
+        zone: str,
+        format: str | None = None,
+        fold: Literal[0, 1] | None = None,
+    ) -> Layer:
+        """Give the same layer with one more column: dates and times of day joined to UTC timestamps in microseconds.
+
+        Args:
+            name: What the new column is called. It stands before the geometry; the columns it came from are kept.
+            date: The column of dates, or of texts with a date and a time of day: `2026-09-01T12:00:00`, with a blank
+                for the ``T``, `20260901 120000`; or of timestamps without a zone, as FMIS tables may have them.
+            time: The column of times of day, where it is another one: `12:00:00`, `12:00:00.25`, `120000`,
+                `1:02:03 PM`.
+            zone: The time zone that the columns are in: ``"UTC"``, an offset such as ``"+02:00"``, or a name such as
+                ``"America/Chicago"`` that means the same on every machine (``"localtime"`` does not). headland never
+                guesses it. Texts that state an offset must agree with it.
+            format: The form of the texts in the signs of ``strptime``, where it is another, such as
+                ``"%m/%d/%Y %H:%M:%S"``; with `time`, that of both with one blank between them.
+            fold: Which of two is meant where clocks went back: 0 the earlier, 1 the later.
+
+        Returns:
+            The layer. Cells that are no time, times that the clocks of the zone left out, and without `fold` those that
+            came twice are null; ``diagnostics`` count each kind.
+
+        Raises:
+            ValueError: An unknown column, zone or sign of a format, a `name` that is taken, or a text whose own offset
+                is not that of the zone.
+
+        >>> layer = layer.with_time("when", date="DATE", time="TIME", zone="America/Chicago")
+        """
+        from headland.times import with_time
+
+        return Layer(with_time(self._core, name, date=date, time=time, zone=zone, format=format, fold=fold))
+
+    def area(self, crs: AsIs | None = None) -> float | None:
+        """Give the area of the polygons; ``None`` where there are none.
+
+        Args:
+            crs: ``None`` gives square metres on the ellipsoid of WGS 84, whatever system the layer is in; ``"as-is"``
+                the area in the plane of the coordinates, in the square of their unit: also where the system is unknown.
+
+        Returns:
+            The sum over all records, holes left out. What two records cover counts twice.
+
+        Raises:
+            ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` is something else.
+            ArchiveError: The system cannot be brought to WGS 84, or a coordinate has no place there.
+
+        >>> hectares = headland.read("job.zip").area() / 10_000
+        """
+        return self._core.area(_as_is(crs))
 
     def picture(
         self,
@@ -215,6 +334,13 @@ class Layer:
             return self.picture()
         except (HeadlandError, ValueError) as reason:
             return f"<p>{html.escape(str(reason))}</p>"
+
+
+def _of_parts(kind: type[Layer], about: str, buffers: list[bytes]) -> Layer:
+    """Make a layer of what it was pickled as."""
+    from headland import _core
+
+    return kind(_core.Layer.of_parts(about, buffers))
 
 
 def _as_is(crs: AsIs | None) -> bool:

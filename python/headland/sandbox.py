@@ -153,6 +153,8 @@ class Sandbox:
         data: A folder that keeps the service's state; without it the state lives in memory.
         port: The port; 0 takes a free one.
         seed: The account that is made up; the same seed makes the same account.
+        small_jobs: So many small jobs in place of the usual ones, for trying out what is made for many. The files of
+            every other one need no conversion.
         rate_limits: Pairs of calls and seconds; empty turns the limit off.
         window: Whether the windows of the limit are fixed or slide.
         conversion_time: Seconds that a conversion takes.
@@ -168,6 +170,7 @@ class Sandbox:
         *,
         port: int = 0,
         seed: int = 0,
+        small_jobs: int | None = None,
         rate_limits: Sequence[tuple[int, float]] = RATE_LIMITS,
         window: Literal["fixed", "sliding"] = "fixed",
         conversion_time: float = CONVERSION_TIME,
@@ -180,6 +183,7 @@ class Sandbox:
             data=None if data is None else arguments.path("data", data),
             port=arguments.whole_number("port", port, 0, 65_535),
             seed=arguments.whole_number("seed", seed, 0, arguments.MANY),
+            small_jobs=None if small_jobs is None else arguments.whole_number("small_jobs", small_jobs, 0, 1_000_000),
             rate_limits=arguments.windows(rate_limits),
             sliding=_is("window", window, "sliding", "fixed"),
             conversion_time=arguments.seconds("conversion_time", conversion_time),
@@ -303,6 +307,18 @@ class Sandbox:
     def cart_truth(self) -> list[CartTruth]:
         """What each generated grain cart file must add up to."""
         return self._core.cart_truth()
+
+    def add_job(self) -> str:
+        """Add a job, created now, and give its id; it takes ``small_jobs``."""
+        return self._core.add_job()
+
+    def change_job(self, id: str) -> None:
+        """Change a job: it is updated now and has another file, which has to be converted once more."""
+        self._core.change_job(arguments.text("id", id))
+
+    def remove_job(self, id: str) -> None:
+        """Remove a job."""
+        self._core.remove_job(arguments.text("id", id))
 
     def advance(self, seconds: float) -> None:
         """Move the service's clock on."""

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     import argparse
 
 
+EXPLAINING = ("advanced.xml", "jobdata.xml")
+"""The XML files that explain the tables beside them, and are read with those."""
+
+
 def add_verbs(verbs: Verbs) -> None:
     """Add the verbs."""
     demo = add_verb(verbs, "demo", _demo, "Start a service, pull every job and map every field.")
@@ -21,8 +25,8 @@ def add_verbs(verbs: Verbs) -> None:
     demo.add_argument("--out", type=Path, metavar="DIR", help="where the maps and tables go")
     demo.add_argument("--quiet", action="store_true", help="tell nothing of the progress")
 
-    read = add_verb(verbs, "read", _read, "Describe an archive, or convert it.")
-    read.add_argument("file", type=Path, help="a zip, a shapefile, a grain cart file or a folder")
+    read = add_verb(verbs, "read", _read, "Describe an archive, or convert it; print an XML file as a tree.")
+    read.add_argument("file", type=Path, help="a zip, a shapefile, a grain cart file, an XML file or a folder")
     read.add_argument("--layer", help="which layer, where there are several")
     read.add_argument("--encoding", help="the encoding of texts, instead of what the archive says")
     read.add_argument("--lenient", action="store_true", help="read what can be saved of a damaged archive")
@@ -41,6 +45,8 @@ def _demo(given: argparse.Namespace) -> int:
 def _read(given: argparse.Namespace) -> int:
     if given.to is not None and given.to.suffix.lower() not in (".parquet", ".geojson", ".json"):
         raise ValueError(f"`--to` takes a name that ends in .parquet or .geojson, not `{given.to}`")
+    if given.file.suffix.lower() == ".xml" and given.file.name.lower() not in EXPLAINING:
+        return _tree(given)
     layer = hl.read(given.file, layer=given.layer, encoding=given.encoding, strict=not given.lenient)
     if given.to is not None:
         write = layer.write_parquet if given.to.suffix.lower() == ".parquet" else layer.write_geojson
@@ -50,6 +56,17 @@ def _read(given: argparse.Namespace) -> int:
         print_json(summary)
     else:
         _print(layer, given.to)
+    return 0
+
+
+def _tree(given: argparse.Namespace) -> int:
+    if given.to is not None:
+        raise ValueError(f"`{given.file}` is XML, which is no table: `--json` prints it as a tree")
+    tree = hl.read_tree(given.file)
+    if given.json:
+        print_json(tree)
+    else:
+        print(json.dumps(tree, indent=2, ensure_ascii=False))
     return 0
 
 

@@ -3,45 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import headland as hl
-from headland.cli import archive, calls, doctor, service
+from headland.cli import archive, calls, doctor, pull, service
+from headland.cli.failing import INTERRUPTED, WrongWords, code_of, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-INTERRUPTED = 130
-EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], int], ...] = (
-    ((hl.AuthenticationError, hl.PermissionDenied), 3),
-    (hl.NotFound, 4),
-    (OSError, 12),
-    ((TypeError, ValueError, OverflowError, hl.ConfigurationError), 2),
-    ((hl.InvalidRequest, hl.MethodNotAllowed, hl.Conflict), 5),
-    (hl.RateLimited, 6),
-    ((hl.ServiceUnavailable, hl.TransportError), 7),
-    ((hl.NoCoverage, hl.ConversionFailed), 8),
-    (hl.NotReady, 9),
-    (hl.UploadOutcomeUnknown, 10),
-    ((hl.DecodeError, hl.ArchiveError), 11),
-    (hl.HeadlandError, 1),
-)
-"""The first class that fits gives the exit code; the table for users is in ``headland.cli``."""
-
-
-HIDDEN = ("message", "prog", "usage")
-"""Attributes of an error that are no facts."""
-
-
-class _WrongWords(ValueError):
-    """Words that are no command, with how they are written."""
-
-    def __init__(self, message: str, prog: str, usage: str) -> None:
-        super().__init__(message)
-        self.prog = prog
-        self.usage = usage
 
 
 class _Parser(argparse.ArgumentParser):
@@ -49,7 +19,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing and leaving."""
-        raise _WrongWords(message, self.prog, self.format_usage())
+        raise WrongWords(message, self.prog, self.format_usage())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,29 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        code = _code(error)
+        code = code_of(error)
         if code is None:
             raise
-        _tell(error, as_json=as_json)
+        tell(error, as_json=as_json)
         return code
     return done
-
-
-def _code(error: Exception) -> int | None:
-    return next((code for classes, code in EXIT_CODES if isinstance(error, classes)), None)
-
-
-def _tell(error: Exception, *, as_json: bool) -> None:
-    name = next(cls.__name__ for cls in type(error).__mro__ if not cls.__name__.startswith("_"))
-    # What is an argument to Python is an option here.
-    message = str(error).replace("overwrite=True", "--overwrite")
-    if as_json:
-        facts = {key: value for key, value in vars(error).items() if key not in HIDDEN and value is not None}
-        print(json.dumps({"error": name, "message": message, **facts}, default=str), file=sys.stderr)
-    elif isinstance(error, _WrongWords):
-        print(f"{error.usage}{error.prog}: error: {message}", file=sys.stderr)
-    else:
-        print(f"headland: {name}: {message}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -103,6 +56,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"headland {hl.__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for room in (archive, calls, doctor, service):
+    for room in (archive, calls, doctor, pull, service):
         room.add_verbs(verbs)
     return parser

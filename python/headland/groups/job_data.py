@@ -182,15 +182,16 @@ class JobData:
     ) -> Layer:
         """Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses.
 
-        Shape files alone are read: those of `SHP`, and of a `BIN` that holds some.
+        `SHP` and `FMIS` of one job have the same rows, totals and units; a `BIN` is read where it holds one of
+        them.
 
         `GET /jobdata/{id}`, specification 4.2, 4.4.
 
         Args:
             id: Id of the job, from the list.
-            format: `SHP` is a zip of shape files, `BIN` the original zip of the field computer, which is read
-                where it holds shape files: a display's own files are not. `FMIS` and `XML` hold none:
-                `job_data.download` fetches those.
+            format: `SHP` is a zip of shape files, `FMIS` a zip with a table of each product, `BIN` the original
+                zip of the field computer, which is read where it holds either: a display's own files are not. `XML`
+                is no table: `headland.read_tree` reads what `job_data.download` fetches.
             timeout: Seconds to wait for the conversion; the client's `timeout.call` if None.
             layer: Name of the layer, where the archive holds several.
             columns: Columns to read; all if None.

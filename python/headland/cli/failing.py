@@ -1,0 +1,59 @@
+"""What goes wrong, as a message on standard error and an exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import headland as hl
+
+INTERRUPTED = 130
+EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], int], ...] = (
+    ((hl.AuthenticationError, hl.PermissionDenied), 3),
+    (hl.NotFound, 4),
+    (OSError, 12),
+    ((TypeError, ValueError, OverflowError, hl.ConfigurationError), 2),
+    ((hl.InvalidRequest, hl.MethodNotAllowed, hl.Conflict), 5),
+    (hl.RateLimited, 6),
+    ((hl.ServiceUnavailable, hl.TransportError), 7),
+    ((hl.NoCoverage, hl.ConversionFailed), 8),
+    (hl.NotReady, 9),
+    (hl.UploadOutcomeUnknown, 10),
+    ((hl.DecodeError, hl.ArchiveError), 11),
+    (hl.HeadlandError, 1),
+)
+"""The first class that fits gives the exit code; the table for users is in ``headland.cli``."""
+
+HIDDEN = ("message", "prog", "usage")
+"""Attributes of an error that are no facts."""
+
+
+class WrongWords(ValueError):
+    """Words that are no command, with how they are written."""
+
+    def __init__(self, message: str, prog: str, usage: str) -> None:
+        super().__init__(message)
+        self.prog = prog
+        self.usage = usage
+
+
+def code_of(error: BaseException) -> int | None:
+    """Give the exit code of an error; ``None`` for one that nobody foresaw."""
+    return next((code for classes, code in EXIT_CODES if isinstance(error, classes)), None)
+
+
+def tell(error: BaseException, *, as_json: bool, profile: str | None = None) -> None:
+    """Print an error, with the profile that it is about where there are several."""
+    classes = (cls for cls in type(error).__mro__ if cls is not WrongWords)
+    name = next(cls.__name__ for cls in classes if not cls.__name__.startswith("_"))
+    # What is an argument to Python is an option here.
+    message = str(error).replace("overwrite=True", "--overwrite")
+    if as_json:
+        facts = {key: value for key, value in vars(error).items() if key not in HIDDEN and value is not None}
+        about = {} if profile is None else {"profile": profile}
+        print(json.dumps({"error": name, "message": message, **about, **facts}, default=str), file=sys.stderr)
+    elif isinstance(error, WrongWords):
+        print(f"{error.usage}{error.prog}: error: {message}", file=sys.stderr)
+    else:
+        about_text = "" if profile is None else f"{profile}: "
+        print(f"headland: {about_text}{name}: {message}", file=sys.stderr)

@@ -1,0 +1,256 @@
+"""The verb ``pull``: accounts mirrored into folders, side by side, and how these stand."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import headland as hl
+from headland import settings
+from headland.cli.failing import INTERRUPTED, code_of, tell
+from headland.cli.output import Verbs, add_verb, print_json
+from headland.mirror import display, progress, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+JOURNAL = "journal.sqlite"
+"""The file by which the folder of a mirror is known."""
+
+LOOK = 0.1
+"""Seconds between two looks for Ctrl-C; a wait without end would not see it on every system."""
+
+NOT_AS_IT_SHOULD_BE = 11
+"""The exit code where verifying finds something."""
+
+GO_ON = "interrupted: all that was finished is kept, and the same command goes on from there"
+
+
+Look = Callable[["Account", hl.Mirror, argparse.Namespace], int]
+"""What looks at a mirror, and gives an exit code."""
+
+
+class Account(NamedTuple):
+    """An account to mirror: its profile, ``None`` for the keys of the environment, and its folder."""
+
+    profile: str | None
+    folder: Path
+    name: str | None
+    """What tells it from the others, where there are several."""
+
+
+class Pulled(NamedTuple):
+    """What came of an account."""
+
+    account: Account
+    plan: hl.mirror.Plan
+    outcome: hl.mirror.Outcome | None
+    status: hl.mirror.Status | None
+
+
+def add_verbs(verbs: Verbs) -> None:
+    """Add the verb."""
+    pull = add_verb(verbs, "pull", _pull, "Mirror a whole account into a folder, or bring the mirror up to date.")
+    pull.add_argument("--to", type=Path, metavar="DIR", required=True, help="the folder of the mirror")
+    pull.add_argument(
+        "--profile",
+        action="extend",
+        nargs="+",
+        metavar="NAME",
+        help="take the keys from this profile, not the environment; several are mirrored side by side into DIR/NAME",
+    )
+    what = pull.add_mutually_exclusive_group()
+    for name, text in (
+        ("plan", "only tell what a pull has to do"),
+        ("status", "only tell how the mirrors in DIR stand, without a call"),
+        ("verify", "only compare archives and dataset with their digests, without a call"),
+    ):
+        what.add_argument(f"--{name}", dest="what", action="store_const", const=name, help=text)
+    pull.add_argument("--deep", action="store_true", help="with --verify: also read the rows of every archive again")
+    pull.add_argument(
+        "--relist", default="1d", metavar="SPAN", help="how old the list of all jobs may be; 1d, 36h, ..."
+    )
+    pull.add_argument("--no-locations", dest="locations", action="store_false", help="leave locations of devices out")
+    pull.add_argument("--quiet", action="store_true", help="tell nothing of the progress")
+
+
+def _pull(given: argparse.Namespace) -> int:
+    if given.deep and given.what != "verify":
+        raise ValueError("`--deep` goes with --verify alone")
+    if given.what == "status":
+        return _each(_existing(given), given, _status)
+    if given.what == "verify":
+        return _each(_existing(given), given, _verify)
+    return _side_by_side(_accounts(given), given)
+
+
+def _accounts(given: argparse.Namespace) -> list[Account]:
+    """List what is to be mirrored where."""
+    profiles: list[str] = given.profile or []
+    if len(profiles) <= 1:
+        return [Account(profiles[0] if profiles else None, given.to, None)]
+    for name in profiles:
+        if name != Path(name).name or name.startswith(".") or "\\" in name:
+            raise ValueError(f"the profile [{name}] cannot name a folder: mirror it alone, with a `--to` of its own")
+    if len({*profiles}) < len(profiles):
+        raise ValueError("`--profile` names a profile twice")
+    if (given.to / JOURNAL).exists():
+        raise ValueError(f"`{given.to}` is the mirror of one account; `--to` takes another folder for several")
+    return [Account(name, given.to / name, name) for name in profiles]
+
+
+def _existing(given: argparse.Namespace) -> list[Account]:
+    """List the mirrors that are there, in the folder or one below it."""
+    if given.profile or (given.to / JOURNAL).exists():
+        return _accounts(given)
+    homes = sorted(path.parent for path in given.to.glob(f"*/{JOURNAL}"))
+    return [Account(None, home, home.name) for home in homes] or [Account(None, given.to, None)]
+
+
+def _each(accounts: list[Account], given: argparse.Namespace, look: Look) -> int:
+    """Look at one mirror after another, and give the highest exit code."""
+    codes = []
+    for account in accounts:
+        try:
+            codes.append(look(account, hl.Mirror(account.folder, relist=given.relist), given))
+        except Exception as error:  # noqa: BLE001 - what has no code is raised again
+            codes.append(_failed(error, account, given))
+    return max(codes)
+
+
+def _status(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> int:
+    status = mirror.status()
+    if given.json:
+        print_json(_about(account) | {"status": status.to_dict()})
+    else:
+        print(status)
+    return 0
+
+
+def _verify(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> int:
+    found = mirror.verify(deep=given.deep)
+    if given.json:
+        print_json(_about(account) | {"verification": found.to_dict()})
+    else:
+        print(f"{account.folder}: {found}" if found.ok else f"{account.folder}:\n{found}")
+    if found.ok:
+        return 0
+    print("the next pull asks anew for archives that are missing or damaged", file=sys.stderr)
+    return NOT_AS_IT_SHOULD_BE
+
+
+def _side_by_side(accounts: list[Account], given: argparse.Namespace) -> int:
+    """Mirror all accounts at once; the failure of one does not stop the others, and the highest exit code counts."""
+    board = None if given.quiet else display.chosen()
+    stop = threading.Event()
+    with ThreadPoolExecutor(len(accounts)) as pool:
+        try:
+            running = [pool.submit(_one, account, given, board, stop) for account in accounts]
+            while wait(running, timeout=LOOK).not_done:
+                pass
+        except KeyboardInterrupt:
+            stop.set()
+    if board is not None:
+        board.close()
+    codes = []
+    for account, each in zip(accounts, running, strict=True):
+        error = each.exception()
+        if isinstance(error, KeyboardInterrupt):
+            codes.append(INTERRUPTED)
+        elif error is not None:
+            codes.append(_failed(error, account, given))
+        else:
+            codes.append(0)
+            _summarize(each.result(), given)
+    if stop.is_set():
+        print(GO_ON, file=sys.stderr)
+        return INTERRUPTED
+    return max(codes)
+
+
+def _failed(error: BaseException, account: Account, given: argparse.Namespace) -> int:
+    code = code_of(error)
+    if code is None:
+        raise error
+    tell(error, as_json=given.json, profile=account.name)
+    return code
+
+
+def _one(account: Account, given: argparse.Namespace, board: display.Display | None, stop: threading.Event) -> Pulled:
+    """Mirror an account, in a thread of its own."""
+    seen = _Seen(account.name or "", board, stop)
+    keys = settings.from_env() if account.profile is None else settings.from_profile(account.profile, None)
+    with hl.Client(**keys) as client:
+        mirror = hl.Mirror(account.folder, client, relist=given.relist, locations=given.locations)
+        plan = mirror.plan(progress=seen)
+        if given.what == "plan":
+            return Pulled(account, plan, None, None)
+        if not (given.quiet or given.json):
+            with contextlib.nullcontext() if board is None else board.aside():
+                print(_named(account, plan.text), flush=True)
+        outcome = mirror.sync(progress=seen)
+        return Pulled(account, plan, outcome, mirror.status())
+
+
+class _Seen:
+    """Shows how far an account is, and ends it when the user wants that."""
+
+    def __init__(self, name: str, board: display.Display | None, stop: threading.Event) -> None:
+        self._name, self._board, self._stop = name, board, stop
+        self._last: dict[str, Any] = {}
+        self._changed = 0.0
+
+    def __call__(self, told: dict[str, Any]) -> None:
+        """Hear how far it is."""
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+        now = time.monotonic()
+        if told != self._last:
+            self._last, self._changed = told, now
+        if self._board is not None:
+            self._board.show(self._name, progress.share(told), progress.line(told, now - self._changed))
+
+
+def _about(account: Account) -> dict[str, Any]:
+    return {"profile": account.profile, "folder": str(account.folder)}
+
+
+def _named(account: Account, text: str) -> str:
+    return text if account.name is None else f"{account.name}: {text}"
+
+
+def _summarize(pulled: Pulled, given: argparse.Namespace) -> None:
+    account, plan, outcome, status = pulled
+    if given.json:
+        facts = {"plan": plan, "outcome": outcome, "status": status}
+        print_json(_about(account) | {name: each.to_dict() for name, each in facts.items() if each is not None})
+    elif outcome is None or status is None:
+        print(_named(account, str(plan)))
+    else:
+        print("\n".join(_summary(account, outcome, status)))
+
+
+def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Status) -> Iterator[str]:
+    """Say what a pull did and what there is to do with it."""
+    counts = [f"{outcome.new:,} new", f"{outcome.changed:,} changed", f"{outcome.gone:,} gone"]
+    counts += [
+        f"{files:,} {state}"
+        for state in ("no coverage", "failed", "quarantined")
+        if (files := status.jobs.get(state, 0) + status.grain_carts.get(state, 0))
+    ]
+    done = f"{words.number(outcome.calls, 'call')}, {words.size(outcome.bytes)}"
+    yield _named(account, f"{', '.join(counts)}; {done}")
+    for each in status.unavailable:
+        yield f"  {each.state}: {each.kind} {each.id} ({each.name}): {each.reason}"
+    for note in outcome.notes:
+        yield f"  note: {note}"
+    if status.rows:
+        yield f"  {words.number(status.rows, 'row')} in {account.folder / 'dataset'}"
+        yield f"  next: headland.Mirror({str(account.folder)!r}).to_geopandas() in Python"

@@ -1,0 +1,327 @@
+"""Reading many archives on many machines: frames of Dask from paths, whose workers know of no credentials."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import json
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import headland
+from headland import arguments, errors, extras
+from headland.archives import names
+from headland.mirror import parts, schemas
+from headland.mirror.reading import Reading, selection
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    import dask_geopandas
+    import pyarrow as pa
+
+OWN = ("job_id", "layer", "job_row")
+"""The columns that every row has besides those of its archive."""
+
+TAKEN = frozenset({*OWN, schemas.GEOMETRY, "bbox", "job_type", "year", "columns"})
+"""Names that the dataset of a mirror has for itself; columns of archives have them with a number at the end."""
+
+GEOARROW = b"ARROW:extension:name"
+"""What the metadata of a column of places have."""
+
+DEPTH = 4
+"""How many folders are between a part and its state."""
+
+TOPIC = "headland"
+"""The topic of the events of a Dask cluster that tell what was skipped."""
+
+log = logging.getLogger(__name__)
+
+
+class Archive(NamedTuple):
+    """An archive as a task takes it: texts only."""
+
+    path: str
+    job_id: str
+    layer: str | None
+
+
+class Reads(NamedTuple):
+    """How archives are read."""
+
+    threads: int
+    to_crs: str | None
+    skip: bool
+
+
+def read_archives(
+    archives: Reading | Iterable[str | os.PathLike[str]],
+    *,
+    columns: Iterable[str] | None = None,
+    archives_per_task: int = 100,
+    threads: int = 1,
+    job_id: Sequence[str] | None = None,
+    schema: pa.Schema | None = None,
+    to_crs: str | None = "EPSG:4326",
+    on_error: Literal["raise", "skip"] = "raise",
+) -> dask_geopandas.GeoDataFrame:
+    """Read archives into a frame of dask-geopandas, many of them in each task.
+
+    A cluster reads archives side by side; what a mirror holds is read faster by ``mirror.to_dask()``. Tasks take paths,
+    which must be those of the workers too, and nothing else: neither the client nor its credentials. A task of a worker
+    that was lost is done again by another.
+
+    Args:
+        archives: Paths of archives, or a mirror: then those that its dataset was made of.
+        columns: Only these columns of the archives; the geometry always comes along.
+        archives_per_task: How many archives one task reads. Small tasks cost more in the cluster than they save.
+        threads: How many threads read one archive; one by default, as a worker has tasks for its other cores.
+        job_id: What `job_id` says of each archive, one text for each path; by default the name of the file without its
+            ending. A mirror knows it.
+        schema: The columns and types of the frame, as pyarrow has them, such as ``headland.open(path).schema``. A
+            column that an archive lacks is null, one that the schema lacks is left out. Without it, the headers of all
+            archives are read first, by tasks as well; a mirror knows it.
+        to_crs: What coordinates are transformed to; ``None`` leaves them as they are.
+        on_error: ``"skip"`` leaves out archives that cannot be read. Each is a warning in the log of
+            ``headland.dask`` where it was read, and on a cluster an event: ``client.get_events("headland")``.
+
+    Returns:
+        A ``dask_geopandas.GeoDataFrame`` with the columns ``job_id``, ``layer``, ``job_row`` (the record's number in
+        the layer), those of the archives and ``geometry``. All layers of an archive are read. A column that has the
+        name of one of these has a number at its end. Integers are wider, or floats, where other archives have these.
+
+    Raises:
+        ArchiveError: An archive cannot be read, or its coordinate system is unknown while `to_crs` is given; the
+            message names it. It comes when the headers are read, or when the frame is computed.
+        ValueError: Columns have types that do not go together, such as a date and a text; or when the frame is
+            computed, a number that its column has no room for, such as 1.5 in a column that is declared without
+            decimals: `schema` helps with both.
+        ImportError: Dask is not installed; ``pip install 'headland[dask]'`` brings it.
+
+    >>> frame = headland.dask.read_archives(Path("archives").glob("*.zip"))
+    >>> frame.groupby("job_id").MOISTURE.mean().compute()
+    """
+    extras.needed("dask", "dask.dataframe", "dask_geopandas")
+    size = arguments.whole_number("archives_per_task", archives_per_task, 1, arguments.MANY)
+    if on_error not in {"raise", "skip"}:
+        raise ValueError(f"`on_error` takes 'raise' or 'skip', not {on_error!r}")
+    how = Reads(
+        arguments.whole_number("threads", threads, 1, arguments.MANY),
+        None if to_crs is None else arguments.text("to_crs", to_crs, '"EPSG:4326"'),
+        on_error == "skip",
+    )
+    wanted = None if columns is None else [*OWN, *names(columns)]
+    if isinstance(archives, Reading):
+        found, known = _of_mirror(archives.folder, wanted)
+        # The dataset is in WGS 84, whatever its archives are in.
+        headers = [] if how.to_crs is None else [("the dataset", known)]
+    else:
+        found, headers = _of_paths(archives, job_id), []
+    tasks = [tuple(found[at : at + size]) for at in range(0, len(found), size)] or [()]
+    if schema is not None:
+        headers = [("`schema`", _owned(schema))]
+    return collection(read, tasks, schemas.union(headers or _headers(tasks, how), wanted), how=how)
+
+
+def collection(
+    make: Callable[..., Any],
+    tasks: Sequence[Any],
+    schema: pa.Schema,
+    *,
+    boxes: Sequence[parts.Box | None] = (),
+    **given: Any,
+) -> dask_geopandas.GeoDataFrame:
+    """Give the frame whose partitions are made of tasks; `boxes` are around the rows of each, where they are known."""
+    import dask
+    import dask.dataframe as dd
+    import geopandas as gpd
+    import shapely
+
+    meta = schemas.frame(schema.empty_table())
+    # Texts are Arrow's already, and Dask would take columns of dates for texts.
+    with dask.config.set({"dataframe.convert-string": False}):
+        frame = dd.from_map(make, tasks, meta=meta, label="headland", schema=schema, **given)
+    known = [shapely.box(*box) for box in boxes if box is not None]
+    if schemas.GEOMETRY in schema.names and len(known) == len(tasks):
+        frame.spatial_partitions = gpd.GeoSeries(known, crs=meta.crs)
+    return frame
+
+
+def read(tasks: Iterable[Archive], schema: pa.Schema, how: Reads, columns: Sequence[str] | None = None) -> Any:
+    """Give the rows of some archives; this is what a task does. With `columns`, those alone."""
+    import pyarrow as pa
+
+    kept = schema if columns is None else pa.schema([field for field in schema if field.name in columns])
+    tables = [kept.empty_table()]
+    for archive in tasks:
+        with _skipped(archive, how):
+            tables += [schemas.conformed(table, kept, archive.path) for table in _tables(archive, kept, how)]
+    whole = schemas.frame(pa.concat_tables(tables))
+    return whole if columns is None else whole[list(columns)]
+
+
+def _tables(archive: Archive, schema: pa.Schema, how: Reads) -> Iterator[pa.Table]:
+    """Read the layers of an archive, with the names and the columns that rows have everywhere."""
+    import pyarrow as pa
+
+    wanted = [name for name in schema.names if name not in OWN and name != schemas.GEOMETRY]
+    for name, label in _layers(archive):
+        layer = _layer(archive, name, wanted, how)
+        table = layer.to_arrow()
+        table = table.rename_columns(_names(table.schema))
+        if schemas.GEOMETRY in schema.names and schemas.system(table.schema) not in {None, schemas.system(schema)}:
+            raise errors.ArchiveError(
+                f"`{archive.path}` is in another coordinate system than the schema: give `to_crs`"
+            )
+        texts = [pa.repeat(pa.scalar(text, pa.large_string()), len(table)) for text in (archive.job_id, label)]
+        for column, cells in zip(OWN, [*texts, pa.array(range(len(table)), pa.int64())], strict=True):
+            table = table.append_column(column, cells)
+        yield table
+
+
+def _layers(archive: Archive) -> list[tuple[str, str]]:
+    """Give the layers to read, each with what it is called in the frame."""
+    there = headland.layers(archive.path)
+    if archive.layer is None:
+        return [(name, name) for name in there]
+    # The one layer of a grain cart file has the name of its file, which is another one in a mirror.
+    name = there[0] if len(there) == 1 else archive.layer
+    return [(name, archive.layer)]
+
+
+def _layer(archive: Archive, name: str, wanted: list[str], how: Reads) -> headland.Layer:
+    """Read the columns of a layer that are wanted; all of them where it lacks one, or calls it otherwise."""
+    read = functools.partial(headland.read, archive.path, layer=name, threads=how.threads, to_crs=how.to_crs)
+    try:
+        return read(columns=wanted)
+    except ValueError:
+        with _of_known_system(archive):
+            return read()
+
+
+def _headers(tasks: Sequence[Sequence[Archive]], how: Reads) -> list[tuple[str, pa.Schema]]:
+    """Give the columns of all archives by their headers, which tasks read."""
+    import dask
+
+    found = dask.compute(*[dask.delayed(_read_headers)(task, how) for task in tasks])
+    headers = [(name, _owned(header)) for each in found for name, header in each]
+    systems = [(name, schemas.system(header)) for name, header in headers if schemas.GEOMETRY in header.names]
+    for name, system in systems:
+        if system != systems[0][1]:
+            raise ValueError(
+                f"`{name}` and `{systems[0][0]}` are in different coordinate systems, and one frame has one; "
+                "give `to_crs`, which brings them to one"
+            )
+    return headers or [("no archives", _owned(()))]
+
+
+def _read_headers(task: Sequence[Archive], how: Reads) -> list[tuple[str, pa.Schema]]:
+    """Give the headers of some archives, each of those that differ once, with the first that has it."""
+    found: list[tuple[str, pa.Schema]] = []
+    for archive in task:
+        with _skipped(archive, how):
+            for name, _ in _layers(archive):
+                with _of_known_system(archive):
+                    reader = headland.open(archive.path, layer=name, threads=how.threads, to_crs=how.to_crs)
+                with reader:
+                    header = reader.schema
+                if not any(header.equals(other, check_metadata=True) for _, other in found):
+                    found.append((archive.path, header))
+    return found
+
+
+@contextlib.contextmanager
+def _skipped(archive: Archive, how: Reads) -> Iterator[None]:
+    """Name the archive in what goes wrong with it, and go on without it where that was asked for."""
+    try:
+        try:
+            yield
+        except errors.ArchiveError as reason:
+            if archive.path in str(reason):
+                raise
+            raise type(reason)(f"`{archive.path}`: {reason}", member=reason.member, record=reason.record) from None
+    except errors.ArchiveError as reason:
+        if not how.skip:
+            raise
+        log.warning("skipped %s: %s", archive.path, reason)
+        _tell({"skipped": archive.path, "job_id": archive.job_id, "reason": str(reason)})
+
+
+@contextlib.contextmanager
+def _of_known_system(archive: Archive) -> Iterator[None]:
+    """Say which archive it is whose coordinates cannot be transformed, and what to do."""
+    try:
+        yield
+    except ValueError as reason:
+        raise errors.ArchiveError(
+            f"`{archive.path}` has no place in `to_crs`: {reason}; `to_crs=None` leaves coordinates as they are"
+        ) from None
+
+
+def _tell(event: dict[str, str]) -> None:
+    """Tell whoever watches the cluster, where the task runs in one."""
+    try:
+        from distributed import get_worker
+
+        get_worker().log_event(TOPIC, event)
+    except (ImportError, ValueError):
+        return
+
+
+def _names(schema: Iterable[pa.Field]) -> list[str]:
+    """Give the names of an archive's columns beside those that rows have everywhere, each once, whatever its case.
+
+    The rule is that of a mirror's dataset: a column that has to give way gets a number at its end.
+    """
+    taken = TAKEN | {field.name.lower() for field in schema}
+    given = set(TAKEN)
+    named = []
+    for field in schema:
+        name = field.name
+        if GEOARROW in (field.metadata or {}):
+            name = schemas.GEOMETRY
+        elif name.lower() in given:
+            name = next(new for number in itertools.count(1) if (new := f"{name}_{number}").lower() not in taken)
+            taken |= {name.lower()}
+        given.add(name.lower())
+        named.append(name)
+    return named
+
+
+def _owned(schema: Iterable[pa.Field]) -> pa.Schema:
+    """Give the schema of rows, from the columns of archives: first what every row has."""
+    import pyarrow as pa
+
+    named = [field.with_name(name) for field, name in zip(schema, _names(schema), strict=True)]
+    own = [pa.field(OWN[0], pa.large_string()), pa.field(OWN[1], pa.large_string()), pa.field(OWN[2], pa.int64())]
+    return pa.schema([*own, *named])
+
+
+def _of_paths(paths: object, job_id: Sequence[str] | None) -> list[Archive]:
+    if isinstance(paths, str | bytes) or not isinstance(paths, Iterable):
+        raise TypeError(f"`archives` takes a mirror or a list of paths, not {type(paths).__name__}")
+    checked = [arguments.path("archives", path).absolute() for path in paths]
+    ids = [path.stem for path in checked] if job_id is None else list(job_id)
+    if len(ids) != len(checked):
+        raise ValueError(f"`job_id` takes a text for each path: there are {len(ids)} for {len(checked)}")
+    given = zip(checked, ids, strict=True)
+    return [Archive(str(path), arguments.text("job_id", each), None) for path, each in given]
+
+
+def _of_mirror(folder: Path, columns: list[str] | None) -> tuple[list[Archive], pa.Schema]:
+    """Give the archives and the columns of a mirror's dataset, as far as its coordinate systems are one."""
+    import pyarrow as pa
+
+    heads, schema = selection(folder, None, None, columns)
+    read = {head.part.path for head in heads}
+    found: dict[Archive, None] = {}
+    for state in {head.part.path.parents[DEPTH] for head in heads}:
+        for part in json.loads((state / "manifest.json").read_bytes())["parts"]:
+            for origin in part["origins"] if state / part["path"] in read else []:
+                path = parts.archive(folder, origin["archive"])
+                found[Archive(str(path.absolute()), origin["job_id"], origin["layer"])] = None
+    return list(found), pa.schema([field for field in schema if field.name not in {"job_type", "year"}])

@@ -1,0 +1,19 @@
+"""The mirror: a whole account on your own disk, ready for analysis."""
+
+from headland.mirror.facts import Calls, CallsMade, Outcome, Plan, Status, Unavailable, Verification
+from headland.mirror.publish import Publication
+from headland.mirror.pull import Mirror
+from headland.mirror.stock import Stock
+
+__all__ = [
+    "Calls",
+    "CallsMade",
+    "Mirror",
+    "Outcome",
+    "Plan",
+    "Publication",
+    "Status",
+    "Stock",
+    "Unavailable",
+    "Verification",
+]

@@ -1,0 +1,281 @@
+"""What a mirror has published: its parts, what their footers say, and reading no more of them than is asked for."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import numbers
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
+
+from headland import arguments, errors
+from headland.mirror import schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import geopandas as gpd
+    import pyarrow as pa
+
+MANIFEST = "manifest.json"
+"""The file of a state that lists its files and where their rows come from."""
+
+PARTS = "dataset/job_type=*/year=*/columns=*/*.parquet"
+"""Where the parts are, under a published state."""
+
+COVERING = ("xmin", "ymin", "xmax", "ymax")
+"""The sides of a box, in the order in which users give them."""
+
+Box = tuple[float, float, float, float]
+"""West, south, east and north."""
+
+
+AGAIN = "`verify()` finds what else is lost, and the next `sync()` writes the dataset anew"
+"""What to do about a part that was lost."""
+
+NULL = "__HIVE_DEFAULT_PARTITION__"
+"""What a folder says where there is no value."""
+
+
+class Part(NamedTuple):
+    """A file of the dataset, and what its folders say of it."""
+
+    path: Path
+    job_type: str | None
+    year: int | None
+
+
+class Piece(NamedTuple):
+    """Row groups of a part, as a task takes them: texts and numbers only."""
+
+    path: str
+    job_type: str | None
+    year: int | None
+    places: str | None
+    covering: str | None
+    groups: tuple[int, ...]
+
+
+NOTHING = Piece("", None, None, None, None, ())
+"""The piece of no rows: what a selection without any is read from."""
+
+
+class Head(NamedTuple):
+    """What the footer of a part says: its columns without the boxes, the columns of places and of boxes, row groups."""
+
+    part: Part
+    schema: pa.Schema
+    places: str | None
+    covering: str | None
+    groups: tuple[tuple[int, Box | None], ...]
+
+
+def published(folder: Path) -> Path:
+    """Give the folder of the state that is published now; it stays whole when another one is published."""
+    current = folder / "current"
+    try:
+        return current.resolve(strict=True)
+    except OSError as cause:
+        message = f"the mirror in `{folder}` has published nothing yet; `sync()` or `headland pull` fills it"
+        raise errors.from_os("ConfigurationError", message, cause) from None
+
+
+def archive(folder: Path, digest: str) -> Path:
+    """Give where the archive of a digest is."""
+    found = sorted((folder / "archives" / digest[:2]).glob(f"{digest}.*"))
+    if not found:
+        cause = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        message = f"the mirror in `{folder}` lacks the archive {digest}; `verify()` says what else is missing"
+        raise errors.from_os("ArchiveError", message, cause)
+    return found[0]
+
+
+def parts(state: Path) -> list[Part]:
+    """List the parts of a state.
+
+    Raises:
+        ArchiveError: One that was published is missing: what is left would look like all there is.
+    """
+    manifest = state / MANIFEST
+    try:
+        listed = [entry["path"] for entry in json.loads(manifest.read_bytes())["parts"]] if manifest.exists() else []
+    except (ValueError, KeyError, TypeError) as cause:
+        raise errors.ArchiveError(f"`{manifest}` is damaged ({cause!r}); {AGAIN}") from None
+    for path in listed:
+        if not (state / path).is_file():
+            gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            raise errors.from_os("ArchiveError", f"`{state / path}` is missing; {AGAIN}", gone)
+    found = []
+    for path in sorted(state.glob(PARTS)):
+        kind, year = (folder.name.partition("=")[2] for folder in (path.parents[2], path.parents[1]))
+        found.append(Part(path, None if kind == NULL else unquote(kind), None if year == NULL else int(year)))
+    return found
+
+
+def selected(
+    found: Sequence[Part], job_type: str | Iterable[str] | None, year: int | Iterable[int] | None
+) -> tuple[list[Part], list[Part]]:
+    """Give the parts of the job types, and those of them that are of the years.
+
+    Raises:
+        ValueError: There is no such job type.
+    """
+    listed = [job_type] if isinstance(job_type, str) else job_type
+    kinds = None if listed is None else {arguments.text("job_type", kind) for kind in listed}
+    years = None if year is None else _years(year)
+    there = sorted({part.job_type for part in found if part.job_type})
+    for kind in sorted(kinds or ()):
+        if kind not in there:
+            raise ValueError(f"there is no job type {kind!r} in the dataset; there are: {', '.join(there) or 'none'}")
+    of_kind = [part for part in found if kinds is None or part.job_type in kinds]
+    return of_kind, [part for part in of_kind if years is None or part.year in years]
+
+
+def _years(year: object) -> set[int]:
+    years: set[Any] = set(year) if isinstance(year, Iterable) and not isinstance(year, str) else {year}
+    if not all(isinstance(each, numbers.Integral) and not isinstance(each, bool) for each in years):
+        raise TypeError(f"`year` takes a year such as 2026, or several, not {year!r}")
+    return {int(each) for each in years}
+
+
+def head(part: Part) -> Head:
+    """Read the footer of a part."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(part.path) as file:
+            metadata, schema = file.metadata, file.schema_arrow
+    except pa.ArrowInvalid as cause:
+        raise errors.ArchiveError(f"`{part.path}` is damaged ({cause}); {AGAIN}") from None
+    geo = json.loads((metadata.metadata or {}).get(b"geo", b"{}"))
+    places = geo.get("primary_column")
+    said = geo.get("columns", {}).get(places, {})
+    covering = said.get("covering", {}).get("bbox", {}).get(COVERING[0], [None])[0]
+    # A system that is not said is WGS 84 by the rules of GeoParquet; one that is unknown is said to be null.
+    fields = [
+        schemas.places(said.get("crs", "OGC:CRS84"), field.metadata) if field.name == places else field
+        for field in schema
+        if field.name != covering
+    ]
+    keys = [pa.field("job_type", pa.large_string()), pa.field("year", pa.int32())]
+    groups = tuple(_group(metadata.row_group(at), covering) for at in range(metadata.num_row_groups))
+    return Head(part, pa.schema([*keys, *fields]), places, covering, groups)
+
+
+def _group(group: Any, covering: str | None) -> tuple[int, Box | None]:
+    """Give the rows of a row group and the box around them, where its statistics tell."""
+    sides = [f"{covering}.{side}" for side in COVERING]
+    found = {}
+    for at in range(group.num_columns):
+        column = group.column(at)
+        if column.path_in_schema in sides and column.statistics is not None and column.statistics.has_min_max:
+            found[column.path_in_schema] = (column.statistics.min, column.statistics.max)
+    if len(found) < len(sides):
+        return group.num_rows, None
+    west, south, east, north = (found[side] for side in sides)
+    return group.num_rows, (west[0], south[0], east[1], north[1])
+
+
+def meets(one: Box, other: Box) -> bool:
+    """Say whether two boxes have a point in common."""
+    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
+
+
+def pieces(heads: Iterable[Head], bbox: Box | None, most_rows: float = math.inf) -> list[tuple[Piece, Box | None]]:
+    """Cut parts into pieces of row groups that may have rows in a box, and give the box around each piece."""
+    found: list[tuple[Piece, Box | None]] = []
+    for each in heads:
+        run: list[int] = []
+        for at, (rows, box) in enumerate(each.groups):
+            if bbox is not None and (each.places is None or (box is not None and not meets(box, bbox))):
+                continue
+            if run and rows + sum(each.groups[before][0] for before in run) > most_rows:
+                found.append(_piece(each, run))
+                run = []
+            run.append(at)
+        if run:
+            found.append(_piece(each, run))
+    return found
+
+
+def _piece(head: Head, run: list[int]) -> tuple[Piece, Box | None]:
+    boxes = [head.groups[at][1] for at in run]
+    known = [box for box in boxes if box is not None]
+    around = None
+    if len(known) == len(boxes):
+        west, south, east, north = zip(*known, strict=True)
+        around = (min(west), min(south), max(east), max(north))
+    part = head.part
+    return Piece(str(part.path), part.job_type, part.year, head.places, head.covering, tuple(run)), around
+
+
+def read(piece: Piece, schema: pa.Schema, bbox: Box | None) -> pa.Table:
+    """Read the columns of a schema from a piece; of a box, the rows whose own boxes meet it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = {schemas.GEOMETRY: piece.places} if piece.places else {}
+    with pq.ParquetFile(piece.path) as file:
+        there = set(file.schema_arrow.names)
+        own = [name for name in (names.get(name, name) for name in schema.names) if name in there]
+        boxes = [piece.covering] if bbox is not None and piece.covering else []
+        table = file.read_row_groups(list(piece.groups), columns=[*own, *boxes])
+    if bbox is not None and piece.covering:
+        table = table.filter(_meeting(table.column(piece.covering), bbox)).drop_columns([piece.covering])
+    table = table.rename_columns([schemas.GEOMETRY if name == piece.places else name for name in table.column_names])
+    for name, value in (("job_type", piece.job_type), ("year", piece.year)):
+        if name in schema.names:
+            key = pa.repeat(pa.scalar(value, schema.field(name).type), len(table))
+            table = table.append_column(name, key)
+    return schemas.conformed(table, schema, piece.path)
+
+
+def _meeting(boxes: pa.ChunkedArray, bbox: Box) -> pa.ChunkedArray:
+    """Say of each row's box whether it meets another; a row without a place meets none."""
+    import pyarrow.compute as pc
+
+    west, south, east, north = (pc.struct_field(boxes, side) for side in COVERING)
+    within_longitudes = pc.and_(pc.less_equal(west, bbox[2]), pc.greater_equal(east, bbox[0]))
+    within_latitudes = pc.and_(pc.less_equal(south, bbox[3]), pc.greater_equal(north, bbox[1]))
+    return pc.and_(within_longitudes, within_latitudes)
+
+
+def within(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
+    """Keep the rows whose geometries meet a box; the boxes in the file are rounded outwards."""
+    import shapely
+
+    if bbox is None or schemas.GEOMETRY not in frame:
+        return frame
+    return frame[frame.geometry.intersects(shapely.box(*bbox))].reset_index(drop=True)
+
+
+def frame(piece: Piece, schema: pa.Schema, bbox: Box | None, columns: Sequence[str] | None = None) -> Any:
+    """Give the frame of a piece, as a task of Dask makes it; with `columns`, those alone."""
+    import pyarrow as pa
+
+    if columns is not None:
+        kept = [*columns, *([schemas.GEOMETRY] if bbox is not None else [])]
+        schema = pa.schema([field for field in schema if field.name in kept])
+    whole = within(schemas.frame(read(piece, schema, bbox) if piece.groups else schema.empty_table()), bbox)
+    return whole if columns is None else whole[list(columns)]
+
+
+def box(bbox: object) -> Box | None:
+    """Check a box: west, south, east and north in the coordinates of the dataset."""
+    if bbox is None:
+        return None
+    takes = "`bbox` takes west, south, east and north, such as `tuple(frame.to_crs('EPSG:4326').total_bounds)`, not"
+    if not isinstance(bbox, Iterable) or isinstance(bbox, str):
+        raise TypeError(f"{takes} {bbox!r}")
+    sides = tuple(bbox)
+    if len(sides) != len(COVERING) or not all(isinstance(side, numbers.Real) for side in sides):
+        raise TypeError(f"{takes} {bbox!r}")
+    west, south, east, north = (float(side) for side in sides)
+    if not (west <= east and south <= north):
+        raise ValueError(f"{takes} {bbox!r}")
+    return west, south, east, north

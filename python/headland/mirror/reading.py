@@ -1,0 +1,220 @@
+"""Reading what a mirror has published: frames of geopandas and Dask, and DuckDB."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from headland import arguments, errors, extras
+from headland.mirror import parts, schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    import dask_geopandas
+    import duckdb
+    import geopandas as gpd
+    import pyarrow as pa
+
+    from headland.mirror.publish import Publication
+
+ROWS_PER_TASK = 262_144
+"""The most rows of one task of Dask, where row groups are not larger: four row groups."""
+
+
+class Reading:
+    """What can be read of a mirror's folder: only what was published, so that a sync may run meanwhile."""
+
+    __slots__ = ()
+
+    folder: Path
+    """The folder of the mirror."""
+
+    def to_geopandas(
+        self,
+        *,
+        job_type: str | Iterable[str] | None = None,
+        year: int | Iterable[int] | None = None,
+        bbox: Sequence[float] | None = None,
+        columns: Iterable[str] | None = None,
+        dtype_backend: Literal["numpy_nullable", "pyarrow", "numpy"] = "numpy_nullable",
+    ) -> gpd.GeoDataFrame:
+        """Give the rows of jobs as a frame of geopandas; no more than what is asked for is read from the disk.
+
+        Args:
+            job_type: One job type or several, such as ``"Yield"``; all by default.
+            year: One year or several; a year without jobs gives no rows.
+            bbox: West, south, east and north in degrees: only rows whose geometries meet this box.
+            columns: Only these columns, in the order of the dataset; the geometry always comes along.
+            dtype_backend: As in :meth:`headland.Layer.to_geopandas`.
+
+        Returns:
+            A ``geopandas.GeoDataFrame`` in WGS 84. Its columns are ``job_type``, ``year``, ``job_id``, ``layer``,
+            ``job_row`` (the record's number in the layer) and those of the archives. Where archives have different
+            columns, it has all of them, null where an archive has none; integers are wider, or floats, where other
+            archives have these. ``frame.attrs["units"]`` are the units of columns. Rows whose coordinate system is
+            unknown come only where no others do; ``frame.crs`` is ``None`` then.
+
+        Raises:
+            ConfigurationError: Nothing was published yet.
+            ValueError: There is no such job type or column, or a column has types that do not go together, such as a
+                date and a text.
+            ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` brings both.
+
+        Warns:
+            HeadlandWarning: Rows are left out because their coordinate system is unknown and that of others is not; a
+                column has several units.
+
+        >>> frame = mirror.to_geopandas(job_type="Yield", year=2026, columns=["job_id", "MOISTURE"])
+        """
+        extras.needed("geo", "geopandas", "pyarrow")
+        import pyarrow as pa
+
+        box = parts.box(bbox)
+        heads, schema = selection(self.folder, job_type, year, columns)
+        tables = [parts.read(piece, schema, box) for piece, _ in parts.pieces(heads, box)]
+        whole = schemas.frame(pa.concat_tables([schema.empty_table(), *tables]), dtype_backend)
+        frame = parts.within(whole, box)
+        frame.attrs["units"] = schemas.units(schema)
+        return frame
+
+    def sql(self, query: str, /, **parameters: Any) -> duckdb.DuckDBPyRelation:
+        """Give the rows of a query as a relation of DuckDB, which reads only the parts and columns that it needs.
+
+        The views are ``dataset`` with the rows of all jobs, one for each job type (``Yield``, ``"Soil Sampling"``), and
+        the tables of the catalog: ``jobs``, ``products``, ``field_computers`` and the others. Columns are ``job_id``,
+        ``layer``, ``job_row``, those of the archives, ``geometry``, ``bbox``, and of the folders ``job_type``, ``year``
+        and ``columns``, the digest of a folder's schema: of columns that have other units in other folders, it says
+        which.
+
+        Args:
+            query: ``SELECT`` and what belongs to it; ``SET`` and ``LOAD`` may stand before it, and hold for this query
+                alone. Each query has a DuckDB of its own, so threads need not wait for each other.
+            parameters: The values of ``$name`` in the query. They are bound and never part of its text. A table, such
+                as a frame of pandas, polars or geopandas, a pyarrow table or a layer, is a view of that name.
+
+        Returns:
+            A ``duckdb.DuckDBPyRelation``: ``.df()``, ``.pl()``, ``.arrow()``, ``.fetchall()`` and others. It reads when
+            it is asked, from the state that was published when it was made. Geometries are of DuckDB's own type,
+            without an extension; ``ST_AsWKB(geometry)`` gives well-known binary, and
+            ``geopandas.GeoDataFrame.from_arrow(relation.arrow())`` a map. More functions for them, such as ``ST_Area``,
+            are in the extension `spatial`: where it is installed, begin with ``LOAD spatial;``.
+
+        Raises:
+            ConfigurationError: Nothing was published yet.
+            ValueError: The query does not read, or there is no such view; the message names those that are.
+            duckdb.Error: What DuckDB says of the query.
+            ImportError: duckdb is not installed; ``pip install 'headland[sql]'`` brings it.
+
+        >>> mirror.sql("SELECT job_id, avg(MOISTURE) FROM Yield WHERE year = $year GROUP BY job_id", year=2026).df()
+        """
+        extras.needed("sql", "duckdb", "pyarrow")
+        from headland.mirror import sql
+
+        return sql.query(self.folder, arguments.text("query", query), parameters)
+
+    def to_dask(
+        self,
+        *,
+        job_type: str | Iterable[str] | None = None,
+        year: int | Iterable[int] | None = None,
+        bbox: Sequence[float] | None = None,
+        columns: Iterable[str] | None = None,
+    ) -> dask_geopandas.GeoDataFrame:
+        """Give the rows of jobs as a frame of dask-geopandas, whose tasks each read some row groups of one part.
+
+        Args:
+            job_type: As in :meth:`to_geopandas`.
+            year: As in :meth:`to_geopandas`.
+            bbox: As in :meth:`to_geopandas`.
+            columns: As in :meth:`to_geopandas`. Columns that a computation does not need are not read either.
+
+        Returns:
+            A ``dask_geopandas.GeoDataFrame``. Its ``spatial_partitions`` are the boxes around the rows of each task,
+            so that ``frame.cx[...]`` and spatial joins leave out tasks. Workers read the parts by their paths, which
+            must be theirs too; they get neither the client nor its credentials. The parts are those of the state that
+            was published when the frame was made, which stays until two more were published.
+
+        Raises:
+            ConfigurationError: Nothing was published yet.
+            ValueError: As in :meth:`to_geopandas`.
+            ImportError: Dask is not installed; ``pip install 'headland[dask]'`` brings it.
+
+        >>> mirror.to_dask(job_type="Yield").groupby("job_id").MOISTURE.mean().compute()
+        """
+        extras.needed("dask", "dask.dataframe", "dask_geopandas")
+        from headland.dask import collection
+
+        box = parts.box(bbox)
+        heads, schema = selection(self.folder, job_type, year, columns)
+        pieces = parts.pieces(heads, box, ROWS_PER_TASK) or [(parts.NOTHING, None)]
+        boxes = [around for _, around in pieces]
+        return collection(parts.frame, [piece for piece, _ in pieces], schema, boxes=boxes, bbox=box)
+
+    def publish(self, url: str, *, archives: bool = False, **store_options: Any) -> Publication:
+        """Copy what is published here to an object store, for readers elsewhere; they never see half of it.
+
+        Args:
+            url: Where to, without credentials: ``s3://bucket/farm``, ``gs://``, ``az://``, ``file:///folder``.
+            archives: Whether the archives go along.
+            store_options: What ``obstore.store.from_url`` takes, such as ``region=``, ``access_key_id=``,
+                ``secret_access_key=``, ``endpoint=``. Without them, obstore takes what the environment says.
+
+        Returns:
+            What was done, and where it can be read now.
+
+        Raises:
+            ConfigurationError: Nothing was published yet, or a file of the mirror is not what its manifest says.
+            PermissionDenied: The store does not let these credentials write.
+            TransportError: The store could not be reached, or refused. What was published there before still stands.
+            ValueError: The address is none, or holds credentials.
+            ImportError: obstore is not installed; ``pip install 'headland[s3]'`` brings it.
+
+        >>> mirror.publish("s3://cooperative/farm", region="us-east-1")
+        """
+        extras.needed("s3", "obstore")
+        from headland.mirror import publish
+
+        return publish.publish(self.folder, arguments.text("url", url), store_options, archives=archives)
+
+
+def selection(
+    folder: Path,
+    job_type: str | Iterable[str] | None,
+    year: int | Iterable[int] | None,
+    columns: Iterable[str] | None,
+) -> tuple[list[parts.Head], pa.Schema]:
+    """Read the footers of the parts that are asked for, and give the schema of all their rows."""
+    of_kind, wanted = parts.selected(parts.parts(parts.published(folder)), job_type, year)
+    heads = _of_one_system([parts.head(part) for part in wanted or of_kind])
+    schema = schemas.union(((str(head.part.path), head.schema) for head in heads), columns)
+    several = [f"`{name}` ({units})" for name, units in schemas.units(schema).items() if schemas.OR in units]
+    if several:
+        errors.warn(
+            f"columns have several units: {', '.join(several)}; `sql` tells them apart by the column `columns`, "
+            "and other job types, years or columns may be of one unit"
+        )
+    return heads if wanted else [], schema
+
+
+def _of_one_system(heads: list[parts.Head]) -> list[parts.Head]:
+    """Leave parts out that are in other coordinate systems than WGS 84, where there are some in it.
+
+    Those are of systems that are unknown, or that cannot be brought to WGS 84, and one frame has one system.
+    """
+    systems = {schemas.system(head.schema) for head in heads if head.places}
+    if len(systems) <= 1:
+        return heads
+    others = [head for head in heads if head.places and schemas.system(head.schema) != schemas.WGS84]
+    folders = ", ".join(sorted({str(head.part.path.parent) for head in others}))
+    if schemas.WGS84 not in systems:
+        raise ValueError(
+            f"the rows are in {len(systems)} coordinate systems, none of them WGS 84, and one frame has one; "
+            f"`geopandas.read_parquet` reads each: {folders}"
+        )
+    rows = sum(rows for head in others for rows, _ in head.groups)
+    errors.warn(
+        f"{rows} rows are left out, as their coordinate system is unknown or cannot be brought to WGS 84; "
+        f"`geopandas.read_parquet` reads them: {folders}"
+    )
+    return [head for head in heads if head not in others]

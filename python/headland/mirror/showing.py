@@ -1,0 +1,110 @@
+"""How a mirror stands, as people read it: lines of text, and tables in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from headland.mirror import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from headland.mirror.facts import Status
+
+STATES = {
+    "have": "here",
+    "unasked": "to come",
+    "asked": "converting",
+    "no coverage": "no coverage",
+    "failed": "failed",
+    "quarantined": "quarantined",
+    "superseded": "superseded",
+    "gone": "gone",
+}
+"""The states of files, in the order in which they are shown, and what they are called."""
+
+Table = tuple[str, list[str], list[list[str]]]
+"""A title, a head and rows."""
+
+
+def text(status: Status) -> str:
+    """Give a line for each thing that a person wants to know."""
+    lines = [str(status.folder), *(f"  {name:<12}  {said}" for name, said in _facts(status))]
+    for title, head, rows in _tables(status):
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        lines.append(title)
+        lines += ["  " + _aligned(cells, widths) for cells in (head, *rows)]
+    return "\n".join(lines)
+
+
+def _aligned(cells: Iterable[str], widths: Sequence[int]) -> str:
+    """Write a row, numbers to the right."""
+    aligned = [
+        f"{cell:>{width}}" if cell[:1].isdigit() else f"{cell:<{width}}"
+        for cell, width in zip(cells, widths, strict=True)
+    ]
+    return "  ".join(aligned).rstrip()
+
+
+def html(status: Status) -> str:
+    """Give tables; all texts are escaped, and nothing in them runs or is fetched."""
+    made = [f"<h4>Mirror in <code>{escape(str(status.folder))}</code></h4>"]
+    facts = "".join(f"<tr><th>{escape(name)}</th><td>{escape(said)}</td></tr>" for name, said in _facts(status))
+    made.append(f"<table>{facts}</table>")
+    for title, head, rows in _tables(status):
+        heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        made.append(f"<table><caption>{escape(title)}</caption><tr>{heads}</tr>{body}</table>")
+    return f"<div>{''.join(made)}</div>"
+
+
+def _facts(status: Status) -> list[tuple[str, str]]:
+    now = status.read_at
+    due = ", due at the next sync" if status.relist_due else ""
+    if status.generation is None:
+        published = "nothing yet"
+    else:
+        is_new = "all that is known" if status.is_published else "older than what is known"
+        files = words.number(status.parts, "file")
+        rows = words.number(status.rows, "row")
+        published = f"{rows} in {files}, {words.size(status.rows_bytes)}, {is_new}"
+    facts = [
+        ("published", published),
+        ("archives", f"{words.number(status.archives, 'archive')}, {words.size(status.bytes)}"),
+        ("on the disk", words.size(status.disk)),
+        ("lists", f"read {words.age(status.listed_at, now)}; all jobs {words.age(status.relisted_at, now)}{due}"),
+        ("calls", ", ".join(f"{count.ever:,} {name}" for name, count in status.calls.items()) or "none yet"),
+    ]
+    if status.unfinished_since is not None:
+        facts.append(("unfinished", f"a sync that began {words.age(status.unfinished_since, now)}: sync again"))
+    if status.details_due:
+        facts.append(("details", f"{status.details_due:,} to come"))
+    if status.next_ripe is not None:
+        facts.append(("conversions", f"the first is ripe at {words.clock(status.next_ripe)}"))
+    return facts
+
+
+def _tables(status: Status) -> list[Table]:
+    kinds = {**status.types, **({"Grain carts": status.grain_carts} if status.grain_carts else {})}
+    there = [state for state in STATES if any(state in counts for counts in kinds.values())]
+    tables: list[Table] = []
+    if kinds:
+        rows = [[kind, *(f"{counts.get(state, 0):,}" for state in there)] for kind, counts in sorted(kinds.items())]
+        tables.append(("Files", ["kind", *(STATES[state] for state in there)], rows))
+    if status.dataset:
+        head = ["job type", "year", "files", "rows", "size"]
+        stocks = [
+            [
+                *(str(key or "unknown") for key in (each.job_type, each.year)),
+                *(f"{count:,}" for count in (each.parts, each.rows)),
+                words.size(each.bytes),
+            ]
+            for each in status.dataset
+        ]
+        tables.append(("Dataset", head, stocks))
+    if status.unavailable:
+        bad = [[each.state, each.kind, each.id, each.name, each.reason] for each in status.unavailable]
+        tables.append(("Not to be had", ["state", "kind", "id", "name", "reason"], bad))
+    return tables

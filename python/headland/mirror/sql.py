@@ -1,0 +1,125 @@
+"""Queries over what a mirror has published, in a DuckDB of their own."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from headland.mirror import parts, schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    import duckdb
+
+DATASET = "dataset"
+"""The view of all job types."""
+
+SETTINGS = {
+    # An unknown function is an error; it is no reason to go to the network.
+    "autoinstall_known_extensions": "false",
+    # Names in a query are views. What a query sees does not hang on the names of variables somewhere in a program.
+    "python_enable_replacements": "false",
+}
+
+KEYS = "hive_partitioning = true, hive_types = {'job_type': VARCHAR, 'year': INTEGER, 'columns': VARCHAR}"
+"""What the folders say, as texts and numbers: a digest of digits alone is no number."""
+
+
+EXPLAIN = re.compile(r"(\s|--[^\n]*\n|/\*.*?\*/)*explain\s*(analyze\b|\([^)]*\))?", re.IGNORECASE | re.DOTALL)
+"""What stands before a query that is explained."""
+
+NAME, TEXT = '"', "'"
+"""The marks around names and around texts in SQL."""
+
+
+def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
+    """Give the relation of a query over the state that is published now."""
+    import duckdb
+
+    state = parts.published(folder)
+    views = _views(state)
+    connection = duckdb.connect(":memory:", config=SETTINGS)
+    _check(connection, text)
+    tables = {name: value for name, value in values.items() if hasattr(value, "__arrow_c_stream__")}
+    for name, table in tables.items():
+        # The stream of a frame of geopandas is that of pandas, which knows no geometries.
+        connection.register(name, table.to_arrow() if hasattr(table, "to_wkb") else table)
+    # To make a view, the footers of its parts are read: only those that the query speaks of are made.
+    spoken = text.casefold().replace('""', NAME)
+    named = {name: view for name, view in views.items() if name.casefold() in spoken and name not in tables}
+    for name, view in (named or views).items():
+        connection.execute(f"CREATE VIEW {_quoted(name, NAME)} AS {view()}")
+    given = {name: value for name, value in values.items() if name not in tables}
+    try:
+        return connection.sql(text, params=given or None)
+    except duckdb.CatalogException as reason:
+        if "Table with name" not in str(reason):
+            raise
+        there = ", ".join(_quoted(name, NAME) for name in [*views, *tables])
+        raise ValueError(f"{str(reason).splitlines()[0]} There are: {there}") from None
+
+
+def _check(connection: duckdb.DuckDBPyConnection, text: str) -> None:
+    """Hold a query to reading."""
+    import duckdb
+
+    kinds = duckdb.StatementType
+    statements = connection.extract_statements(text)
+    if not statements:
+        raise ValueError("`query` is empty; an example: SELECT job_id, count(*) FROM dataset GROUP BY job_id")
+    # PIVOT is several statements in one, and what it makes is its own.
+    reading = {kinds.SELECT, kinds.EXPLAIN, kinds.MULTI}
+    for at, statement in enumerate(statements, start=1):
+        allowed = reading | ({kinds.SET, kinds.LOAD} if at < len(statements) else set())
+        if statement.type not in allowed:
+            raise ValueError(
+                f"`query` is a SELECT, with SET and LOAD before it, and has no place for {statement.type.name}; "
+                "what it gives is written by the relation, such as `relation.write_parquet(path)`"
+            )
+        if statement.type == kinds.EXPLAIN:
+            # With ANALYZE, what is explained is done.
+            before = EXPLAIN.match(statement.query)
+            if before is None:
+                raise ValueError("`query` is a SELECT, with no comments before or within the EXPLAIN of one")
+            _check(connection, statement.query[before.end() :])
+
+
+def _views(state: Path) -> dict[str, Callable[[], str]]:
+    """Give what makes the queries of all views, by their names; names are equal whatever their case, as in SQL."""
+    found = parts.parts(state)
+    kinds: dict[str, list[parts.Part]] = {}
+    names: dict[str, str] = {}
+    for part in found:
+        if part.job_type is not None:
+            name = names.setdefault(part.job_type.casefold(), part.job_type)
+            kinds.setdefault(name, []).append(part)
+    views: dict[str, Callable[[], str]] = {name: partial(_parts, of_kind) for name, of_kind in kinds.items()}
+    if found:
+        views[DATASET] = partial(_parts, found)
+    for path in sorted((state / "catalog").glob("*.parquet")):
+        views[path.stem] = partial("SELECT * FROM read_parquet({})".format, _files([path]))
+    return views
+
+
+def _parts(of_kind: list[parts.Part]) -> str:
+    """Give the rows of parts, with the union of their columns."""
+    heads = [parts.head(part) for part in of_kind]
+    places = {head.places for head in heads if head.places}
+    # DuckDB would take the system of the first part for that of all; where one is unknown, none is claimed.
+    claims = len({schemas.crs(head.schema) is None for head in heads if head.places}) > 1
+    columns = ", ".join(f"{_quoted(name, NAME)}::GEOMETRY AS {_quoted(name, NAME)}" for name in sorted(places))
+    columns = f"* REPLACE ({columns})" if claims else "*"
+    files = _files(part.path for part in of_kind)
+    return f"SELECT {columns} FROM read_parquet({files}, union_by_name = true, {KEYS})"  # noqa: S608 - names are quoted
+
+
+def _files(paths: Iterable[Path]) -> str:
+    """Write paths as a list in SQL; DuckDB takes a path for a pattern only where there is no such file."""
+    return "[" + ", ".join(_quoted(str(path), TEXT) for path in paths) + "]"
+
+
+def _quoted(text: str, mark: str) -> str:
+    return mark + text.replace(mark, mark * 2) + mark

@@ -1,0 +1,87 @@
+"""Joining dates and times of day to UTC timestamps: Python knows the zones, the core does the rest."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import zoneinfo
+from typing import TYPE_CHECKING
+
+from headland import _core, arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - the clock of a zone, which is no time of UTC
+"""Where minutes of local clocks are counted from."""
+
+OWN = frozenset(("localtime", "posixrules", "factory"))
+"""Names that stand for the zone of the machine, or for one that nobody has set."""
+
+ODD = ("posix/", "right/")
+"""What copies of all zones begin with; those of ``right/`` count leap seconds, which timestamps do not."""
+
+OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):?([0-5]\d)")
+"""An offset from UTC."""
+
+
+def with_time(
+    layer: _core.Layer,
+    name: str,
+    *,
+    date: str,
+    time: str | None,
+    zone: str,
+    format: str | None,
+    fold: object,
+) -> _core.Layer:
+    """Give the layer with a column of UTC timestamps; ``Layer.with_time`` says what is what."""
+    wanted, dates = arguments.text("name", name), arguments.text("date", date)
+    times = None if time is None else arguments.text("time", time)
+    clocks = _zone(arguments.text("zone", zone, '"America/Chicago"'))
+    signs = None if format is None else _signs(arguments.text("format", format, '"%m/%d/%Y %H:%M:%S"'))
+    which = None if fold is None else arguments.whole_number("fold", fold, 0, 1)
+    local = _core.local_times(layer, dates, times, signs)
+    return _core.with_times(layer, wanted, local, _offsets(clocks, local.minutes), which)
+
+
+def _zone(zone: str) -> dt.tzinfo:
+    if zone.upper() in ("UTC", "Z"):
+        return dt.UTC
+    offset = OFFSET.fullmatch(zone)
+    if offset is not None:
+        length = dt.timedelta(hours=int(offset[2]), minutes=int(offset[3]))
+        return dt.timezone(-length if offset[1] == "-" else length)
+    if zone.casefold() in OWN or zone.casefold().startswith(ODD):
+        raise ValueError(
+            f"`zone` takes a zone that is the same on every machine, such as 'America/Chicago', not {zone!r}"
+        )
+    try:
+        return zoneinfo.ZoneInfo(zone)
+    # A name may be that of a folder, or lead out of where zones are: those are other errors.
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(
+            f"`zone` takes 'UTC', an offset such as '+02:00' or a name such as 'America/Chicago', not {zone!r}; where "
+            "no zone is known, as on Windows, `pip install tzdata` brings them"
+        ) from None
+
+
+def _signs(format: str) -> str:
+    """Give a format as the core takes it, whose sign for fractions of a second holds the point."""
+    signs = format.replace(".%f", "%.f")
+    if "%f" in signs:
+        raise ValueError(f"`format` takes %f behind a point alone, as in %S.%f, not {format!r}")
+    return signs
+
+
+def _offsets(zone: dt.tzinfo, minutes: Iterable[int]) -> list[tuple[int, int]]:
+    """Give the seconds before UTC of each minute of the zone's clocks: both where clocks are changed (PEP 495)."""
+    return [
+        (_seconds(zone, local), _seconds(zone, local.replace(fold=1)))
+        for local in (EPOCH + dt.timedelta(minutes=minute) for minute in minutes)
+    ]
+
+
+def _seconds(zone: dt.tzinfo, local: dt.datetime) -> int:
+    offset = zone.utcoffset(local)
+    return 0 if offset is None else round(offset.total_seconds())
