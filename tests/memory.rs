@@ -1,9 +1,11 @@
-//! What a long list costs in memory: the ids of its records and a few of its pages, however many it has.
+//! What long work costs in memory: of a list, the ids of its records and a few of its pages; of a publication, a few row
+//! groups and what is known of each archive.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,6 +15,10 @@ use futures_util::stream;
 use headland::api;
 use headland::client::{Arguments, Client, Config, LimiterState, Pages};
 use headland::clock::SystemClock;
+use headland::layer::Cancel;
+use headland::mirror::dataset::{Origin, Sizes, publish_in};
+use headland::mirror::{Folder, ItemKind};
+use headland::sandbox::fields::{Coverage, account};
 use headland::secret::Secret;
 use headland::transport::{BodyStream, Reply, Request, SendFuture, Transport};
 
@@ -113,13 +119,51 @@ fn growth(count: usize, front: &'static str, as_columns: bool) -> usize {
     })
 }
 
+/// The most bytes in use at a time while this archive is published so many times, beyond those before.
+fn publishing(archive: &Path, jobs: u32) -> usize {
+    let home = tempfile::tempdir().unwrap();
+    let folder = Folder::open(&home.path().join("farm"), true).unwrap();
+    let origin = |number: u32| Origin {
+        kind: ItemKind::Job,
+        job_id: number.to_string(),
+        sha256: "0".repeat(64),
+        archive: archive.to_owned(),
+        job_type: "Yield".to_owned(),
+        start: None,
+        created: None,
+        display: None,
+        name: String::new(),
+    };
+    let wanted: Vec<Origin> = (0..jobs).map(origin).collect();
+    let sizes = Sizes { bytes: 1 << 20, ..Sizes::default() };
+    let start = NOW.load(Ordering::Relaxed);
+    MOST.store(start, Ordering::Relaxed);
+    let published = publish_in(&folder, &wanted, &[], sizes, &Cancel::default()).unwrap();
+    assert!(published.refused.is_empty() && published.rows > u64::from(jobs) * 1_000, "{published:?}");
+    MOST.load(Ordering::Relaxed) - start
+}
+
+/// Four times as many archives are published in the memory of a row group, but for what is known of each.
+fn assert_a_publication_is_bounded() {
+    let account = account(7);
+    let recorded = account.jobs.iter().filter(|job| job.coverage == Coverage::Recorded);
+    let job = recorded.min_by_key(|job| job.truth().unwrap().rows).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let archive = home.path().join("job.zip");
+    std::fs::write(&archive, job.shapefile_zip().unwrap()).unwrap();
+    let (few, many) = (publishing(&archive, 60), publishing(&archive, 240));
+    println!("60 archives: {few} bytes, 240: {many}");
+    assert!(many < few + few / 4 + 180 * 4_000, "{few} bytes for 60 archives, {many} for 240");
+}
+
 /// One test, since what is counted is the process's: memory stays flat, but for the ids, while a million records are
-/// listed.
+/// listed, and while hundreds of archives are published.
 #[test]
-fn a_list_costs_the_memory_of_its_ids_and_no_more() {
+fn lists_and_publications_cost_the_memory_of_what_is_known_of_each_record() {
     const MB: usize = 1_000_000;
     // Pages that were fetched together and not asked for yet.
     const AHEAD: usize = 5 * MB;
+    assert_a_publication_is_bounded();
     let is_long = std::env::var_os("HEADLAND_SERIES").is_some();
     let (count, numbers, others) = if is_long { (1_000_000, 24 * MB, 40 * MB) } else { (30_000, 5 * MB / 2, 4 * MB) };
     for as_columns in [false, true] {

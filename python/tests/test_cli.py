@@ -41,7 +41,20 @@ def test_the_version() -> None:
 
 
 def test_every_verb_takes_json() -> None:
-    for verb in ("demo", "read", "ls", "get", "upload", "send", "budget", "call", "doctor", "sandbox", "openapi"):
+    for verb in (
+        "demo",
+        "read",
+        "ls",
+        "get",
+        "upload",
+        "send",
+        "budget",
+        "call",
+        "pull",
+        "doctor",
+        "sandbox",
+        "openapi",
+    ):
         done = headland(verb, "--help")
         assert done.returncode == 0
         assert "--json" in done.stdout, verb

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import errno
 import pickle
+import traceback
 import warnings
 
 import pytest
@@ -25,7 +26,7 @@ def test_every_kind_of_the_core_has_a_class(kind: str) -> None:
 
 
 def test_every_class_is_asked_for_by_the_core_and_public() -> None:
-    classes = {cls.__name__ for cls in hl.HeadlandError.__subclasses__() if not cls.__name__.startswith("_")}
+    classes = {cls.__name__ for cls in hl.HeadlandError.__subclasses__() if not issubclass(cls, OSError)}
     assert classes == set(_core.error_kinds()) - {"File", "TypeError", "ValueError"}
     assert classes <= set(hl.__all__)
 
@@ -57,6 +58,20 @@ def test_file_problems_are_caught_both_ways(kind: str, number: int, classes: tup
     if isinstance(error, OSError):
         assert error.errno == number
     assert str(error) == "cannot use `a.zip`"
+
+
+def test_tracebacks_name_the_classes_that_users_know() -> None:
+    """A class that is caught both ways has the name of the public one."""
+    with pytest.raises(hl.ArchiveError) as missing:
+        hl.read("nowhere/job.zip")
+    assert isinstance(missing.value, FileNotFoundError)
+    with pytest.raises(hl.HeadlandError) as unwritable:
+        raise errors.from_core("File", "cannot write `a.parquet`: no space left", {}, errno.ENOSPC)
+    for error, name in [(missing.value, "ArchiveError"), (unwritable.value, "HeadlandError")]:
+        assert "".join(traceback.format_exception_only(error)).startswith(f"headland.{name}: cannot ")
+        assert repr(error).startswith(f"{name}(")
+        assert type(pickle.loads(pickle.dumps(error))) is type(error)
+    assert hl.NotFound.__module__ == "headland"
 
 
 @pytest.mark.parametrize("again", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy])

@@ -76,7 +76,7 @@ WRONG_BY_NAME: dict[str, tuple[Any, ...]] = {
     "page_size": (0, -1, 1001, MANY, 1.5, True, "20", b"20"),
     "page": (-1, MANY, 1.5, True, "0", b"0"),
     "threads": (0, -1, MANY, 1.5, True, "2"),
-    "limits": (7, True, (1, 2), "members=1", hl.Limits(members=-1), hl.Limits(ratio=MANY)),
+    "limits": (7, True, (1, 2), "members=1", {"members": 1}),
     "columns": (7, "YIELD", b"YIELD", [7], [None]),
     "layer": TEXTS,
     "encoding": (*TEXTS, "no such encoding", ""),

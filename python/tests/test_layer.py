@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import datetime as dt
+import doctest
+import inspect
 import io
 import json
 import os
+import threading
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
 import geopandas as gpd
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pyproj
 import pytest
 import shapefile  # pyshp
 import shapely
+from shapefiles import RINGS, Shape, shp, zipped
 
 import headland as hl
 
@@ -165,6 +171,38 @@ def test_an_unknown_coordinate_system_is_an_error_where_it_matters(tmp_path: Pat
     layer.write_geojson(tmp_path / "job.geojson", crs="as-is")
     layer.write_parquet(tmp_path / "job.parquet")
     assert gpd.read_parquet(tmp_path / "job.parquet").crs is None
+    for ask in (lambda: layer.__geo_interface__, layer.area, layer.picture):
+        with pytest.raises(
+            ValueError, match=r"`write_geojson`, `picture` and `area` take them as they are with `crs=\"as-is\"`"
+        ):
+            ask()
+    assert layer.area(crs="as-is") is None, "points have no area"
+
+
+def test_the_area_in_the_plane_is_that_of_shapely_whatever_the_system() -> None:
+    square = [(x + 5e5, y + 5e6, 0.0, 0.0) for x, y in ((0, 0), (0, 800), (800, 800), (800, 0), (0, 0))]
+    hole = [(x + 5e5, y + 5e6, 0.0, 0.0) for x, y in ((100, 100), (300, 100), (200, 200), (100, 100))]
+    content, index = shp(RINGS, [Shape([square, hole]), None, Shape([square])])
+    members = {"t.shp": content, "t.shx": index}
+    unknown, known = hl.read(zipped(members)), hl.read(zipped(members | {"t.prj": UTM_14.encode()}))
+    assert unknown.area(crs="as-is") == known.area(crs="as-is") == unknown.to_geopandas().area.sum() == 1_270_000.0
+    on_earth = known.area()
+    assert on_earth is not None
+    assert on_earth == pytest.approx(1_270_000.0 / 0.9996**2, rel=1e-5), "UTM is smaller than the earth here"
+    with pytest.raises(ValueError, match="as-is"):
+        known.area(crs="EPSG:4326")  # type: ignore[arg-type]
+
+
+def check_boxes(frame: gpd.GeoDataFrame, boxes: pa.StructArray) -> None:
+    """Each box holds its geometry and is next to no larger; where there is no geometry, there is none."""
+    bounds = frame.bounds.to_numpy()
+    sides = np.column_stack([boxes.field(side).to_numpy().astype(float) for side in ("xmin", "ymin", "xmax", "ymax")])
+    has_place = ~np.isnan(bounds).any(axis=1)
+    assert boxes.is_valid().to_numpy(zero_copy_only=False).tolist() == has_place.tolist()
+    bounds, sides = bounds[has_place], sides[has_place]
+    assert (sides[:, :2] <= bounds[:, :2]).all()
+    assert (sides[:, 2:] >= bounds[:, 2:]).all()
+    assert (abs(sides - bounds) <= 1e-6 * abs(bounds) + 1e-9).all()
 
 
 def parquet_agrees(layer: hl.Layer, path: Path) -> None:
@@ -172,6 +210,10 @@ def parquet_agrees(layer: hl.Layer, path: Path) -> None:
     frame = gpd.read_parquet(path)
     assert len(frame) == len(layer)
     assert frame.columns.tolist() == layer.columns
+    written, read = pq.read_table(path), layer.to_arrow()
+    assert written.select(layer.columns).equals(read)
+    assert written.schema.field("geometry").equals(read.schema.field("geometry"), check_metadata=True)
+    check_boxes(frame, written.column(len(layer.columns)).combine_chunks())
     counted = duckdb.sql(f"SELECT count(*) FROM read_parquet('{path}')").fetchall()
     assert counted == [(len(layer),)]
 
@@ -179,6 +221,15 @@ def parquet_agrees(layer: hl.Layer, path: Path) -> None:
 def test_geoparquet_opens_in_geopandas_and_duckdb(layer: hl.Layer, tmp_path: Path) -> None:
     parquet_agrees(layer, tmp_path / "made.parquet")
     assert gpd.read_parquet(tmp_path / "made.parquet").crs == pyproj.CRS.from_epsg(32614)
+
+
+def test_geoparquet_is_read_by_region(layer: hl.Layer, tmp_path: Path) -> None:
+    path = layer.write_parquet(tmp_path / "made.parquet")
+    near = gpd.read_parquet(path, bbox=(500_005.0, 4_999_999.0, 500_015.0, 5_000_001.0))
+    assert near.geometry.tolist() == [shapely.Point(500_010, 5_000_000)]
+    found = duckdb.sql(f"SELECT MOISTURE FROM read_parquet('{path}') WHERE bbox.xmin < 500005").fetchall()
+    assert found == [(14.125,)]
+    assert pq.read_metadata(path).row_group(0).column(0).compression == "ZSTD"
 
 
 def test_geoparquet_of_generated_jobs(client: hl.Client, service: hl.Sandbox, tmp_path: Path) -> None:
@@ -202,6 +253,18 @@ def test_geoparquet_of_every_archive_of_the_corpus(tmp_path: Path) -> None:
     for number, path in enumerate(sorted(folder.rglob("*.zip"))):
         for name in hl.layers(path):
             parquet_agrees(hl.read(path, layer=name), tmp_path / f"{number}-{name}.parquet")
+
+
+def test_the_examples_of_the_outputs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("job.zip").write_bytes(archive())
+    for output in (hl.Layer.to_geopandas, hl.Layer.write_geojson, hl.Layer.write_parquet):
+        examples = doctest.DocTestParser().get_examples(inspect.getdoc(output) or "")
+        assert examples, output.__name__
+        names: dict[str, Any] = {"headland": hl}
+        for example in examples:
+            exec(example.source, names)
+    assert {path.name for path in tmp_path.iterdir()} == {"job.zip", "job.geojson", "job.parquet"}
 
 
 def test_a_table_without_a_map(tmp_path: Path) -> None:
@@ -234,5 +297,82 @@ def test_a_file_that_cannot_be_written(layer: hl.Layer, tmp_path: Path) -> None:
                 write(tmp_path / "nowhere" / "job.out")
 
 
+def test_a_folder_that_is_missing_is_named_and_no_part(layer: hl.Layer, client: hl.Client, tmp_path: Path) -> None:
+    job = next(iter(client.job_data.list()))["id"]
+    target = tmp_path / "maps" / "job.out"
+    writes: list[Callable[[], object]] = [
+        lambda: layer.write_parquet(target),
+        lambda: layer.write_geojson(target),
+        lambda: client.job_data.download(job, to=target),
+    ]
+    for write in writes:
+        with pytest.raises(hl.HeadlandError, match=r"there is no folder .* make it first") as caught:
+            write()
+        assert isinstance(caught.value, FileNotFoundError)
+        assert f"`{target.parent}`" in str(caught.value)
+        assert ".part" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["https://files.example/job.zip?sig=c2VjcmV0", "s3://bucket/job.zip", "file:///job.zip"]
+)
+def test_an_address_is_no_path(address: str) -> None:
+    for source in (address, Path(address)):
+        for look in (hl.read, hl.layers, hl.open, hl.read_tree):
+            with pytest.raises(ValueError, match="urlretrieve") as caught:
+                look(source)
+            assert "c2VjcmV0" not in str(caught.value)
+
+
+def test_a_reply_that_was_saved_as_an_archive_is_told(tmp_path: Path) -> None:
+    """Say what it is: status and errorInfo of specification 2.1, and nothing that is secret."""
+    saved = tmp_path / "job.zip"
+    saved.write_text('{"status": "NO_COVERAGE", "errorInfo": "No coverage is available.", "result": "nil"}')
+    with pytest.raises(hl.ArchiveError, match=r"a reply of the service .* `NO_COVERAGE`, `No coverage is available.`"):
+        hl.read(saved)
+
+
+def test_a_download_that_broke_off(client: hl.Client) -> None:
+    job = next(iter(client.job_data.list()))["id"]
+    whole = client.job_data.download(job)
+    layer = hl.read(whole)
+    broken = whole[: len(whole) * 2 // 3]
+    with pytest.raises(hl.ArchiveError, match="strict=False") as caught:
+        hl.read(broken)
+    assert caught.value.member is not None
+    assert caught.value.member.endswith(".dbf")
+    assert f"{len(broken)} bytes" in str(caught.value)
+    saved = hl.read(broken, strict=False)
+    assert 0 < len(saved) < len(layer)
+    assert {"cut-archive", "cut-member"} <= {note.code for note in saved.diagnostics}
+    columns = [name for name in saved.columns if name != "geometry"]
+    assert columns == [name for name in layer.columns if name != "geometry"]
+    for name in columns:
+        assert saved.values(name) == layer.values(name)[: len(saved)]
+    with hl.open(broken, strict=False, batch_size=100) as reader:
+        assert sum(len(batch) for batch in reader) == len(saved)
+
+
 def test_the_limits_are_those_that_their_documentation_states() -> None:
-    assert hl.Limits() == (65_536, 2 << 30, 100, 1, 4_096)
+    assert hl.Limits() == (65_536, 4 << 30, 100, 1, 4_096)
+
+
+def test_a_file_object_is_left_where_it_stood_and_one_at_its_end_is_told() -> None:
+    file = io.BytesIO(archive())
+    assert hl.layers(file) == ["YIELD"]
+    assert len(hl.read(file)) == len(hl.read(file)) > 0, "read after layers, and read again"
+    file.seek(0, io.SEEK_END)
+    with pytest.raises(ValueError, match="stands at its end"):
+        hl.read(file)
+    with pytest.raises(TypeError, match="binary mode"):
+        hl.read(cast("Any", io.StringIO("text")))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_with_a_name_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "job.zip"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=[archive()])
+    writer.start()
+    assert hl.layers(pipe) == ["YIELD"]
+    writer.join()

@@ -97,6 +97,7 @@ def test_every_example_of_a_call_runs(
     run_block(page, block, renewed(given, tmp_path, f"{page.stem} {block.line}", block.source), monkeypatch)
 
 
+@pytest.mark.timeout(300)  # one of them syncs a whole account
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in CALLS and blocks(page)], ids=name_of)
 @pytest.mark.usefixtures("capsys")
 def test_the_examples_of_a_page_run_from_top_to_bottom(
@@ -147,7 +148,9 @@ def test_every_public_name_is_documented(documented: set[str]) -> None:
 
 
 def test_every_exception_is_documented_and_in_the_table_of_errors(documented: set[str]) -> None:
-    kinds = {kind.__name__ for kind in errors.HeadlandError.__subclasses__() if not kind.__name__.startswith("_")}
+    # Its own twins, which are caught both ways, are called as it is.
+    named = {kind.__name__ for kind in errors.HeadlandError.__subclasses__()} - {"HeadlandError"}
+    kinds = {name for name in named if not name.startswith("_")}
     assert {f"headland.{kind}" for kind in kinds} <= documented
     table = (DOCS / "rules/errors.md").read_text(encoding="utf-8")
     assert {kind for kind in kinds if f"`~headland.{kind}`" not in table} == set()

@@ -55,27 +55,63 @@ pub(crate) fn sha256(array: &ArrayRef) -> String {
     hex(&digest.finalize())
 }
 
-/// The digest of a column of text without the blanks at its front; nothing but blanks is null.
-pub(crate) fn sha256_trimmed(array: &ArrayRef) -> String {
-    let rows: Vec<String> = (0..array.len()).map(|row| text(array, row).trim_start_matches(' ').to_owned()).collect();
-    hex(&Sha256::digest(rows.join("\n")))
-}
-
-fn hex(bytes: &[u8]) -> String {
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16);
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0x0F)]).flatten().collect()
 }
 
-/// The values of a column of numbers, without nulls.
-pub(crate) fn numbers(array: &ArrayRef) -> Option<Vec<f64>> {
-    #[expect(clippy::cast_precision_loss, reason = "sums of the corpus stay below 2^53 where they are compared")]
-    let values = match array.data_type() {
-        DataType::Int32 => array.as_primitive::<Int32Type>().iter().flatten().map(f64::from).collect(),
-        DataType::Int64 => array.as_primitive::<Int64Type>().iter().flatten().map(|value| value as f64).collect(),
-        DataType::Float64 => array.as_primitive::<Float64Type>().iter().flatten().collect(),
-        _ => return None,
+/// The lines of the sum, the smallest and the largest value of a column, where there are any.
+pub(crate) type Summary = (Option<String>, Option<String>, Option<String>);
+
+/// What a column sums up to; `None` for bytes, which have no order that anybody would ask for.
+pub(crate) fn summary(array: &ArrayRef) -> Option<Summary> {
+    let lines = |row: Option<usize>| row.map(|row| text(array, row));
+    let by = |better: &dyn Fn(usize, usize) -> bool| {
+        (0..array.len())
+            .filter(|row| array.is_valid(*row))
+            .reduce(|best, row| if better(row, best) { row } else { best })
     };
-    Some(values)
+    let exact = |values: &mut dyn Iterator<Item = i128>| Some(values.sum::<i128>().to_string());
+    Some(match array.data_type() {
+        DataType::LargeUtf8 => {
+            // The corpus orders canonical lines, and keeps 80 letters of them.
+            let texts: Vec<String> = (0..array.len()).map(|row| text(array, row)).collect();
+            let (least, most) = (by(&|a, b| texts[a] < texts[b]), by(&|a, b| texts[a] > texts[b]));
+            let start = |row: Option<usize>| row.map(|row| texts[row].chars().take(80).collect());
+            (None, start(least), start(most))
+        }
+        DataType::Int32 => {
+            let values = array.as_primitive::<Int32Type>();
+            let (least, most) =
+                (by(&|a, b| values.value(a) < values.value(b)), by(&|a, b| values.value(a) > values.value(b)));
+            (exact(&mut values.iter().flatten().map(i128::from)), lines(least), lines(most))
+        }
+        DataType::Int64 => {
+            let values = array.as_primitive::<Int64Type>();
+            let (least, most) =
+                (by(&|a, b| values.value(a) < values.value(b)), by(&|a, b| values.value(a) > values.value(b)));
+            (exact(&mut values.iter().flatten().map(i128::from)), lines(least), lines(most))
+        }
+        DataType::Float64 => {
+            let values: Vec<f64> = array.as_primitive::<Float64Type>().iter().flatten().collect();
+            let finite = || values.iter().copied().filter(|value| value.is_finite());
+            (Some(repr(exact_sum(&values))), finite().reduce(f64::min).map(repr), finite().reduce(f64::max).map(repr))
+        }
+        DataType::Date32 => {
+            let values = array.as_primitive::<Date32Type>();
+            let (least, most) =
+                (by(&|a, b| values.value(a) < values.value(b)), by(&|a, b| values.value(a) > values.value(b)));
+            (None, lines(least), lines(most))
+        }
+        DataType::Boolean => {
+            let values = array.as_boolean();
+            let (least, most) =
+                (by(&|a, b| !values.value(a) & values.value(b)), by(&|a, b| values.value(a) & !values.value(b)));
+            (None, lines(least), lines(most))
+        }
+        _ => return None,
+    })
 }
 
 /// The exact sum, rounded once: what Python's `math.fsum` gives.

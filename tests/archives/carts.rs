@@ -19,13 +19,13 @@ const UNITS: &str =
 const NAMES: &str = "LoadNumber,Weight,TruckID,Destination,MeasuredMoisture,MoistureCorrection,Moisture,TestWeight,\
                      WetBushels,DryBushels,Variety,LoadDate,LoadTime,Latitude,Longitude,LoadCellCAL,LocalDate,LocalTime,\
                      Comment";
-const FIRST: &str =
+pub(crate) const FIRST: &str =
     "1,30000.4,T1,Bin,15.2,0.1,15.3,56.0,535.72,535.00,HX,2026-09-21,14:00:05,45.25,-98.5,1.0,2026-09-21,09:00:05,";
-const SECOND: &str =
+pub(crate) const SECOND: &str =
     "2,12000.0,T2,,15.0,0.1,15.1,56.0,214.29,214.00,HX,2026-09-22,01:30:00,45.5,-98.75,1.0,2026-09-21,20:30:00,wet";
 
 /// A file without any oddity, of these loads.
-fn file(loads: &[&str]) -> String {
+pub(crate) fn file(loads: &[&str]) -> String {
     with_total(42_000, loads)
 }
 

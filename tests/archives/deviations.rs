@@ -7,6 +7,7 @@ use headland::layer::{self, Layer};
 
 use crate::canon::text;
 use crate::make;
+use crate::wkb::rewrite;
 
 fn table(fields: &[make::Field<'_>], records: &[&[u8]]) -> Layer {
     table_of(fields, records, &[])
@@ -185,4 +186,127 @@ fn coordinates_that_are_no_place_are_kept_told_and_null_in_geojson() {
         all["features"].as_array().unwrap().iter().map(|feature| feature["geometry"].is_null()).collect();
     assert_eq!(geometries, [false, true, true, true, true]);
     assert!(shapes(1, &records[..1]).diagnostics().iter().all(|note| note.code != "no-data-coordinate"));
+}
+
+/// A record of lines (13, 23), rings (15, 25) or points (18, 28) with these measures.
+fn measured(kind: i32, points: &[(f64, f64)], measures: &[f64]) -> Vec<u8> {
+    let mut bytes = if kind % 10 == 8 {
+        let mut head = kind.to_le_bytes().to_vec();
+        head.extend([0; 32]);
+        head.extend(i32::try_from(points.len()).unwrap().to_le_bytes());
+        head.extend(points.iter().flat_map(|(x, y)| [*x, *y]).flat_map(f64::to_le_bytes));
+        head
+    } else {
+        make::parts(kind, &[0], points)
+    };
+    if kind < 20 {
+        bytes.extend([0; 16]);
+        bytes.extend((0..points.len()).flat_map(|_| 2.0_f64.to_le_bytes()));
+    }
+    bytes.extend([0; 16]);
+    bytes.extend(measures.iter().flat_map(|m| m.to_le_bytes()));
+    bytes
+}
+
+#[test]
+fn measures_of_lines_rings_and_points_may_be_mixed_in_a_layer() {
+    let corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.0, 0.0)];
+    let none = [-1.7e308; 4];
+    for kind in [13, 23, 15, 25, 18, 28] {
+        let mixed = [5.0, -2e38, -1e38, 7.0];
+        let layer = shapes(kind, &[measured(kind, &corners, &none), measured(kind, &corners, &mixed)]);
+        told(&layer, "missing-m");
+        told(&layer, "no-data-m");
+        let (flat, z) = (kind % 10, if kind < 20 { 1000 } else { 0 });
+        let flat = match flat {
+            3 => 2,
+            5 => 3,
+            _ => 4,
+        };
+        let found: Vec<Vec<f64>> = layer
+            .geometries()
+            .map(|wkb| {
+                let wkb = wkb.unwrap();
+                assert_eq!(u32::from_le_bytes(wkb[1..5].try_into().unwrap()), flat + z + 2000, "{kind}");
+                let mut found = Vec::new();
+                rewrite(wkb, |code| code, &mut |_, vertices| {
+                    found.extend(vertices.iter().map(|vertex| f64::from_bits(*vertex.last().unwrap())));
+                    vertices
+                });
+                found
+            })
+            .collect();
+        assert!(found[0].iter().all(|m| m.is_nan()), "{kind}: {found:?}");
+        // Below -1e38 is no measure, and -1e38 itself is one.
+        assert!(found[1][1].is_nan(), "{kind}: {found:?}");
+        assert_eq!([found[1][0], found[1][2], found[1][3]].map(f64::to_bits), [5.0, -1e38, 7.0].map(f64::to_bits));
+        let layer = shapes(kind, &[measured(kind, &corners, &none)]);
+        let code = u32::from_le_bytes(layer.geometries().next().unwrap().unwrap()[1..5].try_into().unwrap());
+        assert_eq!(code, flat + z, "a layer in which nothing is measured has no M");
+    }
+}
+
+#[test]
+fn a_table_that_cannot_be_read_is_an_error_and_its_shapes_can_be_saved() {
+    let (shp, shx) = make::shp(1, &[make::point(1.0, 1.0)]);
+    let mut dbf = make::dbf(&[("n", b'N', 3, 0)], &[b"   1"], 0);
+    dbf[8..10].copy_from_slice(&9_u16.to_le_bytes());
+    let zip = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf)]);
+    let error = layer::read(&make::source(zip.clone()), &Options::default()).unwrap_err();
+    assert_eq!(error.facts().member.as_deref(), Some("t.dbf"), "{error}");
+    let layer = layer::read(&make::source(zip), &Options { strict: false, ..Options::default() }).unwrap();
+    assert_eq!(layer.len(), 1);
+    told(&layer, "member-lost");
+}
+
+#[test]
+fn what_is_told_of_cells_is_told_of_each_of_them() {
+    let cell: &[u8] = b"  ab ";
+    let layer = table(&[("c", b'C', 4, 0)], &[b" xy  ", cell, cell, b" zz  ", cell]);
+    let message = &layer.diagnostics().iter().find(|note| note.code == "leading-blanks").unwrap().message;
+    assert!(message.ends_with("(3 times, first at record 1)"), "{message}");
+}
+
+#[test]
+fn dates_with_slashes_are_dates_and_short_zeros_are_none() {
+    let layer =
+        table(&[("d", b'D', 10, 0)], &[b" 04/25/1989", b" 13/01/1989", b" 0000      ", b" 0         ", b" 00000000  "]);
+    assert_eq!(column(&layer, "d"), ["1989-04-25", "\\N", "\\N", "\\N", "\\N"]);
+    let message = &layer.diagnostics().iter().find(|note| note.code == "bad-date").unwrap().message;
+    assert!(message.ends_with("(2 times, first at record 1)"), "{message}");
+}
+
+#[test]
+fn columns_of_one_name_are_kept_apart_in_what_is_written_and_told() {
+    let fields = [("A", b'N', 1, 0), ("A", b'N', 1, 0), ("A_1", b'N', 1, 0)];
+    let layer = table(&fields, &[b" 123"]);
+    told(&layer, "duplicate-column");
+    let names: Vec<String> = layer.schema().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(names, ["A", "A", "A_1"], "as they stand in the file");
+    let all: serde_json::Value = serde_json::from_str(&layer.geojson(true).unwrap()).unwrap();
+    assert_eq!(all["features"][0]["properties"], serde_json::json!({"A": 1, "A_2": 2, "A_1": 3}));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    layer.write_parquet(&path, &layer::Cancel::default()).unwrap();
+    let file = std::fs::File::open(&path).unwrap();
+    let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    let written: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(written, ["A", "A_2", "A_1"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn writing_follows_links_and_replaces_nothing_but_files() {
+    let layer = table(&[("A", b'N', 1, 0)], &[b" 1"]);
+    let folder = tempfile::tempdir().unwrap();
+    let (real, link) = (folder.path().join("real.geojson"), folder.path().join("link.geojson"));
+    std::fs::write(&real, "old").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    layer.write_geojson(&link, true, &layer::Cancel::default()).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(std::fs::read_to_string(&real).unwrap().contains("FeatureCollection"));
+    let socket = folder.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let error = layer.write_geojson(&socket, true, &layer::Cancel::default()).unwrap_err();
+    assert!(error.message().contains("regular file"), "{error}");
 }

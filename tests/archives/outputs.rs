@@ -1,5 +1,6 @@
 //! What layers become: GeoJSON in WGS 84, GeoParquet 1.1, and the coordinate system on the way.
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use headland::archive::Options;
 use headland::error::Kind;
@@ -76,6 +77,19 @@ fn an_unknown_system_is_an_error_that_as_is_overrides() {
     assert!(is_counter_clockwise(&outer));
 }
 
+/// RFC 7946, 4: a coordinate is a longitude and a latitude in degrees.
+#[test]
+fn degrees_that_are_none_are_an_error_that_as_is_overrides() {
+    let layer = squares(Some(make::WGS_84), &Options::default()).unwrap();
+    let error = layer.geojson(false).unwrap_err();
+    assert!(error.message().contains("no longitude and latitude") && error.message().contains("as-is"), "{error}");
+    assert_eq!(error.facts().record, Some(0));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.geojson");
+    assert!(layer.write_geojson(&path, false, &Cancel::default()).is_err() && !path.exists());
+    assert!(layer.geojson(true).unwrap().contains("500090"));
+}
+
 #[test]
 fn a_layer_can_be_read_in_wgs_84() {
     let options = Options { to_crs: Some("EPSG:4326".to_owned()), ..Options::default() };
@@ -120,7 +134,7 @@ fn geoparquet_says_what_it_holds() {
     let unit = batches[0].schema().field(0).metadata().get("unit").cloned();
     assert_eq!(unit.as_deref(), Some("kg/ha"));
     let boxes = batches[0].column_by_name("bbox").unwrap().as_struct();
-    assert!(arrow_array::Array::is_null(boxes, 2), "no geometry, no box");
+    assert!(boxes.is_null(2), "no geometry, no box");
 }
 
 #[test]
@@ -137,7 +151,7 @@ fn the_geometry_column_names_its_extension_and_its_system() {
     assert_eq!(metadata["ARROW:extension:name"], "geoarrow.wkb");
     let extension: Value = serde_json::from_str(&metadata["ARROW:extension:metadata"]).unwrap();
     assert_eq!(Some(&extension["crs"]), layer.crs_projjson());
-    let area = layer.area().unwrap().unwrap();
+    let area = layer.area(false).unwrap().unwrap();
     assert!(
         (area / (2.0 * 8100.0 - 50.0) - 1.0).abs() < 2e-3,
         "{area} m2: two squares less a triangle, at scale 0.9996"
@@ -200,4 +214,48 @@ fn cancelled_writers_replace_nothing_and_leave_nothing() {
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Design, section 5, and the `no data` of shapefiles: an X or Y below -1e38, or one that is no number, is no place. It
+/// is in no box, no bound, no area and on no map, and leaves the rest of the layer as it is.
+#[test]
+fn no_data_is_in_no_bound_no_area_and_no_picture() {
+    let (west, south) = (500_000.0, 5_000_000.0);
+    let square =
+        [(west, south), (west, south + 90.0), (west + 90.0, south + 90.0), (west + 90.0, south), (west, south)];
+    let read = |kind: i32, records: &[Vec<u8>], options: &Options| {
+        let (shp, shx) = make::shp(kind, records);
+        let rows: Vec<&[u8]> = records.iter().map(|_| &b"   1.5"[..]).collect();
+        let dbf = make::dbf(&[("RATE", b'N', 5, 1)], &rows, 0x57);
+        let members: [(&str, &[u8]); 4] =
+            [("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf), ("t.prj", make::UTM_12.as_bytes())];
+        layer::read(&make::source(make::zip(&members)), options).unwrap()
+    };
+    for odd in [-1.7e308, -1e39, f64::NAN, f64::INFINITY] {
+        let mut dented = square.to_vec();
+        dented.insert(2, (odd, odd));
+        let layer = read(5, &[make::parts(5, &[0], &square), make::parts(5, &[0], &dented)], &Options::default());
+        let area = layer.area(false).unwrap().unwrap();
+        assert!((area / (2.0 * 8100.0) - 1.0).abs() < 2e-3, "{odd}: {area} m2");
+        let (geo, _) = geo(&layer);
+        assert_eq!(geo["columns"]["geometry"]["bbox"], json!([west, south, west + 90.0, south + 90.0]), "{odd}");
+        assert!(layer.picture(&Picture::default()).unwrap().contains("2 of 2 polygons"), "{odd}");
+
+        let points = [make::point(west, south), make::point(odd, south), make::point(west + 90.0, odd)];
+        let layer = read(1, &points, &Options::default());
+        let (geo, batches) = self::geo(&layer);
+        assert_eq!(geo["columns"]["geometry"]["bbox"], json!([west, south, west, south]), "{odd}");
+        let boxes = batches[0].column_by_name("bbox").unwrap();
+        assert_eq!([0, 1, 2].map(|row| boxes.is_null(row)), [false, true, true], "{odd}");
+        let svg = layer.picture(&Picture::default()).unwrap();
+        assert!(svg.contains("1 of 1 points"), "{odd}: {svg}");
+        let all: Value = serde_json::from_str(&layer.geojson(false).unwrap()).unwrap();
+        let placed = [0, 1, 2].map(|row| all["features"][row]["geometry"].is_object());
+        assert_eq!(placed, [true, false, false], "{odd}");
+
+        // Brought to WGS 84, it is no place there either.
+        let options = Options { to_crs: Some("EPSG:4326".to_owned()), ..Options::default() };
+        let moved = read(1, &points, &options);
+        assert_eq!(moved.geojson(false).unwrap(), layer.geojson(false).unwrap(), "{odd}");
+    }
 }

@@ -1,8 +1,11 @@
 //! The same layer from every kind of source, and clear words about sources that are none.
 
+use std::io::Write;
+
 use headland::archive::{Limits, Options, Source};
 use headland::error::Kind;
 use headland::layer;
+use zip::write::SimpleFileOptions;
 
 use crate::make;
 
@@ -53,6 +56,53 @@ fn every_source_gives_the_same_rows() {
 }
 
 #[test]
+fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
+    let plain = zipped(&named(""), zip::CompressionMethod::Deflated);
+    let expected = layer::read(&make::source(plain.clone()), &Options::default()).unwrap();
+    let made = |comment: &str, large: bool| {
+        let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes) in members() {
+            writer.start_file(name, SimpleFileOptions::default().large_file(large)).unwrap();
+            writer.write_all(&bytes).unwrap();
+        }
+        writer.set_comment(comment).unwrap();
+        writer.finish().unwrap().into_inner()
+    };
+    let inner = |name: &str, bytes: &[u8]| make::zip(&[(name, bytes), ("readme.txt", b"as portals send it")]);
+    for (what, zip) in [
+        ("a comment", made("made by a portal, PK and all", false)),
+        ("a comment of the most bytes", made(&"x".repeat(65_535), false)),
+        ("zip64 sizes", made("", true)),
+        ("leading bytes", [b"MZ a program that unpacks", &plain[..]].concat()),
+        ("a marker of several parts, of which there is one", [b"PK00", &plain[..]].concat()),
+        ("a zip in a zip", inner("a/inner.ZIP", &made("inner", false))),
+    ] {
+        let layer =
+            layer::read(&make::source(zip), &Options::default()).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(layer.batches(), expected.batches(), "{what}");
+        assert!(layer.diagnostics().is_empty(), "{what}: {:?}", layer.diagnostics());
+    }
+    let two = make::zip(&[("north.zip", &plain), ("south.zip", &plain)]);
+    let names = headland::archive::layers(&make::source(two), &Limits::default()).unwrap();
+    assert_eq!(names, ["north.zip/t", "south.zip/t"]);
+    let said = |zip: Vec<u8>| layer::read(&make::source(zip), &Options::default()).unwrap_err().to_string();
+    let deep = said(inner("a.zip", &inner("b.zip", &plain)));
+    assert!(deep.contains("Limits(nesting=...)") && deep.contains("`a.zip/b.zip`"), "{deep}");
+    // The last of several parts has the end record, the first begins with a marker.
+    let mut last = plain.clone();
+    let end = last.len() - 22;
+    last[end + 4] = 1;
+    assert!(said(last).contains("zip -s 0"));
+    let first = said([b"PK\x07\x08", &plain[..150]].concat());
+    assert!(first.contains("first of several parts") && first.contains("zip -s 0"), "{first}");
+    // An inner one that is no zip, or was cut, is told with its name.
+    let page = said(inner("a.zip", b"<html>Log in</html>"));
+    assert!(page.contains("`a.zip`") && page.contains("no zip"), "{page}");
+    let cut = said(inner("a.zip", &plain[..plain.len() - 30]));
+    assert!(cut.contains("`a.zip` ends early"), "{cut}");
+}
+
+#[test]
 fn a_choice_of_columns_keeps_their_order_and_the_geometry() {
     let zip = zipped(&named(""), zip::CompressionMethod::Deflated);
     let read = |columns: &[&str]| {
@@ -86,21 +136,97 @@ fn several_layers_need_a_choice() {
 }
 
 #[test]
-fn what_is_no_archive_is_told_for_what_it_looks_like() {
-    for (bytes, word) in [
-        (&b"<!DOCTYPE html><html><body>Access denied</body></html>"[..], "web page"),
-        (b"", "empty"),
-        (br#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:01:00","result":"nil"}"#, "MORE_TIME_NEEDED"),
-        (b"<?xml version=\"1.0\"?><a/>", "XML"),
-        (b"PK\x03\x04 cut", "cut off"),
-        (b"\x1f\x8b\x08", "gzip"),
-    ] {
+fn what_is_no_archive_is_told_for_what_it_is() {
+    let said = |bytes: &[u8]| {
         let error = layer::read(&make::source(bytes.to_vec()), &Options::default()).unwrap_err();
         assert_eq!(error.kind(), Kind::Archive);
-        assert!(error.message().contains(word), "{error}");
+        let lenient = layer::read(&make::source(bytes.to_vec()), &Options { strict: false, ..Options::default() });
+        assert!(lenient.is_err(), "nothing is saved of what is no archive");
+        error.message().to_owned()
+    };
+    let mut tar = vec![b'x'; 512];
+    tar[257..262].copy_from_slice(b"ustar");
+    let mut package = b"SQLite format 3\0".to_vec();
+    package.resize(100, 0);
+    package[68..72].copy_from_slice(b"GPKG");
+    let (shp, _) = make::shp(1, &[make::point(1.0, 1.0)]);
+    let utf16: Vec<u8> = "\u{feff}<a/>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let long = format!(r#"{{"status":"INVALID_REQUEST","errorInfo":"{}"}}"#, "no job ".repeat(200));
+    for (bytes, words) in [
+        (&b"<!DOCTYPE html><html><body>Access denied</body></html>"[..], &["web page", "Access denied"][..]),
+        (b"<html><form><input type=\"password\"></form></html>", &["web page that wants a login", "fetch the file"]),
+        (b"", &["empty"]),
+        (
+            br#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:01:00","result":"nil"}"#,
+            &["reply of the service", "MORE_TIME_NEEDED"],
+        ),
+        (
+            br#"{"status":"NO_COVERAGE","errorInfo":"No coverage available","result":"nil"}"#,
+            &["`No coverage available`"],
+        ),
+        (
+            b"<ServiceResponse><status>NO_COVERAGE</status><errorInfo>None</errorInfo></ServiceResponse>",
+            &["reply of the service"],
+        ),
+        (long.as_bytes(), &["INVALID_REQUEST", "no job no job", "..."]),
+        (b"<?xml version=\"1.0\"?><a/>", &["XML", "hl.read_tree"]),
+        (&utf16, &["XML", "hl.read_tree"]),
+        (b"<?xml version=\"1.0\"?><kml/>", &["geopandas.read_file"]),
+        (b"PK\x03\x04 cut", &["broke off"]),
+        (b"\x1f\x8b\x08", &["gzip", "unpack"]),
+        (b"7z\xBC\xAF\x27\x1C", &["7z", "unpack"]),
+        (b"Rar!\x1a\x07", &["RAR", "unpack"]),
+        (&tar, &["tar archive", "unpack"]),
+        (&package, &["GeoPackage", "geopandas.read_file"]),
+        (b"PAR1\x15\x04", &["Parquet", "geopandas.read_parquet"]),
+        (br#"{"type":"FeatureCollection","features":[]}"#, &["GeoJSON", "geopandas.read_file"]),
+        (b"Longitude,Latitude,Yield\n1,2,3\n", &["CSV", "pandas.read_csv", "Longitude"]),
+        (&shp, &[".shp", "path"]),
+        (&members()[2].1, &[".dbf", "path"]),
+        (b"\x07\x08\x09", &["begins with `\\x07"]),
+    ] {
+        let said = said(bytes);
+        for word in words {
+            assert!(said.contains(word), "`{word}` in: {said}");
+        }
+        assert!(said.len() < 500, "{said}");
+    }
+    for secret in [
+        &br#"{"access_key":"AKIA","secret_key":"c2VjcmV0"}"#[..],
+        br#"{"status":"INVALID_REQUEST","errorInfo":"see https://files.example/job?sig=c2VjcmV0c2VjcmV0"}"#,
+        b"token,c2VjcmV0\nmore,c2VjcmV0\n",
+    ] {
+        assert!(!said(secret).contains("c2Vj"), "{}", said(secret));
     }
     let error = layer::read(&Source::Path("/nowhere/job.zip".into()), &Options::default()).unwrap_err();
     assert_eq!(error.kind(), Kind::File);
+}
+
+#[test]
+fn a_folder_without_data_is_told_for_what_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let holding = |name: &str, files: &[&str]| {
+        let path = folder.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        for file in files {
+            std::fs::write(path.join(file), b"x").unwrap();
+        }
+        let error = layer::read(&Source::Path(path), &Options::default()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Archive);
+        error.message().to_owned()
+    };
+    for (name, files, words) in [
+        ("none", &[][..], &["is a folder", "it is empty"][..]),
+        ("t.shp", &[], &["t.shp` is a folder"]),
+        ("farm.gdb", &["a00000001.gdbtable", "timestamps"], &["file geodatabase", "geopandas.read_file"]),
+        ("mixed", &["a.csv", "b.gpkg", "c.tif"], &["`a.csv`", "pandas.read_csv", "`b.gpkg`", "`c.tif`", "rasterio"]),
+    ] {
+        let said = holding(name, files);
+        for word in words {
+            assert!(said.contains(word), "`{word}` in: {said}");
+        }
+        assert!(!said.contains("client.job_data"), "{said}");
+    }
 }
 
 #[test]
@@ -190,4 +316,34 @@ fn a_name_that_leads_out_is_refused_and_an_error_where_it_is_needed() {
     assert_eq!(error.facts().member.as_deref(), Some("../t.shp"));
     let layer = layer::read(&make::source(zip), &Options { strict: false, ..Options::default() }).unwrap();
     assert_eq!((layer.len(), layer.geometry_column()), (2, None));
+}
+
+#[test]
+fn a_symbolic_link_in_a_zip_is_no_data() {
+    let linked = |links: &[&str], but: &str| {
+        let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes) in members().iter().filter(|(name, _)| *name != but) {
+            writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        for link in links {
+            writer.add_symlink(*link, "/etc/passwd", SimpleFileOptions::default()).unwrap();
+        }
+        make::source(writer.finish().unwrap().into_inner())
+    };
+    let lenient = Options { strict: false, ..Options::default() };
+    let beside = linked(&["link.shp", "link.dbf"], "");
+    assert_eq!(headland::archive::layers(&beside, &Limits::default()).unwrap(), ["t"]);
+    for options in [&Options::default(), &lenient] {
+        let layer = layer::read(&beside, options).unwrap();
+        let told: Vec<_> = layer.diagnostics().iter().map(|note| (note.code, note.member.as_deref())).collect();
+        assert_eq!(told, [("refused-link", Some("link.shp")), ("refused-link", Some("link.dbf"))]);
+        assert_eq!(layer.len(), 2);
+    }
+    // Where the layer needs it, rows without their columns are no right answer.
+    let needed = linked(&["t.dbf"], "t.dbf");
+    let error = layer::read(&needed, &Options::default()).unwrap_err();
+    assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
+    assert!(error.message().contains("symbolic link"), "{error}");
+    assert_eq!(layer::read(&needed, &lenient).unwrap().len(), 2);
 }

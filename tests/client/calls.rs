@@ -19,6 +19,20 @@ async fn access_key(client: &Client) -> headland::error::Result<Value> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_account_is_named_without_telling_its_key() {
+    let script = Script::new(|_, _| Ok(ok(KEY)));
+    let account = |base: &str, key: &str| {
+        let access_key = headland::secret::Secret::new(key);
+        client_of(Config { base_url: base.to_owned(), access_key, ..config() }, &script).account()
+    };
+    let one = account("https://api.example.com/V1", "AccessKeyXyZ789");
+    assert_eq!(one, account("https://api.example.com/V1/", "AccessKeyXyZ789"));
+    assert_ne!(one, account("https://api.example.com/V1", "AccessKeyXyZ780"));
+    assert_ne!(one, account("https://api.example.com/V2", "AccessKeyXyZ789"));
+    assert!(one.len() == 64 && !one.contains("XyZ"), "{one}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_is_signed_over_what_is_sent() {
     let script = Script::new(|_, _| Ok(ok(r#"{"ID":31,"JobType":"Yield"}"#)));
     let client = client(&script);

@@ -1,0 +1,128 @@
+"""Makes `src/layer/crs/systems.txt`, the projected systems that are known by their parameters, from PROJ's database.
+
+``python python/tests/epsg_table.py > src/layer/crs/systems.txt``; `test_epsg.py` holds each line against PROJ.
+"""
+
+from __future__ import annotations
+
+import collections
+import math
+import sys
+from typing import Any
+
+import pyproj
+from pyproj.database import query_crs_info
+from pyproj.enums import PJType
+
+DATUMS = {
+    4326: "A",
+    4269: "B",
+    4152: "C",
+    4759: "D",
+    6318: "E",
+    4617: "F",
+    4267: "G",
+    4258: "H",
+    4230: "I",
+    4283: "J",
+    7844: "K",
+    4167: "L",
+    4674: "M",
+    4171: "N",
+    4619: "O",
+    5340: "P",
+    4190: "Q",
+    4277: "R",
+    4289: "S",
+    4314: "T",
+    4150: "U",
+    4612: "V",
+    6668: "W",
+    4490: "X",
+    4618: "Y",
+    9702: "Z",
+}
+"""The letter of each geographic system, as `datum.rs` gives it to the datum."""
+
+METHODS = {9807: "T", 9801: "L", 9802: "C", 9822: "A", 9820: "Z", 9809: "S", 9812: "H", 9815: "O"}
+"""The letter of each projection, as `epsg.rs` knows it."""
+
+LENGTHS = frozenset((8806, 8807, 8816, 8817, 8826, 8827))
+SCALES = frozenset((8805, 8815))
+UNITS = {1.0: "m", 0.3048: "f", 0.304800609601: "u"}
+
+HEAD = (
+    "# Projected systems by their parameters: method, parameters in degrees and metres, then datum, unit (a capital"
+    " where northings come first) and EPSG code; after =, the names that tell codes of one definition apart."
+)
+
+
+def plain(name: str) -> str:
+    """Give a name as the reader compares it."""
+    return "".join(letter for letter in name.lower() if letter.isascii() and letter.isalnum())
+
+
+def factor(unit: Any) -> float:
+    """Give the size of a unit of PROJJSON in metres or degrees."""
+    return {"metre": 1.0, "degree": 1.0, "unity": 1.0}[unit] if isinstance(unit, str) else unit["conversion_factor"]
+
+
+def number(parameter: dict[str, Any]) -> str:
+    """Give the value of a parameter in degrees or metres, as short as it can be told."""
+    kind, size = parameter["id"]["code"], factor(parameter["unit"])
+    value = parameter["value"]
+    if kind in LENGTHS:
+        value = round(value * size, 3)
+    elif kind not in SCALES:
+        value = round(value if parameter["unit"] == "degree" else math.degrees(value * size), 9)
+    return repr(float(value)).removesuffix(".0")
+
+
+def lines() -> list[str]:
+    """Give the lines of the table."""
+    zones: dict[str, dict[str, dict[int, pyproj.CRS]]] = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for info in query_crs_info(auth_name="EPSG", pj_types=PJType.PROJECTED_CRS):
+        system = None if info.deprecated else pyproj.CRS.from_epsg(int(info.code))
+        json = system.to_json_dict() if system else {}
+        if system is None or json["type"] != "ProjectedCRS":
+            continue
+        datum = DATUMS.get(json["base_crs"].get("id", {}).get("code"))
+        method = METHODS.get(json["conversion"]["method"]["id"]["code"])
+        axes = json["coordinate_system"]["axis"]
+        unit = UNITS.get(round(factor(axes[0]["unit"]), 12))
+        order = {("east", "north"): str.lower, ("north", "east"): str.upper}.get(tuple(a["direction"] for a in axes))
+        if datum and method and unit and order:
+            zone = " ".join([method, *map(number, json["conversion"]["parameters"])])
+            zones[zone][datum + unit][int(info.code)] = system
+    return [HEAD, *sorted(filter(None, (line(zone, systems) for zone, systems in zones.items())))]
+
+
+def line(zone: str, systems: dict[str, dict[int, pyproj.CRS]]) -> str | None:
+    """Give the line of one projection, None where it is of one county or so."""
+    codes = {code: system for group in systems.values() for code, system in group.items()}
+    datums = {group[0] for group in systems}
+    is_utm = zone.startswith("T 0 ") and zone.endswith((" 0.9996 500000 0", " 0.9996 500000 10000000"))
+    if (datums == {"A"} and not is_utm) or datums <= set("CDE") or datums <= {"G"} or datums <= {"Y"}:
+        return None
+    words = []
+    for group, found in sorted(systems.items()):
+        # Beside UTM, systems on WGS 84 itself are of oil fields and the like.
+        if group[0] == "A" and not is_utm:
+            continue
+        found.pop(4037, None)
+        found.pop(4038, None)
+        for code in sorted(found):
+            north = codes[code].axis_info[0].direction == "north"
+            word = group[0] + (group[1].upper() if north else group[1]) + str(code)
+            words.append(word + (f"={names(codes[code])}" if len(found) > 1 else ""))
+    return f"{zone} {' '.join(words)}" if words else None
+
+
+def names(system: pyproj.CRS) -> str:
+    """Give the names that texts have for a system."""
+    dialects = {plain(pyproj.CRS.from_wkt(system.to_wkt("WKT1_ESRI")).to_wkt("WKT1_ESRI").split('"')[1])}
+    return "|".join(sorted(dialects | {plain(system.name)}))
+
+
+if __name__ == "__main__":
+    sys.stdout.write("\n".join(lines()) + "\n")

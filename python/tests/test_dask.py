@@ -1,0 +1,324 @@
+"""Archives and parts of a mirror on Dask: the same rows as without it, whatever happens to a worker."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import os
+import pickle
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+import dask
+import geopandas as gpd
+import pandas as pd
+import pyarrow as pa
+import pytest
+from dask.distributed import Client, LocalCluster, wait
+from farms import PRJ, Farm, job, published
+from shapefiles import Field, zipped
+
+import headland as hl
+from headland.dask import read_archives
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WHOLE = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9, 2))
+FLOATS = (Field(b"PASS", "N", 9, 3), Field(b"PROTEIN", "N", 9, 1))
+KEYS = ("key-of-nobody", "access-of-nobody")
+SECRET = "bm9ib2R5IG1heSBldmVyIHNlZSB0aGlz"
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Farm:
+    jobs = [
+        job("101", year="2025", rows=40, fields=WHOLE),
+        job("102", rows=40, fields=WHOLE, west=-97.0),
+        job("103", rows=5, fields=FLOATS),
+        job("104", "AsApplied", rows=3, west=-90.0),
+        job("105", "Soil%20Sampling", rows=2, places=False),
+    ]
+    return published(tmp_path / "farm", jobs, group=10)
+
+
+@pytest.fixture
+def archives(tmp_path: Path) -> list[Path]:
+    """Give 24 archives of 10 rows each."""
+    paths = []
+    for number in range(24):
+        paths.append(tmp_path / f"job-{number:02}.zip")
+        paths[-1].write_bytes(job(str(number), rows=10, fields=WHOLE, west=-98 + number).archive)
+    return paths
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Client]:
+    """Give two workers, each a process with one thread."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def _alone(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compute in this thread, but for the tests that ask for the cluster."""
+    if "cluster" in request.fixturenames:
+        yield
+    else:
+        with dask.config.set(scheduler="synchronous"):
+            yield
+
+
+def sorted_rows(frame: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
+    return frame.sort_values(["job_id", "layer", "job_row"]).reset_index(drop=True)
+
+
+def test_a_mirror_reads_as_its_archives_do(farm: Farm) -> None:
+    whole = sorted_rows(farm.to_geopandas())
+    parts, archives = farm.to_dask(), read_archives(farm)
+    pd.testing.assert_frame_equal(sorted_rows(parts.compute()), whole)
+    pd.testing.assert_frame_equal(sorted_rows(archives.compute()), whole.drop(columns=["job_type", "year"]))
+    for frame in (parts, archives):
+        computed = frame.compute()
+        pd.testing.assert_series_equal(frame.dtypes, computed.dtypes)
+        assert isinstance(computed, gpd.GeoDataFrame)
+        assert frame.crs == computed.crs == "EPSG:4326"
+
+
+def test_parts_are_read_by_job_type_year_box_and_column(farm: Farm) -> None:
+    asked = {"job_type": "Yield", "year": 2025, "bbox": (-97.755, 44, -97.645, 46), "columns": ["job_id", "PASS"]}
+    frame = farm.to_dask(**asked)  # type: ignore[arg-type]
+    pd.testing.assert_frame_equal(frame.compute(), farm.to_geopandas(**asked))  # type: ignore[arg-type]
+    assert frame["PASS"].sum().compute() == sum(range(25, 36))
+    assert len(farm.to_dask(bbox=(0, 0, 1, 1)).compute()) == 0
+
+
+def test_spatial_partitions_leave_tasks_out(tmp_path: Path) -> None:
+    farm = published(tmp_path, [job("1", west=-98.0), job("2", year="2025", west=-90.0)])
+    frame = farm.to_dask()
+    assert frame.npartitions == 2
+    near = frame.cx[-99.0:-95.0, 44.0:46.0]
+    assert near.npartitions == 1
+    assert set(near.compute().job_id) == {"1"}
+
+
+def test_columns_that_nobody_asks_for_are_not_read(
+    farm: Farm, archives: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    means = farm.to_dask(job_type="Yield").groupby("year").PASS.mean().compute()
+    assert means.to_dict() == {2025: 19.5, 2026: (sum(range(40)) + sum(range(5))) / 45}
+    asked, read = [], hl.read
+
+    def seen(path: str, **how: Any) -> hl.Layer:
+        asked.append(how["columns"])
+        return read(path, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hl, "read", seen)
+        assert read_archives(archives)["PASS"].sum().compute() == 24 * 45
+    assert asked == [["PASS"]] * 24
+    # A column that does not fit is no obstacle where nobody reads it.
+    wrong = pa.schema([("PASS", pa.date32()), ("MOISTURE", pa.float64())])
+    frame = read_archives(archives, schema=wrong)
+    assert frame["MOISTURE"].sum().compute() == 24 * 45
+    with pytest.raises(ValueError, match=r"column `PASS` of `.*job-00.zip` does not fit date32"):
+        frame.compute()
+
+
+def test_at_least_a_hundred_archives_are_one_task(archives: list[Path]) -> None:
+    assert read_archives(archives * 10).npartitions == 3
+    assert read_archives(archives, archives_per_task=10).npartitions == 3
+    with pytest.raises(ValueError, match="`archives_per_task` takes a number from 1"):
+        read_archives(archives, archives_per_task=0)
+
+
+def test_rows_say_which_job_they_are_of(archives: list[Path]) -> None:
+    frame = read_archives(archives, archives_per_task=5).compute()
+    assert frame.groupby("job_id").size().to_dict() == {f"job-{number:02}": 10 for number in range(24)}
+    named = read_archives(archives[:2], job_id=["7", "8"]).compute()
+    assert named.job_id.unique().tolist() == ["7", "8"]
+    with pytest.raises(ValueError, match="there are 1 for 2"):
+        read_archives(archives[:2], job_id=["7"])
+    with pytest.raises(TypeError, match="takes a mirror or a list of paths, not str"):
+        read_archives(str(archives[0]))
+
+
+def test_every_layer_of_an_archive_is_read(tmp_path: Path) -> None:
+    import io
+    import zipfile
+
+    members: dict[str, bytes] = {}
+    for name in ("north", "south"):
+        with zipfile.ZipFile(io.BytesIO(job("1", fields=WHOLE).archive)) as archive:
+            members |= {member.replace("rows", name): archive.read(member) for member in archive.namelist()}
+    path = tmp_path / "two.zip"
+    path.write_bytes(zipped(members))
+    assert read_archives([path]).compute().layer.tolist() == ["north"] * 4 + ["south"] * 4
+
+
+def test_columns_of_archives_give_way_to_those_that_every_row_has(tmp_path: Path) -> None:
+    fields = (Field(b"job_id", "N", 4), Field(b"Year", "N", 4), Field(b"year_1", "N", 4))
+    path = tmp_path / "a.zip"
+    path.write_bytes(job("1", fields=fields).archive)
+    frame = read_archives([path]).compute()
+    assert [*frame.columns] == ["job_id", "layer", "job_row", "job_id_1", "Year_2", "year_1", "geometry"]
+    assert frame.job_id.unique().tolist() == ["a"]
+    assert frame.Year_2.tolist() == [0, 1, 2, 3]
+
+
+def test_archives_that_differ_are_united_or_told(archives: list[Path]) -> None:
+    archives[5].write_bytes(job("5", rows=10, fields=FLOATS).archive)
+    frame = read_archives(archives).compute()
+    assert frame.PASS.dtype == pd.Float64Dtype()
+    assert frame.PROTEIN.notna().sum() == 10
+    archives[6].write_bytes(job("6", rows=10, fields=(Field(b"PASS", "C", 9),)).archive)
+    with pytest.raises(ValueError, match=r"column `PASS` is double .*large_string in `.*job-06.zip`"):
+        read_archives(archives)
+    assert len(read_archives(archives, columns=["MOISTURE"]).compute()) == 240
+
+
+def test_a_number_that_its_header_has_no_room_for_is_told_and_a_schema_helps(archives: list[Path]) -> None:
+    cells = [(b"      1.5", b"     1.00")]
+    archives[3].write_bytes(job("3", rows=1, fields=WHOLE, cells=cells).archive)
+    with pytest.raises(ValueError, match=r"column `PASS` of `.*job-03.zip` does not fit int32: .*give `schema`"):
+        read_archives(archives).compute()
+    schema = pa.schema([("PASS", pa.float64())])
+    frame = read_archives(archives, schema=schema).compute()
+    assert [*frame.columns] == ["job_id", "layer", "job_row", "PASS"]
+    assert frame.PASS[frame.job_id == "job-03"].tolist() == [1.5]
+
+
+def test_a_schema_of_another_archive_serves(archives: list[Path]) -> None:
+    with hl.open(archives[0], to_crs="EPSG:4326") as reader:
+        frame = read_archives(archives, schema=reader.schema)
+    assert frame.compute().crs == "EPSG:4326"
+    assert len(frame.compute()) == 240
+
+
+@pytest.mark.parametrize("kind", ["no archive", "damaged", "missing", "unknown system"])
+def test_a_bad_archive_is_named_or_skipped(archives: list[Path], kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    bad = archives[7]
+    if kind == "missing":
+        bad.unlink()
+    elif kind == "unknown system":
+        bad.write_bytes(job("7", rows=10, fields=WHOLE, prj=b"").archive)
+    else:
+        content = bytearray(bad.read_bytes())
+        content[60] ^= 255
+        bad.write_bytes(b"nonsense" if kind == "no archive" else content)
+    with hl.open(archives[0]) as reader:
+        schema = reader.schema
+    for known in (None, schema):
+        with pytest.raises(hl.ArchiveError, match=r"job-07.zip") as caught:
+            read_archives(archives, schema=known).compute()
+        assert isinstance(pickle.loads(pickle.dumps(caught.value)), hl.ArchiveError)
+        with caplog.at_level(logging.WARNING, logger="headland.dask"):
+            frame = read_archives(archives, on_error="skip", schema=known).compute()
+        assert len(frame) == 230
+        assert "job-07" not in set(frame.job_id)
+        assert str(bad) in caplog.text
+        caplog.clear()
+
+
+def test_coordinates_as_they_are_have_the_system_of_the_archives(archives: list[Path]) -> None:
+    assert read_archives(archives, to_crs=None).compute().crs == "EPSG:4326"
+    archives[2].write_bytes(job("2", rows=10, fields=WHOLE, prj=b"").archive)
+    with pytest.raises(ValueError, match=r"job-02.zip` and `.*job-00.zip` are in different coordinate systems"):
+        read_archives(archives, to_crs=None)
+    with hl.open(archives[0]) as reader:
+        schema = reader.schema
+    with pytest.raises(hl.ArchiveError, match=r"job-02.zip` is in another coordinate system than the schema"):
+        read_archives(archives, to_crs=None, schema=schema).compute()
+
+
+def test_no_archives_are_no_rows() -> None:
+    assert len(read_archives([]).compute()) == 0
+
+
+def test_dates_stay_dates(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(job("1", rows=1, fields=(Field(b"DATE", "D", 8),), cells=[(b"20260704",)]).archive)
+    with hl.open(path) as reader:
+        assert reader.schema.field("DATE").type == pa.date32()
+    assert read_archives([path]).compute().DATE[0] == dt.date(2026, 7, 4)
+
+
+def test_graphs_hold_paths_and_no_credentials(farm: Farm) -> None:
+    class Keyed(Farm):
+        """A mirror with its client, as that of the package has."""
+
+        def __init__(self, farm: Farm) -> None:
+            super().__init__(farm.folder)
+            keys: dict[str, Any] = {
+                "api_key": "key-of-nobody",
+                "shared_secret": SECRET,
+                "access_key": "access-of-nobody",
+            }
+            self.client = hl.Client(base_url="https://fields.example", **keys)
+            self.secret = SECRET
+
+    mirror = Keyed(farm)
+    for frame in (mirror.to_dask(), read_archives(mirror)):
+        for pickled in (cloudpickle.dumps(frame), cloudpickle.dumps(dict(frame.__dask_graph__()))):
+            assert str(farm.folder).encode() in pickled
+            for secret in (SECRET, *KEYS):
+                assert secret.encode() not in pickled
+
+
+def test_two_workers_give_what_one_gives(cluster: Client, archives: list[Path]) -> None:
+    with dask.config.set(scheduler="synchronous"):
+        expected = read_archives(archives, archives_per_task=4).compute()
+    del cluster
+    pd.testing.assert_frame_equal(read_archives(archives, archives_per_task=4).compute(), expected)
+
+
+def test_a_cluster_tells_what_it_skipped(cluster: Client, archives: list[Path]) -> None:
+    archives[7].write_bytes(b"nonsense")
+    with dask.config.set(scheduler="synchronous"), hl.open(archives[0]) as reader:
+        frame = read_archives(archives, on_error="skip", schema=reader.schema)
+    assert len(frame.compute()) == 230
+    events: Any = cluster.get_events("headland")
+    assert [event["skipped"] for _, event in events] == [str(archives[7])]
+
+
+def test_a_worker_that_is_killed_changes_nothing(cluster: Client, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.zip" for number in range(40)]
+    content = job("1", rows=3_000, fields=WHOLE).archive
+    for path in paths:
+        path.write_bytes(content)
+    with dask.config.set(scheduler="synchronous"):
+        expected = read_archives(paths, archives_per_task=2).compute()
+    held = read_archives(paths, archives_per_task=2).persist()
+    deadline = time.monotonic() + 60
+    while sum(map(len, cluster.has_what().values())) < 4:
+        assert time.monotonic() < deadline, "no task ends"
+        time.sleep(0.005)
+    assert sum(map(len, cluster.has_what().values())) < 20, "all is done before anything could go wrong"
+    address, pid = next(iter(cluster.run(os.getpid).items()))
+    os.kill(pid, signal.SIGKILL)
+    wait(held)
+    result = held.compute()
+    assert address not in cluster.run(os.getpid)
+    pd.testing.assert_frame_equal(result, expected)
+
+
+def test_a_projection_of_the_archive_prj_is_brought_to_wgs_84(tmp_path: Path) -> None:
+    prj = (
+        b'PROJCS["WGS_1984_UTM_Zone_14N",' + PRJ + b',PROJECTION["Transverse_Mercator"],'
+        b'PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-99.0],'
+        b'PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]'
+    )
+    path = tmp_path / "a.zip"
+    path.write_bytes(job("1", west=500_000.0, prj=prj).archive)
+    frame = read_archives([path])
+    assert frame.crs == "EPSG:4326"
+    assert frame.compute().geometry.x.round(3).tolist() == [-99.0] * 4
+    as_it_is = read_archives([path], to_crs=None)
+    assert as_it_is.crs.is_projected
+    assert as_it_is.compute().geometry.x[0] == 500_000

@@ -1,0 +1,165 @@
+"""GeoDataFrames (design, section 2): equal to what geopandas makes of the same Arrow, whatever the geometries are."""
+
+from __future__ import annotations
+
+import gc
+import io
+import zipfile
+from typing import Any, Literal
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyproj
+import pytest
+import shapefile  # pyshp
+import shapely
+from geopandas.testing import assert_geodataframe_equal
+
+import headland as hl
+from headland.frames import geo_frame, geometries, options
+
+Backend = Literal["numpy_nullable", "pyarrow", "numpy"]
+BACKENDS: tuple[Backend, ...] = ("numpy_nullable", "pyarrow", "numpy")
+SQUARE = [[0.0, 0.0], [0.0, 9.0], [9.0, 9.0], [9.0, 0.0], [0.0, 0.0]]
+HOLE = [[1.0, 1.0], [2.0, 1.0], [2.0, 2.0], [1.0, 1.0]]
+FAR = [[x + 20.0, y] for x, y in SQUARE]
+PRJ = pyproj.CRS.from_epsg(4326).to_wkt("WKT1_ESRI")
+
+SHAPES: dict[str, tuple[int, list[Any]]] = {
+    "points": (shapefile.POINT, [(1.5, 2.5), (-111.0, 45.0), (0.0, 0.0)]),
+    "points and nulls": (shapefile.POINT, [None, (1.5, 2.5), None, (3.0, 4.0), None]),
+    "nulls": (shapefile.POINT, [None, None]),
+    "points that are none": (shapefile.POINT, [(float("nan"), float("nan")), (1.0, 2.0)]),
+    "points with Z": (shapefile.POINTZ, [(1.5, 2.5, 3.5), None, (4.0, 5.0, 6.0)]),
+    "points with M": (shapefile.POINTM, [(1.5, 2.5, 7.5), (4.0, 5.0, 8.0)]),
+    "points in groups": (shapefile.MULTIPOINT, [[(1.5, 2.5), (2.0, 3.0)], None]),
+    "lines": (shapefile.POLYLINE, [[SQUARE[:3]], None, [SQUARE[:2], FAR]]),
+    "squares": (shapefile.POLYGON, [[SQUARE], [FAR], [SQUARE]]),
+    "squares and nulls": (shapefile.POLYGON, [[SQUARE], None, [FAR]]),
+    "squares and others": (shapefile.POLYGON, [[SQUARE], [HOLE], [SQUARE, HOLE], [SQUARE, FAR]]),
+    "squares with holes": (shapefile.POLYGON, [[SQUARE, HOLE], [SQUARE, HOLE]]),
+    "nothing": (shapefile.POINT, []),
+}
+
+
+def add(writer: shapefile.Writer, kind: int, shape: Any) -> None:
+    match kind:
+        case _ if shape is None:
+            writer.null()
+        case shapefile.POINT:
+            writer.point(*shape)
+        case shapefile.POINTZ:
+            writer.pointz(*shape)
+        case shapefile.POINTM:
+            writer.pointm(*shape)
+        case shapefile.MULTIPOINT:
+            writer.multipoint(shape)
+        case shapefile.POLYLINE:
+            writer.line(shape)
+        case _:
+            writer.poly(shape)
+
+
+def layer(kind: int, shapes: list[Any], prj: str | None = PRJ) -> hl.Layer:
+    members = {ending: io.BytesIO() for ending in ("shp", "shx", "dbf")}
+    with shapefile.Writer(**members, shapeType=kind) as writer:
+        writer.field("PASS", "N", 9, 0)
+        writer.field("MOISTURE", "N", 12, 3)
+        writer.field("VARIETY", "C", 20)
+        writer.field("DAY", "D")
+        writer.field("CUT", "L")
+        for row, shape in enumerate(shapes):
+            add(writer, kind, shape)
+            writer.record(*((row, row / 8, "early", "20260901", True) if row % 3 else (None, None, "", None, None)))
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as target:
+        for ending, member in members.items():
+            target.writestr(f"T.{ending}", member.getvalue())
+        if prj is not None:
+            target.writestr("T.prj", prj)
+    return hl.read(content.getvalue())
+
+
+def expected(table: pa.Table, backend: Backend) -> gpd.GeoDataFrame:
+    how = {name: value for name, value in options(backend).items() if name == "types_mapper"}
+    return gpd.GeoDataFrame.from_arrow(table, geometry="geometry", to_pandas_kwargs=how)
+
+
+def check(found: gpd.GeoDataFrame, oracle: gpd.GeoDataFrame) -> None:
+    assert_geodataframe_equal(found, oracle, check_crs=True)
+    assert found.crs == oracle.crs
+    assert found.geometry.name == oracle.geometry.name
+    assert shapely.to_wkb(found.geometry.array).tolist() == shapely.to_wkb(oracle.geometry.array).tolist()
+    assert found.is_empty.tolist() == oracle.is_empty.tolist()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_frame_is_the_one_that_geopandas_makes(name: str, backend: Backend) -> None:
+    read = layer(*SHAPES[name])
+    assert len(read) == len(SHAPES[name][1])
+    check(read.to_geopandas(backend), expected(read.to_arrow(), backend))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_frame_of_several_batches_and_of_slices(backend: Backend) -> None:
+    tables = [
+        layer(*SHAPES[name]).to_arrow() for name in ("points", "points and nulls", "nulls", "points that are none")
+    ]
+    table = pa.concat_tables([*tables, tables[1].slice(1, 3), tables[1].slice(3, 0), tables[0].slice(2)])
+    assert table.column("geometry").num_chunks > 5
+    check(geo_frame(table, "geometry", options(backend)), expected(table, backend))
+    squares = layer(*SHAPES["squares"]).to_arrow()
+    table = pa.concat_tables([squares.slice(1, 2), squares, squares.slice(2)])
+    check(geo_frame(table, "geometry", options(backend)), expected(table, backend))
+
+
+def test_a_frame_without_a_known_system_has_none() -> None:
+    assert layer(*SHAPES["points"], prj=None).to_geopandas().crs is None
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_frame_can_be_written_to_and_leaves_the_layer_as_it_is(backend: Backend) -> None:
+    read = layer(*SHAPES["points"])
+    before = read.to_arrow().to_pylist()
+    frame = read.to_geopandas(backend)
+    frame.loc[1, "MOISTURE"] = 9.0
+    frame.loc[2, "PASS"] = 7
+    frame["VARIETY"] = "late"
+    assert frame["MOISTURE"].tolist()[1] == 9.0
+    assert frame["PASS"].tolist()[2] == 7
+    assert read.to_arrow().to_pylist() == before
+
+
+def test_geometry_that_geos_refuses_is_refused_and_never_made_up() -> None:
+    ring = shapely.to_wkb(shapely.Polygon(SQUARE))
+    opened = ring[:-16] + np.array([5.0, 5.0]).tobytes()
+    with pytest.raises(shapely.errors.GEOSException, match="closed"):
+        geometries(pa.array([ring, opened], pa.large_binary()))
+    other = shapely.to_wkb(shapely.Point(1, 2), byte_order=0)
+    assert geometries(pa.array([other], pa.large_binary())).tolist() == [shapely.Point(1, 2)]
+    line = shapely.to_wkb(shapely.LineString([(0, 0), (1, 1)]))
+    mixed = geometries(pa.array([line, shapely.to_wkb(shapely.Point(1, 2)), None], pa.large_binary()))
+    assert mixed.tolist() == [shapely.LineString([(0, 0), (1, 1)]), shapely.Point(1, 2), None]
+
+
+def test_dates_are_dates() -> None:
+    read = layer(*SHAPES["points"])
+    assert str(read.to_geopandas("pyarrow")["DAY"].dtype) == "date32[day][pyarrow]"
+    assert pd.isna(read.to_geopandas()["DAY"].iloc[0])
+    assert read.to_geopandas()["DAY"].iloc[1].isoformat() == "2026-09-01"
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_the_collector_of_cycles_is_left_as_it_was(is_on: bool) -> None:
+    was_on = gc.isenabled()
+    (gc.enable if is_on else gc.disable)()
+    try:
+        geometries(pa.array([shapely.to_wkb(shapely.Point(1, 2))], pa.large_binary()))
+        with pytest.raises(shapely.errors.GEOSException):
+            geometries(pa.array([b"\x01no shape"], pa.large_binary()))
+        assert gc.isenabled() == is_on
+    finally:
+        (gc.enable if was_on else gc.disable)()

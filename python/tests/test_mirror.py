@@ -1,0 +1,266 @@
+"""The mirror as an object: plan, sync, status, verify, and what they tell."""
+
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+import shutil
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+JOBS = 8
+
+
+@pytest.fixture
+def farm() -> Iterator[hl.Sandbox]:
+    with hl.Sandbox(small_jobs=JOBS, rate_limits=(), conversion_time=0.3) as service:
+        yield service
+
+
+@pytest.fixture
+def standing() -> Iterator[hl.Sandbox]:
+    """Serve an account in which nothing moves by itself: no hub reports meanwhile."""
+    with hl.Sandbox(small_jobs=JOBS, rate_limits=(), conversion_time=0, clock="moved") as service:
+        yield service
+
+
+def client_of(service: hl.Sandbox, **more: Any) -> hl.Client:
+    return hl.Client(**{**service.credentials, "rate_limits": (), "limiter_state": "memory", **more})
+
+
+def mirror_of(service: hl.Sandbox, folder: Path, **more: Any) -> hl.Mirror:
+    return hl.Mirror(folder, client_of(service), **{"locations": False, **more})
+
+
+def test_a_pull_is_planned_watched_repeated_and_verified(standing: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(standing, tmp_path / "farm")
+    plan = mirror.plan()
+    assert plan.new >= JOBS
+    assert plan.is_relist
+    assert str(plan).startswith(plan.text)
+    least, most = plan.calls
+    told: list[dict[str, Any]] = []
+    threads = set()
+
+    def tell(snapshot: dict[str, Any]) -> None:
+        threads.add(threading.get_ident())
+        told.append(snapshot)
+
+    outcome = mirror.sync(tell)
+    assert least <= len(standing.requests) <= most
+    assert threads == {threading.get_ident()}, "the callback is called from the waiting thread"
+    assert told[-1]["phase"] == "done"
+    assert told[-1]["calls_left"] == told[-1]["jobs_left"] == 0
+    assert all(set(snapshot) == set(told[0]) for snapshot in told)
+    assert outcome.new == plan.new
+    assert outcome.generation == 1
+    assert outcome.bytes > 0
+    status = mirror.status()
+    assert status.jobs == {"have": JOBS}
+    assert status.is_published
+    assert not status.relist_due
+    assert status.relisted_at is not None
+    assert status.relisted_at.tzinfo is dt.UTC
+    assert status.unfinished_since is None
+    again = mirror.sync(progress=False)
+    assert (again.calls, again.new, again.generation) == (6, 0, None)
+    assert mirror.plan(offline=True).calls == (0, 0)
+    assert mirror.verify().ok
+    assert mirror.verify(deep=True).ok
+    assert str(mirror.verify()).endswith("as they should be")
+
+
+def test_the_dataset_has_the_rows_of_the_archives(farm: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(farm, tmp_path / "farm")
+    outcome = mirror.sync()
+    frame = mirror.to_geopandas(columns=["job_id"])
+    assert len(frame) == outcome.rows
+    client = client_of(farm)
+    for job in client.job_data.list():
+        rows = len(client.job_data.read(job["id"]))
+        assert (frame["job_id"] == job["id"]).sum() == rows
+    names = {job["name"] for job in client.job_data.list()}
+    jobs = mirror.sql("SELECT name, file, archive FROM jobs").fetchall()
+    assert {name for name, *_ in jobs} == names
+    assert all(file == "have" and archive for _, file, archive in jobs)
+    products = mirror.sql("SELECT count(DISTINCT job_id) FROM products").fetchall()
+    assert products == [(JOBS,)]
+
+
+def test_what_was_changed_added_and_removed_is_told(farm: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(farm, tmp_path / "farm", relist=dt.timedelta(0))
+    mirror.sync()
+    ids = [job["id"] for job in client_of(farm).job_data.list()]
+    farm.change_job(ids[0])
+    farm.remove_job(ids[1])
+    added = farm.add_job()
+    outcome = mirror.sync()
+    assert (outcome.new, outcome.changed, outcome.gone) == (1, 1, 1)
+    found = {job for (job,) in mirror.sql("SELECT DISTINCT job_id FROM dataset").fetchall()}
+    assert added in found
+    assert ids[1] not in found
+    assert mirror.status().jobs == {"have": JOBS, "gone": 1}
+
+
+def test_a_damaged_archive_is_found_and_fetched_again(farm: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(farm, tmp_path / "farm")
+    mirror.sync()
+    archive = next((tmp_path / "farm" / "archives").rglob("*.zip"))
+    archive.chmod(0o644)
+    archive.write_bytes(archive.read_bytes()[:-1] + b"x")
+    found = mirror.verify()
+    assert not found.ok
+    assert archive.name in str(found)
+    mirror.sync()
+    assert mirror.verify(deep=True).ok
+
+
+def test_ctrl_c_leaves_everything_in_order(farm: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(farm, tmp_path / "farm")
+    done = 0
+
+    def interrupt(told: dict[str, Any]) -> None:
+        nonlocal done
+        if told["calls_done"] > done + 5:
+            done = told["calls_done"]
+            signal.raise_signal(signal.SIGINT)
+
+    interrupted = 0
+    while True:
+        done = 0
+        try:
+            mirror.sync(interrupt)
+            break
+        except KeyboardInterrupt:
+            interrupted += 1
+            status = mirror.status()
+            assert status.unfinished_since is not None
+            interrupt = mirror_stop(interrupted, interrupt)
+    assert interrupted > 0
+    assert mirror.status().jobs == {"have": JOBS}
+    assert mirror.verify(deep=True).ok
+    files = [request for request in farm.requests if "format" in request.query]
+    # A cart or a ready file once, a conversion twice, and each interruption may cost the calls on their way.
+    assert len(files) <= 12 + JOBS + JOBS // 2 + 16 * interrupted
+
+
+def mirror_stop(interrupted: int, interrupt: Any) -> Any:
+    return interrupt if interrupted < 3 else None
+
+
+def test_what_the_callback_raises_ends_the_sync(farm: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(farm, tmp_path / "farm")
+
+    def fail(_: dict[str, Any]) -> None:
+        raise ZeroDivisionError("of the callback")
+
+    with pytest.raises(ZeroDivisionError, match="of the callback"):
+        mirror.sync(fail)
+    assert mirror.sync().generation == 1
+
+
+def test_the_errors_are_those_that_users_catch(farm: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(farm, tmp_path / "farm")
+    with pytest.raises(hl.ConfigurationError, match="no mirror"):
+        mirror.status()
+    farm.faults.add(endpoint="*", kind="unauthorized", times=1)
+    with pytest.raises(hl.AuthenticationError):
+        mirror.sync()
+    mirror.sync()
+    other = client_of(farm, access_key=farm.other_access_key)
+    with pytest.raises(hl.ConfigurationError, match="another account"):
+        hl.Mirror(tmp_path / "farm", other).sync()
+    with pytest.raises(hl.ConfigurationError, match="without a client"):
+        hl.Mirror(tmp_path / "farm").sync()
+    assert hl.Mirror(tmp_path / "farm").status().jobs == {"have": JOBS}
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    with pytest.raises(hl.ConfigurationError, match="holds other things"):
+        mirror_of(farm, tmp_path / "mine").sync()
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(mirror)
+
+
+def test_two_syncs_at_once_are_one_and_a_conflict(farm: hl.Sandbox, tmp_path: Path) -> None:
+    one, two = (mirror_of(farm, tmp_path / "farm") for _ in range(2))
+    conflicts: list[BaseException] = []
+
+    def other(_: dict[str, Any]) -> None:
+        if not conflicts:
+            with pytest.raises(hl.Conflict, match="being synced") as caught:
+                two.sync()
+            conflicts.append(caught.value)
+
+    one.sync(other)
+    assert conflicts
+    assert two.sync().calls == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("relist", "tomorrow", ValueError),
+        ("relist", 5, TypeError),
+        ("relist", dt.timedelta(-1), ValueError),
+        ("overlap", "1y", ValueError),
+        ("concurrency", 0, ValueError),
+        ("locations", "yes", TypeError),
+    ],
+)
+def test_a_wrong_setting_is_named(name: str, value: object, error: type[Exception], tmp_path: Path) -> None:
+    with pytest.raises(error, match=f"`{name}`"):
+        hl.Mirror(tmp_path, **{name: value})  # type: ignore[arg-type]
+
+
+def test_nothing_of_the_credentials_is_in_the_folder(farm: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(farm, tmp_path / "farm")
+    mirror.sync()
+    secrets = [farm.credentials[name].encode() for name in ("api_key", "shared_secret", "access_key")]
+    for path in (tmp_path / "farm").rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            assert not any(secret in content for secret in secrets), path
+    assert all(secret.decode() not in repr(mirror) for secret in secrets)
+
+
+def test_what_was_published_and_is_lost_is_told_and_published_again(standing: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(standing, tmp_path / "farm")
+    rows = mirror.sync().rows
+    part = next((tmp_path / "farm" / "dataset").rglob("*.parquet"))
+    table = tmp_path / "farm" / "catalog" / "jobs.parquet"
+
+    def mended(generation: int) -> None:
+        assert mirror.sync().generation == generation
+        assert mirror.verify().ok
+        assert len(mirror.to_geopandas(columns=["job_id"])) == rows
+        assert mirror.sql("SELECT count(*) FROM jobs").fetchall() == [(JOBS,)]
+
+    part.resolve().unlink()
+    with pytest.raises(hl.ArchiveError, match="is missing; `verify"):
+        mirror.to_geopandas()
+    with pytest.raises(hl.ArchiveError, match="is missing; `verify"):
+        mirror.sql("SELECT count(*) FROM dataset")
+    assert not mirror.verify().ok
+    mended(2)
+    table.resolve().write_bytes(b"PAR1")
+    assert not mirror.verify().ok
+    mended(3)
+    shutil.rmtree(tmp_path / "farm" / "generations")
+    assert "what was published is gone" in str(mirror.verify())
+    mended(1)
+    shutil.rmtree(tmp_path / "farm" / "generations")
+    mended(1)
+
+
+def test_what_is_no_client_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"headland\.Client, or None"):
+        hl.Mirror(tmp_path, "key")  # type: ignore[arg-type]

@@ -1,0 +1,327 @@
+"""A mirror on an object store: whole at any moment, nothing sent twice, and no credential anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import boto3
+import duckdb
+import geopandas as gpd
+import obstore
+import pytest
+from farms import Farm, job, published
+from moto.server import DomainDispatcherApplication, create_backend_app
+from obstore.fsspec import FsspecStore
+from obstore.store import from_url
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+KEY, SECRET = "AKIAOFNOBODYATALL", "nobody/may+ever=see-this-secret"
+JOBS = [job("101", year="2025", rows=40), job("102", rows=40, west=-97.0), job("104", "Soil%20Sampling", places=False)]
+
+
+class _Silent(WSGIRequestHandler):  # type: ignore[misc]
+    def log(self, *_: object, **__: object) -> None:
+        """Say nothing."""
+
+
+class Service(NamedTuple):
+    """An object store in this process: its address, what it was asked, and whom it lets through."""
+
+    endpoint: str
+    asked: list[tuple[str, str, bool]]
+    refuse: list[Callable[[str, str], int | None]]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What opens it."""
+        return {
+            "access_key_id": KEY,
+            "secret_access_key": SECRET,
+            "region": "us-east-1",
+            "endpoint": self.endpoint,
+            "client_options": {"allow_http": True},
+            "retry_config": {"max_retries": 0},
+        }
+
+    def writes(self) -> list[str]:
+        """Give what was sent since the last time; a copy inside the store is not sent."""
+        found = [path for method, path, copied in self.asked if method == "PUT" and not copied]
+        self.asked.clear()
+        return found
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[Service]:
+    """Give moto's store on a thread of this process."""
+    inner = DomainDispatcherApplication(create_backend_app)
+    asked: list[tuple[str, str, bool]] = []
+    refuse: list[Callable[[str, str], int | None]] = []
+
+    def app(environ: dict[str, Any], start: Callable[..., Any]) -> Any:
+        method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        status = refuse[0](method, path) if refuse else None
+        if status is not None:
+            # What is not read of a request would be taken for the next one.
+            environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+            body = f"<Error><Code>Refused</Code><Message>not with {KEY} and {SECRET}</Message></Error>".encode()
+            start(f"{status} Refused", [("Content-Type", "text/xml"), ("Content-Length", str(len(body)))])
+            return [body]
+        asked.append((method, path, "HTTP_X_AMZ_COPY_SOURCE" in environ))
+        return inner(environ, start)
+
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Silent)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield Service(f"http://127.0.0.1:{server.server_port}", asked, refuse)
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def store(moto: Service, request: pytest.FixtureRequest) -> Iterator[tuple[Service, str]]:
+    """Give the store and the address of an empty bucket."""
+    bucket = "farm-" + hashlib.sha256(request.node.name.encode()).hexdigest()[:12]
+    client = boto3.client(
+        "s3", endpoint_url=moto.endpoint, aws_access_key_id=KEY, aws_secret_access_key=SECRET, region_name="us-east-1"
+    )
+    client.create_bucket(Bucket=bucket)
+    client.close()
+    moto.asked.clear()
+    yield moto, f"s3://{bucket}/the farm"
+    moto.refuse.clear()
+
+
+def pointer(service: Service, url: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(bytes(obstore.get(from_url(url, **service.options), "current.json").bytes()))
+    return found
+
+
+def there(service: Service, url: str) -> dict[str, int]:
+    return {each["path"]: each["size"] for each in obstore.list(from_url(url, **service.options)).collect()}
+
+
+def rows(service: Service, url: str) -> dict[str, int]:
+    """Read what is published as others do: from the pointer, by geopandas."""
+    files = FsspecStore("s3", **service.options)
+    dataset = f"{url}/{pointer(service, url)['state']}/dataset/job_type=Yield"
+    found = [path for path in files.find(dataset) if path.endswith(".parquet")]
+    frames = [gpd.read_parquet(path, filesystem=files) for path in found]
+    return {name: count for frame in frames for name, count in frame.groupby("job_id").size().items()}
+
+
+def test_what_is_published_is_read_by_geopandas_and_duckdb(store: tuple[Service, str], tmp_path: Path) -> None:
+    service, url = store
+    farm = published(tmp_path, JOBS)
+    done = farm.publish(url, **service.options)
+    assert rows(service, url) == {"101": 40, "102": 40}
+    assert done.dataset == f"{url}/{pointer(service, url)['state']}/dataset"
+    files = FsspecStore("s3", **service.options)
+    [part] = files.find(f"{done.dataset}/job_type=Yield/year=2025")
+    box = gpd.read_parquet(part, filesystem=files, bbox=(-97.755, 44, -97.645, 46))
+    assert len(box) == 11
+    with duckdb.connect() as connection:
+        connection.register_filesystem(files)
+        counted = connection.execute(f"SELECT count(*) FROM read_parquet('s3://{part.removeprefix('s3://')}')")
+        assert counted.fetchall() == [(40,)]
+    local = {
+        path.relative_to(tmp_path / "current").as_posix()
+        for path in (tmp_path / "current").rglob("*.*")
+        if path.is_file()
+    }
+    assert {name.split("/", 2)[-1] for name in there(service, url)} - {"current.json"} == local
+
+
+def test_only_what_changed_is_sent(store: tuple[Service, str], tmp_path: Path) -> None:
+    service, url = store
+    first = published(tmp_path, JOBS).publish(url, **service.options)
+    assert len(service.writes()) == first.sent + 2 == 4 + 2
+    again = Farm(tmp_path).publish(url, **service.options)
+    assert (again.sent, again.kept, again.bytes_sent) == (0, 4, 0)
+    assert service.writes() == []
+    changed = published(tmp_path, [*JOBS, job("103", "AsApplied")], number=2)
+    second = changed.publish(url, **service.options)
+    assert second.kept == 3, "the three parts"
+    assert len(service.writes()) == second.sent + 2 == 2 + 2, "the new part, the catalog; the manifest, the pointer"
+    assert rows(service, url) == {"101": 40, "102": 40}
+
+
+def test_the_state_before_stays_and_older_ones_go(store: tuple[Service, str], tmp_path: Path) -> None:
+    service, url = store
+    obstore.put(from_url(url, **service.options), "generations/of mine/notes.txt", b"not a state")
+    states = [
+        published(tmp_path, JOBS[: number % 2 + 1], number=number).publish(url, **service.options).state
+        for number in (1, 2, 3)
+    ]
+    kept = {"/".join(name.split("/")[:2]) for name in there(service, url) if name.startswith("generations/")}
+    assert kept == {*states[1:], "generations/of mine"}
+    assert pointer(service, url) == {"format": 1, "state": states[2], "before": states[1]}
+
+
+def test_archives_go_along_once(store: tuple[Service, str], tmp_path: Path) -> None:
+    service, url = store
+    first = published(tmp_path, JOBS).publish(url, archives=True, **service.options)
+    assert first.sent == 4 + 3
+    names = {name for name in there(service, url) if name.startswith("archives/")}
+    assert names == {f"archives/{each.sha256[:2]}/{each.sha256}.zip" for each in JOBS}
+    second = published(tmp_path, [*JOBS, job("103", rows=7)], number=2).publish(url, archives=True, **service.options)
+    assert second.kept >= 3
+    assert len({name for name in there(service, url) if name.startswith("archives/")}) == 4
+
+
+@pytest.mark.parametrize("nth", range(1, 8))
+def test_a_failure_at_any_write_leaves_what_was_published(store: tuple[Service, str], tmp_path: Path, nth: int) -> None:
+    service, url = store
+    published(tmp_path, JOBS[:1]).publish(url, archives=True, **service.options)
+    before, count = pointer(service, url), iter(range(1, 1000))
+    farm = published(tmp_path, [*JOBS[1:], job("103", "AsApplied", rows=7)], number=2)
+    service.refuse.append(lambda method, _: 500 if method == "PUT" and next(count) >= nth else None)
+    with pytest.raises(hl.TransportError, match=r"cannot write `.*` at `s3://"):
+        farm.publish(url, archives=True, **service.options)
+    service.refuse.clear()
+    assert pointer(service, url) == before
+    assert rows(service, url) == {"101": 40}
+    service.writes()
+    done = farm.publish(url, archives=True, **service.options)
+    assert rows(service, url) == {"102": 40}
+    # Seven files, one at a time or side by side: those that had arrived are not sent again.
+    assert len(service.writes()) == done.sent + 2
+    assert done.sent + done.kept == 7
+
+
+def test_a_pointer_that_cannot_be_written_leaves_what_was_published(store: tuple[Service, str], tmp_path: Path) -> None:
+    service, url = store
+    published(tmp_path, JOBS[:1]).publish(url, **service.options)
+    before = pointer(service, url)
+    farm = published(tmp_path, JOBS[1:], number=2)
+    service.refuse.append(lambda method, path: 500 if method == "PUT" and path.endswith("/current.json") else None)
+    with pytest.raises(hl.TransportError, match=r"cannot write `current.json`"):
+        farm.publish(url, **service.options)
+    assert pointer(service, url) == before
+    assert rows(service, url) == {"101": 40}
+
+
+def test_a_file_that_is_lost_there_is_sent_again(store: tuple[Service, str], tmp_path: Path) -> None:
+    service, url = store
+    farm = published(tmp_path, JOBS)
+    done = farm.publish(url, **service.options)
+    lost = next(name for name in there(service, url) if "job_type=Yield/year=2025" in name)
+    obstore.delete(from_url(url, **service.options), [lost])
+    assert farm.publish(url, **service.options).sent == 1
+    obstore.put(from_url(url, **service.options), lost, b"cut off")
+    later = published(tmp_path, [*JOBS, job("103", "AsApplied")], number=2).publish(url, **service.options)
+    assert later.sent == 3, "the damaged file is no source for a copy"
+    assert rows(service, url) == {"101": 40, "102": 40}
+    assert later.state != done.state
+
+
+def test_damage_here_is_not_published(store: tuple[Service, str], tmp_path: Path) -> None:
+    service, url = store
+    published(tmp_path, JOBS[:1]).publish(url, **service.options)
+    farm = published(tmp_path, JOBS, number=2)
+    [part] = farm.folder.glob("current/dataset/job_type=Yield/year=2026/*/*.parquet")
+    content = bytearray(part.read_bytes())
+    content[100] ^= 1
+    part.write_bytes(content)
+    with pytest.raises(hl.ConfigurationError, match=r"part-0.parquet` is not what the manifest says: its SHA-256"):
+        farm.publish(url, **service.options)
+    assert rows(service, url) == {"101": 40}
+    part.unlink()
+    with pytest.raises(hl.ConfigurationError, match="cannot be read; where a sync has published anew"):
+        farm.publish(url, **service.options)
+
+
+def everything_of(error: BaseException) -> str:
+    formatted = traceback.TracebackException.from_exception(error, capture_locals=True)
+    package = str(Path(hl.__file__).parent)
+    own = [f"{frame.line}{frame.locals}" for frame in formatted.stack if frame.filename.startswith(package)]
+    assert own
+    return "".join(own) + str(error) + repr(error) + repr(error.args) + repr(vars(error))
+
+
+@pytest.mark.parametrize("status", [401, 403, 500])
+def test_no_error_shows_credentials(store: tuple[Service, str], tmp_path: Path, status: int) -> None:
+    service, url = store
+    farm = published(tmp_path, JOBS[:1])
+    service.refuse.append(lambda _, __: status)
+    kind = hl.TransportError if status == 500 else hl.PermissionDenied
+    with pytest.raises(kind, match=r"cannot read `current.json` at `s3://.*\*\*\*") as caught:
+        farm.publish(url, **service.options)
+    told = everything_of(caught.value)
+    assert KEY not in told
+    assert SECRET not in told
+
+
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        (f"s3://{KEY}:pass@farm/x", {}),
+        (f"az://container/x?sig={SECRET}", {}),
+        ("nowhere", {"secret_access_key": SECRET}),
+        ("s4://farm/x", {"secret_access_key": SECRET}),
+        ("s3://farm/x", {"no_such_option": SECRET}),
+        ("s3://farm/x", {"secret_access_key": SECRET, "access_key_id": 3}),
+    ],
+)
+def test_addresses_that_are_none_are_told_without_credentials(
+    tmp_path: Path, url: str, options: dict[str, Any]
+) -> None:
+    farm = published(tmp_path, JOBS[:1])
+    with pytest.raises(ValueError, match="`url`") as caught:
+        farm.publish(url, **options)
+    # What stands in the address is the caller's own variable; what is given by name is in no variable any more.
+    told = everything_of(caught.value) if options else str(caught.value)
+    assert SECRET not in told
+    assert KEY not in told
+
+
+def test_nothing_that_is_published_holds_credentials(store: tuple[Service, str], tmp_path: Path) -> None:
+    service, url = store
+    done = published(tmp_path, JOBS).publish(url, archives=True, **service.options)
+    opened = from_url(url, **service.options)
+    for name in there(service, url):
+        content = bytes(obstore.get(opened, name).bytes())
+        assert SECRET.encode() not in content
+        assert KEY.encode() not in content
+    assert SECRET not in repr(done)
+    assert KEY not in repr(done)
+
+
+def test_a_bucket_that_is_not_there_is_told(moto: Service, tmp_path: Path) -> None:
+    with pytest.raises(hl.TransportError, match=r"cannot list `.*` at `s3://nobucket/farm`: .*NoSuchBucket"):
+        published(tmp_path, JOBS).publish("s3://nobucket/farm", **moto.options)
+
+
+def test_a_folder_is_a_store_too(tmp_path: Path) -> None:
+    farm = published(tmp_path / "farm", JOBS)
+    target = tmp_path / "shared disk"
+    done = farm.publish(target.as_uri(), archives=True)
+    assert (done.sent, done.kept) == (7, 0)
+    assert farm.publish(target.as_uri() + "/", archives=True).kept == 7
+    [state] = (target / "generations").iterdir()
+    assert state.name.startswith("000001-")
+    # What is in a store is laid out as in a mirror, so that what reads the one can read the other.
+    (target / "current").symlink_to(state)
+    assert len(Farm(target).to_geopandas(job_type="Yield")) == 80
+
+
+def test_nothing_published_here_is_told(tmp_path: Path) -> None:
+    with pytest.raises(hl.ConfigurationError, match="has published nothing yet"):
+        Farm(tmp_path).publish((tmp_path / "there").as_uri())
+
+
+def test_a_mirror_is_not_published_into_itself(tmp_path: Path) -> None:
+    farm = published(tmp_path, JOBS[:1])
+    with pytest.raises(ValueError, match="leads into the mirror itself"):
+        farm.publish((tmp_path / "out").as_uri())
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,195 @@
+"""What a mirror has published, through DuckDB: views, parameters, and nothing that leaks."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import duckdb
+import geopandas as gpd
+import pandas as pd
+import pyarrow as pa
+import pytest
+import shapely
+from farms import Farm, job, published
+from shapefiles import Field
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Farm:
+    jobs = [
+        job("101", year="2025", rows=40),
+        job("102", rows=40, west=-97.0),
+        job("103", rows=5, fields=(Field(b"PASS", "N", 9, 3), Field(b"PROTEIN", "N", 9, 1))),
+        job("104", "AsApplied", rows=3),
+        job("105", "Soil%20Sampling", rows=2, places=False),
+    ]
+    return published(tmp_path / "fa'rm [x] ü*?", jobs, group=10)
+
+
+def test_there_is_a_view_of_all_one_for_each_job_type_and_the_catalog(farm: Farm) -> None:
+    counts = "SELECT job_type, year, count(*) FROM dataset GROUP BY ALL ORDER BY ALL"
+    assert farm.sql(counts).fetchall() == [
+        ("AsApplied", 2026, 3),
+        ("Soil Sampling", 2026, 2),
+        ("Yield", 2025, 40),
+        ("Yield", 2026, 45),
+    ]
+    assert farm.sql('SELECT count(*) FROM "Soil Sampling"').fetchall() == [(2,)]
+    assert farm.sql("SELECT\n\tcount(*) -- all\nFROM dataset").fetchall() == [(90,)]
+    assert farm.sql("SELECT count(PROTEIN), count(*) FROM yield").fetchall() == [(5, 85)]
+    assert farm.sql("SELECT count(*) FROM jobs JOIN dataset ON jobs.id = job_id").fetchall() == [(90,)]
+    assert {name for (name,) in farm.sql("SHOW TABLES").fetchall()} == {
+        "AsApplied",
+        "Soil Sampling",
+        "Yield",
+        "dataset",
+        "jobs",
+    }
+
+
+def test_the_frame_of_a_query_is_that_of_geopandas(farm: Farm) -> None:
+    relation = farm.sql("SELECT job_id, MOISTURE, geometry FROM Yield WHERE year = 2025 ORDER BY job_row")
+    frame = gpd.GeoDataFrame.from_arrow(relation.arrow())
+    expected = farm.to_geopandas(job_type="Yield", year=2025, columns=["job_id", "MOISTURE"])
+    assert frame.geometry.geom_equals(expected.geometry).all()
+    assert frame.crs == expected.crs
+    assert frame.MOISTURE.tolist() == expected.MOISTURE.tolist()
+
+
+def test_geometries_need_no_extension(farm: Farm) -> None:
+    [(text, binary)] = farm.sql("SELECT ST_AsText(geometry), ST_AsWKB(geometry) FROM AsApplied LIMIT 1").fetchall()
+    assert text == "POINT (-98 45)"
+    assert shapely.from_wkb(bytes(binary)) == shapely.Point(-98, 45)
+    with pytest.raises(duckdb.Error, match="spatial"):
+        farm.sql("SELECT ST_Buffer(geometry, 1) FROM AsApplied")
+
+
+@pytest.mark.parametrize("kinds", [("AsApplied", "Yield"), ("Yield", "AsApplied")])
+def test_no_system_is_claimed_where_one_is_unknown(tmp_path: Path, kinds: tuple[str, str]) -> None:
+    known, unknown = kinds
+    farm = published(tmp_path, [job("1", known), job("2", unknown, prj=b"")])
+    types = {row[0]: row[1] for row in farm.sql("DESCRIBE FROM dataset").fetchall()}
+    assert types["geometry"] == "GEOMETRY"
+    types = {row[0]: row[1] for row in farm.sql(f"DESCRIBE FROM {known}").fetchall()}
+    assert "WGS 84" in types["geometry"]
+
+
+def test_only_the_files_of_a_job_type_are_opened_and_only_the_rows_of_a_year_read(farm: Farm) -> None:
+    for path in farm.folder.glob("current/dataset/*/*/*/*.parquet"):
+        if "job_type=Yield" not in str(path):
+            path.write_bytes(b"this is opened by nobody")
+        elif "year=2026" in str(path):
+            content = bytearray(path.read_bytes())
+            footer = int.from_bytes(content[-8:-4], "little") + 8
+            content[4:-footer] = b"\xff" * (len(content) - footer - 4)
+            path.write_bytes(content)
+    assert farm.sql("SELECT sum(PASS) FROM Yield WHERE year = 2025").fetchall() == [(780.0,)]
+    with pytest.raises(duckdb.Error):
+        farm.sql("SELECT sum(PASS) FROM Yield").fetchall()
+
+
+def test_a_box_leaves_row_groups_unread(farm: Farm) -> None:
+    [path] = farm.folder.glob("current/dataset/job_type=Yield/year=2025/*/*.parquet")
+    query = "SELECT sum(PASS) FROM Yield WHERE year = 2025 AND bbox.xmin <= $east AND bbox.xmax >= $west"
+    import pyarrow.parquet as pq
+
+    content = bytearray(path.read_bytes())
+    for group in (0, 1):
+        column = pq.read_metadata(path).row_group(group).column(3)
+        assert column.path_in_schema == "PASS"
+        start = column.dictionary_page_offset or column.data_page_offset
+        content[start : start + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    path.write_bytes(content)
+    assert farm.sql(query, west=-97.755, east=-97.645).fetchall() == [(sum(range(25, 36)),)]
+
+
+def test_parameters_are_values_and_never_text_of_the_query(farm: Farm) -> None:
+    count = "SELECT count(*) FROM dataset WHERE job_id = $job_id"
+    assert farm.sql(count, job_id="101").fetchall() == [(40,)]
+    for text in ("101' OR '1'='1", "x'; DROP VIEW dataset; --", "$job_id", '"'):
+        assert farm.sql(count, job_id=text).fetchall() == [(0,)]
+    assert farm.sql("SELECT $query AS given", query="a parameter of that name").fetchall()[0][0].startswith("a ")
+    with pytest.raises(duckdb.Error, match="job_id"):
+        farm.sql(count)
+
+
+def test_tables_are_views_of_the_names_that_they_are_given_by(farm: Farm) -> None:
+    names = pd.DataFrame({"job_id": ["101"], "field": ["North"]})
+    query = "SELECT field, count(*) FROM names JOIN Yield USING (job_id) WHERE year = $year GROUP BY field"
+    assert farm.sql(query, names=names, year=2025).filter("field = 'North'").fetchall() == [("North", 40)]
+    assert farm.sql("SELECT sum(x) FROM given", given=pa.table({"x": [1, 2]})).fetchall() == [(3,)]
+    fields = gpd.GeoDataFrame({"x": [1]}, geometry=[shapely.Point(1, 2)], crs="EPSG:4326")
+    assert farm.sql("SELECT ST_AsText(geometry) FROM fields", fields=fields).fetchall() == [("POINT (1 2)",)]
+    assert farm.sql("SELECT count(*) FROM dataset", dataset=names).fetchall() == [(1,)]
+
+
+def test_variables_of_a_program_are_no_tables(farm: Farm) -> None:
+    folder = parameters = pd.DataFrame({"x": [1]})
+    for name in ("folder", "parameters", "values", "views"):
+        with pytest.raises(ValueError, match=rf'`?{name}`? does not exist! There are: "AsApplied", "Soil Sampling"'):
+            farm.sql(f"SELECT * FROM {name}")
+    assert len(folder) == len(parameters)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "CREATE TABLE mine AS FROM dataset",
+        "COPY (FROM dataset) TO 'out.csv'",
+        "EXPLAIN ANALYZE COPY (FROM dataset) TO 'out.csv'",
+        "explain (analyze, format json) COPY (SELECT 1) TO 'out.csv'",
+        "/* explain */ -- this\n EXPLAIN ANALYZE COPY (SELECT 1) TO 'out.csv'",
+        "EXPLAIN /* this */ ANALYZE COPY (SELECT 1) TO 'out.csv'",
+        "DROP VIEW dataset",
+        "ATTACH 'other.db'",
+        "SET threads = 1",
+        "SELECT 1; DELETE FROM dataset",
+        "",
+        "-- nothing",
+    ],
+)
+def test_a_query_only_reads(farm: Farm, query: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ValueError, match=r"`query` is (a SELECT|empty)"):
+        farm.sql(query)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_settings_hold_for_one_query_alone(farm: Farm) -> None:
+    current = "SELECT current_setting('TimeZone'), current_setting('threads')"
+    plain = farm.sql(current).fetchall()
+    assert farm.sql(f"SET TimeZone = 'Asia/Kathmandu'; SET threads = 1; {current}").fetchall() == [
+        ("Asia/Kathmandu", 1)
+    ]
+    assert farm.sql(current).fetchall() == plain
+
+
+def test_pivots_and_plans_are_queries(farm: Farm) -> None:
+    assert len(farm.sql("PIVOT Yield ON year USING count(*) GROUP BY layer").fetchall()) == 1
+    assert "PARQUET" in farm.sql("EXPLAIN SELECT count(PASS) FROM Yield").fetchall()[0][1]
+
+
+def test_threads_query_side_by_side(farm: Farm) -> None:
+    def count(job_id: str) -> int:
+        [(rows,)] = farm.sql("SELECT count(*) FROM dataset WHERE job_id = $job_id", job_id=job_id).fetchall()
+        return int(rows)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(count, ["101", "102", "103", "104", "105"] * 4)) == [40, 40, 5, 3, 2] * 4
+
+
+def test_job_types_that_differ_in_case_alone_are_one_view(tmp_path: Path) -> None:
+    farm = published(tmp_path, [job("1", "Yield"), job("2", "YIELD")])
+    assert farm.sql("SELECT count(*) FROM Yield").fetchall() == [(8,)]
+
+
+def test_nothing_published_is_told(tmp_path: Path) -> None:
+    with pytest.raises(hl.ConfigurationError, match="has published nothing yet"):
+        Farm(tmp_path).sql("SELECT 1")

@@ -1,0 +1,249 @@
+"""Watching a mirror from Python: callables, bars, the log, and what plan and status say."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+import sys
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import headland as hl
+from headland.mirror import display, progress, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+JOBS = 6
+
+
+@pytest.fixture
+def service() -> Iterator[hl.Sandbox]:
+    with hl.Sandbox(small_jobs=JOBS, rate_limits=(), conversion_time=0.2) as running:
+        yield running
+
+
+@pytest.fixture
+def mirror(service: hl.Sandbox, tmp_path: Path) -> Iterator[hl.Mirror]:
+    with hl.Client(**service.credentials, rate_limits=()) as client:
+        yield hl.Mirror(tmp_path / "farm", client, locations=False)
+
+
+def names_and_secrets(service: hl.Sandbox) -> list[str]:
+    return [service.credentials[name] for name in ("api_key", "shared_secret", "access_key")]
+
+
+def test_a_callable_hears_each_change_once_and_the_end(mirror: hl.Mirror) -> None:
+    heard: list[dict[str, Any]] = []
+    outcome = mirror.sync(heard.append)
+    phases = list(dict.fromkeys(told["phase"] for told in heard))
+    assert phases[-1] == "done"
+    assert "pulling" in phases
+    assert heard[-1]["calls_done"] == outcome.calls
+    assert heard[-1]["bytes"] == outcome.bytes
+    assert (heard[-1]["calls_left"], heard[-1]["jobs_left"], heard[-1]["seconds_left"]) == (0, 0, 0)
+    calls = [told["calls_done"] for told in heard]
+    assert calls == sorted(calls)
+    assert any(told["waiting_until"] for told in heard), "all jobs are asked for before the first one is ripe"
+    assert all(told["limit_until"] is None for told in heard), "there is no limit"
+
+
+def test_what_a_callable_raises_ends_the_sync_and_the_next_one_goes_on(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(told: dict[str, Any]) -> None:
+        if told["jobs_done"] >= 2:
+            raise Enough
+
+    with pytest.raises(Enough):
+        mirror.sync(stop)
+    before = len(service.requests)
+    assert mirror.status().unfinished_since is not None
+    assert "unfinished" in str(mirror.status())
+    mirror.sync(False)
+    assert mirror.status().jobs == {"have": JOBS}
+    details = [each.path for each in service.requests if each.path.startswith("/jobdata/") and not each.query]
+    assert len(service.requests) > before
+    assert len({*details}) >= len(details) - 1, "only what was on its way is asked for again"
+
+
+def test_a_callable_hears_that_time_goes_by(mirror: hl.Mirror, service: hl.Sandbox) -> None:
+    service.faults.add(endpoint="job_data.list", kind="slow", times=2)
+    service.faults.add(endpoint="grain_carts.list", kind="slow", times=2)
+    times: list[float] = []
+    mirror.sync(lambda _: times.append(time.monotonic()))
+    assert max(after - before for before, after in pairwise(times)) < 1.9
+
+
+@pytest.mark.parametrize("wrong", [1, "yes", []])
+def test_progress_takes_a_callable_or_a_truth(mirror: hl.Mirror, wrong: Any) -> None:
+    with pytest.raises(TypeError, match="`progress` takes a callable"):
+        mirror.sync(wrong)
+
+
+def test_nothing_is_printed_where_nobody_looks(mirror: hl.Mirror, capfd: pytest.CaptureFixture[str]) -> None:
+    mirror.plan()
+    mirror.sync()
+    mirror.sync(True)
+    assert capfd.readouterr() == ("", "")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_python_shows_a_line_in_a_terminal_and_takes_it_away(
+    service: hl.Sandbox, mirror: hl.Mirror, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    mirror.sync(False)
+    assert screen.getvalue() == ""
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    service.faults.add(endpoint="job_data.list", kind="slow")
+    service.add_job()
+    mirror.sync()
+    assert screen.getvalue().endswith(display.CLEAR)
+    assert "%" in screen.getvalue()
+
+
+def test_a_notebook_gets_bars_although_its_streams_are_no_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Shell:
+        kernel = object()
+
+    class IPython:
+        get_ipython = staticmethod(Shell)
+
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setitem(sys.modules, "IPython", IPython)
+    assert isinstance(display.chosen(), display.Bars)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    assert isinstance(display.chosen(), display.Lines)
+    monkeypatch.delitem(sys.modules, "IPython")
+    assert display.chosen() is None
+    monkeypatch.setattr(sys, "stderr", None)
+    assert display.chosen() is None
+
+
+def test_the_log_tells_what_is_not_to_be_had_and_no_secret(
+    service: hl.Sandbox, mirror: hl.Mirror, caplog: pytest.LogCaptureFixture
+) -> None:
+    service.faults.add(endpoint="job_data.download", kind="no-coverage")
+    service.faults.add(endpoint="job_data.download", kind="not-found")
+    with caplog.at_level(logging.INFO, logger="headland.mirror"):
+        mirror.sync(False)
+    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "headland.mirror"]
+    assert told[0] == ("INFO", f"sync of {mirror.folder} begins")
+    assert [text for level, text in told if level == "WARNING" and ": no coverage: " in text]
+    assert [text for level, text in told if level == "WARNING" and ": failed: " in text]
+    assert [text for level, text in told if level == "INFO" and text.startswith("published generation 1 with ")]
+    assert " has ended after " in told[-1][1]
+    assert not any(secret in caplog.text for secret in names_and_secrets(service))
+    status = mirror.status()
+    assert status.jobs == {"have": JOBS - 2, "no coverage": 1, "failed": 1}
+    assert [each.state for each in status.unavailable] == ["failed"]
+
+
+def test_the_log_tells_what_ended_a_sync(service: hl.Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    keys: dict[str, Any] = {**service.credentials, "access_key": service.revoked_access_key}
+    with hl.Client(**keys, rate_limits=()) as client, pytest.raises(hl.AuthenticationError):
+        hl.Mirror(tmp_path / "farm", client).sync(False)
+    assert "was ended by AuthenticationError; the next one goes on" in caplog.text
+    assert service.revoked_access_key not in caplog.text
+
+
+def test_a_plan_says_how_many_calls_and_what_for(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+    plan = mirror.plan()
+    head, *lines = str(plan).splitlines()
+    assert head == plan.text
+    least, most = plan.calls_left
+    assert head.startswith(f"{least} to {most} calls, at once, ")
+    counts = {line.split()[0]: line.split()[1] for line in lines}
+    assert counts["details"] == str(plan.by_purpose["details"].least)
+    assert "all jobs" in lines[0]
+    assert f"{plan.by_purpose['lists'].made} calls made for this plan" in lines[0]
+    assert f"{plan.new} new, 0 changed, 0 gone" in lines[-1]
+    made = len(service.requests)
+    assert sum(of.made for of in plan.by_purpose.values()) == made
+    told = plan.to_dict()
+    assert told["by_purpose"]["asked"] == {"made": 0, "least": plan.files, "most": plan.files}
+    assert json.loads(json.dumps(told)) == told
+    mirror.sync(False)
+    assert plan.calls[0] <= len(service.requests) <= plan.calls[1]
+
+
+def test_a_status_is_shown_as_text_and_as_tables_without_anything_that_runs(
+    service: hl.Sandbox, mirror: hl.Mirror
+) -> None:
+    with pytest.raises(hl.ConfigurationError):
+        mirror.status()
+    mirror.plan()
+    assert "published     nothing yet" in str(mirror.status())
+    service.faults.add(endpoint="job_data.download", kind="not-found")
+    mirror.sync(False)
+    status = mirror.status()
+    assert status.rows == len(mirror.to_geopandas(columns=[]))
+    assert status.parts == len([*mirror.folder.glob("dataset/*/*/*/*.parquet")])
+    assert status.disk >= status.bytes + status.rows_bytes
+    text, page = str(status), status._repr_html_()
+    for said in (f"{status.rows:,} rows", "Not to be had", "all that is known", "failed"):
+        assert said in text
+        assert said in page
+    assert not re.search(r"<script|<img|<link|https?:|javascript|\bon\w+=", page, re.IGNORECASE)
+    known = status.to_dict()
+    assert json.loads(json.dumps(known)) == known
+    assert known["types"]["Yield"].keys() <= {"have", "failed"}
+    assert sum(sum(counts.values()) for counts in known["types"].values()) == JOBS
+
+
+def test_names_of_others_are_texts_in_a_page(mirror: hl.Mirror) -> None:
+    mirror.plan()
+    status = mirror.status()
+    status.types["<script>alert(1)</script>"] = {"have": 1}
+    status.unavailable.append(hl.mirror.Unavailable("job", "1", '"><img src=x>', "failed", "<b>"))
+    page = status._repr_html_()
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "<b>" not in page
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.2, "0 s"),
+        (-5, "0 s"),
+        (59, "59 s"),
+        (420, "7 min"),
+        (7_200, "2.0 h"),
+        (90_000, "25 h"),
+        (500_000, "5.8 days"),
+    ],
+)
+def test_spans_are_said_as_people_say_them(seconds: float, said: str) -> None:
+    assert words.span(seconds) == said
+
+
+def test_a_line_counts_down_between_two_snapshots() -> None:
+    told = {
+        "phase": "pulling",
+        "calls_done": 3,
+        "calls_left": 1_234,
+        "jobs_done": 1,
+        "jobs_left": 9,
+        "bytes": 12_300_000,
+        "converting": 0,
+        "waiting_until": None,
+        "limit_until": None,
+        "seconds_left": 70.0,
+    }
+    assert progress.line(told) == "1,234 calls left, 1/10 files, 12 MB, about 70 s"
+    assert progress.line(told, 11.0).endswith("about 59 s")
+    assert progress.line(told, 100.0).endswith("about 0 s")

@@ -1,0 +1,319 @@
+"""The verb ``pull``, as a shell and a terminal see it: real processes, one account and several."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+JOBS = 12
+FILES = 24
+"""Those of the jobs, and of the grain carts of such a service the newest upload of each."""
+SECRETS = ("api_key", "shared_secret", "access_key", "dispatch_token")
+
+
+@pytest.fixture
+def farm_service() -> Iterator[hl.Sandbox]:
+    with hl.Sandbox(small_jobs=JOBS, rate_limits=(), conversion_time=0.2) as running:
+        yield running
+
+
+def environment(service: hl.Sandbox, **others: str) -> dict[str, str]:
+    keys = {f"HEADLAND_{name.upper()}": str(value) for name, value in service.credentials.items()}
+    return {**os.environ, "HEADLAND_RATE_LIMITS": "", **keys, **others}
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-m", "headland", "pull", *map(str, words)]
+
+
+def pull(service: hl.Sandbox, *words: object, **others: str) -> subprocess.CompletedProcess[str]:
+    """Run the verb as a script would: no terminal anywhere."""
+    done = subprocess.run(
+        command(*words), check=False, capture_output=True, text=True, timeout=100, env=environment(service, **others)
+    )
+    said = done.stdout + done.stderr
+    assert "Traceback" not in said, said
+    assert not any(service.credentials[name] in said for name in SECRETS)  # type: ignore[literal-required]
+    return done
+
+
+def in_terminal(words: list[str], keys: dict[str, str], *, interrupt: str | None = None) -> tuple[int, str]:
+    """Run a command in a terminal of 100 columns; Ctrl-C is pressed once those words are on the screen."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execve(words[0], words, {**keys, "TERM": "xterm"})
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    screen = b""
+    while True:
+        try:
+            some = os.read(terminal, 4096)
+        except OSError:
+            break
+        screen += some
+        if not some:
+            break
+        if interrupt is not None and re.search(interrupt, screen.decode(errors="replace")):
+            os.write(terminal, b"\x03")
+            interrupt = None
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), screen.decode()
+
+
+def profiles(service: hl.Sandbox, home: Path, **access_keys: str) -> dict[str, str]:
+    """Write a profile for each access key, and give the environment that finds them."""
+    file = home / ".config" / "headland" / "profiles.toml"
+    file.parent.mkdir(parents=True)
+    tables = []
+    for name, key in access_keys.items():
+        keys = {each: service.credentials[each] for each in ("base_url", "api_key", "shared_secret")}
+        lines = [f"[{name}]", *(f'{each} = "{value}"' for each, value in {**keys, "access_key": key}.items())]
+        tables.append("\n".join([*lines, 'rate_limits = ""', ""]))
+    file.write_text("\n".join(tables), encoding="utf-8")
+    file.chmod(0o600)
+    return {"HOME": str(home)}
+
+
+def jobs_here(folder: Path) -> int:
+    return hl.Mirror(folder).status().jobs.get("have", 0)
+
+
+def test_a_script_gets_the_plan_the_summary_and_nothing_else(farm_service: hl.Sandbox, tmp_path: Path) -> None:
+    farm = tmp_path / "farm"
+    planned = pull(farm_service, "--to", farm, "--plan", "--no-locations")
+    assert planned.returncode == 0, planned.stderr
+    head, *lines = planned.stdout.splitlines()
+    assert " calls, " in head
+    assert [line.split()[0] for line in lines] == ["lists", "details", "asked", "collected", "records"]
+    assert not (farm / "dataset").exists()
+
+    first = pull(farm_service, "--to", farm, "--no-locations")
+    assert (first.returncode, first.stderr) == (0, "")
+    plan, summary, *rest = first.stdout.splitlines()
+    assert " calls, " in plan
+    assert " new, 0 changed, 0 gone" in summary
+    assert str(farm / "dataset") in rest[0]
+    assert "to_geopandas()" in rest[1]
+    assert jobs_here(farm) == JOBS
+
+    again = pull(farm_service, "--to", farm, "--no-locations", "--quiet")
+    assert again.stdout.splitlines()[0].startswith("0 new, 0 changed, 0 gone; "), "quiet leaves the plan out"
+    farm_service.change_job(farm_service.add_job())
+    third = pull(farm_service, "--to", farm, "--no-locations", "--quiet")
+    assert third.stdout.startswith("1 new, ")
+
+
+def test_programs_get_json(farm_service: hl.Sandbox, tmp_path: Path) -> None:
+    farm = tmp_path / "farm"
+    for words, keys in (
+        (("--plan",), {"plan"}),
+        ((), {"plan", "outcome", "status"}),
+        (("--status",), {"status"}),
+        (("--verify", "--deep"), {"verification"}),
+    ):
+        done = pull(farm_service, "--to", farm, "--no-locations", "--json", *words)
+        assert (done.returncode, done.stderr) == (0, "")
+        (line,) = done.stdout.splitlines()
+        told = json.loads(line)
+        assert told.keys() == {"profile", "folder", *keys}
+        assert told["folder"] == str(farm)
+    status = json.loads(pull(farm_service, "--to", farm, "--status", "--json").stdout)["status"]
+    assert status["jobs"] == {"have": JOBS}
+    assert status["relisted_at"].endswith("Z")
+    assert {each["job_type"] for each in status["dataset"]} >= {"Yield"}
+    assert status["calls"]["files"]["ever"] >= JOBS
+
+
+def test_status_and_verify_look_at_what_is_there(farm_service: hl.Sandbox, tmp_path: Path) -> None:
+    farm = tmp_path / "farm"
+    assert pull(farm_service, "--to", farm, "--no-locations").returncode == 0
+    calls = len(farm_service.requests)
+    status = pull(farm_service, "--to", farm, "--status")
+    assert status.stdout.startswith(str(farm))
+    assert "all that is known" in status.stdout
+    assert pull(farm_service, "--to", farm, "--verify").returncode == 0
+    archive = next(farm.glob("archives/*/*.zip"))
+    archive.chmod(0o600)
+    archive.write_bytes(b"x")
+    broken = pull(farm_service, "--to", farm, "--verify")
+    assert broken.returncode == 11
+    assert archive.stem in broken.stdout
+    assert "next pull" in broken.stderr
+    assert len(farm_service.requests) == calls, "neither makes a call"
+    assert pull(farm_service, "--to", farm, "--no-locations").returncode == 0
+    assert pull(farm_service, "--to", farm, "--verify").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "words"),
+    [
+        (2, "ConfigurationError", ("--status",)),
+        (2, "ConfigurationError", ("--verify",)),
+        (2, "ValueError", ("--relist", "soon")),
+        (2, "ValueError", ("--deep",)),
+        (2, "ValueError", ("--profile", "a", "a")),
+        (2, "ValueError", ("--profile", "a", "../b")),
+        (12, "ConfigurationError", ("--profile", "nobody")),
+    ],
+)
+def test_what_goes_wrong_has_the_exit_code_of_its_kind(
+    service: hl.Sandbox, tmp_path: Path, code: int, error: str, words: tuple[str, ...]
+) -> None:
+    plain = pull(service, "--to", tmp_path / "farm", *words)
+    assert (plain.returncode, plain.stdout) == (code, "")
+    assert plain.stderr.startswith(f"headland: {error}: ")
+    told = pull(service, "--to", tmp_path / "farm", "--json", *words)
+    assert json.loads(told.stderr)["error"] == error
+
+
+@pytest.mark.parametrize("package", ["tqdm", "none"])
+def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(
+    farm_service: hl.Sandbox, tmp_path: Path, package: str
+) -> None:
+    words = command("--to", tmp_path / "farm", "--no-locations")
+    if package == "none":
+        without = (
+            "import sys; sys.modules['tqdm'] = None; import headland.cli; sys.exit(headland.cli.main(sys.argv[1:]))"
+        )
+        words = [sys.executable, "-c", without, *words[3:]]
+    code, screen = in_terminal(words, environment(farm_service, HEADLAND_RATE_LIMITS="15/1"))
+    assert code == 0
+    assert "reading the lists" in screen
+    assert "calls left, " in screen
+    assert f"/{FILES} files, " in screen
+    assert "limit until " in screen
+    assert ("█" in screen) == (package == "tqdm")
+    shown = [part.removeprefix("\x1b[K") for part in screen.replace("\n", "\r").split("\r")]
+    assert max(len(part) for part in shown if "files, " in part) <= 100
+    # What stands in the end is what a script would get, each line of it at the beginning of its own.
+    lines = [line.split("\r")[-1].removeprefix("\x1b[K") for line in screen.replace("\r\n", "\n").split("\n")]
+    assert [line for line in lines if " new, 0 changed" in line]
+    assert not [line for line in lines if "calls left" in line]
+
+
+def test_quiet_is_quiet_in_a_terminal_too(farm_service: hl.Sandbox, tmp_path: Path) -> None:
+    words = command("--to", tmp_path / "farm", "--no-locations", "--quiet")
+    code, screen = in_terminal(words, environment(farm_service))
+    assert code == 0
+    assert " new, 0 changed" in screen.splitlines()[0]
+    assert "\x1b" not in screen
+
+
+@pytest.mark.parametrize("where", ["terminal", "pipe"])
+def test_ctrl_c_says_how_to_go_on_and_nothing_is_asked_for_twice(
+    farm_service: hl.Sandbox, tmp_path: Path, where: str
+) -> None:
+    farm, keys = tmp_path / "farm", environment(farm_service, HEADLAND_RATE_LIMITS="4/1")
+    words = command("--to", farm, "--no-locations")
+    if where == "terminal":
+        code, said = in_terminal(words, keys, interrupt=rf" [4-9]/{FILES} files")
+    else:
+        process = subprocess.Popen(words, env=keys, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while len([*farm.glob("archives/*/*")]) < 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        said = "".join(process.communicate(timeout=30))
+        code = process.returncode
+    assert code == 130
+    assert "the same command goes on" in said.splitlines()[-1]
+    assert "Traceback" not in said
+    assert len([*farm.glob("archives/*/*")]) >= 3
+    assert pull(farm_service, "--to", farm, "--no-locations").returncode == 0
+    assert jobs_here(farm) == JOBS
+    calls = [(each.path, each.query) for each in farm_service.requests]
+    once = [call for call in calls if "format=" not in call[1]]
+    assert len({*once}) >= len(once) - 1, "no list and no detail was asked for twice, but for what was on its way"
+    carts = [path for path, _ in calls if path.startswith("/graincart/")]
+    assert len(carts) <= FILES - JOBS + 1
+
+
+def test_accounts_have_folders_of_their_own_and_one_that_fails_stops_no_other(
+    farm_service: hl.Sandbox, tmp_path: Path
+) -> None:
+    keys = profiles(
+        farm_service,
+        tmp_path,
+        north=farm_service.credentials["access_key"],
+        south=farm_service.read_only_access_key,
+        lost=farm_service.revoked_access_key,
+    )
+    farms = tmp_path / "farms"
+    done = pull(farm_service, "--to", farms, "--no-locations", "--profile", "north", "lost", "south", **keys)
+    assert done.returncode == 3, done.stderr
+    assert done.stderr.startswith("headland: lost: AuthenticationError: ")
+    assert len(done.stderr.splitlines()) == 1
+    for name in ("north", "south"):
+        assert jobs_here(farms / name) == JOBS
+        assert [line for line in done.stdout.splitlines() if line.startswith(f"{name}: ") and " new, " in line]
+    told = pull(farm_service, "--to", farms, "--no-locations", "--json", "--profile", "north", "lost", **keys)
+    assert json.loads(told.stderr)["profile"] == "lost"
+    assert json.loads(told.stdout)["profile"] == "north"
+    status = pull(farm_service, "--to", farms, "--status", "--json")
+    assert {json.loads(line)["folder"] for line in status.stdout.splitlines()} >= {
+        str(farms / "north"),
+        str(farms / "south"),
+    }
+    mixed = pull(farm_service, "--to", farms / "north", "--profile", "north", "south", **keys)
+    assert mixed.returncode == 2
+    assert "another folder" in mixed.stderr
+    other = pull(farm_service, "--to", farms / "north", "--profile", "south", **keys)
+    assert other.returncode == 2
+    assert "another account" in other.stderr
+
+
+def test_accounts_share_the_limit_of_their_key_fairly_8(tmp_path: Path) -> None:
+    """While both have work, neither gets more than a few calls more than the other, however much one asks at once."""
+    done: dict[str, list[int]] = {"north": [], "south": []}
+    errors: list[Exception] = []
+    with hl.Sandbox(small_jobs=60, rate_limits=(), conversion_time=0) as service:
+        keys: dict[str, Any] = {**service.credentials, "rate_limits": [(10, 0.5)], "limiter_state": tmp_path / "limits"}
+        both = threading.Event()
+        pulling: set[str] = set()
+
+        def tell(name: str, told: dict[str, Any]) -> None:
+            if told["phase"] == "pulling":
+                pulling.add(name)
+            if len(pulling) == len(done) and told["calls_left"] > 10 and not both.is_set():
+                done[name].append(told["calls_done"])
+            elif len(pulling) == len(done):
+                both.set()
+
+        def run(name: str, key: str) -> None:
+            try:
+                with hl.Client(**{**keys, "access_key": key}) as client:
+                    at_once = 16 if name == "north" else 2
+                    mirror = hl.Mirror(tmp_path / name, client, locations=False, concurrency=at_once)
+                    mirror.sync(lambda told: tell(name, told))
+            except Exception as error:  # noqa: BLE001 - the test tells of it
+                errors.append(error)
+
+        accounts = {"north": service.credentials["access_key"], "south": service.read_only_access_key}
+        threads = [threading.Thread(target=run, args=each) for each in accounts.items()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not errors
+    made = {name: calls[-1] - calls[0] for name, calls in done.items()}
+    assert min(made.values()) > 40, made
+    assert abs(made["north"] - made["south"]) <= 10, made

@@ -1,0 +1,31 @@
+"""The race of archive readers works: every task, a table at the end, and README shows no others than measured ones."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHES = Path(__file__).parents[2] / "benches"
+
+
+def test_the_race_of_readers_runs_and_writes_its_table(tmp_path: Path) -> None:
+    table = tmp_path / "race.md"
+    command = [sys.executable, str(BENCHES / "archives.py"), "--short", "--markdown", str(table)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("|") for line in table.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    tasks = [row[1].strip() for row in rows[1:]]
+    assert len(tasks) == len(set(tasks)) * 2 == 10, "five tasks, from points and from polygons"
+    assert all(float(row[5]) > 0 for row in rows[1:])
+
+
+def test_readme_shows_what_the_race_measured() -> None:
+    def table(path: Path, width: int) -> list[list[str]]:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        cells = [
+            [cell.strip() for cell in line.strip("|").split("|")][:width] for line in lines if line.startswith("| ")
+        ]
+        return [row for row in cells if row[1].endswith(("points", "polygons", "rows"))]
+
+    measured, shown = table(BENCHES / "archives.md", 5), table(BENCHES.parent / "README.md", 5)
+    assert len(shown) > 5
+    assert [row for row in shown if row not in measured] == []

@@ -1,0 +1,215 @@
+"""Dates and times of day joined to UTC timestamps by a zone that the user names; never by guess."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import zipfile
+import zoneinfo
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+import shapefile
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHICAGO = "America/Chicago"
+
+
+def layer_of(days: list[Any], times: list[str] | None = None, *, as_text: bool = False) -> hl.Layer:
+    """Give a layer with a column of dates (or texts) and one of times of day."""
+    shp, shx, dbf = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    writer = shapefile.Writer(shp=shp, shx=shx, dbf=dbf, shapeType=shapefile.POINT)
+    writer.field("DAY", "C" if as_text else "D", 40 if as_text else 8)
+    writer.field("TIME", "C", 20)
+    for row, day in enumerate(days):
+        writer.point(row, 50)
+        writer.record(day, "" if times is None else times[row])
+    writer.close()
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w") as archive:
+        for name, part in (("shp", shp), ("shx", shx), ("dbf", dbf)):
+            archive.writestr(f"t.{name}", part.getvalue())
+    return hl.read(zipped.getvalue())
+
+
+def utc(*parts: int) -> dt.datetime:
+    """Give a time in UTC."""
+    return dt.datetime(*parts, tzinfo=dt.UTC)  # type: ignore[arg-type,misc]
+
+
+def notes(layer: hl.Layer) -> dict[str, str]:
+    """Give the diagnostics about times."""
+    return {note.code: note.message for note in layer.diagnostics if "time" in note.code}
+
+
+@pytest.mark.parametrize(
+    ("zone", "hour"), [("UTC", 12), ("+02:00", 10), ("-0530", 17), (CHICAGO, 17), ("Europe/Berlin", 10)]
+)
+def test_a_date_and_a_time_of_day_become_utc(zone: str, hour: int) -> None:
+    layer = layer_of([dt.date(2026, 9, 1)] * 2, ["12:00:00", "12:00:00.25"])
+    joined = layer.with_time("WHEN", date="DAY", time="TIME", zone=zone)
+    half = 30 if zone == "-0530" else 0
+    assert joined.values("WHEN") == [utc(2026, 9, 1, hour, half), utc(2026, 9, 1, hour, half, 0, 250_000)]
+    assert joined.columns == ["DAY", "TIME", "WHEN", "geometry"]
+    assert layer.columns == ["DAY", "TIME", "geometry"], "the layer itself stays"
+    assert str(joined.to_arrow().schema.field("WHEN").type) == "timestamp[us, tz=UTC]"
+    assert joined.__geo_interface__["features"][1]["geometry"]["coordinates"] == [1.0, 50.0] if joined.crs else True
+    assert len(joined.to_geopandas()) == 2
+
+
+def test_there_is_no_zone_by_default() -> None:
+    with pytest.raises(TypeError, match="zone"):
+        layer_of([dt.date(2026, 9, 1)], ["12:00:00"]).with_time("WHEN", date="DAY", time="TIME")  # type: ignore[call-arg]
+
+
+def test_times_that_clocks_leave_out_or_show_twice_are_null_and_counted() -> None:
+    days = [dt.date(2026, 3, 8), dt.date(2026, 3, 8), dt.date(2026, 11, 1), dt.date(2026, 11, 1)]
+    layer = layer_of(days, ["01:59:59", "02:30:00", "01:30:00", "02:00:00"])
+    joined = layer.with_time("WHEN", date="DAY", time="TIME", zone=CHICAGO)
+    assert joined.values("WHEN") == [utc(2026, 3, 8, 7, 59, 59), None, None, utc(2026, 11, 1, 8)]
+    told = notes(joined)
+    assert "1 times, first at record 1" in told["nonexistent-time"]
+    assert "1 times, first at record 2" in told["ambiguous-time"]
+    for fold, hour in ((0, 6), (1, 7)):
+        chosen = layer.with_time("WHEN", date="DAY", time="TIME", zone=CHICAGO, fold=fold)  # type: ignore[arg-type]
+        assert chosen.values("WHEN")[1:3] == [None, utc(2026, 11, 1, hour, 30)]
+        assert set(notes(chosen)) == {"nonexistent-time"}
+
+
+def test_cells_that_are_no_time_are_null_and_counted() -> None:
+    days = [None, dt.date(2026, 9, 1), dt.date(2026, 9, 1), None]
+    joined = layer_of(days, ["", "09:26:4", "noon", "12:00:00"]).with_time("WHEN", date="DAY", time="TIME", zone="UTC")
+    assert joined.values("WHEN") == [None] * 4
+    assert "3 times, first at record 1" in notes(joined)["bad-time"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-09-01T12:00:00Z", utc(2026, 9, 1, 12)),
+        ("2026-09-01 12:00:00.5", utc(2026, 9, 1, 12, 0, 0, 500_000)),
+        ("20260901 120000", utc(2026, 9, 1, 12)),
+        ("2026/09/01 1:02:03 PM", utc(2026, 9, 1, 13, 2, 3)),
+        ("09/01/2026 12:00:00", None),
+    ],
+)
+def test_one_column_may_hold_both(text: str, expected: dt.datetime | None) -> None:
+    assert layer_of([text], as_text=True).with_time("WHEN", date="DAY", zone="UTC").values("WHEN") == [expected]
+
+
+def test_a_format_reads_other_forms() -> None:
+    layer = layer_of(["09/01/2026 12:00:01.5"], as_text=True)
+    assert layer.with_time("W", date="DAY", zone="UTC", format="%m/%d/%Y %H:%M:%S.%f").values("W") == [
+        utc(2026, 9, 1, 12, 0, 1, 500_000)
+    ]
+    both = layer_of(["9/1/26"], ["3:04 pm"], as_text=True)
+    assert both.with_time("W", date="DAY", time="TIME", zone="UTC", format="%m/%d/%y %I:%M %p").values("W") == [
+        utc(2026, 9, 1, 15, 4)
+    ]
+
+
+def test_a_text_that_states_an_offset_must_agree_with_the_zone() -> None:
+    layer = layer_of(["2026-11-01T01:30:00-06:00"], as_text=True)
+    assert layer.with_time("W", date="DAY", zone=CHICAGO).values("W") == [utc(2026, 11, 1, 7, 30)]
+    with pytest.raises(ValueError, match=r"states -06:00 from UTC, and `zone` has \+00:00"):
+        layer.with_time("W", date="DAY", zone="UTC")
+    with pytest.raises(ValueError, match=r"states \+00:00"):
+        layer_of(["2026-09-01T12:00:00Z"], as_text=True).with_time("W", date="DAY", zone=CHICAGO)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ({"zone": "Mars/Olympus"}, ValueError, "`zone` takes"),
+        ({"zone": "../etc/passwd"}, ValueError, "`zone` takes"),
+        ({"zone": "America"}, ValueError, "`zone` takes"),
+        ({"zone": "+25:00"}, ValueError, "`zone` takes"),
+        *(
+            ({"zone": zone}, ValueError, "the same on every machine")
+            for zone in (
+                "localtime",
+                "LocalTime",
+                "posixrules",
+                "Factory",
+                "right/America/Chicago",
+                "posix/Europe/Berlin",
+            )
+        ),
+        ({"zone": None}, TypeError, "`zone` takes a str"),
+        ({"date": "NONE"}, ValueError, "no column `NONE`; there are: DAY, TIME, geometry"),
+        ({"date": "geometry"}, ValueError, "takes a column of dates"),
+        ({"time": "DAY"}, ValueError, "`time` takes a column of texts"),
+        ({"time": None}, ValueError, "dates alone"),
+        ({"name": "TIME"}, ValueError, "choose another `name`"),
+        ({"name": ""}, ValueError, "choose another `name`"),
+        ({"fold": 2}, ValueError, "from 0 to 1"),
+        ({"format": "%H:%M:%S%f"}, ValueError, "behind a point"),
+        ({"format": "%Q"}, ValueError, "unknown"),
+    ],
+)
+def test_wrong_arguments_are_told(arguments: dict[str, Any], error: type[Exception], told: str) -> None:
+    layer = layer_of([dt.date(2026, 9, 1)], ["12:00:00"])
+    with pytest.raises(error, match=told):
+        layer.with_time(**{"name": "W", "date": "DAY", "time": "TIME", "zone": "UTC"} | arguments)
+
+
+def fmis(times: list[str]) -> hl.Layer:
+    """Give the layer of an FMIS table with these times."""
+    layout = "<A><SegmentFormat><Column Name='ID'/><Column Name='TIMESTAMP'/></SegmentFormat></A>"
+    table = "".join(f"{row}\t{time}\n" for row, time in enumerate(times))
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr("advanced.xml", layout)
+        archive.writestr("Product_1.tab", table)
+    return hl.read(zipped.getvalue())
+
+
+def test_fmis_times_without_a_zone_have_none_until_the_user_names_it(tmp_path: Path) -> None:
+    layer = fmis(["2026-09-01T12:00:00", "2026-09-01T12:00:00.5", ""])
+    naive = dt.datetime(2026, 9, 1, 12)  # noqa: DTZ001
+    assert layer.values("TIMESTAMP") == [naive, naive.replace(microsecond=500_000), None]
+    assert str(layer.to_arrow().schema.field("TIMESTAMP").type) == "timestamp[us]"
+    assert layer.to_arrow().to_pandas()["TIMESTAMP"][0] == naive
+    (told,) = [note.message for note in layer.diagnostics if note.code == "no-zone"]
+    assert "Layer.with_time(" in told
+    layer.write_parquet(tmp_path / "t.parquet")
+    assert str(pq.read_schema(tmp_path / "t.parquet").field("TIMESTAMP").type) == "timestamp[us]"
+    joined = layer.with_time("WHEN", date="TIMESTAMP", zone=CHICAGO)
+    assert joined.values("WHEN") == [utc(2026, 9, 1, 17), utc(2026, 9, 1, 17, 0, 0, 500_000), None]
+    with pytest.raises(ValueError, match="whole times"):
+        layer.with_time("WHEN", date="TIMESTAMP", time="ID", zone="UTC")
+    with pytest.raises(ValueError, match="takes a column of dates, times without a zone"):
+        joined.with_time("AGAIN", date="WHEN", zone="UTC")
+
+
+def test_fmis_times_of_which_some_state_a_zone_stay_texts() -> None:
+    layer = fmis(["2026-09-01T12:00:00Z", "2026-09-01T12:00:00", "2026-09-01T12:00:00-05:00"])
+    assert layer.values("TIMESTAMP") == ["2026-09-01T12:00:00Z", "2026-09-01T12:00:00", "2026-09-01T17:00:00Z"]
+    assert layer.with_time("WHEN", date="TIMESTAMP", zone="UTC").values("WHEN") == [
+        utc(2026, 9, 1, 12),
+        utc(2026, 9, 1, 12),
+        utc(2026, 9, 1, 17),
+    ]
+
+
+@given(
+    st.lists(st.datetimes(dt.datetime(1950, 1, 1), dt.datetime(2037, 12, 31)), min_size=1, max_size=20),  # noqa: DTZ001
+    st.sampled_from([CHICAGO, "Europe/London", "Australia/Lord_Howe", "Asia/Kolkata", "America/St_Johns"]),
+    st.sampled_from([0, 1]),
+)
+def test_the_zone_is_that_of_the_standard_library(moments: list[dt.datetime], zone: str, fold: int) -> None:
+    texts = [moment.isoformat(sep=" ", timespec="seconds") for moment in moments]
+    found = layer_of(texts, as_text=True).with_time("W", date="DAY", zone=zone, fold=fold).values("W")  # type: ignore[arg-type]
+    clocks = zoneinfo.ZoneInfo(zone)
+    for moment, value in zip(moments, found, strict=True):
+        local = moment.replace(microsecond=0, tzinfo=clocks, fold=fold)
+        expected = local.astimezone(dt.UTC)
+        exists = expected.astimezone(clocks).replace(tzinfo=None) == local.replace(tzinfo=None)
+        assert value == (expected if exists else None)

@@ -1,0 +1,121 @@
+"""XML beside expat, which takes what is well-formed and nothing else: `read_tree` takes and refuses the same."""
+
+from __future__ import annotations
+
+import random
+import xml.etree.ElementTree as ET
+import xml.parsers.expat
+from typing import Any
+
+import pytest
+
+import headland as hl
+
+DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>'
+
+SEEDS = [
+    b"<a x=\"1\" y='2'><b>t</b><!-- c --><?pi d?><![CDATA[z]]>&amp;&#65;</a>",
+    b'<!DOCTYPE a><r><c k="v"/>\xc3\xa9</r>\n',
+    b'<a><b/><c d="e"/></a>',
+    b"<!DOCTYPE a SYSTEM 'a.dtd'><p:a xmlns:p='u'>x <b>1</b> y</p:a><!-- end -->",
+]
+"""Documents that are well-formed."""
+
+PIECES = [
+    *(letter.encode() for letter in "<>&\"'=/-!?;# \ta1:.%[]\x7f\x85\u2028\ufffe\xd7\u0300ß"),
+    *(b"--", b"]]>", b"\x01", b"&#1;", b"&#xD800;", b"&#x41;", b"&#X41;", b"&#+65;", b"&lt;", b"&amp", b"&nbsp;"),
+    *(b"<![CDATA[", b"<!--", b"-->", b"<?", b"?>", b"<a>", b"</a>", b"<a/>", b'x="y"', b" x='y'", b"\r\n"),
+    *(b"<?xml?>", DECLARATION, b"<?XML x?>", b"<!DOCTYPE a>", b"<!doctype a>", b"<!ELEMENT a>", b"<![CDATA[ ]]>"),
+]
+"""What is put into them."""
+
+
+def mine(document: bytes) -> dict[str, Any] | str:
+    """Give the tree, or why there is none."""
+    try:
+        return hl.read_tree(document)
+    except hl.ArchiveError as error:
+        return str(error)
+
+
+def is_well_formed(document: bytes) -> bool:
+    """Say what expat thinks of it; undeclared prefixes are no matter of being well-formed."""
+    try:
+        xml.parsers.expat.ParserCreate().Parse(document, True)
+    except xml.parsers.expat.ExpatError:
+        return False
+    return True
+
+
+def test_what_expat_takes_is_taken_and_what_it_refuses_is_refused() -> None:
+    rng = random.Random(4)
+    taken = 0
+    for _ in range(15_000):
+        document = bytearray(rng.choice(SEEDS))
+        for _ in range(rng.choice([1, 1, 1, 2])):
+            at = rng.randrange(len(document) + 1)
+            if rng.random() < 0.7:
+                document[at : at + rng.choice([0, 0, 1])] = rng.choice(PIECES)
+            else:
+                del document[at : at + rng.randrange(1, 4)]
+        text = rng.choice([b"", DECLARATION, b"\xef\xbb\xbf"]) + bytes(document)
+        if not text.lstrip(b"\xef\xbb\xbf").startswith(b"<"):
+            # What does not begin like a document is refused before it is read as one, and blanks are passed over.
+            continue
+        found = mine(text)
+        if "no others are expanded" in found and b"SYSTEM" in text:
+            # A document type elsewhere may declare what expat passes over.
+            continue
+        assert isinstance(found, dict) == is_well_formed(text), (text, found)
+        assert isinstance(found, dict) or "line " in found or "not valid UTF-8" in found
+        taken += isinstance(found, dict)
+    assert taken > 1_000
+
+
+@pytest.mark.parametrize(
+    ("document", "line", "offset"),
+    [
+        (b'<a>\n<b x="<"/></a>', 2, 4),
+        (b'<a x="1" x="2"/>', 1, 0),
+        (b'<a x="1"y="2"/>', 1, 0),
+        (b"<a x=1/>", 1, 0),
+        (b"<a x/>", 1, 0),
+        (b'<a x="1/>', 1, 0),
+        (b"<a>\n<!-- x -- y --></a>", 2, 11),
+        (b"<a>\n]]></a>", 2, 3),
+        (b"<a/>\nx", 2, 4),
+        (b"<a/>\n&amp;", 2, 5),
+        (b"<a/><![CDATA[ ]]>", 1, 4),
+        (b"<a>\n& </a>", 2, 4),
+        (b"<a x='&'/>", 1, 0),
+        (b"<a x='&#2;'/>", 1, 0),
+        (b"<a>&#xFFFF;</a>", 1, 3),
+        (b"<a>\n\xef\xbf\xbf</a>", 2, 4),
+        (b"<a><?xml version='1.0'?></a>", 1, 3),
+        (b"<a><b$/></a>", 1, 3),
+        (b"<a/><!DOCTYPE a>", 1, 4),
+        (b"<!DOCTYPE a><!DOCTYPE a><a/>", 1, 12),
+        (b"<?xml encoding='UTF-8'?><a/>", 1, 0),
+    ],
+)
+def test_what_is_not_well_formed_is_refused_with_its_place(document: bytes, line: int, offset: int) -> None:
+    assert not is_well_formed(document)
+    with pytest.raises(hl.ArchiveError, match=f"no well-formed XML, line {line}: ") as refused:
+        hl.read_tree(document)
+    assert refused.value.offset is not None
+    assert abs(refused.value.offset - offset) <= 4, refused.value
+
+
+def test_blanks_before_a_declaration_are_passed_over() -> None:
+    assert hl.read_tree(b"\n " + DECLARATION + b"<a/>") == {"a": ""}
+
+
+@pytest.mark.parametrize("document", SEEDS)
+def test_texts_and_attributes_are_those_of_the_standard_library(document: bytes) -> None:
+    if b"p:" in document:
+        return
+    root = ET.fromstring(document)
+    tree = hl.read_tree(document)[root.tag]
+    assert {key: value for key, value in tree.items() if key.startswith("@")} == {
+        f"@{key}": value for key, value in root.attrib.items()
+    }

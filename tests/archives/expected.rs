@@ -1,0 +1,119 @@
+//! One layer against what the corpus expects of it: each digest, count, sum and extreme, with deviations undone.
+
+use arrow_array::{Array, ArrayRef};
+use headland::layer::Layer;
+use serde_json::Value;
+
+use crate::canon;
+use crate::corpus::Set;
+use crate::raw::Raw;
+use crate::{undone, undone_shapes, wkb};
+
+/// Compares everything; what differs is undone and told as a deviation, or else a fault.
+pub(crate) fn compare(
+    layer: &Layer,
+    expected: &Value,
+    set: &Set,
+    deviations: &mut Vec<String>,
+    faults: &mut Vec<String>,
+) {
+    let rows = usize::try_from(expected["row_count"].as_u64().unwrap()).unwrap();
+    if layer.len() != rows {
+        faults.push(format!("{} rows, not {rows}", layer.len()));
+        return;
+    }
+    // A code is certain or not said; GDAL also guesses by the name and the numbers.
+    if let (Some(code), Some(theirs)) = (layer.crs_epsg(), expected["crs"].as_str())
+        && theirs.starts_with("EPSG:")
+        && theirs != format!("EPSG:{code}")
+    {
+        faults.push(format!("EPSG:{code}, not {theirs}"));
+    }
+    let batch = &layer.batches()[0];
+    let schema = layer.schema();
+    let columns: Vec<(&str, &ArrayRef)> = schema
+        .fields()
+        .iter()
+        .zip(batch.columns())
+        .map(|(field, array)| (field.name().as_str(), array))
+        .filter(|(name, _)| Some(*name) != layer.geometry_column())
+        .collect();
+    let wanted = expected["columns"].as_array().unwrap();
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let wanted_names: Vec<&str> = wanted.iter().map(|column| column["name"].as_str().unwrap()).collect();
+    if names != wanted_names {
+        faults.push(format!("columns {names:?}, not {wanted_names:?}"));
+        return;
+    }
+    for (position, ((name, array), wanted)) in columns.iter().zip(wanted).enumerate() {
+        let found = differences(array, wanted);
+        if found.is_empty() {
+            continue;
+        }
+        let digest = wanted["sha256"].as_str().unwrap();
+        match Raw::of(set, expected).and_then(|raw| undone::column(layer, name, array, &raw, position, digest)) {
+            Ok(codes) => deviations.push(format!("column `{name}` {codes}")),
+            Err(why) => faults.push(format!("column `{name}`: {}; {why}", found.join(", "))),
+        }
+    }
+    geometry(layer, expected, set, deviations, faults);
+}
+
+/// What of a column is not as expected.
+pub(crate) fn differences(array: &ArrayRef, wanted: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut check = |what: &str, mine: String, theirs: String| {
+        if mine != theirs {
+            found.push(format!("{what} {mine}, not {theirs}"));
+        }
+    };
+    let kind = canon::type_name(array.data_type());
+    check("type", kind.to_owned(), wanted["arrow_type"].as_str().unwrap().to_owned());
+    check("nulls", array.null_count().to_string(), wanted["null_count"].to_string());
+    check("count", array.len().to_string(), wanted["count"].to_string());
+    check("sha256", canon::sha256(array), wanted["sha256"].as_str().unwrap().to_owned());
+    let lines = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if kind == "double" => canon::repr(number.as_f64().unwrap()),
+        other => other.to_string(),
+    };
+    if let Some((sum, smallest, largest)) = canon::summary(array) {
+        for (what, mine) in [("sum", sum), ("min", smallest), ("max", largest)] {
+            // A sum of no values is not written down for every type.
+            if let (Some(mine), Some(theirs)) = (mine, wanted.get(what).filter(|value| !value.is_null())) {
+                check(what, mine, lines(theirs));
+            }
+        }
+    }
+    found
+}
+
+fn geometry(layer: &Layer, expected: &Value, set: &Set, deviations: &mut Vec<String>, faults: &mut Vec<String>) {
+    let column = layer.geometry_column().and_then(|name| layer.batches()[0].column_by_name(name));
+    let wanted = &expected["geometry"];
+    match (column, wanted.as_object()) {
+        (None, None) => {}
+        (Some(column), Some(_)) => {
+            let mine: Vec<Option<Vec<u8>>> = layer.geometries().map(|wkb| wkb.map(<[u8]>::to_vec)).collect();
+            assert_eq!(mine.iter().filter(|wkb| wkb.is_none()).count(), column.null_count());
+            let found = wkb::differences(&mine, wanted);
+            if found.is_empty() {
+                return;
+            }
+            match undone_shapes::geometries(layer, &mine, &set.path) {
+                Ok((theirs, codes)) => {
+                    let left = wkb::differences(&theirs, wanted);
+                    if left.is_empty() {
+                        deviations.push(format!("geometry {codes}"));
+                    } else {
+                        faults.push(format!("geometry, with {codes} undone: {}", left.join(", ")));
+                    }
+                }
+                Err(why) => faults.push(format!("geometry: {}; {why}", found.join(", "))),
+            }
+        }
+        // GDAL shows no geometry where every shape is null.
+        (Some(column), None) if column.null_count() == column.len() => {}
+        (mine, theirs) => faults.push(format!("a geometry column: {}, not {}", mine.is_some(), theirs.is_some())),
+    }
+}

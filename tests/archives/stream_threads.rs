@@ -1,0 +1,111 @@
+//! Members that are unpacked on a thread of their own: the same bits, the same errors in the same place, no thread left.
+
+use std::time::{Duration, Instant};
+
+use headland::archive::Options;
+use headland::layer::{self, Layer, Stream, Types};
+
+use crate::make;
+use crate::stream::{batches, dbf, points, records, same, words};
+
+/// A zip of two members above the size that gets a thread, and where its .dbf begins and ends.
+fn large() -> (Vec<u8>, std::ops::Range<usize>) {
+    let count = 30_000;
+    let (shp, shx) = make::shp(1, &points(count));
+    let zip = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf(&records(count)))]);
+    let found = |name: &[u8]| zip.windows(name.len()).position(|bytes| bytes == name).unwrap() + name.len();
+    let (start, end) = (found(b"t.dbf"), zip.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap());
+    (zip, start..end)
+}
+
+#[test]
+fn several_threads_give_the_bits_and_the_errors_of_one() {
+    let (zip, dbf) = large();
+    let mut cases = vec![("whole", zip.clone())];
+    for (name, part) in [("early", 10), ("middle", 2), ("late", 1)] {
+        let mut damaged = zip.clone();
+        let at = dbf.start + dbf.len() / part - dbf.len() / 50;
+        damaged[at..at + 9].copy_from_slice(b"\xff\x00\xff\x00\xaa\x55\xff\xff\xff");
+        cases.push((name, damaged));
+    }
+    for (name, bytes) in cases {
+        let source = make::source(bytes);
+        for strict in [true, false] {
+            let on = |threads| Options { threads: Some(threads), strict, ..Options::default() };
+            let told = |options: &Options| match layer::read(&source, options) {
+                Ok(layer) => (Some(layer.batches().to_vec()), words(layer.diagnostics())),
+                Err(error) => (None, vec![error.to_string()]),
+            };
+            let one = told(&on(1));
+            assert_eq!(one.0.is_none(), strict && name != "whole", "{name}: {:?}", one.1);
+            for threads in [2, 3] {
+                assert!(one == told(&on(threads)), "{name}, {threads} threads, strict {strict}: {:?}", one.1);
+            }
+            for (threads, size) in [(1, 1000), (2, 1000), (2, 65_536)] {
+                let what = format!("{name}, {threads} threads, batches of {size}, strict {strict}");
+                same(layer::read(&source, &on(1)), &source, &on(threads), size, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_checksum_that_fails_is_told_after_the_rows_before_it() {
+    let (mut zip, dbf) = large();
+    // The checksum stands in the header of the member and in the directory, 16 and 30 bytes before its name.
+    let directory = zip.windows(5).rposition(|bytes| bytes == b"t.dbf").unwrap();
+    zip[dbf.start - 5 - 16] ^= 1;
+    zip[directory - 30] ^= 1;
+    let source = make::source(zip);
+    for threads in [1, 2] {
+        let options = Options { threads: Some(threads), ..Options::default() };
+        let (all, _, error) = batches(&source, &options, &Types::Header, 7000);
+        let error = error.unwrap();
+        assert!(error.message().contains("checksum"), "{error}");
+        assert_eq!(all.len(), 4, "batches that ended before the end of the member were given");
+        let options = Options { strict: false, ..options };
+        let (all, notes, error) = batches(&source, &options, &Types::Header, 7000);
+        assert!(error.is_none());
+        let deleted = (0..30_000).filter(|row| row % 11 == 3).count();
+        assert_eq!(all.iter().map(Layer::len).sum::<usize>(), 30_000 - deleted, "all rows can be saved");
+        assert!(notes.iter().any(|note| note.code == "dbf-damaged"), "{notes:?}");
+    }
+}
+
+/// How many threads of this process unpack for a reader.
+#[cfg(target_os = "linux")]
+fn unpackers() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+    tasks.map(|task| name(task.unwrap())).filter(|name| name.starts_with("headland-unpac")).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stream_that_is_dropped_half_read_leaves_no_thread_behind() {
+    // Tests run side by side, so the count is looked at in a process of its own.
+    if std::env::var_os("HEADLAND_THREADS").is_none() {
+        let own = std::env::current_exe().unwrap();
+        let name = "stream_threads::a_stream_that_is_dropped_half_read_leaves_no_thread_behind";
+        let status = std::process::Command::new(own).args(["--exact", name]).env("HEADLAND_THREADS", "1").status();
+        assert!(status.unwrap().success());
+        return;
+    }
+    // More than fits into the blocks on the way, so that the thread cannot be done before it is looked for.
+    let source = make::source(make::zip(&[("t.dbf", &dbf(&records(80_000)))]));
+    for (threads, started) in [(1, 0), (2, 1)] {
+        let options = Options { threads: Some(threads), ..Options::default() };
+        let mut stream = Stream::open(&source, &options, &Types::Header, 10).unwrap();
+        assert!(stream.next_batch().unwrap().is_some());
+        let patience = Instant::now();
+        while unpackers() < started && patience.elapsed() < Duration::from_secs(60) {
+            std::thread::yield_now();
+        }
+        assert_eq!(unpackers(), started, "{threads} threads");
+        drop(stream);
+        assert_eq!(unpackers(), 0);
+    }
+    let small = make::source(make::zip(&[("t.dbf", &dbf(&records(100)))]));
+    let _stream = Stream::open(&small, &Options::default(), &Types::Header, 10).unwrap();
+    assert_eq!(unpackers(), 0, "a small member is unpacked sooner than a thread has started");
+}

@@ -1,0 +1,7 @@
+//! Any bytes as a .dbf.
+#![no_main]
+
+use headland_fuzz::{read, zipped};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| read(zipped(&[("t.dbf", data)])));

@@ -1,0 +1,194 @@
+//! Publications on disks that fill and in processes that are killed, and what `verify` finds of damage.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use headland::error::Kind;
+use headland::layer::Cancel;
+use headland::mirror::dataset::{mend, verify};
+use headland::mirror::{Disk, Folder, Trouble};
+
+use crate::disk::failing;
+use crate::parts::{Farm, Rows, files, points, rows};
+use crate::series::cases;
+
+const FULL: i32 = 28;
+const BROKEN: i32 = 5;
+
+/// Wants seven jobs, and in the second state one changed, one gone and one more.
+fn want(farm: &mut Farm, second: bool) {
+    farm.wanted.clear();
+    farm.sizes.rows = 100;
+    for number in 0..7 {
+        farm.put(&number.to_string(), &points(40, (-111.0 + f64::from(number), 45.0), number));
+    }
+    if second {
+        farm.put("3", &points(41, (-108.0, 45.0), 99));
+        farm.put("7", &points(42, (-99.0, 45.0), 7));
+        farm.drop_job("5");
+    }
+}
+
+/// The rows that are published now.
+fn published(path: &Path) -> Rows {
+    rows(&files(&path.join("dataset")))
+}
+
+/// At every operation on the disk that a publication needs: an error that says what to do, the old state whole, and the
+/// next publication ends as if nothing had been.
+#[test]
+fn a_publication_on_a_disk_that_fails_at_any_step_leaves_the_old_state() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("farm");
+    let (old, new, steps) = {
+        let watch = failing(usize::MAX, false, 0);
+        let mut farm = Farm::at(&path, Disk::watched(watch.clone()));
+        want(&mut farm, false);
+        farm.publish_and_compare();
+        let old = published(&path);
+        want(&mut farm, true);
+        let before = watch.count.load(Ordering::Relaxed);
+        farm.publish_and_compare();
+        (old, published(&path), watch.count.load(Ordering::Relaxed) - before)
+    };
+    assert!(steps > 40, "{steps}");
+    for (step, on, code) in (0..steps).flat_map(|step| [(step, false, BROKEN), (step, true, FULL)]) {
+        {
+            let mut farm = Farm::at(&path, Disk::default());
+            want(&mut farm, false);
+            farm.publish();
+        }
+        let opened = {
+            let watch = failing(usize::MAX, false, 0);
+            drop(Farm::at(&path, Disk::watched(watch.clone())));
+            watch.count.load(Ordering::Relaxed)
+        };
+        let watch = failing(opened + step, on, code);
+        let mut farm = Farm::at(&path, Disk::watched(watch.clone()));
+        want(&mut farm, true);
+        let Err(error) = farm.try_to_publish() else {
+            // How parts are packed depends on what was there before, and so does the number of operations a little.
+            let count = watch.count.load(Ordering::Relaxed);
+            assert!(count <= opened + step, "step {step}, {code}: a failure is passed over");
+            assert!(published(&path) == new, "step {step}, {code}");
+            continue;
+        };
+        assert_eq!((error.kind(), error.facts().os_error), (Kind::File, Some(code)), "step {step}: {error}");
+        let advice = if code == FULL { "make room on this disk" } else { "see to the disk" };
+        assert!(error.to_string().contains(advice), "step {step}: {error}");
+        let found = published(&path);
+        // The link is swapped as one step; what fails after it fails with the new state in place.
+        assert!(found == old || found == new, "step {step}, {code}");
+        assert_eq!(verify(&farm.folder, true, &Cancel::default()).unwrap(), [], "step {step}, {code}");
+        drop(farm);
+        let mut farm = Farm::at(&path, Disk::default());
+        want(&mut farm, true);
+        farm.publish();
+        assert!(published(&path) == new, "step {step}, {code}");
+        let kept = fs::read_dir(path.join("generations")).unwrap().count();
+        assert!(kept <= 2, "step {step}, {code}: {kept} generations");
+    }
+}
+
+const HOME: &str = "HEADLAND_TEST_DATASET";
+
+/// Publishes the two states in turn, as long as it lives.
+fn publish_for_ever(path: &Path) {
+    let mut farm = Farm::at(path, Disk::default());
+    for round in 0_u64.. {
+        want(&mut farm, round % 2 == 0);
+        farm.publish();
+        println!("published");
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_while_it_publishes_leaves_a_whole_state() {
+    if let Some(path) = std::env::var_os(HOME) {
+        publish_for_ever(Path::new(&path));
+    }
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("farm");
+    let begun = Instant::now();
+    let states: Vec<Rows> = [false, true]
+        .map(|second| {
+            let mut farm = Farm::at(&path, Disk::default());
+            want(&mut farm, second);
+            farm.publish_and_compare();
+            published(&path)
+        })
+        .into();
+    let longest = begun.elapsed();
+    let mut seen = BTreeSet::new();
+    for kill in 0..cases(8) {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "dataset_disk::a_process_that_is_killed_while_it_publishes_leaves_a_whole_state"])
+            .arg("--nocapture")
+            .env(HOME, &path)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(20) + longest.mul_f64(fastrand::f64()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = published(&path);
+        let state = states.iter().position(|state| *state == found);
+        assert!(state.is_some(), "kill {kill}: neither the old state nor the new one");
+        seen.insert(state);
+        let folder = Folder::open(&path, true).unwrap();
+        assert_eq!(verify(&folder, true, &Cancel::default()).unwrap(), [], "kill {kill}");
+        let left = fs::read_dir(path.join("generations")).unwrap().count();
+        assert!(left <= 2, "kill {kill}: {left} generations");
+    }
+    let mut farm = Farm::at(&path, Disk::default());
+    want(&mut farm, false);
+    farm.publish_and_compare();
+    assert!(published(&path) == states[0]);
+}
+
+/// `verify` names every file that is not as it was published and every archive that rows do not come from any more; the
+/// next publication mends what the archives still give.
+#[test]
+fn damage_is_found_named_and_mended() {
+    let mut farm = Farm::new();
+    want(&mut farm, false);
+    farm.publish_and_compare();
+    let find = |farm: &Farm, deep: bool| verify(&farm.folder, deep, &Cancel::default()).unwrap();
+    let parts = farm.files();
+    assert!(parts.len() >= 3);
+
+    let mut bytes = fs::read(&parts[0]).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&parts[0], bytes).unwrap();
+    fs::remove_file(&parts[1]).unwrap();
+    let extra = parts[2].with_file_name("part-of-mine.parquet");
+    fs::write(&extra, b"PAR1").unwrap();
+    let findings = find(&farm, false);
+    let found: Vec<_> = findings.iter().map(|finding| finding.trouble).collect();
+    assert_eq!(found, [Trouble::Damaged, Trouble::Missing, Trouble::Extra]);
+    assert_eq!(mend(&farm.folder, &findings).unwrap(), 2);
+    farm.publish_and_compare();
+
+    // The archive of a job is exchanged behind the back of the journal.
+    let archive = farm.wanted[&(false, "4".to_owned())].archive.clone();
+    let whole = fs::read(&archive).unwrap();
+    fs::write(&archive, points(40, (-107.0, 45.0), 50)).unwrap();
+    assert_eq!(find(&farm, false), [], "the files themselves are whole");
+    let deep = find(&farm, true);
+    assert_eq!(deep.len(), 1, "{deep:?}");
+    assert!(deep[0].to_string().contains("of job 4"), "{}", deep[0]);
+    fs::remove_file(&archive).unwrap();
+    let deep = find(&farm, true);
+    assert_eq!((deep.len(), deep[0].trouble), (1, Trouble::Missing));
+    fs::write(&archive, whole).unwrap();
+    assert_eq!(find(&farm, true), []);
+
+    let manifest = farm.folder.current().unwrap().unwrap().path.join("manifest.json");
+    fs::write(&manifest, b"{").unwrap();
+    assert_eq!(find(&farm, false).len(), 1);
+    farm.publish_and_compare();
+}

@@ -1,0 +1,370 @@
+//! The folder: one writer, strange places, other versions and accounts, and whatever a run may leave in it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use headland::error::{Error, Kind};
+use headland::layer::Cancel;
+use headland::mirror::{Disk, FileState, Folder, ItemKind, Journal, Look, Published, Step, Trouble, mend, settle};
+
+use crate::farm::{at, content, download, job, open, place, pull};
+use crate::life::{Seen, live, shown};
+
+const JOB: ItemKind = ItemKind::Job;
+
+fn refused(path: &Path, for_writing: bool) -> Error {
+    Folder::open(path, for_writing).unwrap_err()
+}
+
+#[test]
+fn a_second_writer_is_told_who_is_first_and_readers_are_not_kept_waiting() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    let error = refused(home.path(), true);
+    assert_eq!(error.kind(), Kind::Conflict);
+    assert!(error.to_string().contains(&format!("this process ({})", std::process::id())), "{error}");
+    pull(&folder, &journal, &job(1, 0), "a file");
+    let reader = Folder::open(home.path(), false).unwrap();
+    let journal_of_reader = Journal::open(&reader, None).unwrap();
+    assert_eq!(journal_of_reader.look(Look::wanted).unwrap().len(), 1);
+    let error = journal_of_reader.step(|step| step.count_call("lists")).unwrap_err();
+    assert!(error.to_string().contains("readonly"), "{error}");
+    drop((journal, folder));
+    open(home.path());
+}
+
+/// Runs as its own child, which takes the lock, says so, and waits to be killed.
+#[test]
+fn the_lock_of_a_killed_process_is_nobodys() {
+    const HOME: &str = "HEADLAND_TEST_LOCK";
+    if let Some(path) = std::env::var_os(HOME) {
+        let _held = Folder::open(Path::new(&path), true).unwrap();
+        println!("\nheld");
+        std::thread::sleep(std::time::Duration::from_mins(1));
+        return;
+    }
+    let home = place();
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "folder::the_lock_of_a_killed_process_is_nobodys", "--nocapture"])
+        .env(HOME, home.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = std::io::BufReader::new(child.stdout.take().unwrap());
+    assert!(std::io::BufRead::lines(said).map_while(Result::ok).any(|line| line == "held"));
+    let error = refused(home.path(), true);
+    assert!(error.to_string().contains(&format!("process {}", child.id())), "{error}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(fs::read_to_string(home.path().join("lock")).unwrap().trim(), child.id().to_string());
+    open(home.path());
+}
+
+#[test]
+fn a_path_with_blanks_and_umlauts_is_a_path() {
+    let home = place();
+    let path = home.path().join("Höfe & Äcker 2026").join("Süd #1 'alt' 100%");
+    live(&path, Disk::default(), 3, &Seen::default()).unwrap();
+    let other = place();
+    live(other.path(), Disk::default(), 3, &Seen::default()).unwrap();
+    assert_eq!(shown(&path), shown(other.path()));
+    // The whole mirror may be moved: nothing in it says where it is.
+    let moved = home.path().join("moved");
+    fs::rename(&path, &moved).unwrap();
+    assert_eq!(shown(&moved), shown(other.path()));
+}
+
+#[test]
+fn what_is_no_mirror_is_left_alone() {
+    let home = place();
+    fs::write(home.path().join("taxes.ods"), "").unwrap();
+    let error = refused(home.path(), true);
+    assert_eq!(error.kind(), Kind::Configuration);
+    assert!(error.to_string().contains("taxes.ods"), "{error}");
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "nothing was made");
+    let file = home.path().join("taxes.ods");
+    assert_eq!(refused(&file, true).kind(), Kind::File);
+    let error = refused(&home.path().join("nowhere"), false);
+    assert!(error.to_string().contains("there is no mirror") && error.to_string().contains("sync"), "{error}");
+    assert!(!home.path().join("nowhere").exists());
+    // Somebody else's database of the same name.
+    let other = place();
+    rusqlite::Connection::open(other.path().join("journal.sqlite"))
+        .unwrap()
+        .execute_batch("CREATE TABLE diary (day)")
+        .unwrap();
+    assert!(refused(other.path(), true).to_string().contains("no journal of a mirror"));
+}
+
+#[test]
+fn a_newer_format_is_refused_before_anything_is_touched() {
+    let home = place();
+    drop(open(home.path()));
+    let connection = rusqlite::Connection::open(home.path().join("journal.sqlite")).unwrap();
+    connection.pragma_update(None, "user_version", 2).unwrap();
+    drop(connection);
+    let left = home.path().join("incoming/left.part");
+    fs::write(&left, "").unwrap();
+    for for_writing in [true, false] {
+        let error = refused(home.path(), for_writing);
+        assert_eq!(error.kind(), Kind::Configuration);
+        assert!(error.to_string().contains("format 2") && error.to_string().contains("upgrade headland"), "{error}");
+    }
+    assert!(left.exists());
+}
+
+#[test]
+fn another_account_is_refused_also_where_only_the_archives_are_left() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    pull(&folder, &journal, &job(1, 0), "a file");
+    drop(journal);
+    let error = Journal::open(&folder, Some("another account")).unwrap_err();
+    assert_eq!(error.kind(), Kind::Configuration);
+    assert!(error.to_string().contains("mirrors another account"), "{error}");
+    drop(folder);
+    fs::remove_file(home.path().join("journal.sqlite")).unwrap();
+    let folder = Folder::open(home.path(), true).unwrap();
+    let error = Journal::open(&folder, Some("another account")).unwrap_err();
+    assert!(error.to_string().contains("mirrors another account"), "{error}");
+}
+
+#[test]
+fn leftovers_of_every_kind_are_taken_in_or_removed() {
+    let home = place();
+    live(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
+    let whole = shown(home.path());
+    let (folder, journal) = open(home.path());
+    // A download of a job that is new, one of a record that nobody knows, and one that is done already.
+    let new = job(9, 0);
+    journal.step(|step| step.list_page(JOB, std::slice::from_ref(&new), None, at(9))).unwrap();
+    download(&folder, &new.stamp(JOB), "adopted");
+    download(&folder, "0123456789abcdef", "of nobody");
+    let done = journal.look(|look| look.item(JOB, "3")).unwrap().unwrap();
+    let text = done.stamp.clone();
+    fs::rename(download(&folder, &done.stamp, &text), folder.path().join("incoming").join(&text).join("job 3.zip"))
+        .unwrap();
+    drop((folder, journal));
+    let root = home.path();
+    for left in [".DS_Store", "generations/.DS_Store", "incoming/a.part", "incoming/whole.zip", "current.0123.part"] {
+        fs::write(root.join(left), "half").unwrap();
+    }
+    for left in ["incoming/f00d", "incoming/empty", "generations/000077/dataset", "generations/000078.part/dataset"] {
+        fs::create_dir_all(root.join(left)).unwrap();
+    }
+    fs::write(root.join("incoming/f00d/b.zip.part"), "half").unwrap();
+    fs::write(root.join("incoming/f00d/.DS_Store"), "").unwrap();
+    let nothing = root.join("incoming").join(job(10, 0).stamp(JOB));
+    fs::create_dir(&nothing).unwrap();
+    fs::write(nothing.join("empty.zip"), "").unwrap();
+
+    let (folder, journal) = open(root);
+    assert_eq!(settle(&folder, &journal, at(10)).unwrap(), 1);
+    let item = journal.look(|look| look.item(JOB, "9")).unwrap().unwrap();
+    let FileState::Have(archive) = item.file else { panic!("{item:?}") };
+    assert_eq!(archive.file_name, "adopted.zip");
+    assert_eq!(fs::read(folder.store().path_of(&archive.sha256).unwrap()).unwrap(), content("adopted"));
+    assert_eq!(headland::mirror::drop_unused(&folder, &journal).unwrap(), 1, "the download of nobody");
+    drop((folder, journal));
+    let mut now = shown(root);
+    now.retain(|name, _| !name.ends_with(&format!("{}.zip", archive.sha256)) && name != "job 9" && name != "summary");
+    let mut before = whole;
+    before.remove("summary");
+    assert_eq!(now, before);
+    let generations: Vec<_> = fs::read_dir(root.join("generations")).unwrap().collect();
+    assert_eq!(generations.len(), 3, "two and what the file browser left");
+}
+
+#[test]
+fn a_mirror_that_was_copied_without_its_links_has_them_again() {
+    let home = place();
+    live(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
+    let whole = shown(home.path());
+    fs::remove_file(home.path().join("current")).unwrap();
+    open(home.path());
+    assert_eq!(shown(home.path()), whole);
+    // A copy that has a folder in the place of the link is not overwritten.
+    fs::remove_file(home.path().join("current")).unwrap();
+    fs::create_dir(home.path().join("current")).unwrap();
+    let error = refused(home.path(), true);
+    assert!(error.to_string().contains("not the link") && error.to_string().contains("move it away"), "{error}");
+}
+
+#[test]
+fn a_damaged_journal_says_what_to_do_and_doing_so_fetches_nothing_again() {
+    let home = place();
+    live(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
+    let path = home.path().join("journal.sqlite");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[..16].copy_from_slice(b"not the old text");
+    fs::write(&path, &bytes).unwrap();
+    for for_writing in [true, false] {
+        let error = refused(home.path(), for_writing).to_string();
+        assert!(
+            error.contains("damaged") && error.contains("away and sync again") && error.contains("verify"),
+            "{error}"
+        );
+    }
+    fs::remove_file(&path).unwrap();
+    // The list of the archives ends in a line that a power cut left half, before one of another time.
+    let taken = home.path().join("archives/taken.jsonl");
+    let text = fs::read_to_string(&taken).unwrap();
+    fs::write(&taken, format!("\u{0}\u{0}\n{text}{}", &text[..40])).unwrap();
+    // The archives alone are whole.
+    let (folder, journal) = open(home.path());
+    assert_eq!(folder.store().verify(&journal.look(Look::archives).unwrap(), &Cancel::default()).unwrap(), []);
+    let page = [job(1, 1), job(2, 0), job(3, 0)];
+    journal.step(|step| step.list_page(JOB, &page, None, at(0))).unwrap();
+    let have = journal.look(|look| look.in_state("have", 10)).unwrap();
+    assert_eq!(have.iter().map(|item| item.id.as_str()).collect::<Vec<_>>(), ["3", "1"]);
+    let (lines, whole) = (text.lines().count(), |line: &&str| serde_json::from_str::<serde_json::Value>(line).is_ok());
+    pull(&folder, &journal, &job(4, 0), "one more");
+    assert_eq!(fs::read_to_string(&taken).unwrap().lines().filter(whole).count(), lines + 1);
+    // What was in quarantine is asked for again: another version of headland may read it.
+    assert_eq!(journal.look(|look| look.unasked(10)).unwrap().len(), 1);
+    assert_eq!(journal.look(Look::summary).unwrap().archives, 3);
+}
+
+#[test]
+fn a_journal_that_is_damaged_inside_is_told_by_its_check() {
+    let home = place();
+    live(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
+    let (folder, journal) = open(home.path());
+    journal.look(Look::check).unwrap();
+    drop((journal, folder));
+    let path = home.path().join("journal.sqlite");
+    let mut bytes = fs::read(&path).unwrap();
+    for page in bytes.chunks_mut(4_096).skip(2).step_by(3) {
+        page[..64].fill(0xff);
+    }
+    fs::write(&path, &bytes).unwrap();
+    let folder = Folder::open(home.path(), false).unwrap();
+    let error = Journal::open(&folder, None).and_then(|journal| journal.look(Look::check)).unwrap_err();
+    assert!(error.to_string().contains("damaged"), "{error}");
+}
+
+#[test]
+fn archives_that_are_damaged_missing_or_nobodys_are_found_and_fetched_again() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    let [a, b, _] = [1, 2, 3].map(|id| pull(&folder, &journal, &job(id, 0), &format!("file {id}")));
+    let store = folder.store();
+    let damaged = store.path_of(&a.sha256).unwrap();
+    fs::remove_file(&damaged).unwrap();
+    fs::write(&damaged, content("file 1 with a flipped bit")).unwrap();
+    fs::remove_file(store.path_of(&b.sha256).unwrap()).unwrap();
+    let stray = folder.path().join("archives/zz");
+    fs::create_dir(&stray).unwrap();
+    fs::write(stray.join("stray.zip"), "?").unwrap();
+    let check = || store.verify(&journal.look(Look::archives).unwrap(), &Cancel::default()).unwrap();
+    let found = check();
+    let mut troubles: Vec<_> = found.iter().map(|finding| finding.trouble).collect();
+    troubles.sort_by_key(|trouble| format!("{trouble:?}"));
+    assert_eq!(troubles, [Trouble::Damaged, Trouble::Extra, Trouble::Missing]);
+    assert!(found.iter().any(|finding| finding.to_string().contains("sync again")), "{found:?}");
+    assert_eq!(mend(&journal, &found, at(1)).unwrap(), 2);
+    let again: Vec<_> = journal.look(|look| look.unasked(10)).unwrap().into_iter().map(|item| item.id).collect();
+    assert_eq!(again, ["2", "1"]);
+    for (id, text) in [(1, "file 1"), (2, "file 2")] {
+        pull(&folder, &journal, &job(id, 0), text);
+    }
+    fs::remove_dir_all(stray).unwrap();
+    assert_eq!(check(), []);
+}
+
+/// Runs its last part as its own child without the rights of a superuser, who may write anywhere.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_may_not_be_written_is_read_and_says_so_to_a_writer() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    use std::os::unix::process::CommandExt as _;
+    const HOME: &str = "HEADLAND_TEST_READ_ONLY";
+    const NOBODY: u32 = 65_534;
+    if let Some(path) = std::env::var_os(HOME) {
+        let path = Path::new(&path);
+        let error = refused(path, true);
+        assert_eq!(error.kind(), Kind::File);
+        assert!(error.to_string().contains("give yourself the right to write"), "{error}");
+        let folder = Folder::open(path, false).unwrap();
+        let journal = Journal::open(&folder, Some("an account")).unwrap();
+        assert_eq!(journal.look(Look::wanted).unwrap().len(), 2);
+        assert_eq!(folder.current().unwrap().unwrap().number, 2);
+        // With the log of a run that was killed there would be more to read than may be read.
+        let killed = path.with_file_name("killed");
+        let error = refused(&killed, false);
+        assert!(error.to_string().contains("opened once where it can be written"), "{error}");
+        println!("\ndone");
+        return;
+    }
+    // Not in memory: the copy of the test itself is large.
+    let outer = tempfile::tempdir().unwrap();
+    fs::set_permissions(outer.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let home = outer.path().join("Höfe 100% #1?");
+    live(&home, Disk::default(), 3, &Seen::default()).unwrap();
+    let killed = outer.path().join("killed");
+    fs::create_dir(&killed).unwrap();
+    let (folder, journal) = open(&home);
+    journal.step(|step| step.count_call("lists")).unwrap();
+    for file in ["journal.sqlite", "journal.sqlite-wal"] {
+        fs::copy(home.join(file), killed.join(file)).unwrap();
+    }
+    drop((journal, folder));
+    for folder in [&home, &killed] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o555)).unwrap();
+    }
+    let test = outer.path().join("test");
+    fs::copy(std::env::current_exe().unwrap(), &test).unwrap();
+    let mut child = Command::new(&test);
+    let name = "folder::a_folder_that_may_not_be_written_is_read_and_says_so_to_a_writer";
+    child.args(["--exact", name, "--nocapture"]).env(HOME, &home).current_dir(outer.path());
+    if fs::metadata(outer.path()).unwrap().uid() == 0 {
+        child.uid(NOBODY).gid(NOBODY);
+    }
+    let output = child.output().unwrap();
+    for folder in [&home, &killed] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("done"), "{said}");
+}
+
+#[test]
+fn threads_take_in_what_others_let_go_and_lose_nothing() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    std::thread::scope(|scope| {
+        for thread in 0..4_u32 {
+            let (folder, journal) = (&folder, &journal);
+            scope.spawn(move || {
+                for version in 0..40 {
+                    // Each has one job that changes, and all change between the same few files.
+                    let text = format!("file {}", (version + thread) % 3);
+                    let archive = pull(folder, journal, &job(thread, version.into()), &text);
+                    let publish =
+                        |step: &Step<'_>| step.set_published(Published { generation: 1, revision: step.revision()? });
+                    journal.step(publish).unwrap();
+                    headland::mirror::drop_unused(folder, journal).unwrap();
+                    assert!(folder.store().path_of(&archive.sha256).is_some(), "job {thread}, version {version}");
+                }
+            });
+        }
+    });
+    let expected = journal.look(Look::archives).unwrap();
+    assert_eq!(folder.store().verify(&expected, &Cancel::default()).unwrap(), []);
+    assert_eq!(journal.look(Look::wanted).unwrap().len(), 4);
+}
+
+#[cfg(unix)]
+#[test]
+fn archives_are_read_only_and_identical_ones_are_kept_once() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    let one = pull(&folder, &journal, &job(1, 0), "the same");
+    let two = pull(&folder, &journal, &job(2, 0), "the same");
+    assert_eq!(one, two);
+    let path = folder.store().path_of(&one.sha256).unwrap();
+    assert!(fs::metadata(&path).unwrap().permissions().readonly());
+    assert_eq!(journal.look(Look::summary).unwrap().archives, 1);
+    assert_eq!(fs::read_dir(home.path().join("incoming")).unwrap().count(), 0);
+}

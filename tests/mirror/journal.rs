@@ -1,0 +1,305 @@
+//! What the journal knows: records and their files through every state, lists, cursors, counts.
+
+use std::time::Duration;
+
+use headland::mirror::{
+    Archive, Cursor, FileState, Folder, Item, ItemKind, Journal, Listed, Location, Look, Published, Reading, Relist,
+    Vanished, drop_unused, set_aside,
+};
+
+use crate::farm::{at, begin_relist, cart, content, job, open, place, pull};
+
+const JOB: ItemKind = ItemKind::Job;
+
+fn list(journal: &Journal, page: &[Listed], relist: Option<u64>) -> (u64, u64, u64) {
+    let found = journal.step(|step| step.list_page(JOB, page, relist, at(1))).unwrap();
+    (found.new, found.changed, found.unchanged)
+}
+
+fn item(journal: &Journal, id: &str) -> Item {
+    journal.look(|look| look.item(JOB, id)).unwrap().unwrap()
+}
+
+fn wanted(journal: &Journal) -> Vec<(String, String)> {
+    let wanted = journal.look(Look::wanted).unwrap();
+    wanted.into_iter().map(|wanted| (wanted.id, wanted.archive.sha256)).collect()
+}
+
+fn publish(folder: &Folder, journal: &Journal) -> u64 {
+    journal.step(|step| step.set_published(Published { generation: 1, revision: step.revision()? })).unwrap();
+    drop_unused(folder, journal).unwrap()
+}
+
+#[test]
+fn a_changed_record_begins_anew_and_keeps_its_old_archive_until_the_new_one_is_here() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    let first = pull(&folder, &journal, &job(1, 0), "first");
+    let changed = job(1, 1);
+    assert_eq!(list(&journal, &[changed.clone(), job(2, 0)], None), (1, 1, 0));
+    let now = item(&journal, "1");
+    assert_eq!((now.file, now.archive), (FileState::Unasked, Some(first.clone())));
+    assert_eq!(wanted(&journal), [("1".to_owned(), first.sha256.clone())]);
+    // A word about the version before comes too late.
+    let late = FileState::NoCoverage { reason: "No coverage available.".to_owned() };
+    let stamp = job(1, 0).stamp(JOB);
+    assert!(!journal.step(|step| step.set_file(JOB, "1", &stamp, &late, at(2))).unwrap());
+    assert!(!journal.step(|step| step.set_detail(JOB, "1", &stamp, "{}")).unwrap());
+    let second = pull(&folder, &journal, &changed, "second");
+    assert_ne!(first.sha256, second.sha256);
+    assert_eq!(wanted(&journal), [("1".to_owned(), second.sha256.clone())]);
+    // The old one stays until what replaces it is published.
+    assert_eq!(drop_unused(&folder, &journal).unwrap(), 0);
+    assert_eq!(publish(&folder, &journal), 1);
+    assert_eq!(
+        (folder.store().path_of(&first.sha256), journal.look(Look::archives).unwrap()),
+        (None, vec![second.sha256])
+    );
+}
+
+#[test]
+fn an_archive_that_cannot_be_read_goes_aside_and_the_one_before_it_stands() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    let first = pull(&folder, &journal, &job(1, 0), "first");
+    publish(&folder, &journal);
+    let second = pull(&folder, &journal, &job(1, 1), "second");
+    set_aside(&folder, &journal, &second.sha256, "its shp ends in record 7", at(3)).unwrap();
+    let now = item(&journal, "1");
+    let reason = "its shp ends in record 7".to_owned();
+    assert_eq!(now.file, FileState::Quarantined { sha256: second.sha256.clone(), reason });
+    assert_eq!(wanted(&journal), [("1".to_owned(), first.sha256.clone())]);
+    let aside = folder.store().quarantined(&second.sha256).unwrap();
+    assert_eq!(std::fs::read(aside).unwrap(), content("second"));
+    assert_eq!(publish(&folder, &journal), 0);
+    // It is not asked for again before the record changes.
+    assert_eq!(list(&journal, &[job(1, 1)], None), (0, 0, 1));
+    assert!(journal.look(|look| look.unasked(9)).unwrap().is_empty());
+    assert_eq!(list(&journal, &[job(1, 2)], None), (0, 1, 0));
+    assert_eq!(journal.look(|look| look.unasked(9)).unwrap().len(), 1);
+}
+
+#[test]
+fn what_comes_while_a_publication_goes_on_is_not_taken_for_published() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    let first = pull(&folder, &journal, &job(1, 0), "first");
+    let revision = journal.look(Look::revision).unwrap();
+    // The publication reads the first version; meanwhile the second one comes.
+    let second = pull(&folder, &journal, &job(1, 1), "second");
+    journal.step(|step| step.set_published(Published { generation: 1, revision })).unwrap();
+    assert_eq!(drop_unused(&folder, &journal).unwrap(), 0);
+    assert!(journal.look(Look::revision).unwrap() > revision, "there is something to publish");
+    set_aside(&folder, &journal, &second.sha256, "it cannot be read", at(3)).unwrap();
+    assert_eq!(wanted(&journal), [("1".to_owned(), first.sha256)]);
+}
+
+#[test]
+fn what_the_service_refused_is_not_asked_again_before_the_record_changes() {
+    let home = place();
+    let (_folder, journal) = open(home.path());
+    list(&journal, &[job(1, 0), job(2, 0)], None);
+    let failed = FileState::Failed {
+        reason: "Conversion utility returned a failed status".to_owned(),
+        status: Some("CONVERSION_STATUS_FAILED_CONVERT".to_owned()),
+    };
+    let states = [("1", FileState::NoCoverage { reason: "No coverage available.".to_owned() }), ("2", failed)];
+    for (id, state) in &states {
+        let stamp = item(&journal, id).stamp;
+        assert!(journal.step(|step| step.set_file(JOB, id, &stamp, state, at(2))).unwrap());
+        assert_eq!(item(&journal, id).file, *state);
+    }
+    assert_eq!(list(&journal, &[job(1, 0), job(2, 0)], None), (0, 0, 2));
+    assert!(journal.look(|look| look.unasked(9)).unwrap().is_empty());
+    assert_eq!(list(&journal, &[job(1, 1), job(2, 1)], None), (0, 2, 0));
+    assert_eq!(journal.look(|look| look.unasked(9)).unwrap().len(), 2);
+}
+
+#[test]
+fn conversions_are_ripe_when_their_stated_wait_is_over_and_not_before() {
+    let home = place();
+    let (_folder, journal) = open(home.path());
+    list(&journal, &[job(1, 0), job(2, 0), job(3, 0)], None);
+    for (id, wait) in [("1", 90), ("2", 30)] {
+        let stamp = item(&journal, id).stamp;
+        let state = FileState::Asked { ripe_at: at(wait) + Duration::from_micros(1), times: 1 };
+        journal.step(|step| step.set_file(JOB, id, &stamp, &state, at(0))).unwrap();
+        assert_eq!(item(&journal, id).file, state);
+    }
+    let ripe =
+        |now| journal.look(|look| look.ripe(at(now), 9)).unwrap().into_iter().map(|item| item.id).collect::<Vec<_>>();
+    assert_eq!(journal.look(Look::next_ripe).unwrap(), Some(at(30) + Duration::from_micros(1)));
+    assert!(ripe(30).is_empty());
+    assert_eq!(ripe(31), ["2"]);
+    assert_eq!(ripe(91), ["2", "1"]);
+}
+
+#[test]
+fn a_relist_finds_what_is_gone_and_what_is_back_goes_on_where_it_was() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    let archive = pull(&folder, &journal, &job(1, 0), "kept");
+    list(&journal, &[job(2, 0)], None);
+    let stamp = item(&journal, "2").stamp;
+    let asked = FileState::Asked { ripe_at: at(60), times: 2 };
+    journal.step(|step| step.set_file(JOB, "2", &stamp, &asked, at(0))).unwrap();
+
+    let relist = begin_relist(&journal);
+    list(&journal, &[job(3, 0)], Some(relist));
+    // The list was said to have two records and showed one: it moved, and nobody is called gone for that.
+    let end = |number, total| journal.step(|step| step.finish_relist(JOB, number, Some(total), at(5))).unwrap();
+    assert_eq!(end(relist, 2), Vanished::Unsure);
+    assert_eq!(wanted(&journal).len(), 1);
+    assert_eq!(end(relist, 1), Vanished::Gone(2));
+    journal.step(|step| step.set_relisted(at(5))).unwrap();
+    assert_eq!(journal.look(Look::relist).unwrap(), Relist { last_full_at: Some(at(5)), number: 1 });
+    assert_eq!((item(&journal, "1").file, item(&journal, "2").file), (FileState::Gone, FileState::Gone));
+    assert!(wanted(&journal).is_empty(), "its rows leave the dataset");
+    assert_eq!(publish(&folder, &journal), 0, "its archive stays");
+    // A conversion that was on its way when its record went.
+    journal.step(|step| step.set_file(JOB, "2", &stamp, &asked, at(6))).unwrap();
+    assert_eq!(item(&journal, "2").file, FileState::Gone);
+
+    let relist = begin_relist(&journal);
+    assert_eq!(list(&journal, &[job(1, 0), job(2, 0), job(3, 0)], Some(relist)), (0, 0, 3));
+    assert_eq!(end(relist, 3), Vanished::Gone(0));
+    assert_eq!((item(&journal, "1").file, item(&journal, "2").file), (FileState::Have(archive), asked));
+    assert_eq!(wanted(&journal).len(), 1);
+}
+
+#[test]
+fn of_grain_cart_files_of_one_name_the_highest_id_wins_by_number() {
+    let home = place();
+    let (_folder, journal) = open(home.path());
+    let list =
+        |page: &[Listed], relist| journal.step(|step| step.list_page(ItemKind::Cart, page, relist, at(0))).unwrap();
+    let cart_of = |id: &str| journal.look(|look| look.item(ItemKind::Cart, id)).unwrap().unwrap();
+    let have = |id: &str| {
+        let stamp = cart_of(id).stamp;
+        let archive = Archive { sha256: format!("{id:0>64}"), file_name: format!("{id}.grc"), bytes: 3 };
+        journal.step(|step| step.set_file(ItemKind::Cart, id, &stamp, &FileState::Have(archive), at(0))).unwrap()
+    };
+    list(&[cart(9, "a.grc"), cart(3, "b.grc")], None);
+    assert!(have("9"));
+    list(&[cart(10, "a.grc"), cart(9, "a.grc"), cart(2, "a.grc")], None);
+    let by = FileState::Superseded { by: "10".to_owned() };
+    assert_eq!((cart_of("9").file, cart_of("2").file), (by.clone(), by));
+    assert_eq!((cart_of("10").file, cart_of("3").file), (FileState::Unasked, FileState::Unasked));
+    assert_eq!(wanted(&journal).len(), 1, "the older upload stands until the newer is here");
+    assert!(!have("9"), "what is superseded is not asked for");
+    assert!(have("10"));
+    assert_eq!(wanted(&journal), [("10".to_owned(), format!("{:0>64}", 10))]);
+    // Where the newest is gone, the one before it counts again.
+    let relist = begin_relist(&journal);
+    list(&[cart(9, "a.grc"), cart(3, "b.grc")], Some(relist));
+    journal.step(|step| step.finish_relist(ItemKind::Cart, relist, Some(2), at(1))).unwrap();
+    assert_eq!((cart_of("10").file, cart_of("9").file), (FileState::Gone, FileState::Unasked));
+    // Ids that are no numbers tell nothing about age.
+    let odd = |id: &str| Listed { id: id.to_owned(), ..cart(0, "c.grc") };
+    list(&[odd("x-1"), odd("x-2")], None);
+    assert_eq!((cart_of("x-1").file, cart_of("x-2").file), (FileState::Unasked, FileState::Unasked));
+}
+
+#[test]
+fn locations_are_appended_without_repeats() {
+    let home = place();
+    let (_folder, journal) = open(home.path());
+    let spot = |device: &str, record: u32| Location {
+        device_kind: "Field Hub".to_owned(),
+        device_id: device.to_owned(),
+        record_id: record.to_string(),
+        time: Some(at(record.into())),
+        json: format!(r#"{{"Lat":49.5,"ID":{record}}}"#),
+    };
+    let add = |spots: &[Location]| journal.step(|step| step.add_locations(spots)).unwrap();
+    assert_eq!(add(&[spot("7", 1), spot("7", 2), spot("8", 1)]), 3);
+    assert_eq!(add(&[spot("7", 2), spot("7", 3)]), 1);
+    let (known, newest) = journal
+        .look(|look| Ok((look.knows_location("Field Hub", "7", "3")?, look.newest_location("Field Hub", "7")?)))
+        .unwrap();
+    assert_eq!((known, newest), (true, Some(at(3))));
+    let first = journal.look(|look| look.locations(0, 3)).unwrap();
+    let last = first.last().unwrap().0;
+    let rest = journal.look(|look| look.locations(last, 3)).unwrap();
+    let all: Vec<Location> = first.into_iter().chain(rest).map(|(_, spot)| spot).collect();
+    assert_eq!(all, [spot("7", 1), spot("7", 2), spot("8", 1), spot("7", 3)]);
+}
+
+#[test]
+fn records_keep_their_details_and_are_gone_when_a_whole_list_has_them_no_more() {
+    let home = place();
+    let (_folder, journal) = open(home.path());
+    let put =
+        |id: &str, json: &str, seen| journal.step(|step| step.put_record("field_hubs", id, json, seen, at(0))).unwrap();
+    assert!(put("1", "{}", 1) && put("2", "{}", 1));
+    journal.step(|step| step.set_record_detail("field_hubs", "1", r#"{"Make":"x"}"#, at(1))).unwrap();
+    assert_eq!(journal.look(|look| look.records_without_detail("field_hubs", 9)).unwrap(), ["2"]);
+    let before = journal.look(Look::revision).unwrap();
+    assert!(!put("1", "{}", 2));
+    assert_eq!(journal.look(Look::revision).unwrap(), before, "nothing that is published has changed");
+    let finish = |total| journal.step(|step| step.finish_records("field_hubs", 2, Some(total), at(2))).unwrap();
+    let gone =
+        || journal.look(|look| look.records("field_hubs")).unwrap().into_iter().filter_map(|hub| hub.gone_at).count();
+    finish(2);
+    assert_eq!(gone(), 0);
+    finish(1);
+    assert_eq!(gone(), 1);
+    let hubs = journal.look(|look| look.records("field_hubs")).unwrap();
+    assert_eq!(hubs[0].detail.as_deref(), Some(r#"{"Make":"x"}"#));
+}
+
+#[test]
+fn cursors_calls_and_numbers_are_kept() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    assert_eq!(journal.look(|look| look.cursor("job_data.list")).unwrap(), Cursor::default());
+    let cursor = Cursor {
+        newest_created: Some(at(7)),
+        newest_updated: None,
+        newest_id: Some("007".to_owned()),
+        read_at: Some(at(8)),
+        unfinished: Some(Reading { pages_done: 3, total_count: Some(4_711), began_at: at(6) }),
+    };
+    journal.step(|step| step.set_cursor("job_data.list", &cursor)).unwrap();
+    for (purpose, times) in [("lists", 2), ("files", 1)] {
+        (0..times).for_each(|_| journal.step(|step| step.count_call(purpose)).unwrap());
+    }
+    pull(&folder, &journal, &job(1, 0), "a file");
+    journal.step(|step| step.begin_run(at(9))).unwrap();
+    journal.step(|step| step.count_call("lists")).unwrap();
+    // A step that fails has done nothing.
+    let refused = journal.step(|step| {
+        step.count_call("lists")?;
+        step.list_page(JOB, &[job(5, 0)], None, at(0))?;
+        Err::<(), _>(headland::error::Error::new(headland::error::Kind::Decode, "half a page"))
+    });
+    assert_eq!(refused.unwrap_err().message(), "half a page");
+    drop((journal, folder));
+
+    let (_folder, journal) = open(home.path());
+    assert_eq!(journal.look(|look| look.cursor("job_data.list")).unwrap(), cursor);
+    let calls = journal.look(Look::calls).unwrap();
+    let counts: Vec<_> = calls.iter().map(|calls| (calls.purpose.as_str(), calls.this_run, calls.ever)).collect();
+    assert_eq!(counts, [("files", 0, 2), ("lists", 1, 3)]);
+    let summary = journal.look(Look::summary).unwrap();
+    assert_eq!((summary.items(JOB, "have"), summary.details_due(), summary.archives), (1, 1, 1));
+    assert_eq!(summary.bytes, content("a file").len() as u64);
+}
+
+#[test]
+fn people_can_read_the_journal_with_the_tools_of_sqlite() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    pull(&folder, &journal, &job(1, 0), "a file");
+    drop(journal);
+    let connection = rusqlite::Connection::open(home.path().join("journal.sqlite")).unwrap();
+    let row: (String, String, String, String, String) = connection
+        .query_row("SELECT kind, name, state, created, file_name FROM item", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+        })
+        .unwrap();
+    let words = ["job", "Süd 1.jdp", "have", "2026-11-18T11:06:41.000000Z", "a file.zip"].map(str::to_owned);
+    assert_eq!(<[String; 5]>::from(row), words);
+    let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+}

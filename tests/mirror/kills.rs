@@ -1,0 +1,164 @@
+//! Kills of real processes at random moments: what was finished is there, nothing half is seen, and the end is the same.
+
+use std::collections::HashSet;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use headland::mirror::{Disk, Folder, ItemKind, Journal, Operation, Watch};
+
+use crate::farm::place;
+use crate::life::{Seen, holds, live, shown};
+use crate::series::cases;
+use crate::vfs::{self, Fault};
+
+const LIFE: &str = "HEADLAND_TEST_MIRROR";
+/// At which step the process kills itself: `files 17`, `journal 4`.
+const MOMENT: &str = "HEADLAND_TEST_MIRROR_MOMENT";
+const JOBS: u32 = 12;
+
+/// Kills its process before the operation of that number.
+struct Killing {
+    at: usize,
+    count: AtomicUsize,
+}
+
+impl Watch for Killing {
+    fn before(&self, _: Operation, _: &Path) -> io::Result<()> {
+        if self.count.fetch_add(1, Ordering::Relaxed) == self.at { vfs::die() } else { Ok(()) }
+    }
+}
+
+/// Runs the life of a mirror in a process of its own, until its end or until it is killed, and gives what it said.
+fn run(path: &Path, kill_after: Option<Duration>) -> (String, bool) {
+    let test = "kills::a_process_that_is_killed_at_any_moment_has_finished_what_it_said";
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(LIFE, path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    if let Some(delay) = kill_after {
+        std::thread::sleep(delay);
+        child.kill().unwrap();
+    }
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    (said, child.wait().unwrap().success())
+}
+
+/// The stamps that follow a word.
+fn stamps<'a>(said: &'a str, word: &str) -> Vec<&'a str> {
+    said.lines().filter_map(|line| line.strip_prefix(word)?.strip_prefix(' ')).collect()
+}
+
+/// What the process said that it finished is finished.
+fn is_kept(path: &Path, said: &str) {
+    let folder = Folder::open(path, false).unwrap();
+    let journal = Journal::open(&folder, None).unwrap();
+    let (items, stage) = journal.look(|look| Ok((look.items(ItemKind::Job)?, look.about("stage")?))).unwrap();
+    for stamp in stamps(said, "took") {
+        // A record that has changed since has another stamp.
+        let kept = items.iter().find(|item| item.stamp == stamp).is_none_or(|item| {
+            item.archive.is_some() || matches!(item.file, headland::mirror::FileState::Quarantined { .. })
+        });
+        assert!(kept, "{stamp} in {items:?}");
+    }
+    let published = stamps(said, "published").last().map(|&stage| stage.to_owned());
+    assert!(stage >= published, "{published:?} was published, {stage:?} is known");
+}
+
+#[test]
+fn a_process_that_is_killed_at_any_moment_has_finished_what_it_said() {
+    if let Some(path) = std::env::var_os(LIFE) {
+        println!();
+        live(Path::new(&path), Disk::default(), JOBS, &Seen::default()).unwrap();
+        return;
+    }
+    let undisturbed = place();
+    let begun = Instant::now();
+    assert!(run(undisturbed.path(), None).1);
+    let whole_life = begun.elapsed();
+    let whole = shown(undisturbed.path());
+
+    let (mut kills, mut lives) = (0, 0);
+    while kills < cases(6) {
+        let home = place();
+        let (mut fetched, mut rounds) = (HashSet::new(), 0);
+        loop {
+            rounds += 1;
+            // Late rounds have little left to do, so that a life comes to its end.
+            let (said, ended) = run(home.path(), (rounds < 20).then(|| whole_life.mul_f64(fastrand::f64())));
+            for stamp in stamps(&said, "fetching") {
+                assert!(!fetched.contains(stamp), "{stamp} was fetched before");
+            }
+            fetched.extend(stamps(&said, "fetched").into_iter().map(str::to_owned));
+            holds(home.path());
+            if ended {
+                break;
+            }
+            kills += 1;
+            // Killed before its first step, it leaves no mirror yet.
+            if said.contains("fetching") {
+                is_kept(home.path(), &said);
+            }
+        }
+        assert_eq!(shown(home.path()), whole);
+        lives += 1;
+    }
+    println!("{kills} kills in {lives} lives");
+}
+
+/// As its own child it kills itself before the step that it was told.
+#[cfg(unix)]
+#[test]
+fn a_process_that_is_killed_at_each_single_step_goes_on_from_there() {
+    const FEW: u32 = 3;
+    if let (Some(path), Ok(moment)) = (std::env::var_os(LIFE), std::env::var(MOMENT)) {
+        println!();
+        let (what, at) = moment.split_once(' ').unwrap();
+        let at = at.parse().unwrap();
+        let disk = if what == "files" {
+            Disk::watched(Arc::new(Killing { at, count: AtomicUsize::new(0) }))
+        } else {
+            vfs::plan(Some((u32::try_from(at).unwrap(), Fault::Killed, false)));
+            Disk::default()
+        };
+        live(Path::new(&path), disk, FEW, &Seen::default()).unwrap();
+        return;
+    }
+    let home = place();
+    live(home.path(), Disk::default(), FEW, &Seen::default()).unwrap();
+    let whole = shown(home.path());
+    for what in ["files", "journal"] {
+        let mut at = 0;
+        loop {
+            let home = place();
+            let output = Command::new(std::env::current_exe().unwrap())
+                .args([
+                    "--exact",
+                    "kills::a_process_that_is_killed_at_each_single_step_goes_on_from_there",
+                    "--nocapture",
+                ])
+                .env(LIFE, home.path())
+                .env(MOMENT, format!("{what} {at}"))
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            holds(home.path());
+            let rest = Seen::default();
+            live(home.path(), Disk::default(), FEW, &rest).unwrap();
+            assert_eq!(shown(home.path()), whole, "{what} {at}");
+            let again: Vec<_> = stamps(&said, "fetched");
+            assert!(rest.fetched.borrow().iter().all(|stamp| !again.contains(&stamp.as_str())), "{what} {at}: {said}");
+            if output.status.success() {
+                break;
+            }
+            at += 1;
+        }
+        assert!(at > 60, "{what}: {at} steps");
+    }
+}

@@ -1,0 +1,171 @@
+//! A pull makes no call more than it must, and takes no longer than the windows make it.
+
+#![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use headland::limiter::Window;
+use headland::mirror::{ItemKind, Mirror, Options as MirrorOptions, Outcome, Progress};
+use headland::sandbox::Options;
+use headland::sandbox::fields::{Account, Job, account, small_jobs};
+
+use super::service::{Service, WINDOWS};
+
+/// A service with so many small jobs, of which every other one needs a conversion of one and a half minutes.
+pub(crate) fn many(jobs: u32) -> Options {
+    Options {
+        small_jobs: Some(jobs),
+        rate_limits: WINDOWS.to_vec(),
+        sliding: true,
+        conversion_time: Duration::from_secs(90),
+        ..Options::default()
+    }
+}
+
+/// The same without a limit: then time stands, but for conversions.
+pub(crate) fn unlimited(jobs: u32) -> Options {
+    Options { rate_limits: Vec::new(), ..many(jobs) }
+}
+
+pub(crate) async fn sync(mirror: &Mirror) -> Outcome {
+    mirror.sync(&Progress::default()).await.unwrap()
+}
+
+/// The jobs of such a service by their ids, those among them that can be added.
+pub(crate) fn jobs(account: &Account, count: u32) -> BTreeMap<String, Job> {
+    small_jobs(0, count, &account.computers).into_iter().map(|job| (job.id.clone(), job)).collect()
+}
+
+/// Calls that the files and details of these jobs take at least: a detail each, a first asking each, and for every
+/// conversion another one.
+fn calls_of<'a>(jobs: impl Iterator<Item = &'a Job>) -> usize {
+    jobs.map(|job| if job.ready_at_once { 2 } else { 3 }).sum()
+}
+
+/// Lists of the account: jobs, grain carts, computers, their locations, hubs with theirs, prescription maps.
+const LISTS: usize = 6;
+
+/// Lists of locations: three hubs, and the one computer that has no hub.
+const TRACKS: usize = 4;
+
+/// The least time that the windows allow so many calls.
+fn least(calls: usize) -> Duration {
+    Duration::from_secs(30 * (calls.div_ceil(15) as u64 - 1))
+}
+
+#[tokio::test(start_paused = true)]
+async fn five_hundred_jobs_and_then_ten_take_the_least_calls_and_the_least_time_4_1_8() {
+    let service = Service::start(many(500));
+    let account = account(0);
+    let mirror = service.mirror(&WINDOWS, MirrorOptions::default());
+    let plan = mirror.plan().await.unwrap();
+    let all = jobs(&account, 507);
+    let (old, fresh): (Vec<&Job>, Vec<&Job>) = all.values().partition(|job| !super::service::is_spare(&job.id, 500));
+    // Two days of reports every 30 seconds of three hubs, every five minutes of a computer.
+    let tracks = 3 * 6 + 1;
+    let carts: BTreeSet<&str> = account.carts.iter().map(|cart| cart.name.as_str()).collect();
+    let minimum = LISTS + account.computers.len() + tracks + account.maps.len() + carts.len();
+    let minimum = minimum + calls_of(old.iter().copied());
+    let (plan_least, plan_most) = plan.calls();
+    assert!((plan_least..=plan_most).contains(&(minimum as u64)), "{plan:?}, but it takes {minimum}");
+    assert_eq!((plan.new, plan.changed, plan.files), (500 + account.carts.len() as u64, 0, 500 + carts.len() as u64));
+    let outcome = sync(&mirror).await;
+    assert_eq!(service.count(), minimum, "{outcome:?}");
+    let refused: Vec<_> = service.since(0).into_iter().filter(|request| request.status != 200).collect();
+    assert!(
+        refused.len() == 1 && refused[0].path.starts_with("/fieldcomputers/"),
+        "a legacy device alone: {refused:?}"
+    );
+    let took = service.elapsed();
+    assert!(took <= least(minimum).mul_f64(1.05), "{took:?} for {minimum} calls");
+    let status = mirror.status().unwrap();
+    let have = |state: &str| -> u64 {
+        status.states.iter().filter(|of| of.kind == ItemKind::Job && of.state == state).map(|of| of.items).sum()
+    };
+    assert_eq!((have("have"), status.details_due, status.is_published), (500, 0, true));
+
+    let newest = old.iter().map(|job| job.created).max().unwrap();
+    let is_recent = |job: &&&Job| newest - job.created < chrono::TimeDelta::hours(40);
+    let changed: Vec<&Job> = old.iter().filter(is_recent).take(3).copied().collect();
+    assert_eq!(changed.len(), 3);
+    for job in &changed {
+        service.sandbox.change_job(&job.id).unwrap();
+    }
+    let added: BTreeSet<String> = (0..7).map(|_| service.sandbox.add_job().unwrap()).collect();
+    assert_eq!(added, fresh.iter().map(|job| job.id.clone()).collect());
+    let (before, begun) = (service.count(), service.elapsed());
+    service.wait(Duration::from_secs(60)).await;
+    let plan = mirror.plan().await.unwrap();
+    let minimum = LISTS + TRACKS + calls_of(fresh.iter().chain(&changed).copied());
+    let (plan_least, plan_most) = plan.calls();
+    assert!((plan_least..=plan_most).contains(&(minimum as u64)), "{plan:?}, but it takes {minimum}");
+    let outcome = sync(&mirror).await;
+    assert_eq!((outcome.new, outcome.changed), (7, 3));
+    assert_eq!(service.count() - before, minimum);
+    assert!(service.since(before).iter().all(|request| request.status == 200));
+    // The last file ripens a minute and a half after it was asked for.
+    let took = service.elapsed().saturating_sub(begun + Duration::from_secs(60));
+    assert!(took <= (least(minimum) + Duration::from_secs(90)).mul_f64(1.05), "{took:?} for {minimum} calls");
+    assert_eq!(mirror.status().unwrap().archives, 507 + carts.len() as u64, "old versions are let go");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_new_is_one_call_for_each_list_and_no_publication() {
+    let service = Service::start(unlimited(30));
+    let mirror = service.mirror(&[], MirrorOptions::default());
+    let first = sync(&mirror).await;
+    assert_eq!(first.generation, Some(1));
+    // Conversions took their time, in which hubs reported. From now on it stands.
+    let _hold = super::service::hold();
+    sync(&mirror).await;
+    let before = service.count();
+    let published = super::service::tree(&service.path().join("current"));
+    for _ in 0..3 {
+        let outcome = sync(&mirror).await;
+        assert_eq!((outcome.calls, outcome.generation, outcome.new), (LISTS as u64, None, 0));
+    }
+    assert_eq!(service.count() - before, 3 * LISTS);
+    assert_eq!(super::service::tree(&service.path().join("current")), published);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_is_not_paid_twice_and_an_offline_one_is_free() {
+    let service = Service::start(unlimited(10));
+    let mirror = service.mirror(&[], MirrorOptions::default());
+    let plan = mirror.plan().await.unwrap();
+    let read = service.count();
+    let again = mirror.plan().await.unwrap();
+    assert_eq!(service.count(), read, "the lists of the round are known");
+    assert_eq!((again.new, again.files, again.calls_left()), (plan.new, plan.files, plan.calls_left()));
+    let offline = mirror.plan_offline().unwrap();
+    assert_eq!((service.count(), offline.asked, offline.details.least), (read, plan.asked, plan.details.least));
+    assert!(plan.to_string().contains(" calls"), "{plan}");
+    sync(&mirror).await;
+    let lists = service.since(read).iter().filter(|request| request.path == "/jobdata").count();
+    assert_eq!(lists, 0, "the sync that follows does not list again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn conversions_are_asked_for_first_and_no_slot_waits_for_them_4_4() {
+    let windows = [Window { calls: 10, period: Duration::from_secs(10) }];
+    let service = Service::start(Options { conversion_time: Duration::from_secs(300), ..unlimited(60) });
+    let mirror = service.mirror(&windows, MirrorOptions { locations: false, ..MirrorOptions::default() });
+    sync(&mirror).await;
+    let requests = service.since(0);
+    let files: Vec<usize> = (0..requests.len()).filter(|at| super::service::is_file(&requests[*at])).collect();
+    let details: Vec<usize> =
+        (0..requests.len()).filter(|at| requests[*at].path.starts_with("/jobdata/") && !files.contains(at)).collect();
+    let mut asked = BTreeMap::<&str, Vec<usize>>::new();
+    for at in &files {
+        asked.entry(&requests[*at].path).or_default().push(*at);
+    }
+    let first: Vec<usize> = asked.values().map(|times| times[0]).collect();
+    assert!(first.iter().max() < details.iter().min(), "all are asked for before the first detail");
+    for times in asked.values().filter(|times| times.len() > 1) {
+        let wait = requests[times[1]].at - requests[times[0]].at;
+        assert!(times.len() == 2 && wait >= chrono::TimeDelta::seconds(300), "{wait} for {times:?}");
+    }
+    // Nothing is left but the last to ripen: those were asked for in the seventh window and come five minutes later.
+    assert!(service.elapsed() <= Duration::from_secs(80 + 300 + 30), "{:?}", service.elapsed());
+}
