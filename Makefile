@@ -9,8 +9,11 @@ RUST := $(shell find src -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
 SOURCES := $(RUST) $(shell find python/headland -name '*.py')
 ARCHIVES ?=
 OUT ?= demo
+# The race of readers also runs on real archives where there are some, in a folder that has them under `ag`.
+RACE := $(addprefix --corpus ,$(wildcard ../shared/corpus))
+SECONDS ?= 300
 
-.PHONY: help demo test test-rust test-python check check-rust check-python docs bench soak generate clean
+.PHONY: help demo test test-rust test-python check check-rust check-python docs bench soak fuzz generate clean
 
 help: ## Say what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -42,16 +45,29 @@ check-python: $(VENV)/.developed
 docs: $(VENV)/.developed ## Build the reference pages into python/docs/_build; every warning is an error.
 	$(BIN)/sphinx-build -W --keep-going -n -q python/docs python/docs/_build
 
-bench: $(VENV)/.developed ## Timed bars; exits non-zero when one is missed.
-	cargo bench --locked --bench core -- --quick
-	$(BIN)/python benches/bars.py
-	$(BIN)/python benches/calls.py
-	$(BIN)/python benches/limits.py
-	$(BIN)/python benches/lists.py
+# duckdb reads shapefiles by an extension that wants a duckdb of its own version, so the two stand aside from the others.
+bench: $(VENV)/.developed ## Timed bars, all of them; exits non-zero when one is missed.
+	$(BIN)/pip install --disable-pip-version-check --quiet --upgrade --target target/bench/duckdb duckdb-extension-spatial
+	@missed=0; \
+	PYTHONPATH=target/bench/duckdb $(BIN)/python benches/archives.py --data target/bench $(RACE) \
+		--markdown benches/archives.md || missed=1; \
+	HEADLAND_ARCHIVE=target/bench/points_100000.zip cargo bench --locked --bench core -- --quick || missed=1; \
+	for bars in bars calls limits lists pulling workers; do $(BIN)/python benches/$$bars.py || missed=1; done; \
+	exit $$missed
 
 soak: $(VENV)/.developed ## The long series: as in the tests, with more rounds.
 	HEADLAND_SERIES=50 PROPTEST_CASES=10000 cargo test --locked --release
 	HEADLAND_SERIES=50 $(BIN)/python -m pytest --timeout 1200
+
+# Nightly Rust and cargo-fuzz are asked for by name, since nothing else here needs them.
+fuzz: ## Random archives without end: SECONDS for each target (needs nightly Rust and cargo-fuzz).
+	@rustup run nightly rustc --version >/dev/null 2>&1 || { echo "make fuzz needs: rustup toolchain install nightly"; exit 1; }
+	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz needs: cargo install cargo-fuzz"; exit 1; }
+	cd tests/fuzz && CARGO_TARGET_DIR=$(CURDIR)/target/fuzz cargo +nightly run --quiet --bin seeds
+	for target in zip_walk shp dbf prj_cpg grc fmis; do \
+		cargo +nightly fuzz run --fuzz-dir tests/fuzz --target-dir $(CURDIR)/target/fuzz -s none $$target -- \
+			-max_total_time=$(SECONDS) -timeout=2 -rss_limit_mb=1024 || exit 1; \
+	done
 
 generate: ## Write the files that are made from the table.
 	HEADLAND_GENERATE=1 cargo test --locked --quiet --test generated

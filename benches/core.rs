@@ -1,13 +1,15 @@
-//! What the core spends where: signing a request, decoding a page, reading an archive of points and one of polygons.
+//! What the core spends where: signing a request, decoding a page, inflating archives and reading them.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a bench stops where its own set-up fails")]
 
 use std::hint::black_box;
+use std::sync::LazyLock;
+use std::time::Instant;
 
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use headland::api::{Returns, row};
-use headland::archive::{Options, Source};
+use headland::archive::{self, Options, Set, Source};
 use headland::layer;
 use headland::sandbox::fields::account;
 use headland::signing::{Signed, SigningKey};
@@ -43,20 +45,88 @@ fn page(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn archives(criterion: &mut Criterion) {
+/// What the zip of `HEADLAND_ARCHIVE` is called here.
+const GIVEN: &str = "the archive";
+
+/// So many times the CPU time of inflating alone may the reading of that zip take.
+const MOST: f64 = 1.7;
+
+/// What is read: a job of points and one of polygons, and the zip that `HEADLAND_ARCHIVE` names.
+fn sources() -> Vec<(String, Source)> {
     let account = account(0);
-    let mut group = criterion.benchmark_group("read");
+    let mut sources = Vec::new();
     for (name, wanted) in [("points", "Yield"), ("polygons", "Sprayer")] {
         let job = account.jobs.iter().find(|job| job.sub_type == wanted && job.truth().is_ok()).unwrap();
-        let truth = job.truth().unwrap();
         let archive = Bytes::from(job.shapefile_zip().unwrap());
-        let options = Options { layer: Some(truth.layer.clone()), ..Options::default() };
-        group.throughput(Throughput::Elements(truth.rows));
-        group.bench_function(format!("{} {name}", truth.rows), |bencher| {
-            bencher.iter(|| layer::read(&Source::Bytes(archive.clone()), &options).unwrap());
-        });
+        sources.push((format!("{} {name}", job.truth().unwrap().rows), Source::Bytes(archive)));
+    }
+    if let Some(path) = std::env::var_os("HEADLAND_ARCHIVE") {
+        sources.push((GIVEN.to_owned(), Source::Bytes(Bytes::from(std::fs::read(path).unwrap()))));
+    }
+    sources
+}
+
+/// Inflates the members that reading needs, checksums on, and looks at nothing.
+fn inflate(source: &Source) {
+    let (sets, _) = archive::sets(source, &Options::default()).unwrap();
+    let set = Set::choose(sets, None, source).unwrap();
+    for member in [&set.shp, &set.shx, &set.dbf].into_iter().flatten() {
+        let mut window = member.window(256 * 1024).unwrap();
+        loop {
+            let count = black_box(window.fill(1).unwrap()).len();
+            if count == 0 {
+                break;
+            }
+            window.consume(count);
+        }
+        window.finish().unwrap();
+    }
+}
+
+fn read(source: &Source) {
+    let options = Options { threads: Some(1), ..Options::default() };
+    black_box(layer::read(source, &options).unwrap());
+}
+
+fn archives(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("archive");
+    for (name, source) in sources() {
+        group.bench_function(format!("inflate {name}"), |bencher| bencher.iter(|| inflate(&source)));
+        group.bench_function(format!("read {name}"), |bencher| bencher.iter(|| read(&source)));
     }
     group.finish();
+    for (name, source) in sources() {
+        let ratio = ratio(&source);
+        println!("archive: reading {name} takes {ratio:.2} times the CPU time of inflating alone");
+        if name == GIVEN && ratio > MOST {
+            println!("MISS  it may take at most {MOST} times");
+            std::process::exit(1);
+        }
+    }
+}
+
+/// How many times as long reading takes as inflating: the median of rounds in which one follows the other.
+fn ratio(source: &Source) -> f64 {
+    let round = |work: fn(&Source)| {
+        let start = cpu_time();
+        let mut times = 0_u32;
+        while times == 0 || cpu_time() - start < 0.05 {
+            work(source);
+            times += 1;
+        }
+        (cpu_time() - start) / f64::from(times)
+    };
+    let mut ratios: Vec<f64> = (0..15).map(|_| round(read) / round(inflate)).collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios[ratios.len() / 2]
+}
+
+/// How many seconds this thread was on a processor, as Linux tells; elsewhere how many it has been.
+fn cpu_time() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 
 criterion_group!(benches, signing, page, archives);

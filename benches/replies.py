@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 PAGES = 1_000
 SMALL_PAGE = 10
 LARGE_PAGE = 1_000
+LARGE_PAGES = 100
 
 ACCESS_KEY = {
     "AccessKey": "6c1b2f9e-0d53-4a7e-9f0a-2f6f2f1d7b11",
@@ -44,24 +45,25 @@ def jobs(page: int, size: int, pages: int) -> bytes:
     return index("JobData", items, page, size, pages)
 
 
-def locations(size: int) -> bytes:
-    """Give the only page of a list of locations."""
+def locations(page: int, size: int, pages: int) -> bytes:
+    """Give one page of a list of locations, newest first."""
+    first = page * size
     items = [
         {
-            "ID": str(9_000_000_000 + number),
+            "ID": str(9_000_000_000 - 64 * number),
             "DeviceId": "8140",
             "SubType": "Field Hub",
-            "Lat": 41.5 + number / 7_919,
-            "Lon": -93.25 - number / 7_907,
+            "Lat": round(41.5 + number % 7_919 / 79_190, 6),
+            "Lon": round(-93.25 - number % 7_907 / 79_070, 6),
             "Alt": 250 + number % 40,
             "Speed": number % 23,
             "Direction": number % 360,
             "Valid": True,
             "GPSDateTime": f"2026-09-{1 + number % 28:02}T{number % 24:02}:{number % 60:02}:{number % 59:02}Z",
         }
-        for number in range(size)
+        for number in range(first, first + size)
     ]
-    return index("DeviceLocation", items, 0, size, 1)
+    return index("DeviceLocation", items, page, size, pages)
 
 
 def index(kind: str, items: list[dict[str, object]], page: int, size: int, pages: int) -> bytes:
@@ -83,10 +85,15 @@ def replies() -> dict[bytes, bytes]:
     bodies = {"/accesskey": json.dumps(ACCESS_KEY, separators=(",", ":")).encode()}
     for page in range(PAGES):
         bodies[f"/jobdata?pageSize={SMALL_PAGE}&page={page}"] = jobs(page, SMALL_PAGE, PAGES)
-    # A look at the first record alone, by which a client sees whether the list has moved.
+    # A look at the first record alone, here and below, by which a client sees whether a list has moved.
     bodies["/jobdata?pageSize=1&page=0"] = jobs(0, 1, PAGES * SMALL_PAGE)
     bodies[f"/jobdata?pageSize={LARGE_PAGE}&page=0"] = jobs(0, LARGE_PAGE, 1)
-    bodies[f"/fieldcomputers/8140/locations?pageSize={LARGE_PAGE}&page=0"] = locations(LARGE_PAGE)
+    bodies[f"/fieldcomputers/8140/locations?pageSize={LARGE_PAGE}&page=0"] = locations(0, LARGE_PAGE, 1)
+    for page in range(LARGE_PAGES):
+        bodies[f"/fieldhubs/8140/locations?pageSize={LARGE_PAGE}&page={page}"] = locations(
+            page, LARGE_PAGE, LARGE_PAGES
+        )
+    bodies["/fieldhubs/8140/locations?pageSize=1&page=0"] = locations(0, 1, LARGE_PAGES * LARGE_PAGE)
     head = (
         "HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT\r\nContent-Type: application/json\r\nContent-Length: "
     )
