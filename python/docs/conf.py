@@ -17,7 +17,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"headland {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-html_sidebars = {page: [] for page in ("getting_started", "archives", "sandbox", "command_line")}
+html_sidebars = {page: [] for page in ("getting_started", "archives", "mirror", "sandbox", "command_line")}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
@@ -35,11 +35,16 @@ napoleon_numpy_docstring = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 
+# `bytes` is a type, and what several records call a number: Sphinx takes the one for any of the others.
+suppress_warnings = ["ref.python"]
+
 # Types of the standard library and of packages that users may have: without the network there are no pages to link.
 nitpick_ignore_regex = [
     ("py:class", r"(typing|collections\.abc|datetime|pathlib|os|argparse)\..*"),
-    ("py:class", r"(geopandas|pyarrow|gpd|pa|dt)\..*"),
-    ("py:class", r"(headland\.pages\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token)"),
+    ("py:class", r"(geopandas|dask_geopandas|duckdb|pyarrow|gpd|pa|dt)\..*"),
+    ("py:exc", r"duckdb\..*"),
+    ("py:class", r"(headland\.mirror\.reading\.Reading|Reading)"),
+    ("py:class", r"(headland\.pages\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName)"),
 ]
 
 
@@ -52,9 +57,17 @@ NOT_MADE_BY_USERS = {
     "Faults",
     "Finding",
     "Layer",
+    "LayerReader",
     "LocationPages",
+    "Outcome",
     "Pages",
+    "Plan",
+    "Publication",
+    "Status",
+    "Stock",
     "Table",
+    "Unavailable",
+    "Verification",
 }
 
 
@@ -70,7 +83,14 @@ def by_public_name(app, env, node, content):
     """Resolve a name by where users find it: `headland.Pages` for `headland.pages.Pages`."""
     domain = env.domains["py"]
     name = node.get("reftarget", "").rpartition(".")[2]
-    known = next((full for full in (f"headland.{name}", f"headland.records.{name}") if full in domain.objects), None)
+    known = next(
+        (
+            full
+            for full in (f"headland.{name}", f"headland.mirror.{name}", f"headland.records.{name}")
+            if full in domain.objects
+        ),
+        None,
+    )
     if node.get("refdomain") != "py" or known is None:
         return None
     return domain.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], known, node, content)
