@@ -55,8 +55,8 @@ bench: $(VENV)/.developed ## Timed bars, all of them; exits non-zero when one is
 	for bars in bars calls limits lists pulling workers; do $(BIN)/python benches/$$bars.py || missed=1; done; \
 	exit $$missed
 
-soak: $(VENV)/.developed ## The long series: as in the tests, with more rounds.
-	HEADLAND_SERIES=50 PROPTEST_CASES=10000 cargo test --locked --release
+soak: $(VENV)/.developed ## The long series: as in the tests, with more rounds and other random cases each time.
+	HEADLAND_SERIES=50 PROPTEST_CASES=10000 PROPTEST_RNG_SEED=$$(date +%s) cargo test --locked --release
 	HEADLAND_SERIES=50 $(BIN)/python -m pytest --timeout 1200
 
 # Nightly Rust and cargo-fuzz are asked for by name, since nothing else here needs them.

@@ -30,8 +30,9 @@ impl Inflow {
     pub(super) fn new(member: &Member) -> Result<Self> {
         let (store, offset, left, unpacker) = match member.body() {
             Body::Plain { store, offset, .. } => (store, *offset, member.size(), None),
-            Body::Packed { store, offset, packed, method, .. } => {
-                (store, *offset, *packed, Some(Unpacker::new(*method)))
+            Body::Packed { store, offset, packed, method, is_strict, .. } => {
+                let unpacker = if *is_strict { Unpacker::quick(*method) } else { Unpacker::careful(*method) };
+                (store, *offset, *packed, Some(unpacker))
             }
             Body::Refused(reason) => return Err(member.fault(reason.clone())),
         };
@@ -139,10 +140,10 @@ impl Inflow {
 
     /// Comes to where it is once more, with the unpacker that has the last word.
     fn start_again(&mut self) -> Result<()> {
-        if let Body::Packed { offset, packed, .. } = self.member.body() {
+        if let Body::Packed { offset, packed, method, .. } = self.member.body() {
             (self.offset, self.left) = (*offset, *packed);
+            self.unpacker = Some(Unpacker::careful(*method));
         }
-        self.unpacker = Some(Unpacker::careful());
         self.input.clear();
         self.taken = 0;
         let until = std::mem::take(&mut self.given);

@@ -64,11 +64,7 @@ impl fmt::Debug for Stream {
 impl Stream {
     fn new(method: Method) -> Self {
         // Where the data end, or how far they go, has to be known to the byte.
-        let unpacker = match method {
-            Method::Deflate => Unpacker::careful(),
-            Method::Deflate64 => Unpacker::new(method),
-        };
-        Self { unpacker, input: Vec::new(), at: 0, taken: 0, given: 0, ending: None }
+        Self { unpacker: Unpacker::careful(method), input: Vec::new(), at: 0, taken: 0, given: 0, ending: None }
     }
 
     /// Inflates some bytes into `room`, which is not empty; none only at the end.
