@@ -15,7 +15,7 @@ from headland.settings import NAMES, PREFIX
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Series are short and the same for a commit in CI, and `HEADLAND_SERIES` times as long and other each time in `make soak`.
+# Series are short in CI, where a commit meets the same cases each time, and `HEADLAND_SERIES` times as long in a soak.
 SERIES = int(os.environ.get("HEADLAND_SERIES", "1"))
 settings.register_profile("series", max_examples=100 * SERIES, deadline=None, derandomize=SERIES == 1)
 settings.load_profile("series")
