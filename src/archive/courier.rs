@@ -4,7 +4,6 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_
 use std::thread::{self, JoinHandle};
 
 use super::inflow::Inflow;
-use super::unpack::HISTORY;
 use crate::error::Result;
 
 /// The most bytes of a member in one block. Waking the reader takes the thread that unpacks as long as some thousand
@@ -39,16 +38,14 @@ pub(super) struct Courier {
 }
 
 impl Courier {
-    /// Moves the rest of `inflow` to a thread of its own, with what it gave last, or gives it back where the system has no
-    /// thread to spare.
-    pub(super) fn start(inflow: Inflow, history: &[u8]) -> std::result::Result<Self, Box<Inflow>> {
-        let history = history.to_vec();
+    /// Moves the rest of `inflow` to a thread of its own, or gives it back where the system has no thread to spare.
+    pub(super) fn start(inflow: Inflow) -> std::result::Result<Self, Box<Inflow>> {
         let (hand_over, work) = sync_channel::<Box<Inflow>>(1);
         let (filled, arriving) = sync_channel(BLOCKS);
         let (emptied, returning) = channel();
         let worker = thread::Builder::new().name("headland-unpack".to_owned()).spawn(move || {
             if let Ok(inflow) = work.recv() {
-                carry(*inflow, history, &filled, &returning);
+                carry(*inflow, &filled, &returning);
             }
         });
         let inflow = Box::new(inflow);
@@ -107,7 +104,7 @@ impl Drop for Courier {
 }
 
 /// The work of the thread: fills one block after the other until the member or its reader ends.
-fn carry(mut inflow: Inflow, mut history: Vec<u8>, filled: &SyncSender<Parcel>, returning: &Receiver<Vec<u8>>) {
+fn carry(mut inflow: Inflow, filled: &SyncSender<Parcel>, returning: &Receiver<Vec<u8>>) {
     let size = usize::try_from(inflow.size() / SHARES).unwrap_or(BLOCK).clamp(SMALLEST, BLOCK);
     let mut made = 0;
     loop {
@@ -123,20 +120,13 @@ fn carry(mut inflow: Inflow, mut history: Vec<u8>, filled: &SyncSender<Parcel>, 
             }
             Err(TryRecvError::Disconnected) => return,
         };
-        // The reader writes into the headroom of the block before, so what may be repeated is kept aside.
-        let begin = HEADROOM.saturating_sub(history.len());
-        if let Some(place) = block.get_mut(begin..HEADROOM).filter(|place| place.len() == history.len()) {
-            place.copy_from_slice(&history);
-        }
         let (mut end, mut outcome) = (HEADROOM, Ok(()));
         while !inflow.has_ended() && outcome.is_ok() && end < block.len() {
-            let (given, result) = inflow.give(&mut block, end);
+            let (given, result) = inflow.give(block.get_mut(end..).unwrap_or_default());
             end = end.saturating_add(given);
             outcome = result;
         }
         let count = end.saturating_sub(HEADROOM);
-        history.clear();
-        history.extend_from_slice(block.get(end.saturating_sub(HISTORY).max(begin)..end).unwrap_or_default());
         let is_last = inflow.has_ended();
         if filled.send(Parcel { block, count, is_last, outcome }).is_err() || is_last {
             return;
@@ -181,8 +171,7 @@ mod tests {
 
     fn window(at: u64, then: fn() -> io::Result<usize>) -> Window {
         let (packed, method) = (u64::from(u32::MAX), Method::Deflate);
-        let body =
-            Body::Packed { store: Arc::new(Odd { at, then }), offset: 0, packed, crc: 0, method, is_strict: true };
+        let body = Body::Packed { store: Arc::new(Odd { at, then }), offset: 0, packed, crc: 0, method };
         let mut window = Member::new("odd.dbf".to_owned(), u64::from(u32::MAX), body).window(1024).unwrap();
         window.hand_over();
         assert!(window.is_handed_over());

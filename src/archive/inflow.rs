@@ -30,9 +30,8 @@ impl Inflow {
     pub(super) fn new(member: &Member) -> Result<Self> {
         let (store, offset, left, unpacker) = match member.body() {
             Body::Plain { store, offset, .. } => (store, *offset, member.size(), None),
-            Body::Packed { store, offset, packed, method, is_strict, .. } => {
-                let unpacker = if *is_strict { Unpacker::quick(*method) } else { Unpacker::careful(*method) };
-                (store, *offset, *packed, Some(unpacker))
+            Body::Packed { store, offset, packed, method, .. } => {
+                (store, *offset, *packed, Some(Unpacker::new(*method)))
             }
             Body::Refused(reason) => return Err(member.fault(reason.clone())),
         };
@@ -64,12 +63,11 @@ impl Inflow {
         self.ended
     }
 
-    /// Writes some bytes to `buffer` from `at` on, which is not its end: how many, and what is wrong behind them. Before
-    /// `at` stands what was given last, as much as `HISTORY` says.
-    pub(super) fn give(&mut self, buffer: &mut [u8], at: usize) -> (usize, Result<()>) {
+    /// Writes some bytes into `room`, which is not empty: how many, and what is wrong behind them.
+    pub(super) fn give(&mut self, room: &mut [u8]) -> (usize, Result<()>) {
         let (count, outcome) = match self.unpacker {
-            None => self.copy(buffer.get_mut(at..).unwrap_or_default()),
-            Some(_) => self.unpack(buffer, at),
+            None => self.copy(room),
+            Some(_) => self.unpack(room),
         };
         // Bytes beyond the declared size are counted, which is a fault, and given to nobody.
         let rest = usize::try_from(self.member.size().saturating_sub(self.given)).unwrap_or(usize::MAX);
@@ -95,7 +93,7 @@ impl Inflow {
         }
     }
 
-    fn unpack(&mut self, buffer: &mut [u8], at: usize) -> (usize, Result<()>) {
+    fn unpack(&mut self, room: &mut [u8]) -> (usize, Result<()>) {
         let Some(unpacker) = &mut self.unpacker else { return (0, Ok(())) };
         let most = usize::try_from(self.left).unwrap_or(usize::MAX);
         let memory = self.store.in_memory().map(|all| {
@@ -116,12 +114,7 @@ impl Inflow {
             }
             self.input.get(self.taken..).unwrap_or_default()
         };
-        let Some(Step { taken, given, ended, damage }) = unpacker.step(input, buffer, at) else {
-            return match self.start_again() {
-                Ok(()) if !self.ended => self.unpack(buffer, at),
-                outcome => (0, outcome),
-            };
-        };
+        let Step { taken, given, ended, damage } = unpacker.step(input, room);
         self.taken = self.taken.saturating_add(taken).min(self.input.len());
         self.offset = self.offset.saturating_add(taken as u64);
         self.left = self.left.saturating_sub(taken as u64);
@@ -136,25 +129,6 @@ impl Inflow {
             Ok(())
         };
         (given, outcome)
-    }
-
-    /// Comes to where it is once more, with the unpacker that has the last word.
-    fn start_again(&mut self) -> Result<()> {
-        if let Body::Packed { offset, packed, method, .. } = self.member.body() {
-            (self.offset, self.left) = (*offset, *packed);
-            self.unpacker = Some(Unpacker::careful(*method));
-        }
-        self.input.clear();
-        self.taken = 0;
-        let until = std::mem::take(&mut self.given);
-        let mut scratch = vec![0; INPUT];
-        while self.given < until && !self.ended {
-            let rest = usize::try_from(until.saturating_sub(self.given)).unwrap_or(usize::MAX);
-            let (count, outcome) = self.unpack(scratch.get_mut(..rest.min(INPUT)).unwrap_or_default(), 0);
-            outcome?;
-            self.given = self.given.saturating_add(count as u64);
-        }
-        Ok(())
     }
 
     fn short(&self) -> Error {

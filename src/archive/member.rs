@@ -20,8 +20,8 @@ pub struct Member {
 pub(super) enum Body {
     /// Bytes as they are; the checksum is known inside zips.
     Plain { store: Arc<dyn ReadAt>, offset: u64, crc: Option<u32> },
-    /// Bytes compressed by a method of zips; where reading is not strict, what stands before a fault counts.
-    Packed { store: Arc<dyn ReadAt>, offset: u64, packed: u64, crc: u32, method: Method, is_strict: bool },
+    /// Bytes compressed by a method of zips.
+    Packed { store: Arc<dyn ReadAt>, offset: u64, packed: u64, crc: u32, method: Method },
     /// Bytes that cannot be had, and why.
     Refused(String),
 }

@@ -1,11 +1,7 @@
 //! How compressed members are unpacked, step by step: the one place that knows the methods of zips.
 
 use deflate64::InflaterManaged;
-use fdeflate::Decompressor;
 use flate2::{Decompress, FlushDecompress, Status};
-
-/// How far back deflate repeats what it gave: so many bytes have to stand before those that come next.
-pub(super) const HISTORY: usize = 32 * 1024;
 
 /// A method of compression that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,19 +32,8 @@ impl Method {
 
 /// A stream that is being unpacked.
 pub(super) enum Unpacker {
-    Quick(Box<Quick>),
-    Careful(Decompress),
+    Deflate(Decompress),
     Deflate64(Box<InflaterManaged>),
-}
-
-/// Deflate by fdeflate, which takes four fifths of the time of zlib-rs for digits.
-///
-/// It does not tell how far it came before a fault, nor what follows the end of a stream, and takes two codes that stand
-/// for nothing for the end of a block. So it is trusted where a stream ends exactly with its data and the checksum of
-/// the zip agrees; in all other cases zlib-rs has the last word.
-pub(super) struct Quick {
-    stream: Decompressor,
-    given: usize,
 }
 
 /// What one step did: bytes taken, bytes given, whether the stream has ended, and what is wrong behind those bytes.
@@ -61,80 +46,37 @@ pub(super) struct Step {
 }
 
 impl Unpacker {
-    /// For those who read on to the end or throw away what they have: of damaged data it may give more than there is.
-    pub(super) fn quick(method: Method) -> Self {
+    pub(super) fn new(method: Method) -> Self {
         match method {
-            Method::Deflate => Self::Quick(Box::new(Quick::new())),
+            Method::Deflate => Self::Deflate(Decompress::new(false)),
             Method::Deflate64 => Self::Deflate64(Box::new(InflaterManaged::new())),
         }
     }
 
-    /// What has the last word, from the start of the data on: it gives exactly what stands before a fault.
-    pub(super) fn careful(method: Method) -> Self {
-        match method {
-            Method::Deflate => Self::Careful(Decompress::new(false)),
-            Method::Deflate64 => Self::Deflate64(Box::new(InflaterManaged::new())),
-        }
-    }
-
-    /// Unpacks some of `input` into `buffer` from `at` on; before it stands what came last, [`HISTORY`] bytes if there
-    /// are so many. `None` where [`Unpacker::careful`] has to start again.
-    pub(super) fn step(&mut self, input: &[u8], buffer: &mut [u8], at: usize) -> Option<Step> {
+    /// Unpacks some of `input` into `room`; each stream remembers for itself what it may repeat.
+    pub(super) fn step(&mut self, input: &[u8], room: &mut [u8]) -> Step {
         match self {
-            Self::Quick(quick) => quick.step(input, buffer, at),
-            Self::Careful(stream) => {
+            Self::Deflate(stream) => {
                 let (taken, given) = (stream.total_in(), stream.total_out());
-                let status = stream.decompress(input, buffer.get_mut(at..)?, FlushDecompress::None);
+                let status = stream.decompress(input, room, FlushDecompress::None);
                 let since = |now: u64, before: u64| usize::try_from(now.saturating_sub(before)).unwrap_or(0);
-                Some(Step {
+                Step {
                     taken: since(stream.total_in(), taken),
                     given: since(stream.total_out(), given),
                     ended: matches!(status, Ok(Status::StreamEnd)),
                     damage: status.err().map(|cause| cause.to_string()),
-                })
+                }
             }
             Self::Deflate64(stream) => {
-                let done = stream.inflate(input, buffer.get_mut(at..)?);
-                Some(Step {
+                let done = stream.inflate(input, room);
+                Step {
                     taken: done.bytes_consumed,
                     given: done.bytes_written,
                     ended: stream.finished(),
                     damage: done.data_error.then(|| "it is no deflate64".to_owned()),
-                })
+                }
             }
         }
-    }
-}
-
-impl Quick {
-    /// The library reads the frame of zlib, which members of a zip do not have: a header before the data ...
-    const HEADER: [u8; 2] = [0x78, 0x01];
-    /// ... and so many bytes behind them, of a checksum which it is told not to look at: that of the zip is checked.
-    const CHECKSUM: usize = 4;
-
-    fn new() -> Self {
-        let mut stream = Decompressor::new();
-        stream.ignore_adler32();
-        // Nothing can be wrong with a header alone; if it were, the first step would say so.
-        let _ = stream.read(&Self::HEADER, &mut [], 0, false);
-        Self { stream, given: 0 }
-    }
-
-    fn step(&mut self, input: &[u8], buffer: &mut [u8], at: usize) -> Option<Step> {
-        // Nothing before the first byte is in sight, so that no distance can reach beyond it.
-        let history = self.given.min(HISTORY);
-        let view = buffer.get_mut(at.checked_sub(history)?..)?;
-        let (taken, mut given) = self.stream.read(input, view, history, false).ok()?;
-        let is_all_in = input.is_empty() && given == 0;
-        for _ in 0..if is_all_in { Self::CHECKSUM } else { 0 } {
-            // Were it done before the last of them, it would have taken data for a checksum.
-            if self.stream.is_done() {
-                return None;
-            }
-            given = given.saturating_add(self.stream.read(&[0], view, history.saturating_add(given), false).ok()?.1);
-        }
-        self.given = self.given.saturating_add(given);
-        (self.stream.is_done() == is_all_in).then_some(Step { taken, given, ended: is_all_in, damage: None })
     }
 }
 
@@ -157,14 +99,13 @@ mod tests {
     }
 
     /// What a window of that size gives of a member before its end or its fault, and the fault.
-    fn given(packed: Vec<u8>, plain: &[u8], window: usize, is_strict: bool) -> (Vec<u8>, Option<String>) {
+    fn given(packed: Vec<u8>, plain: &[u8], window: usize) -> (Vec<u8>, Option<String>) {
         let body = Body::Packed {
             packed: packed.len() as u64,
             store: Arc::new(Bytes::from(packed)),
             offset: 0,
             crc: crc32fast::hash(plain),
             method: Method::Deflate,
-            is_strict,
         };
         let mut window = Member::new("plain".to_owned(), plain.len() as u64, body).window(window).unwrap();
         let mut all = Vec::new();
@@ -194,20 +135,10 @@ mod tests {
         prop_oneof![digits, bytes, repeats]
     }
 
-    #[test]
-    fn a_code_that_stands_for_nothing_is_a_fault() {
-        // `a`, then the code of 286 in a fixed block, then a stored block with `xyz`.
-        let packed = vec![74, 28, 11, 3, 0, 252, 255, 120, 121, 122];
-        let (all, fault) = given(packed.clone(), b"axyz", 64, false);
-        assert_eq!(all, b"a");
-        assert!(fault.unwrap().contains("invalid literal/length code"));
-        assert!(given(packed, b"abcd", 64, true).1.is_some());
-    }
-
     proptest! {
         #[test]
-        fn whole_streams_give_their_bytes(text in texts(), level in 0_u32..=9, window in 1_usize..70_000, is_strict: bool) {
-            let (all, fault) = given(deflated(&text, level), &text, window, is_strict);
+        fn whole_streams_give_their_bytes(text in texts(), level in 0_u32..=9, window in 1_usize..70_000) {
+            let (all, fault) = given(deflated(&text, level), &text, window);
             prop_assert_eq!(fault, None);
             prop_assert!(all == text, "{} bytes came of {}", all.len(), text.len());
         }
@@ -225,14 +156,10 @@ mod tests {
             }
             packed.extend_from_slice(&more);
             let (bytes, is_whole) = expected(&packed, text.len());
+            let (all, fault) = given(packed, &text, window);
             let promised = bytes.get(..text.len()).unwrap_or(&bytes);
-            for is_strict in [false, true] {
-                let (all, fault) = given(packed.clone(), &text, window, is_strict);
-                // Who reads strictly gets nothing but the error.
-                let is_so = if is_strict { all.starts_with(promised) } else { all == promised };
-                prop_assert!(is_so, "{} bytes came, not {}", all.len(), promised.len());
-                prop_assert_eq!(fault.is_none(), is_whole && bytes == text, "{:?}", fault);
-            }
+            prop_assert!(all == promised, "{} bytes came, not {}", all.len(), promised.len());
+            prop_assert_eq!(fault.is_none(), is_whole && bytes == text, "{:?}", fault);
         }
     }
 }

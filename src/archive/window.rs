@@ -4,7 +4,6 @@ use super::checksum::Checksum;
 use super::courier::{Courier, HEADROOM, Parcel};
 use super::inflow::Inflow;
 use super::member::Member;
-use super::unpack::HISTORY;
 use crate::error::{Error, Kind, Result};
 
 /// Members smaller than this are unpacked sooner than a thread has started.
@@ -48,7 +47,7 @@ impl Window {
             checksum: Checksum::of(member),
             member: member.clone(),
             origin: Origin::Here(Box::new(inflow)),
-            buffer: vec![0; size.max(1).saturating_add(HISTORY).min(most)],
+            buffer: vec![0; size.clamp(1, most)],
             start: 0,
             end: 0,
             is_block: false,
@@ -61,9 +60,8 @@ impl Window {
     /// Lets another thread unpack what is left, where there is so much of it that this pays.
     pub fn hand_over(&mut self) {
         let is_worth_it = |inflow: &Inflow| inflow.is_packed() && inflow.size() >= WORTH_A_THREAD;
-        let history = self.buffer.get(self.end.saturating_sub(HISTORY)..self.end).unwrap_or_default();
         self.origin = match std::mem::replace(&mut self.origin, Origin::Spent) {
-            Origin::Here(inflow) if is_worth_it(&inflow) && !self.ended => match Courier::start(*inflow, history) {
+            Origin::Here(inflow) if is_worth_it(&inflow) && !self.ended => match Courier::start(*inflow) {
                 Ok(courier) => Origin::There(courier),
                 Err(inflow) => Origin::Here(inflow),
             },
@@ -155,7 +153,7 @@ impl Window {
                     self.make_room(want);
                 }
                 let Origin::Here(inflow) = &mut self.origin else { return };
-                let (count, outcome) = inflow.give(&mut self.buffer, self.end);
+                let (count, outcome) = inflow.give(self.buffer.get_mut(self.end..).unwrap_or_default());
                 let ended = inflow.has_ended();
                 self.end = self.end.saturating_add(count);
                 self.note(count, ended, outcome);
@@ -187,15 +185,13 @@ impl Window {
         }
     }
 
-    /// Moves what is unread and what may be repeated to the front; the buffer grows only as bytes really arrive, whatever
-    /// a length claims.
+    /// Moves what is unread to the front; the buffer grows only as bytes really arrive, whatever a length claims.
     fn make_room(&mut self, want: usize) {
-        let begin = self.start.min(self.end.saturating_sub(HISTORY));
-        self.buffer.copy_within(begin..self.end, 0);
-        self.start = self.start.saturating_sub(begin);
-        self.end = self.end.saturating_sub(begin);
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end = self.end.saturating_sub(self.start);
+        self.start = 0;
         if self.end == self.buffer.len() {
-            let longer = self.buffer.len().saturating_mul(2).min(self.start.saturating_add(want).saturating_add(1));
+            let longer = self.buffer.len().saturating_mul(2).min(want.saturating_add(1));
             self.buffer.resize(longer.max(self.buffer.len().saturating_add(1)), 0);
         }
     }

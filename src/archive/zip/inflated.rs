@@ -63,8 +63,7 @@ impl fmt::Debug for Stream {
 
 impl Stream {
     fn new(method: Method) -> Self {
-        // Where the data end, or how far they go, has to be known to the byte.
-        Self { unpacker: Unpacker::careful(method), input: Vec::new(), at: 0, taken: 0, given: 0, ending: None }
+        Self { unpacker: Unpacker::new(method), input: Vec::new(), at: 0, taken: 0, given: 0, ending: None }
     }
 
     /// Inflates some bytes into `room`, which is not empty; none only at the end.
@@ -82,10 +81,7 @@ impl Stream {
             }
             let input = self.input.get(self.at..).unwrap_or_default();
             let has_input = !input.is_empty();
-            let Some(Step { taken, given, ended, damage }) = self.unpacker.step(input, room, 0) else {
-                self.ending = Some(Ending::Damage);
-                break;
-            };
+            let Step { taken, given, ended, damage } = self.unpacker.step(input, room);
             self.at = self.at.saturating_add(taken).min(self.input.len());
             self.taken = self.taken.saturating_add(taken as u64);
             self.given = self.given.saturating_add(given as u64);

@@ -46,7 +46,7 @@ pub(super) fn members(
             }
         },
     };
-    Ok(Some(held(store, &entries, directory, limits, is_strict, notes)))
+    Ok(Some(held(store, &entries, directory, limits, notes)))
 }
 
 /// The members that may be read, of entries that all stand before `end`.
@@ -55,7 +55,6 @@ fn held(
     entries: &[Entry],
     end: u64,
     limits: &Limits,
-    is_strict: bool,
     notes: &mut Vec<Diagnostic>,
 ) -> Vec<Member> {
     let bodies: Vec<std::result::Result<u64, String>> =
@@ -95,7 +94,7 @@ fn held(
             refused.tell(names::LINK, "it is a symbolic link, and links are not followed", &clean, notes);
             continue;
         }
-        let body = body.and_then(|offset| body_of(store, entry, offset, limit, is_strict, notes));
+        let body = body.and_then(|offset| body_of(store, entry, offset, limit, notes));
         let body = body.unwrap_or_else(|reason| {
             refused.tell("unreadable-member", &reason, &clean, notes);
             Body::Refused(reason)
@@ -128,7 +127,6 @@ fn body_of(
     entry: &Entry,
     offset: u64,
     limit: u64,
-    is_strict: bool,
     notes: &mut Vec<Diagnostic>,
 ) -> std::result::Result<Body, String> {
     if offset.checked_add(entry.packed).is_none_or(|end| end > limit) {
@@ -141,7 +139,7 @@ fn body_of(
     if !entry.is_cut {
         return Ok(match Method::of(entry.method) {
             None => Body::Plain { store, offset, crc: Some(crc) },
-            Some(method) => Body::Packed { store, offset, packed, crc, method, is_strict },
+            Some(method) => Body::Packed { store, offset, packed, crc, method },
         });
     }
     // The first rows of a table are right without the others; the first half of anything else may mean something else.
