@@ -24,6 +24,9 @@ mod times;
 mod tree;
 mod values;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What `python/headland` stands on; its stub is `python/headland/_core.pyi`.
 #[pyo3::pymodule]
 mod _core {
