@@ -7,7 +7,7 @@ use super::fmis::{self, Fmis};
 use super::member::Member;
 use super::names;
 use super::note::Diagnostic;
-use super::options::{Limits, Options};
+use super::options::Options;
 use super::source::Source;
 use crate::error::{Error, Kind, Result};
 
@@ -54,10 +54,9 @@ pub fn sets(source: &Source, options: &Options) -> Result<(Vec<Set>, Vec<Diagnos
     Ok((sets, notes))
 }
 
-/// The names of the layers of a source.
-pub fn layers(source: &Source, limits: &Limits) -> Result<Vec<String>> {
-    let options = Options { limits: *limits, ..Options::default() };
-    Ok(sets(source, &options)?.0.into_iter().map(|set| set.name).collect())
+/// The names of the layers of a source; of the options, `limits` and `strict` count.
+pub fn layers(source: &Source, options: &Options) -> Result<Vec<String>> {
+    Ok(sets(source, options)?.0.into_iter().map(|set| set.name).collect())
 }
 
 impl Set {

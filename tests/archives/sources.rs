@@ -9,17 +9,17 @@ use zip::write::SimpleFileOptions;
 
 use crate::make;
 
-fn members() -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) fn members() -> Vec<(&'static str, Vec<u8>)> {
     let (shp, shx) = make::shp(1, &[make::point(10.0, 50.0), make::point(11.0, 51.0)]);
     let dbf = make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one ", b"   2.5two "], 0);
     vec![("t.shp", shp), ("t.shx", shx), ("t.dbf", dbf), ("t.prj", make::WGS_84.as_bytes().to_vec())]
 }
 
-fn named(prefix: &str) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn named(prefix: &str) -> Vec<(String, Vec<u8>)> {
     members().into_iter().map(|(name, bytes)| (format!("{prefix}{name}"), bytes)).collect()
 }
 
-fn zipped(members: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
+pub(crate) fn zipped(members: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
     let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
     make::zip_with(&members, method)
 }
@@ -83,7 +83,7 @@ fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
         assert!(layer.diagnostics().is_empty(), "{what}: {:?}", layer.diagnostics());
     }
     let two = make::zip(&[("north.zip", &plain), ("south.zip", &plain)]);
-    let names = headland::archive::layers(&make::source(two), &Limits::default()).unwrap();
+    let names = headland::archive::layers(&make::source(two), &Options::default()).unwrap();
     assert_eq!(names, ["north.zip/t", "south.zip/t"]);
     let said = |zip: Vec<u8>| layer::read(&make::source(zip), &Options::default()).unwrap_err().to_string();
     let deep = said(inner("a.zip", &inner("b.zip", &plain)));
@@ -120,62 +120,31 @@ fn a_choice_of_columns_keeps_their_order_and_the_geometry() {
     assert!(error.message().contains("RATE, NAME"), "{error}");
 }
 
+#[cfg(unix)]
 #[test]
-fn several_layers_need_a_choice() {
-    let mut members = named("a/");
-    members.extend(named("b/"));
-    let zip = zipped(&members, zip::CompressionMethod::Deflated);
-    let source = make::source(zip);
-    assert_eq!(headland::archive::layers(&source, &Options::default().limits).unwrap(), ["a/t", "b/t"]);
-    let error = layer::read(&source, &Options::default()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Archive);
-    assert!(error.message().contains("`a/t`, `b/t`"), "{error}");
-    let chosen = |layer: &str| layer::read(&source, &Options { layer: Some(layer.to_owned()), ..Options::default() });
-    assert_eq!(chosen("b/t").unwrap().name(), "b/t");
-    assert_eq!(chosen("c").unwrap_err().kind(), Kind::Value);
-}
-
-#[test]
-fn a_table_beside_shapes_is_a_layer_for_whoever_asks() {
-    let table = make::dbf(&[("CODE", b'N', 2, 0)], &[b"  7"], 0);
-    let mut with_table = named("a/");
-    with_table.push(("legend.dbf".to_owned(), table.clone()));
-    let zip = make::source(zipped(&with_table, zip::CompressionMethod::Deflated));
-    let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in members() {
-        std::fs::write(folder.path().join(name), bytes).unwrap();
-    }
-    std::fs::write(folder.path().join("legend.dbf"), &table).unwrap();
-    for source in [zip, Source::Path(folder.path().to_owned())] {
-        assert_eq!(headland::archive::layers(&source, &Limits::default()).unwrap(), ["t", "legend"]);
-        for strict in [true, false] {
-            let options = Options { strict, ..Options::default() };
-            let error = layer::read(&source, &options).unwrap_err();
-            assert_eq!(error.kind(), Kind::Archive);
-            assert!(error.message().contains("2 layers") && error.message().contains("`t`, `legend`"), "{error}");
-            let opened = layer::Stream::open(&source, &options, &layer::Types::Header, 10).err().unwrap();
-            assert_eq!(opened.message(), error.message());
-            for (name, rows) in [("t", 2), ("legend", 1)] {
-                let options = Options { layer: Some(name.to_owned()), ..options.clone() };
-                assert_eq!(layer::read(&source, &options).unwrap().len(), rows, "{name}");
-            }
-        }
+fn a_device_is_called_by_its_name_and_never_read() {
+    let source = Source::Path("/dev/null".into());
+    let tree = headland::archive::tree(&source, None, &Limits::default()).unwrap_err();
+    for error in [tree, layer::read(&source, &Options::default()).unwrap_err()] {
+        assert_eq!(error.kind(), Kind::Archive);
+        assert!(
+            error.message().contains("`/dev/null` is a device") && error.message().contains("regular file"),
+            "{error}"
+        );
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
-fn a_file_that_is_named_is_a_choice_though_another_differs_in_case_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in members() {
-        std::fs::write(folder.path().join(name), bytes).unwrap();
-    }
-    let table = make::dbf(&[("CODE", b'N', 2, 0)], &[b"  7"], 0);
-    std::fs::write(folder.path().join("T.DBF"), table).unwrap();
-    for (file, name, rows) in [("t.shp", "t", 2), ("t.dbf", "t", 2), ("t.shx", "t", 2), ("T.DBF", "T", 1)] {
-        let source = Source::Path(folder.path().join(file));
-        assert_eq!(headland::archive::layers(&source, &Limits::default()).unwrap(), [name], "{file}");
-        assert_eq!(layer::read(&source, &Options::default()).unwrap().len(), rows, "{file}");
+fn documents_of_office_are_told_as_such_and_not_as_the_xml_inside() {
+    for (part, words) in [
+        ("xl/workbook.xml", "workbook of Excel (.xlsx), which `pandas.read_excel`"),
+        ("word/document.xml", "document of Word"),
+        ("ppt/presentation.xml", "presentation of PowerPoint"),
+        ("visio/document.xml", "document in the package format of Office"),
+    ] {
+        let zip = make::zip(&[("[Content_Types].xml", b"<Types/>"), ("_rels/.rels", b"<R/>"), (part, b"<w/>")]);
+        let message = layer::read(&make::source(zip), &Options::default()).unwrap_err().message().to_owned();
+        assert!(message.contains(words) && !message.contains("hl.read_tree"), "{message}");
     }
 }
 
@@ -377,7 +346,7 @@ fn a_symbolic_link_in_a_zip_is_no_data() {
     };
     let lenient = Options { strict: false, ..Options::default() };
     let beside = linked(&["link.shp", "link.dbf"], "");
-    assert_eq!(headland::archive::layers(&beside, &Limits::default()).unwrap(), ["t"]);
+    assert_eq!(headland::archive::layers(&beside, &Options::default()).unwrap(), ["t"]);
     for options in [&Options::default(), &lenient] {
         let layer = layer::read(&beside, options).unwrap();
         let told: Vec<_> = layer.diagnostics().iter().map(|note| (note.code, note.member.as_deref())).collect();
