@@ -93,9 +93,19 @@ def read(
     return Layer(_core.read(given(source), reading(layer, columns, encoding, strict, threads, limits, to_crs)))
 
 
-def layers(source: Source, *, limits: Limits | None = None) -> list[str]:
-    """Give the names of an archive's layers."""
-    return _core.layers(given(source), checked(limits))
+def layers(source: Source, *, strict: bool = True, limits: Limits | None = None) -> list[str]:
+    """Give the names of an archive's layers, one of which ``headland.read`` takes as ``layer``.
+
+    Args:
+        source: A path of a file or a folder, bytes, or a binary file object.
+        strict: Whether damage of the archive is an error; with ``False`` the layers are named that can be saved, as
+            ``headland.read`` with ``strict=False`` reads them.
+        limits: What the archive may hold; ``Limits()`` by default.
+
+    >>> for name in headland.layers("job.zip"):
+    ...     layer = headland.read("job.zip", layer=name)
+    """
+    return _core.layers(given(source), arguments.flag("strict", strict), checked(limits))
 
 
 def checked(limits: Limits | None) -> Limits:
@@ -152,7 +162,7 @@ def given(source: Source) -> bytes | Path:
                 "jobs come with `client.job_data.read(id)` or `client.job_data.download(id, to='job.zip')`"
             )
         # A pipe cannot be read at an offset, and has no size to go by.
-        return path.read_bytes() if path.is_fifo() or path.is_char_device() else path
+        return path.read_bytes() if path.is_fifo() else path
     return _rewound(cast("object", source))
 
 

@@ -119,7 +119,8 @@ class LayerReader:
         self._core.close()
 
     def __enter__(self) -> Self:
-        """Give the reader, which the end of the block closes."""
+        """Give the reader, which the end of the block closes; one that is closed already is a ``ValueError``."""
+        self._core.check_open()
         return self
 
     def __exit__(
@@ -182,7 +183,8 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
 
     The schema stands before the first row: it is that of the headers. A number that it has no room for, such as 1.5 in
     a column that is declared without decimals, is an ``ArchiveError`` that names record and field. ``read`` makes such
-    a column one of floats; so does ``types="scan"``, at the price of a first pass over all cells.
+    a column one of floats; so does ``types="scan"``, at the price of a first pass over all cells, and so does
+    ``strict=False`` in the same way, where no ``types`` are given.
 
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.

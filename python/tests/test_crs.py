@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,32 @@ def test_wgs_84_is_that_of_pyproj_without_grids_and_how_far_off_it_may_be_is_tol
     assert [note.message for note in plain.diagnostics if note.code == "datum-offset"] == told
     position = plain.__geo_interface__["features"][0]["geometry"]["coordinates"]
     assert away((position[0], position[1]), expected) < CENTIMETRE
+
+
+@pytest.mark.parametrize(
+    ("code", "longitude", "latitude"),
+    [
+        (4152, -93.0, 42.0),
+        (4152, -170.7, -14.3),
+        (4152, -155.5, 19.6),
+        (4152, -149.9, 61.2),
+        (4152, 144.8, 13.4),
+        (4269, -155.5, 19.6),
+        (4269, -176.6, 51.9),
+    ],
+)
+def test_places_are_no_farther_off_than_is_told_where_pyproj_goes_another_way(
+    code: int, longitude: float, latitude: float, tmp_path: Path
+) -> None:
+    system = pyproj.CRS.from_epsg(code)
+    to_wgs_84 = pyproj.Transformer.from_crs(system, 4326, always_xy=True)
+    expected = to_wgs_84.transform(longitude, latitude)
+    layer = layer_with(system.to_wkt("WKT1_ESRI").encode(), tmp_path, longitude, latitude, to_crs="EPSG:4326")
+    found = shapely.get_coordinates(layer.to_geopandas().geometry)[0]
+    (told,) = [note.message for note in layer.diagnostics if note.code == "datum-offset"]
+    figures = [float(metres) for metres in re.findall(r"up to ([\d.]+) m", told)]
+    assert len(figures) == 2, told
+    assert max(figures) >= max(away((found[0], found[1]), expected), to_wgs_84.get_last_used_operation().accuracy)
 
 
 @pytest.mark.parametrize("code", [4267, 4230, 31467, 4618])

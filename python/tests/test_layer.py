@@ -351,6 +351,11 @@ def test_a_download_that_broke_off(client: hl.Client) -> None:
         assert saved.values(name) == layer.values(name)[: len(saved)]
     with hl.open(broken, strict=False, batch_size=100) as reader:
         assert sum(len(batch) for batch in reader) == len(saved)
+    with pytest.raises(hl.ArchiveError, match="no end record"):
+        hl.layers(broken)
+    assert hl.layers(broken, strict=False) == hl.layers(whole)
+    with pytest.raises(TypeError, match="`strict`"):
+        hl.layers(broken, strict=cast("Any", "no"))
 
 
 def test_the_limits_are_those_that_their_documentation_states() -> None:
@@ -376,3 +381,10 @@ def test_a_pipe_with_a_name_is_read_to_its_end(tmp_path: Path) -> None:
     writer.start()
     assert hl.layers(pipe) == ["YIELD"]
     writer.join()
+
+
+@pytest.mark.skipif(not Path("/dev/null").is_char_device(), reason="this system has no devices in its folders")
+@pytest.mark.parametrize("use", [hl.read, hl.layers, hl.open, hl.read_tree])
+def test_a_device_is_called_by_its_name(use: Callable[[str], object]) -> None:
+    with pytest.raises(hl.ArchiveError, match=r"`/dev/null` is a device, .* no regular file"):
+        use("/dev/null")

@@ -238,7 +238,7 @@ def test_a_closed_reader_says_so(large: Path) -> None:
     next(reader)
     reader.close()
     reader.close()
-    for use in (lambda: next(reader), lambda: pa.RecordBatchReader.from_stream(reader)):
+    for use in (lambda: next(reader), lambda: pa.RecordBatchReader.from_stream(reader), reader.__enter__):
         with pytest.raises(ValueError, match="closed"):
             use()
     assert (reader.name, [note.code for note in reader.diagnostics]) == ("points", ["no-prj"])

@@ -5,6 +5,9 @@ pub(super) type Page = &'static str;
 
 pub(super) const CP437: Page = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
     └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
+/// Mazovia, for Polish.
+pub(super) const CP620: Page = "ÇüéâäàąçêëèïîćÄĄĘęłôöĆûùŚÖÜ¢Ł¥śƒŹŻóÓńŃźż¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
+    └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 pub(super) const CP737: Page = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩαβγδεζηθικλμνξοπρσςτυφχψ░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
     └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀ωάέήϊίόύϋώΆΈΉΊΌΎΏ±≥≤ΪΫ÷≈°∙·√ⁿ²■\u{a0}";
 pub(super) const CP775: Page = "ĆüéāäģåćłēŖŗīŹÄÅÉæÆōöĢ¢ŚśÖÜø£Ø×¤ĀĪóŻżź”¦©®¬½¼Ł«»░▒▓│┤ĄČĘĖ╣║╗╝ĮŠ┐\
@@ -29,6 +32,9 @@ pub(super) const CP865: Page = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûù
     └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 pub(super) const CP869: Page = "\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}Ά\u{fffd}·¬¦‘’Έ―ΉΊΪΌ\u{fffd}\u{fffd}ΎΫ©Ώ²³ά£έήίϊΐόύΑΒΓΔΕΖΗ½ΘΙ«»░▒▓│┤ΚΛΜΝ╣║╗╝ΞΟ┐\
     └┴┬├─┼ΠΡ╚╔╩╦╠═╬ΣΤΥΦΧΨΩαβγ┘┌█▄δε▀ζηθικλμνξοπρσςτ΄\u{ad}±υφχ§ψ΅°¨ωϋΰώ■\u{a0}";
+/// That of the brothers Kamenický, for Czech and Slovak.
+pub(super) const CP895: Page = "ČüéďäĎŤčěĚĹÍľĺÄÁÉžŽôöÓůÚýÖÜŠĽÝŘťáíóúňŇŮÔšřŕŔ¼§«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
+    └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 pub(super) const MAC_GREEK: Page = "Ä¹²É³ÖÜ΅àâä΄¨çéèêë£™îï•½‰ôö¦€ùûü†ΓΔΘΛΞΠß®©ΣΪ§≠°·Α±≤≥¥ΒΕΖΗΙΚΜΦΫΨΩ\
     άΝ¬ΟΡ≈Τ«»…\u{a0}ΥΧΆΈœ–―“”‘’÷ΉΊΌΎέήίόΏύαβψδεφγηιξκλμνοπώρστθωςχυζϊϋΐΰ\u{ad}";
 pub(super) const MAC_CENTRAL_EUROPE: Page = "ÄĀāÉĄÖÜáąČäčĆćéŹźĎíďĒēĖóėôöõúĚěü†°Ę£§•¶ß®©™ę¨≠ģĮįĪ≤≥īĶ∂∑łĻļĽľĹĺŅ\
@@ -50,6 +56,7 @@ pub(super) fn decode(page: Page, bytes: &[u8]) -> String {
 pub(super) fn numbered(number: u32) -> Option<Page> {
     Some(match number {
         437 => CP437,
+        620 => CP620,
         737 => CP737,
         775 => CP775,
         850 => CP850,
@@ -62,6 +69,7 @@ pub(super) fn numbered(number: u32) -> Option<Page> {
         863 => CP863,
         865 => CP865,
         869 => CP869,
+        895 => CP895,
         10_006 => MAC_GREEK,
         10_029 => MAC_CENTRAL_EUROPE,
         _ => return None,
@@ -74,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_page_has_a_character_for_each_upper_byte() {
-        for number in [437, 737, 775, 850, 852, 855, 857, 860, 861, 862, 863, 865, 869, 10_006, 10_029] {
+        for number in [437, 620, 737, 775, 850, 852, 855, 857, 860, 861, 862, 863, 865, 869, 895, 10_006, 10_029] {
             assert_eq!(numbered(number).unwrap().chars().count(), 128, "cp{number}");
         }
     }
@@ -83,5 +91,7 @@ mod tests {
     fn bytes_become_the_letters_of_the_page() {
         assert_eq!(decode(CP437, b"Gr\x81n"), "Gr\u{fc}n");
         assert_eq!(decode(CP850, b"\x9b\xff"), "\u{f8}\u{a0}");
+        assert_eq!(decode(CP895, b"P\xa9\xa1li\xa8 \x91lu\x9fou\x87k\x98 k\x96\xa4"), "Příliš žluťoučký kůň");
+        assert_eq!(decode(CP620, b"Za\xa7\xa2\x92\x8d g\x91\x9el\x86 ja\xa6\xa4"), "Zażółć gęślą jaźń");
     }
 }

@@ -85,8 +85,29 @@ impl Kind {
     }
 }
 
+/// The member that every document of Office begins with, which is a zip of XML.
+const OFFICE: &str = "[Content_Types].xml";
+
+/// A clause about a document of Office, which is told as a whole: nobody wants its parts.
+fn of_office(members: &[Member]) -> Option<&'static str> {
+    members.iter().find(|member| member.name() == OFFICE)?;
+    let has = |folder: &str| members.iter().any(|member| member.name().starts_with(folder));
+    Some(if has("xl/") {
+        "it is a workbook of Excel (.xlsx), which `pandas.read_excel` reads"
+    } else if has("word/") {
+        "it is a document of Word (.docx), which holds no records to read"
+    } else if has("ppt/") {
+        "it is a presentation of PowerPoint (.pptx), which holds no records to read"
+    } else {
+        "it is a document in the package format of Office (`[Content_Types].xml`), which holds no records to read"
+    })
+}
+
 /// A clause such as `it holds ISOXML task data ... (`TASKDATA/TASKDATA.XML`)`, with what was refused and what to do.
 pub(super) fn described(members: &[Member], notes: &[Diagnostic]) -> String {
+    if let Some(office) = of_office(members) {
+        return office.to_owned();
+    }
     let mut parts = Vec::new();
     for kind in KINDS {
         let names: Vec<&str> = members.iter().filter(|member| Kind::of(member) == kind).map(Member::name).collect();

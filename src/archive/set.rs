@@ -7,7 +7,7 @@ use super::fmis::{self, Fmis};
 use super::member::Member;
 use super::names;
 use super::note::Diagnostic;
-use super::options::{Limits, Options};
+use super::options::Options;
 use super::source::Source;
 use crate::error::{Error, Kind, Result};
 
@@ -43,21 +43,24 @@ pub struct Set {
 pub fn sets(source: &Source, options: &Options) -> Result<(Vec<Set>, Vec<Diagnostic>)> {
     let mut notes = Vec::new();
     let members = source.members(&options.limits, options.strict, &mut notes)?;
-    let sets = group(&members);
+    let mut sets = group(&members);
     if sets.is_empty() {
         return Err(nothing(source, &members, &notes));
+    }
+    // Who names one file of a layer has chosen it, though `T.DBF` may stand beside `t.shp` and `t.dbf`.
+    if sets.iter().any(|set| set.is_named_by(source)) {
+        sets.retain(|set| set.is_named_by(source));
     }
     Ok((sets, notes))
 }
 
-/// The names of the layers of a source.
-pub fn layers(source: &Source, limits: &Limits) -> Result<Vec<String>> {
-    let options = Options { limits: *limits, ..Options::default() };
-    Ok(sets(source, &options)?.0.into_iter().map(|set| set.name).collect())
+/// The names of the layers of a source; of the options, `limits` and `strict` count.
+pub fn layers(source: &Source, options: &Options) -> Result<Vec<String>> {
+    Ok(sets(source, options)?.0.into_iter().map(|set| set.name).collect())
 }
 
 impl Set {
-    /// The one that is meant: by name, or the only one with shapes, or the only one.
+    /// The one that is meant: by name, or the only one.
     pub fn choose(sets: Vec<Self>, name: Option<&str>, source: &Source) -> Result<Self> {
         let listed = || {
             let names: Vec<String> = sets.iter().take(TOLD).map(|set| format!("`{}`", set.name)).collect();
@@ -71,21 +74,20 @@ impl Set {
                 sets.iter().position(|set| set.name == name).ok_or_else(|| Error::new(Kind::Value, message()))?;
             return sets.into_iter().nth(found).ok_or_else(|| Error::new(Kind::Value, name.to_owned()));
         }
-        let with_shapes = sets.iter().filter(|set| set.has_places()).count();
-        if with_shapes > 1 || (with_shapes == 0 && sets.len() > 1) {
+        // A table beside shapes is a layer as well: to read on would be to pass one of them over in silence.
+        if sets.len() > 1 {
             let message =
                 format!("`{}` has {} layers; choose one with `layer`: {}", source.name(), sets.len(), listed());
             return Err(Error::new(Kind::Archive, message));
         }
-        let found = sets.iter().position(Self::has_places).unwrap_or(0);
-        sets.into_iter().nth(found).ok_or_else(|| Error::new(Kind::Archive, "there is no layer".to_owned()))
+        sets.into_iter().next().ok_or_else(|| Error::new(Kind::Archive, "there is no layer".to_owned()))
     }
-}
 
-impl Set {
-    /// Whether its records have places for certain; tables beside such a layer are not meant first.
-    fn has_places(&self) -> bool {
-        self.shp.is_some() || self.fmis.is_some()
+    /// Whether the source is one of its files.
+    fn is_named_by(&self, source: &Source) -> bool {
+        let fmis = self.fmis.as_ref().map(|fmis| &fmis.tab);
+        let files = [&self.shp, &self.shx, &self.dbf, &self.prj, &self.cpg].into_iter().flatten().chain(fmis);
+        files.into_iter().any(|file| source.is_file_of(file))
     }
 
     /// An error where a member that this layer lacks was refused for its name or as a link: then the data need it.

@@ -1,5 +1,6 @@
 //! Where bytes come from: the one place of this room that opens files and lists folders.
 
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,6 +60,7 @@ impl Source {
             Self::Bytes(bytes) => (Arc::new(bytes.clone()), self.name()),
             Self::Path(path) if path.is_dir() => return self.members(limits, true, notes),
             Self::Path(path) => {
+                looked_up(path)?;
                 let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
                 (Arc::new(LazyFile::new(path)), name)
             }
@@ -105,8 +107,7 @@ impl Source {
                 archive(&store, &self.name(), UNNAMED_CART, limits, is_strict, notes)
             }
             Self::Path(path) => {
-                let meta = std::fs::metadata(path).map_err(|cause| Error::file("read", path, &cause))?;
-                if meta.is_dir() {
+                if looked_up(path)?.is_dir() {
                     let mut members = Vec::new();
                     folder(path, "", DEPTH, limits, notes, &mut members)?;
                     return Ok(members);
@@ -125,6 +126,19 @@ impl Source {
             }
         }
     }
+}
+
+/// What the system says of a file or a folder; a device may have no end, and nothing else can be read at an offset.
+fn looked_up(path: &Path) -> Result<Metadata> {
+    let meta = std::fs::metadata(path).map_err(|cause| Error::file("read", path, &cause))?;
+    if meta.is_file() || meta.is_dir() {
+        return Ok(meta);
+    }
+    let name = path.display();
+    let message = format!(
+        "`{name}` is a device, a pipe or a socket, and no regular file or folder: give the path of a file, or its bytes"
+    );
+    Err(Error::new(Kind::Archive, message))
 }
 
 fn ending(path: &Path) -> Option<String> {

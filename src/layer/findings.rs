@@ -10,6 +10,8 @@ pub(super) enum Finding {
     BadNumber,
     IntegerWithDecimals,
     BadDate,
+    AmbiguousDate,
+    DayFirst,
     BlankLogical,
     LogicalDigit,
     BadLogical,
@@ -44,6 +46,17 @@ impl Finding {
                 "the column is declared without decimals but has some: it was read as float64",
             ),
             Self::BadDate => ("bad-date", "cells that are no date were read as null"),
+            Self::AmbiguousDate => (
+                "ambiguous-date",
+                "dates such as 01/02/2024 were read month first, as January 2; where they are day first, read the column \
+                 as text with hl.open(types={...: \"string\"}) and take the dates from that",
+            ),
+            Self::DayFirst => (
+                "day-first-date",
+                "dates such as 31/01/2024 can only be day first and are null; dates of this column with a day of 12 or less \
+                 were read month first, which is likely wrong: read the column as text with hl.open(types={...: \"string\"}) \
+                 and take the dates from that",
+            ),
             Self::BlankLogical => ("blank-logical", "blank logicals were read as null"),
             Self::LogicalDigit => ("logical-digit", "logicals written as 1 and 0 were read as true and false"),
             Self::BadLogical => ("bad-logical", "cells that are no logical were read as null"),

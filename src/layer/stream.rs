@@ -14,7 +14,7 @@ use crate::error::{Error, Kind, Result};
 /// How the columns of a stream get their types.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Types {
-    /// By the header alone.
+    /// By the header alone; without `strict` as [`Types::Scan`].
     #[default]
     Header,
     /// By the header, but for these columns.
@@ -59,9 +59,10 @@ impl Stream {
         }
         let scanned;
         let choice = match types {
-            Types::Header => Choice::Named(&[]),
             Types::Named(named) => Choice::Named(named),
-            Types::Scan => {
+            Types::Header if options.strict => Choice::Named(&[]),
+            // Without `strict`, what a whole read keeps is kept here too, and only a first pass finds it.
+            Types::Header | Types::Scan => {
                 scanned = scan::types(&set, options, &mut notes)?;
                 Choice::Placed(&scanned)
             }

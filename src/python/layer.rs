@@ -340,9 +340,9 @@ pub(super) fn read_of_job(
 
 /// The names of an archive's layers.
 #[pyfunction]
-pub(super) fn layers(py: Python<'_>, source: Given, limits: Bounds) -> PyResult<Vec<String>> {
-    let (source, limits) = (Source::from(source), bounds(limits));
-    bridge::compute(py, move |_| archive::layers(&source, &limits).map_err(about_archive))
+pub(super) fn layers(py: Python<'_>, source: Given, strict: bool, limits: Bounds) -> PyResult<Vec<String>> {
+    let (source, options) = (Source::from(source), Options { strict, limits: bounds(limits), ..Options::default() });
+    bridge::compute(py, move |_| archive::layers(&source, &options).map_err(about_archive))
 }
 
 /// A file that is not there is an archive that cannot be read, to whoever reads archives.

@@ -168,6 +168,14 @@ impl Reader {
         notes.iter().map(|note| facts(py, note)).collect()
     }
 
+    /// An error where it was closed, or belongs to another process.
+    fn check_open(&self) -> PyResult<()> {
+        if self.shared()?.closed.load(Ordering::SeqCst) {
+            return Err(PyValueError::new_err(CLOSED));
+        }
+        Ok(())
+    }
+
     fn close(&self) {
         // In the child of a fork there is nothing to close: the threads are the parent's.
         if let Ok(shared) = self.shared() {
@@ -178,11 +186,8 @@ impl Reader {
     /// The batches that are left as an Arrow C stream that reads one when it is asked for it.
     fn stream<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyCapsule>> {
         let reader = this.get();
-        let shared = reader.shared()?;
-        if shared.closed.load(Ordering::SeqCst) {
-            return Err(PyValueError::new_err(CLOSED));
-        }
-        if shared.has_ended() {
+        reader.check_open()?;
+        if reader.shared()?.has_ended() {
             return Err(PyValueError::new_err(ENDED));
         }
         let reader = Some(this.clone().unbind());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use headland::archive::{Limits, Options, Source};
+use headland::archive::{Options, Source};
 use headland::layer;
 use serde_json::Value;
 
@@ -123,7 +123,7 @@ fn outcome(set: &Set) -> Result<Outcome, Vec<String>> {
     let source = Source::Path(set.path.clone());
     let mut faults = Vec::new();
     let mut deviations = Vec::new();
-    let names = headland::archive::layers(&source, &Limits::default()).unwrap_or_default();
+    let names = headland::archive::layers(&source, &Options::default()).unwrap_or_default();
     if set.layers.len() > 1 && names.len() != set.layers.len() {
         faults.push(format!("{} layers, not {}: {names:?}", names.len(), set.layers.len()));
     }

@@ -111,6 +111,23 @@ fn wherever_a_zip_is_cut_it_is_told_and_the_rows_before_the_cut_are_saved() {
 }
 
 #[test]
+fn the_layers_of_a_zip_that_was_cut_are_those_that_can_be_read() {
+    let mut two = members();
+    two.push(("legend.dbf", make::dbf(&[("CODE", b'N', 2, 0)], &[b"  7"], 0)));
+    let whole = zipped(&two, Deflated, false);
+    let source = make::source(whole[..whole.len() - 30].to_vec());
+    let layers = |strict| layer::layers(&source, &Options { strict, ..Options::default() });
+    let error = layers(true).unwrap_err();
+    assert!(error.kind() == Kind::Archive && error.message().contains("no end record"), "{error}");
+    let names = layers(false).unwrap();
+    assert_eq!(names, ["t", "legend"]);
+    for (name, rows) in names.into_iter().zip([ROWS, 1]) {
+        let options = Options { layer: Some(name), strict: false, ..Options::default() };
+        assert_eq!(layer::read(&source, &options).unwrap().len(), rows);
+    }
+}
+
+#[test]
 fn rows_before_the_cut_are_those_of_both_members_and_each_loss_is_told() {
     let whole = zipped(&members(), Stored, false);
     let cut = data_of(&whole, "t.dbf") + 97 + 11 * 7 + 5;

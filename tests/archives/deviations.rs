@@ -277,6 +277,36 @@ fn dates_with_slashes_are_dates_and_short_zeros_are_none() {
 }
 
 #[test]
+fn dates_of_two_meanings_are_counted_and_a_column_that_is_day_first_is_said_to_be() {
+    let fields = [("US", b'D', 10, 0), ("EU", b'D', 10, 0)];
+    let rows: [&[u8]; 4] =
+        [b" 01/02/202401/02/2024", b" 02/02/202402/02/2024", b" 12/31/202431/12/2024", b" 03/04/202400/04/2024"];
+    let layer = table(&fields, &rows);
+    assert_eq!(column(&layer, "US"), ["2024-01-02", "2024-02-02", "2024-12-31", "2024-03-04"]);
+    assert_eq!(column(&layer, "EU"), ["2024-01-02", "2024-02-02", "\\N", "\\N"]);
+    let said = |code: &str, column: &str| -> Vec<&str> {
+        let about = format!("column `{column}`: ");
+        let notes = layer.diagnostics().iter().filter(|note| note.code == code);
+        notes.filter_map(|note| note.message.strip_prefix(&about)).collect()
+    };
+    let [us] = said("ambiguous-date", "US")[..] else { panic!("{:?}", layer.diagnostics()) };
+    assert!(us.contains("month first") && us.ends_with("(2 times, first at record 0)"), "{us}");
+    assert!(us.contains("types={...: \"string\"}"), "{us}");
+    assert!(said("day-first-date", "US").is_empty() && said("bad-date", "US").is_empty());
+    let [eu] = said("day-first-date", "EU")[..] else { panic!("{:?}", layer.diagnostics()) };
+    assert!(eu.contains("likely wrong") && eu.ends_with("(1 times, first at record 2)"), "{eu}");
+    assert!(said("ambiguous-date", "EU")[0].ends_with("(1 times, first at record 0)"));
+    assert!(said("bad-date", "EU")[0].ends_with("(2 times, first at record 2)"));
+    // A column of texts that is chosen to be one of dates is told of in the same way.
+    let dbf = make::dbf(&[("WHEN", b'C', 10, 0)], &[b" 01/02/2024", b" 2024-02-01"], 0);
+    let types = layer::Types::Named(vec![("WHEN".to_owned(), layer::ColumnType::Date)]);
+    let source = make::source(make::zip(&[("t.dbf", &dbf)]));
+    let mut stream = layer::Stream::open(&source, &Options::default(), &types, 10).unwrap();
+    assert_eq!(column(&stream.next_batch().unwrap().unwrap(), "WHEN"), ["2024-01-02", "2024-02-01"]);
+    assert!(stream.diagnostics().iter().any(|note| note.code == "ambiguous-date"), "{:?}", stream.diagnostics());
+}
+
+#[test]
 fn columns_of_one_name_are_kept_apart_in_what_is_written_and_told() {
     let fields = [("A", b'N', 1, 0), ("A", b'N', 1, 0), ("A_1", b'N', 1, 0)];
     let layer = table(&fields, &[b" 123"]);

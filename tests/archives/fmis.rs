@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
-use headland::archive::{Limits, Options, Source};
+use headland::archive::{Options, Source};
 use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
 use headland::sandbox::fields::{Coverage, Job, account};
@@ -238,7 +238,7 @@ fn several_products_are_several_layers() {
         members.push((format!("x_fmis/Product_{number}.tab"), row.repeat(number).into_bytes()));
     }
     let source = make::source(zipped(&members));
-    assert_eq!(layer::layers(&source, &Limits::default()).unwrap(), ["Product_1", "Product_2", "Product_10"]);
+    assert_eq!(layer::layers(&source, &Options::default()).unwrap(), ["Product_1", "Product_2", "Product_10"]);
     let error = layer::read(&source, &Options::default()).unwrap_err();
     assert!(error.message().contains("has 3 layers"), "{error}");
     let options = Options { layer: Some("Product_10".to_owned()), ..Options::default() };

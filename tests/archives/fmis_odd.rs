@@ -140,13 +140,47 @@ fn without_strict_only_the_records_that_do_not_fit_are_lost() {
     assert!(told.contains("3 times, first at record 1") && told.contains("2 cells"), "{told}");
 }
 
+fn utf_16(text: &str, is_little: bool) -> Vec<u8> {
+    let bytes = |unit: u16| if is_little { unit.to_le_bytes() } else { unit.to_be_bytes() };
+    text.encode_utf16().flat_map(bytes).collect()
+}
+
 #[test]
-fn a_table_in_utf_16_is_refused_and_not_read_up_to_its_first_nul() {
-    let text = "1\t45.5\t-98.25\n";
-    for mark in [&[][..], &[0xFEFF]] {
-        let units = mark.iter().copied().chain(text.encode_utf16());
-        let tab: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();
-        let error = read(&columns(&PLACE[..3]), &tab, true).unwrap_err();
+fn a_table_in_utf_16_has_the_rows_of_the_same_one_in_utf_8() {
+    let layout = columns(&["ID", "LATITUDE", "LONGITUDE", "CROP"]);
+    // The bytes of some letters are those of line feeds, and the table is longer than what is looked at at a time.
+    let line = |id: usize| format!("{id}\t45.5\t-98.25\tMais Ċ ਊ 😀 ä{}\r\n", "x".repeat(id % 7));
+    let table = "\u{feff}".to_owned() + &(0..9_000).map(line).collect::<String>();
+    let plain = read(&layout, table.as_bytes(), true).unwrap();
+    assert_eq!((plain.len(), codes(&plain)), (9_000, vec![]));
+    for is_little in [true, false] {
+        let tab = utf_16(&table, is_little);
+        assert!(tab.len() > 2 * 256 * 1024);
+        let options = Options { encoding: Some("cp1252".to_owned()), ..Options::default() };
+        let named = layer::read(&make::source(zipped(&layout, &tab)), &options).unwrap();
+        for layer in [read(&layout, &tab, true).unwrap(), named] {
+            assert_eq!((layer.batches(), codes(&layer)), (plain.batches(), vec![]), "{is_little}");
+        }
+        // A letter that is cut at the end is an error at its record, and what stands before it is saved.
+        let error = read(&layout, &tab[..tab.len() - 3], true).unwrap_err();
+        assert!(error.message().contains("no UTF-16"), "{error}");
+        let last = tab.len() - utf_16(&line(8_999), true).len();
+        assert_eq!((error.facts().record, error.facts().offset), (Some(8_999), Some(last as u64)));
+        assert_eq!(read(&layout, &tab[..tab.len() - 3], false).unwrap().len(), 8_999);
+        // Whole letters that lack the end of their line are a record whose last cell may be cut.
+        let open = read(&layout, &tab[..tab.len() - 4], true).unwrap();
+        assert_eq!((open.len(), codes(&open)), (9_000, vec!["no-line-end"]));
+        // Half of a pair is no text.
+        let half = utf_16("\u{feff}1\t45\t-98\t", is_little).into_iter().chain([0xD8, 0xD8]).collect::<Vec<u8>>();
+        let error = read(&layout, &half, true).unwrap_err();
+        assert!(error.message().contains("no UTF-16"), "{error}");
+    }
+}
+
+#[test]
+fn a_table_in_utf_16_without_its_mark_is_refused_and_not_read_up_to_its_first_nul() {
+    for is_little in [true, false] {
+        let error = read(&columns(&PLACE[..3]), &utf_16("1\t45.5\t-98.25\n", is_little), true).unwrap_err();
         assert!(error.message().contains("NUL") && error.message().contains("UTF-16"), "{error}");
     }
 }

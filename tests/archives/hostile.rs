@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use headland::archive::{Limits, Options, Source};
+use headland::archive::{Options, Source};
 use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
 use serde_json::Value;
@@ -167,7 +167,7 @@ fn check(corpus: &Path, path: &Path, name: &str, demand: &Demand) -> String {
         Demand::Layers(names) => {
             let error = strict.err().unwrap_or_else(|| panic!("{name}: a choice is demanded"));
             let source = Source::Path(path.to_owned());
-            assert_eq!(headland::archive::layers(&source, &Limits::default()).unwrap(), *names, "{name}");
+            assert_eq!(headland::archive::layers(&source, &Options::default()).unwrap(), *names, "{name}");
             let whole = expected(corpus, name);
             for (at, layer) in names.iter().enumerate() {
                 assert!(error.message().contains(&format!("`{layer}`")), "{name}: {error}");

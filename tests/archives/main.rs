@@ -4,6 +4,7 @@
 
 mod canon;
 mod carts;
+mod choices;
 mod corpus;
 mod costs;
 mod cut;

@@ -146,7 +146,7 @@ fn a_table_alone_is_a_layer_without_places() {
     let dbf = make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one "], 0);
     let zip = make::zip(&[("x/t.dbf", &dbf), ("x/t-Deere-Metadata.json", JSON.as_bytes())]);
     let source = make::source(zip);
-    assert_eq!(layer::layers(&source, &Options::default().limits).unwrap(), ["t"]);
+    assert_eq!(layer::layers(&source, &Options::default()).unwrap(), ["t"]);
     let columns = Some(vec!["RATE".to_owned()]);
     for (columns, count) in [(None, 2), (columns, 1)] {
         let layer = layer::read(&source, &Options { columns, ..Options::default() }).unwrap();

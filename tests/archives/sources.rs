@@ -9,17 +9,17 @@ use zip::write::SimpleFileOptions;
 
 use crate::make;
 
-fn members() -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) fn members() -> Vec<(&'static str, Vec<u8>)> {
     let (shp, shx) = make::shp(1, &[make::point(10.0, 50.0), make::point(11.0, 51.0)]);
     let dbf = make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one ", b"   2.5two "], 0);
     vec![("t.shp", shp), ("t.shx", shx), ("t.dbf", dbf), ("t.prj", make::WGS_84.as_bytes().to_vec())]
 }
 
-fn named(prefix: &str) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn named(prefix: &str) -> Vec<(String, Vec<u8>)> {
     members().into_iter().map(|(name, bytes)| (format!("{prefix}{name}"), bytes)).collect()
 }
 
-fn zipped(members: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
+pub(crate) fn zipped(members: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
     let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
     make::zip_with(&members, method)
 }
@@ -83,7 +83,7 @@ fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
         assert!(layer.diagnostics().is_empty(), "{what}: {:?}", layer.diagnostics());
     }
     let two = make::zip(&[("north.zip", &plain), ("south.zip", &plain)]);
-    let names = headland::archive::layers(&make::source(two), &Limits::default()).unwrap();
+    let names = headland::archive::layers(&make::source(two), &Options::default()).unwrap();
     assert_eq!(names, ["north.zip/t", "south.zip/t"]);
     let said = |zip: Vec<u8>| layer::read(&make::source(zip), &Options::default()).unwrap_err().to_string();
     let deep = said(inner("a.zip", &inner("b.zip", &plain)));
@@ -120,19 +120,32 @@ fn a_choice_of_columns_keeps_their_order_and_the_geometry() {
     assert!(error.message().contains("RATE, NAME"), "{error}");
 }
 
+#[cfg(unix)]
 #[test]
-fn several_layers_need_a_choice() {
-    let mut members = named("a/");
-    members.extend(named("b/"));
-    let zip = zipped(&members, zip::CompressionMethod::Deflated);
-    let source = make::source(zip);
-    assert_eq!(headland::archive::layers(&source, &Options::default().limits).unwrap(), ["a/t", "b/t"]);
-    let error = layer::read(&source, &Options::default()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Archive);
-    assert!(error.message().contains("`a/t`, `b/t`"), "{error}");
-    let chosen = |layer: &str| layer::read(&source, &Options { layer: Some(layer.to_owned()), ..Options::default() });
-    assert_eq!(chosen("b/t").unwrap().name(), "b/t");
-    assert_eq!(chosen("c").unwrap_err().kind(), Kind::Value);
+fn a_device_is_called_by_its_name_and_never_read() {
+    let source = Source::Path("/dev/null".into());
+    let tree = headland::archive::tree(&source, None, &Limits::default()).unwrap_err();
+    for error in [tree, layer::read(&source, &Options::default()).unwrap_err()] {
+        assert_eq!(error.kind(), Kind::Archive);
+        assert!(
+            error.message().contains("`/dev/null` is a device") && error.message().contains("regular file"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn documents_of_office_are_told_as_such_and_not_as_the_xml_inside() {
+    for (part, words) in [
+        ("xl/workbook.xml", "workbook of Excel (.xlsx), which `pandas.read_excel`"),
+        ("word/document.xml", "document of Word"),
+        ("ppt/presentation.xml", "presentation of PowerPoint"),
+        ("visio/document.xml", "document in the package format of Office"),
+    ] {
+        let zip = make::zip(&[("[Content_Types].xml", b"<Types/>"), ("_rels/.rels", b"<R/>"), (part, b"<w/>")]);
+        let message = layer::read(&make::source(zip), &Options::default()).unwrap_err().message().to_owned();
+        assert!(message.contains(words) && !message.contains("hl.read_tree"), "{message}");
+    }
 }
 
 #[test]
@@ -333,7 +346,7 @@ fn a_symbolic_link_in_a_zip_is_no_data() {
     };
     let lenient = Options { strict: false, ..Options::default() };
     let beside = linked(&["link.shp", "link.dbf"], "");
-    assert_eq!(headland::archive::layers(&beside, &Limits::default()).unwrap(), ["t"]);
+    assert_eq!(headland::archive::layers(&beside, &Options::default()).unwrap(), ["t"]);
     for options in [&Options::default(), &lenient] {
         let layer = layer::read(&beside, options).unwrap();
         let told: Vec<_> = layer.diagnostics().iter().map(|note| (note.code, note.member.as_deref())).collect();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use headland::archive::{Diagnostic, Limits, Options, Source};
+use headland::archive::{Diagnostic, Options, Source};
 use headland::error::{Error, Kind, Result};
 use headland::layer::{self, ColumnType, Layer, Stream, Types};
 
@@ -206,21 +206,15 @@ fn fractions(count: usize, at: usize) -> Source {
 #[test]
 fn decimals_in_a_column_of_integers_are_an_error_that_says_what_to_do() {
     let source = fractions(50, 37);
-    for strict in [true, false] {
-        let options = Options { strict, ..Options::default() };
-        let (all, _, error) = batches(&source, &options, &Types::Header, 10);
-        let error = error.unwrap();
-        assert_eq!(all.iter().map(Layer::len).sum::<usize>(), 30, "the batches before it were given");
-        let facts = error.facts();
-        assert_eq!(
-            (facts.member.as_deref(), facts.record, facts.field.as_deref()),
-            (Some("t.dbf"), Some(37), Some("N"))
-        );
-        for word in ["`1.5`", "column `N`", "Int32", "types={\"N\": \"float64\"}", "types=\"scan\""] {
-            assert!(error.message().contains(word), "{error}");
-        }
-    }
     let options = Options::default();
+    let (all, _, error) = batches(&source, &options, &Types::Header, 10);
+    let error = error.unwrap();
+    assert_eq!(all.iter().map(Layer::len).sum::<usize>(), 30, "the batches before it were given");
+    let facts = error.facts();
+    assert_eq!((facts.member.as_deref(), facts.record, facts.field.as_deref()), (Some("t.dbf"), Some(37), Some("N")));
+    for word in ["`1.5`", "column `N`", "Int32", "types={\"N\": \"float64\"}", "types=\"scan\""] {
+        assert!(error.message().contains(word), "{error}");
+    }
     for types in [Types::Scan, Types::Named(vec![("N".to_owned(), ColumnType::Float64)])] {
         let (all, notes, error) = batches(&source, &options, &types, 10);
         assert!(error.is_none(), "{error:?}");
@@ -232,6 +226,27 @@ fn decimals_in_a_column_of_integers_are_an_error_that_says_what_to_do() {
     for size in SIZES {
         same(layer::read(&source, &options), &source, &options, size, "fractions");
     }
+}
+
+#[test]
+fn without_strict_a_stream_keeps_the_cells_that_a_whole_read_keeps() {
+    let dbf = make::dbf(&[("N", b'N', 6, 0), ("M", b'N', 2, 0)], &[b"      7 1", b"  125e9 2", b" ****** 3"], 0);
+    let source = make::source(make::zip(&[("t.dbf", &dbf)]));
+    let options = Options { strict: false, ..Options::default() };
+    let whole = layer::read(&source, &options).unwrap();
+    let (all, notes, error) = batches(&source, &options, &Types::Header, 2);
+    assert!(error.is_none(), "{error:?}");
+    let text = |layer: &Layer, row| crate::canon::text(layer.batches()[0].column(0), row);
+    assert_eq!(
+        (text(&all[0], 0), text(&all[0], 1), text(&all[1], 0)),
+        ("7.0".into(), "125000000000.0".into(), "\\N".into())
+    );
+    assert_eq!(all[0].schema().fields(), whole.schema().fields());
+    let wide = notes.iter().find(|note| note.code == "integer-with-decimals").unwrap();
+    assert!(wide.record == Some(1) && whole.diagnostics().contains(wide), "{notes:?}");
+    // With a choice for one column, the others stay as their headers have them.
+    let types = Types::Named(vec![("M".to_owned(), ColumnType::String)]);
+    assert!(batches(&source, &options, &types, 2).2.is_some_and(|error| error.message().contains("125e9")));
 }
 
 #[test]
@@ -342,7 +357,7 @@ fn every_file_of_the_corpus_opens_as_it_is_read() {
     assert!(files.len() > 100, "{} files", files.len());
     for path in files {
         let source = Source::Path(path.clone());
-        let names = headland::archive::layers(&source, &Limits::default()).unwrap_or_default();
+        let names = headland::archive::layers(&source, &Options::default()).unwrap_or_default();
         for layer in if names.len() > 1 { names.into_iter().map(Some).collect() } else { vec![None] } {
             // The largest files are whole, and so the same with and without `strict`.
             let is_large = std::fs::metadata(&path).is_ok_and(|meta| meta.len() > 1 << 20);

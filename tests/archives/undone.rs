@@ -173,5 +173,24 @@ fn text(kind: u8, cell: &[u8], mine: &[u8]) -> Vec<&'static str> {
             return codes;
         }
     }
+    let mazovia: String = kept.iter().map(|byte| of_mazovia(*byte)).collect();
+    if !kept.is_ascii() && mazovia.as_bytes() == mine {
+        codes.push("declared");
+        return codes;
+    }
     if escaped(&kept) == mine { codes } else { Vec::new() }
+}
+
+/// A letter of Mazovia, as far as the corpus has them: Polish ones, and beside them those of code page 437.
+fn of_mazovia(byte: u8) -> char {
+    match byte {
+        0x88 => 'ê',
+        0x89 => 'ë',
+        0x98 => 'Ś',
+        0x9E => 'ś',
+        0xD7 => '╫',
+        0xE7 => 'τ',
+        0xF5 => '⌡',
+        other => char::from(other),
+    }
 }

@@ -87,8 +87,8 @@ const VERDICTS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "fixtures/mazovia.dbf",
-        &["column `A2` text-recoded: 1 cells"],
-        "Driver byte 0x69 is Mazovia, which no maintained code page table has; GDAL hands out the bytes, which are no UTF-8, and we read Windows-1252 and say so.",
+        &["column `A2` declared: 1 cells"],
+        "Driver byte 0x69 is Mazovia, which iconv does not know, so that GDAL hands out the bytes, which are no UTF-8; we read the letters of Mazovia.",
     ),
     (
         "TN.RailTransportNetwork.RailwayLink.shp",

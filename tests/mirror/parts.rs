@@ -113,7 +113,7 @@ impl Farm {
         let mut all = Rows::new();
         for origin in self.wanted.values() {
             let source = Source::Path(origin.archive.clone());
-            for name in layer::layers(&source, &Options::default().limits).unwrap() {
+            for name in layer::layers(&source, &Options::default()).unwrap() {
                 let plain = Options { layer: Some(name.clone()), ..Options::default() };
                 let moved = Options { to_crs: Some("EPSG:4326".to_owned()), ..plain.clone() };
                 let layer = layer::read(&source, &moved).or_else(|_| layer::read(&source, &plain)).unwrap();

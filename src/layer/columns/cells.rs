@@ -36,6 +36,20 @@ pub(super) fn text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut not
     true
 }
 
+/// What a date with slashes says of the order of its day and its month; `None` where it says nothing.
+pub(super) fn slashed_order(cell: &[u8]) -> Option<Finding> {
+    let [m1, m2, b'/', d1, d2, b'/', _, _, _, _] = cell.trim_ascii() else { return None };
+    let number = |tens: &u8, ones: &u8| {
+        let digit = |byte: &u8| Some(byte.wrapping_sub(b'0')).filter(|digit| *digit <= 9);
+        Some(digit(tens)? * 10 + digit(ones)?)
+    };
+    match (number(m1, m2)?, number(d1, d2)?) {
+        (first @ 1..=12, second @ 1..=12) if first != second => Some(Finding::AmbiguousDate),
+        (13..=31, 1..=12) => Some(Finding::DayFirst),
+        _ => None,
+    }
+}
+
 /// The days since 1970 of a cell such as `20260901`, or `09/01/2026` where the column has the room.
 pub(super) fn date(cell: &[u8]) -> Cell<i32> {
     let turned;
@@ -129,6 +143,26 @@ mod tests {
             ["20230229", "20231301", "2024-1-5", "241332", "10101   ", "abcdefgh", "13/01/1970", "aa/01/1970", "0000"]
         {
             assert_eq!(date(cell.as_bytes()), Cell::Odd, "{cell:?}");
+        }
+    }
+
+    #[test]
+    fn slashes_say_which_dates_have_two_meanings() {
+        for (cell, order) in [
+            ("01/02/2024", Some(Finding::AmbiguousDate)),
+            (" 12/11/2024 ", Some(Finding::AmbiguousDate)),
+            ("13/12/2024", Some(Finding::DayFirst)),
+            ("31/01/2024", Some(Finding::DayFirst)),
+            ("02/02/2024", None),
+            ("12/13/2024", None),
+            ("32/01/2024", None),
+            ("13/13/2024", None),
+            ("00/01/2024", None),
+            ("a1/02/2024", None),
+            ("01/02/24", None),
+            ("20240102", None),
+        ] {
+            assert_eq!(slashed_order(cell.as_bytes()), order, "{cell}");
         }
     }
 

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Date32Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
-use super::cells::{date, days};
+use super::cells::{date, days, slashed_order};
 use super::kernel::{Cells, Kernel, Marks, Misfit, taken};
 use super::number::Cell;
 use super::words::{are_digits, digits, eight, suspects, word};
@@ -62,11 +62,14 @@ fn irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: bool, mark
     }
     let digits = without_dashes(cell).filter(|_| is_text);
     let found = date(digits.as_ref().map_or(cell, |digits| digits));
-    if let Cell::Value(value) = found {
-        return value;
-    }
     if found == Cell::Odd {
         marks.note(Finding::BadDate, cells.number(row));
+    }
+    if let Some(order) = slashed_order(cell) {
+        marks.note(order, cells.number(row));
+    }
+    if let Cell::Value(value) = found {
+        return value;
     }
     marks.null(position);
     0

@@ -17,15 +17,16 @@ pub(super) struct Known {
     aliases: &'static [&'static str],
 }
 
-/// How coordinates on a datum come to WGS 84: always the way that PROJ takes without grids, with its accuracy in metres.
+/// How coordinates on a datum come to WGS 84: always the way that PROJ takes without grids where most of its fields are,
+/// with how far off places may be: the accuracy of that way, or their distance from where PROJ brings other regions.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
     /// It is WGS 84.
     Same,
     /// The two are taken as one, though they lie so far apart.
-    AsIs(f64),
+    AsIs(&'static str),
     /// By these seven parameters, as `TOWGS84` has them.
-    Helmert([f64; 7], f64),
+    Helmert([f64; 7], &'static str),
     /// By other shifts in each region, or by a grid of shifts.
     Unknown,
 }
@@ -40,6 +41,8 @@ pub(super) const WGS84: &str = "World Geodetic System 1984";
 /// From NAD83(CSRS) and NAD83(HARN): the frame of 1997 as it moved from the one of 1983.
 const NAD83_1997: [f64; 7] =
     [-0.991, 1.9072, 0.5129, 0.025_789_907_519_493_2, 0.009_650_098_960_270_4, 0.011_659_943_232_342_1, 0.0];
+/// Outside of the 48 states, PROJ takes NAD83(HARN) for WGS 84: in American Samoa the two ways are 2.1 m apart.
+const HARN: &str = "1 m, in Alaska, Hawaii and on the islands, where PROJ shifts nothing, by up to 2.1 m";
 const OSGB36: [f64; 7] = [446.448, -125.157, 542.06, 0.15, 0.247, 0.842, -20.489];
 const AMERSFOORT: [f64; 7] =
     [565.4171, 50.3319, 465.5524, -0.398_957_388_243_134, 0.343_987_817_378_283, -1.877_401_639_980_45, 4.0725];
@@ -58,27 +61,27 @@ const fn known(
 #[rustfmt::skip]
 const KNOWN: &[Known] = &[
     known(('A', 4326), WGS84, "WGS 84", WGS84_FIGURE, Way::Same, &["wgs1984", "wgs84"]),
-    known(('B', 4269), "North American Datum 1983", "NAD83", GRS80, Way::AsIs(4.0), &["northamerican1983", "nad83", "nad1983"]),
-    known(('F', 4617), "NAD83 Canadian Spatial Reference System", "NAD83(CSRS)", GRS80, Way::Helmert(NAD83_1997, 1.0), &["northamerican1983csrs"]),
-    known(('C', 4152), "NAD83 (High Accuracy Reference Network)", "NAD83(HARN)", GRS80, Way::Helmert(NAD83_1997, 1.0), &["northamerican1983harn"]),
-    known(('D', 4759), "NAD83 (National Spatial Reference System 2007)", "NAD83(NSRS2007)", GRS80, Way::AsIs(2.0), &["nad1983nsrs2007"]),
-    known(('E', 6318), "NAD83 (National Spatial Reference System 2011)", "NAD83(2011)", GRS80, Way::AsIs(2.0), &["nad19832011"]),
-    known(('H', 4258), "European Terrestrial Reference System 1989", "ETRS89", GRS80, Way::AsIs(1.0), &["etrs1989", "etrs89"]),
-    known(('O', 4619), "SWEREF99", "SWEREF99", GRS80, Way::AsIs(1.0), &[]),
-    known(('N', 4171), "Reseau Geodesique Francais 1993 v1", "RGF93 v1", GRS80, Way::AsIs(1.0), &["rgf1993", "reseaugeodesiquefrancais1993"]),
-    known(('J', 4283), "Geocentric Datum of Australia 1994", "GDA94", GRS80, Way::AsIs(3.0), &["gda1994", "gda94"]),
-    known(('K', 7844), "Geocentric Datum of Australia 2020", "GDA2020", GRS80, Way::AsIs(3.0), &["gda2020"]),
-    known(('L', 4167), "New Zealand Geodetic Datum 2000", "NZGD2000", GRS80, Way::AsIs(1.0), &["nzgd2000"]),
-    known(('M', 4674), "Sistema de Referencia Geocentrico para las AmericaS 2000", "SIRGAS 2000", GRS80, Way::AsIs(1.0), &["sirgas2000"]),
-    known(('Q', 4190), "Posiciones Geodesicas Argentinas 1998", "POSGAR 98", GRS80, Way::AsIs(1.0), &["posgar1998"]),
-    known(('P', 5340), "Posiciones Geodesicas Argentinas 2007", "POSGAR 2007", WGS84_FIGURE, Way::Helmert([-0.41, 0.46, -0.35, 0.0, 0.0, 0.0, 0.0], 0.5), &["posgar2007"]),
-    known(('Z', 9702), "ETRF2000 Poland", "ETRF2000-PL", GRS80, Way::AsIs(1.0), &["etrf2000poland"]),
-    known(('V', 4612), "Japanese Geodetic Datum 2000", "JGD2000", GRS80, Way::AsIs(1.0), &["jgd2000"]),
-    known(('W', 6668), "Japanese Geodetic Datum 2011", "JGD2011", GRS80, Way::AsIs(1.0), &["jgd2011"]),
-    known(('X', 4490), "China 2000", "China Geodetic Coordinate System 2000", GRS80, Way::AsIs(1.0), &["chinageodeticcoordinatesystem2000"]),
-    known(('R', 4277), "Ordnance Survey of Great Britain 1936", "OSGB36", (6_377_563.396, 299.324_964_6), Way::Helmert(OSGB36, 2.0), &["osgb1936", "osgb36"]),
-    known(('S', 4289), "Amersfoort", "Amersfoort", BESSEL, Way::Helmert(AMERSFOORT, 1.0), &[]),
-    known(('U', 4150), "CH1903+", "CH1903+", BESSEL, Way::Helmert([674.374, 15.056, 405.346, 0.0, 0.0, 0.0, 0.0], 1.0), &[]),
+    known(('B', 4269), "North American Datum 1983", "NAD83", GRS80, Way::AsIs("4 m, on the Aleutian Islands by up to 8 m"), &["northamerican1983", "nad83", "nad1983"]),
+    known(('F', 4617), "NAD83 Canadian Spatial Reference System", "NAD83(CSRS)", GRS80, Way::Helmert(NAD83_1997, "1 m"), &["northamerican1983csrs"]),
+    known(('C', 4152), "NAD83 (High Accuracy Reference Network)", "NAD83(HARN)", GRS80, Way::Helmert(NAD83_1997, HARN), &["northamerican1983harn"]),
+    known(('D', 4759), "NAD83 (National Spatial Reference System 2007)", "NAD83(NSRS2007)", GRS80, Way::AsIs("2 m"), &["nad1983nsrs2007"]),
+    known(('E', 6318), "NAD83 (National Spatial Reference System 2011)", "NAD83(2011)", GRS80, Way::AsIs("2 m"), &["nad19832011"]),
+    known(('H', 4258), "European Terrestrial Reference System 1989", "ETRS89", GRS80, Way::AsIs("1 m"), &["etrs1989", "etrs89"]),
+    known(('O', 4619), "SWEREF99", "SWEREF99", GRS80, Way::AsIs("1 m"), &[]),
+    known(('N', 4171), "Reseau Geodesique Francais 1993 v1", "RGF93 v1", GRS80, Way::AsIs("1 m"), &["rgf1993", "reseaugeodesiquefrancais1993"]),
+    known(('J', 4283), "Geocentric Datum of Australia 1994", "GDA94", GRS80, Way::AsIs("3 m"), &["gda1994", "gda94"]),
+    known(('K', 7844), "Geocentric Datum of Australia 2020", "GDA2020", GRS80, Way::AsIs("3 m"), &["gda2020"]),
+    known(('L', 4167), "New Zealand Geodetic Datum 2000", "NZGD2000", GRS80, Way::AsIs("1 m"), &["nzgd2000"]),
+    known(('M', 4674), "Sistema de Referencia Geocentrico para las AmericaS 2000", "SIRGAS 2000", GRS80, Way::AsIs("1 m"), &["sirgas2000"]),
+    known(('Q', 4190), "Posiciones Geodesicas Argentinas 1998", "POSGAR 98", GRS80, Way::AsIs("1 m"), &["posgar1998"]),
+    known(('P', 5340), "Posiciones Geodesicas Argentinas 2007", "POSGAR 2007", WGS84_FIGURE, Way::Helmert([-0.41, 0.46, -0.35, 0.0, 0.0, 0.0, 0.0], "0.5 m"), &["posgar2007"]),
+    known(('Z', 9702), "ETRF2000 Poland", "ETRF2000-PL", GRS80, Way::AsIs("1 m"), &["etrf2000poland"]),
+    known(('V', 4612), "Japanese Geodetic Datum 2000", "JGD2000", GRS80, Way::AsIs("1 m, in the north-east of Honshu, which moved in 2011, by up to 5.3 m"), &["jgd2000"]),
+    known(('W', 6668), "Japanese Geodetic Datum 2011", "JGD2011", GRS80, Way::AsIs("1 m"), &["jgd2011"]),
+    known(('X', 4490), "China 2000", "China Geodetic Coordinate System 2000", GRS80, Way::AsIs("1 m"), &["chinageodeticcoordinatesystem2000"]),
+    known(('R', 4277), "Ordnance Survey of Great Britain 1936", "OSGB36", (6_377_563.396, 299.324_964_6), Way::Helmert(OSGB36, "2 m"), &["osgb1936", "osgb36"]),
+    known(('S', 4289), "Amersfoort", "Amersfoort", BESSEL, Way::Helmert(AMERSFOORT, "1 m"), &[]),
+    known(('U', 4150), "CH1903+", "CH1903+", BESSEL, Way::Helmert([674.374, 15.056, 405.346, 0.0, 0.0, 0.0, 0.0], "1 m"), &[]),
     known(('T', 4314), "Deutsches Hauptdreiecksnetz", "DHDN", BESSEL, Way::Unknown, &[]),
     known(('G', 4267), "North American Datum 1927", "NAD27", (6_378_206.4, 294.978_698_213_898), Way::Unknown, &["northamerican1927", "nad27"]),
     known(('I', 4230), "European Datum 1950", "ED50", (6_378_388.0, 297.0), Way::Unknown, &["european1950", "ed50"]),

@@ -206,13 +206,13 @@ pub(super) fn caution(definition: &Definition) -> Option<String> {
     let name = known.system;
     match known.way {
         Way::Same | Way::Unknown => None,
-        Way::AsIs(metres) => Some(format!(
+        Way::AsIs(off) => Some(format!(
             "where WGS 84 is asked for, {name} is taken for it, as PROJ does without grids: places may be off by up to \
-             {metres} m"
+             {off}"
         )),
-        Way::Helmert(_, metres) => Some(format!(
+        Way::Helmert(_, off) => Some(format!(
             "where WGS 84 is asked for, {name} is shifted by the seven parameters that PROJ takes without grids: places \
-             may be off by up to {metres} m"
+             may be off by up to {off}"
         )),
     }
 }

@@ -1,6 +1,10 @@
 //! The lines of a table of text, one after the other out of a window, so that no table is ever held whole.
 
-use crate::archive::Member;
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+
+use crate::archive::{Member, Window};
 use crate::error::{Error, Result};
 
 /// How much is looked at at a time.
@@ -12,49 +16,119 @@ const LONGEST: usize = 4 << 20;
 /// What ends texts in old systems.
 const END: u8 = 0x1A;
 
-/// Gives each line that is not blank to `take`, with its number among them, and reads the member to its end. What `take`
-/// says against a line becomes an error with the record and its offset. False where the last line has no end.
-pub(super) fn each(
-    member: &Member,
-    mut take: impl FnMut(u64, &[u8]) -> std::result::Result<(), String>,
-) -> Result<bool> {
-    let mut window = member.window(WINDOW)?;
-    let mut record = 0_u64;
-    let mut has_end = true;
-    let mut want = 1_usize;
-    loop {
-        let offset = window.position();
-        let bytes: &[u8] = window.fill(want)?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map(|end| end.saturating_add(1));
-        let is_end = bytes.len() < want;
-        let Some(size) = whole.or_else(|| is_end.then_some(bytes.len())) else {
-            if bytes.len() > LONGEST {
-                return Err(fault(member, record, offset, &format!("it is longer than {LONGEST} bytes")));
-            }
-            want = bytes.len().saturating_mul(2).saturating_add(1);
-            continue;
+/// A table of text before its first line.
+pub(super) struct Lines<'a> {
+    member: &'a Member,
+    window: Window,
+    units: Units,
+}
+
+/// What a letter of the table is made of.
+#[derive(Clone, Copy)]
+enum Units {
+    /// Bytes, in an encoding in which a line feed is one of them.
+    Bytes,
+    /// Two bytes at a time, in this encoding.
+    Utf16(&'static Encoding),
+}
+
+impl Units {
+    /// Where the first line ends, behind its line feed; `None` where there is none.
+    fn first_end(self, text: &[u8]) -> Option<usize> {
+        let (at, size) = match self {
+            Self::Bytes => (text.iter().position(|byte| *byte == b'\n')?, 1),
+            Self::Utf16(encoding) => (text.chunks_exact(2).position(|unit| is_line_feed(encoding, unit))?, 2),
         };
-        if size == 0 {
-            window.finish()?;
-            return Ok(has_end);
+        Some(at.saturating_add(1).saturating_mul(size))
+    }
+
+    /// Where the last line ends that has an end.
+    fn last_end(self, text: &[u8]) -> Option<usize> {
+        let (at, size) = match self {
+            Self::Bytes => (text.iter().rposition(|byte| *byte == b'\n')?, 1),
+            Self::Utf16(encoding) => (text.chunks_exact(2).rposition(|unit| is_line_feed(encoding, unit))?, 2),
+        };
+        Some(at.saturating_add(1).saturating_mul(size))
+    }
+
+    /// The line in an encoding in which a tab is a byte; an error where it is no text.
+    fn plain(self, line: &[u8]) -> std::result::Result<Cow<'_, [u8]>, String> {
+        let Self::Utf16(encoding) = self else { return Ok(Cow::Borrowed(line)) };
+        match encoding.decode_without_bom_handling_and_without_replacement(line) {
+            Some(Cow::Borrowed(text)) => Ok(Cow::Borrowed(text.as_bytes())),
+            Some(Cow::Owned(text)) => Ok(Cow::Owned(text.into_bytes())),
+            None => Err(format!("it is no {}, as the mark at the start of the table says", encoding.name())),
         }
-        let mut start = 0_usize;
-        for line in bytes.get(..size).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
-            let (content, is_ended) = ended(line);
-            let is_mark = offset == 0 && start == 0;
-            let content = if is_mark { content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content) } else { content };
-            // What ends texts may stand alone in the last line.
-            if !content.iter().all(|byte| byte.is_ascii_whitespace() || *byte == END) {
-                let at = offset.saturating_add(u64::try_from(start).unwrap_or(u64::MAX));
-                take(record, content).map_err(|why| fault(member, record, at, &why))?;
-                record = record.saturating_add(1);
+    }
+}
+
+fn is_line_feed(encoding: &'static Encoding, unit: &[u8]) -> bool {
+    unit == if encoding == UTF_16BE { b"\0\n" } else { b"\n\0" }
+}
+
+impl<'a> Lines<'a> {
+    /// Looks for a mark of UTF-16 at the start; without one, a table is bytes.
+    pub(super) fn open(member: &'a Member) -> Result<Self> {
+        let mut window = member.window(WINDOW)?;
+        let units = match window.fill(2) {
+            Ok([0xFF, 0xFE, ..]) => Units::Utf16(UTF_16LE),
+            Ok([0xFE, 0xFF, ..]) => Units::Utf16(UTF_16BE),
+            // Damage is met again where the first line is asked for.
+            _ => Units::Bytes,
+        };
+        if matches!(units, Units::Utf16(_)) {
+            window.consume(2);
+        }
+        Ok(Self { member, window, units })
+    }
+
+    /// Whether the table itself says that it is UTF-16; its lines are then given in UTF-8.
+    pub(super) fn is_utf_16(&self) -> bool {
+        matches!(self.units, Units::Utf16(_))
+    }
+
+    /// Gives each line that is not blank to `take`, with its number among them, and reads the member to its end. What
+    /// `take` says against a line becomes an error with the record and its offset. False where the last line has no end.
+    pub(super) fn each(self, mut take: impl FnMut(u64, &[u8]) -> std::result::Result<(), String>) -> Result<bool> {
+        let Self { member, mut window, units } = self;
+        let mut record = 0_u64;
+        let mut has_end = true;
+        let mut want = 1_usize;
+        loop {
+            let offset = window.position();
+            let bytes: &[u8] = window.fill(want)?;
+            let is_end = bytes.len() < want;
+            let Some(size) = units.last_end(bytes).or_else(|| is_end.then_some(bytes.len())) else {
+                if bytes.len() > LONGEST {
+                    return Err(fault(member, record, offset, &format!("it is longer than {LONGEST} bytes")));
+                }
+                want = bytes.len().saturating_mul(2).saturating_add(1);
+                continue;
+            };
+            if size == 0 {
+                window.finish()?;
+                return Ok(has_end);
             }
-            // Blanks behind the last line end are no record; tabs may be what is left of one.
-            has_end = is_ended || !content.iter().any(|byte| !matches!(byte, b' ' | b'\r'));
-            start = start.saturating_add(line.len());
+            let mut rest = bytes.get(..size).unwrap_or_default();
+            let mut at = offset;
+            while !rest.is_empty() {
+                let (line, more) = rest.split_at(units.first_end(rest).unwrap_or(rest.len()));
+                let plain = units.plain(line).map_err(|why| fault(member, record, at, &why))?;
+                let (content, is_ended) = ended(&plain);
+                let content = if at == 0 { content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content) } else { content };
+                // What ends texts may stand alone in the last line.
+                if !content.iter().all(|byte| byte.is_ascii_whitespace() || *byte == END) {
+                    take(record, content).map_err(|why| fault(member, record, at, &why))?;
+                    record = record.saturating_add(1);
+                }
+                // Blanks behind the last line end are no record; tabs may be what is left of one.
+                has_end = is_ended || !content.iter().any(|byte| !matches!(byte, b' ' | b'\r'));
+                at = at.saturating_add(u64::try_from(line.len()).unwrap_or(u64::MAX));
+                rest = more;
+            }
+            window.consume(size);
+            want = 1;
         }
-        window.consume(size);
-        want = 1;
     }
 }
 

@@ -10,6 +10,7 @@ mod rows;
 
 use std::collections::{HashMap, HashSet};
 
+use self::lines::Lines;
 use self::rows::Rows;
 use crate::archive::{Diagnostic, Element, Fmis, Layout, Options};
 use crate::error::{Kind, Result};
@@ -27,8 +28,11 @@ pub(super) fn read(
     mut notes: Vec<Diagnostic>,
 ) -> Result<Layer> {
     let layout = Layout::read(fmis, &mut notes)?;
-    let mut rows = Rows::new(layout, options)?;
-    let read = lines::each(&fmis.tab, |record, line| rows.add(record, line));
+    let lines = Lines::open(&fmis.tab);
+    // What the table says of itself goes before what a caller says of tables.
+    let encoding = if lines.as_ref().is_ok_and(Lines::is_utf_16) { None } else { options.encoding.clone() };
+    let mut rows = Rows::new(layout, &Options { encoding, ..options.clone() })?;
+    let read = lines.and_then(|lines| lines.each(|record, line| rows.add(record, line)));
     match read {
         Err(error) if !options.strict && error.kind() == Kind::Archive => {
             let message = format!("only the first {} records could be read: {error}", rows.records());

@@ -248,7 +248,8 @@ impl Rows {
     /// Finds the cells of a line: as many as the layout has, and blank ones after them at most.
     fn split(&mut self, record: u64, line: &[u8]) -> std::result::Result<(), String> {
         if line.contains(&0) {
-            return Err("it holds a NUL, which no text has; tables in UTF-16 are not read".to_owned());
+            return Err("it holds a NUL, which no text has; tables in UTF-16 are read where they begin with its mark"
+                .to_owned());
         }
         let expected = self.layout.slots.len();
         self.ranges.clear();

@@ -32,7 +32,7 @@ pub(super) fn names(origin: &Origin) -> Result<Vec<String>> {
     if let Some(name) = cart_name(origin) {
         return Ok(vec![name]);
     }
-    let mut names = layer::layers(&Source::Path(origin.archive.clone()), &Options::default().limits)?;
+    let mut names = layer::layers(&Source::Path(origin.archive.clone()), &Options::default())?;
     // Two members of the very same name are one layer for every reader.
     let mut seen = std::collections::HashSet::new();
     names.retain(|name| seen.insert(name.clone()));
