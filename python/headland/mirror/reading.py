@@ -88,8 +88,8 @@ class Reading:
         which.
 
         Args:
-            query: ``SELECT`` and what belongs to it; ``SET`` and ``LOAD`` may stand before it, and hold for this query
-                alone. Each query has a DuckDB of its own, so threads need not wait for each other.
+            query: One ``SELECT`` and what belongs to it; ``SET`` and ``LOAD`` may stand before it, and hold for this
+                query alone. Each query has a DuckDB of its own, so threads need not wait for each other.
             parameters: The values of ``$name`` in the query. They are bound and never part of its text. A table, such
                 as a frame of pandas, polars or geopandas, a pyarrow table or a layer, is a view of that name.
 
@@ -102,7 +102,7 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet.
-            ValueError: The query does not read, or there is no such view; the message names those that are.
+            ValueError: The query writes or is several, or there is no such view; the message names those that are.
             duckdb.Error: What DuckDB says of the query.
             ImportError: duckdb is not installed; ``pip install 'headland[sql]'`` brings it.
 
