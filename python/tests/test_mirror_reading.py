@@ -141,12 +141,46 @@ def test_what_is_not_there_is_told_with_what_is(farm: Farm, tmp_path: Path) -> N
             farm.to_geopandas(bbox=wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`bbox` takes west"):
         farm.to_geopandas(bbox=(1, 0, 0, 1))
+    with pytest.raises(TypeError, match=r"`job_type` takes a str such as 'Yield', or several, not int"):
+        farm.to_geopandas(job_type=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"`job_type` takes a str such as 'Yield', or several, not NoneType"):
+        farm.to_geopandas(job_type=["Yield", None])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="`year` takes a year"):
         farm.to_geopandas(year="2026")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="`columns` takes a list of names"):
         farm.to_geopandas(columns="PASS")
     with pytest.raises(hl.ConfigurationError, match="has published nothing yet; `sync"):
         Farm(tmp_path / "elsewhere").to_geopandas()
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("yield", "Yield"),
+        (" YIELD ", "Yield"),
+        ("soil-sampling", "Soil Sampling"),
+        ("SoilSampling", "Soil Sampling"),
+        ("as applied", "AsApplied"),
+        ("As Applied", "AsApplied"),
+        ("Sprayer", "AsApplied"),
+        (["sprayer", "AsApplied"], "AsApplied"),
+    ],
+)
+def test_a_job_type_is_known_by_other_words_for_it(farm: Farm, asked: str | list[str], found: str) -> None:
+    assert set(farm.to_geopandas(job_type=asked, columns=["job_type"]).job_type) == {found}
+
+
+def test_words_that_may_be_several_job_types_are_told(tmp_path: Path) -> None:
+    farm = published(tmp_path, [job("1", "Yield"), job("2", "YIELD"), job("3", "Planter")])
+    assert len(farm.to_geopandas(job_type="Yield")) == 4
+    with pytest.raises(ValueError, match=r"'yield' may be 'YIELD' or 'Yield' of the dataset"):
+        farm.to_geopandas(job_type="yield")
+    with pytest.raises(ValueError, match=r"are: Planter, YIELD, Yield; what lists call 'Sprayer' is 'AsApplied' in a "):
+        farm.to_geopandas(job_type="Sprayer")
+    with pytest.raises(ValueError, match=r"what lists call 'Planter/Sprayer' is 'Planter' or 'AsApplied' in a dataset"):
+        farm.to_geopandas(job_type="Planter/Sprayer")
+    with pytest.raises(ValueError, match=r"no job type '--' in the dataset"):
+        farm.to_geopandas(job_type="--")
 
 
 def test_types_that_do_not_go_together_are_told(tmp_path: Path) -> None:

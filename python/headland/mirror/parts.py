@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from headland import arguments, errors
-from headland.mirror import schemas
+from headland import errors
+from headland.mirror import job_types, schemas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,15 +122,11 @@ def selected(
     """Give the parts of the job types, and those of them that are of the years.
 
     Raises:
-        ValueError: There is no such job type.
+        ValueError: There is no such job type, or its name may be that of several.
     """
-    listed = [job_type] if isinstance(job_type, str) else job_type
-    kinds = None if listed is None else {arguments.text("job_type", kind) for kind in listed}
+    there = {part.job_type for part in found if part.job_type}
+    kinds = None if job_type is None else job_types.selected(job_type, there)
     years = None if year is None else _years(year)
-    there = sorted({part.job_type for part in found if part.job_type})
-    for kind in sorted(kinds or ()):
-        if kind not in there:
-            raise ValueError(f"there is no job type {kind!r} in the dataset; there are: {', '.join(there) or 'none'}")
     of_kind = [part for part in found if kinds is None or part.job_type in kinds]
     return of_kind, [part for part in of_kind if years is None or part.year in years]
 
