@@ -21,7 +21,7 @@ use chrono::{DateTime, Utc};
 use self::manifest::Manifest;
 use self::part::{Groups, Output};
 use self::plan::{Piece, Plan};
-use super::{Disk, Folder, ItemKind, store};
+use super::{Disk, Folder, Generation, ItemKind, store};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 pub use verify::{mend, verify};
@@ -169,6 +169,11 @@ pub fn publish_in(
             }
         }
     }
+}
+
+/// Whether all files of a generation stand as long as they were written; [`verify`] reads them, too.
+pub(super) fn is_there(generation: &Generation) -> bool {
+    Manifest::read(&generation.path).is_ok_and(|manifest| manifest.is_there(&generation.path))
 }
 
 enum Outcome {
