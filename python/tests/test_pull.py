@@ -273,6 +273,17 @@ def test_accounts_have_folders_of_their_own_and_one_that_fails_stops_no_other(
         str(farms / "north"),
         str(farms / "south"),
     }
+    made = len(farm_service.requests)
+    one = pull(farm_service, "--to", farms, "--profile", "north", **keys)
+    assert one.returncode == 2
+    assert f"`{farms / 'north'}`, `{farms / 'south'}`" in one.stderr
+    assert f"type `headland pull --to {farms / 'north'} --profile north`" in one.stderr
+    assert f"for all, `headland pull --to {farms} --profile lost north south`" in one.stderr
+    unnamed = pull(farm_service, "--to", farms)
+    assert unnamed.returncode == 2
+    assert f"type `headland pull --to {farms / 'lost'}`" in unnamed.stderr
+    assert len(farm_service.requests) == made, "neither makes a call"
+    assert pull(farm_service, "--to", farms / "north", "--profile", "north", "--status", **keys).returncode == 0
     mixed = pull(farm_service, "--to", farms / "north", "--profile", "north", "south", **keys)
     assert mixed.returncode == 2
     assert "another folder" in mixed.stderr
