@@ -249,6 +249,7 @@ class _Status(TypedDict):
     relisted_at: dt.datetime | None
     relist_due: bool
     unfinished_since: dt.datetime | None
+    planned_at: dt.datetime | None
     calls: dict[str, tuple[int, int]]
     generation: int | None
     is_published: bool

@@ -209,6 +209,7 @@ def test_two_syncs_at_once_are_one_and_a_conflict(farm: hl.Sandbox, tmp_path: Pa
     ("name", "value", "error"),
     [
         ("relist", "tomorrow", ValueError),
+        ("relist", "\u0663d", ValueError),
         ("relist", 5, TypeError),
         ("relist", dt.timedelta(-1), ValueError),
         ("overlap", "1y", ValueError),
@@ -259,6 +260,33 @@ def test_what_was_published_and_is_lost_is_told_and_published_again(standing: hl
     mended(1)
     shutil.rmtree(tmp_path / "farm" / "generations")
     mended(1)
+
+
+@pytest.mark.parametrize("damage", ["lost", "cut", "without a manifest"])
+def test_a_part_that_is_lost_is_written_anew_by_the_next_sync(
+    standing: hl.Sandbox, tmp_path: Path, damage: str
+) -> None:
+    mirror = mirror_of(standing, tmp_path / "farm")
+    rows = mirror.sync().rows
+    dataset = tmp_path / "farm" / "dataset"
+    part, *others = sorted(dataset.rglob("*.parquet"))
+    before = {path: path.stat().st_ino for path in others}
+    assert before
+    if damage == "lost":
+        part.unlink()
+    elif damage == "cut":
+        part.write_bytes(part.read_bytes()[:-1])
+    else:
+        (tmp_path / "farm" / "current" / "manifest.json").unlink()
+    outcome = mirror.sync()
+    assert (outcome.generation, outcome.rows, outcome.new) == (2, rows, 0)
+    assert not [request for request in standing.requests[-outcome.calls :] if "format" in request.query]
+    assert mirror.verify(deep=True).ok
+    assert len(mirror.to_geopandas(columns=["job_id"])) == rows
+    if damage != "without a manifest":
+        kept = {path: path.stat().st_ino for path in dataset.rglob("*.parquet")}
+        assert before.items() <= kept.items(), "all others are the same files"
+    assert mirror.sync().generation is None
 
 
 def test_what_is_no_client_is_refused(tmp_path: Path) -> None:

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from examples import blocks
 from farms import PRJ, Farm, job, published
 from shapefiles import Field
 
 import headland as hl
+from headland.mirror import stock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+MIRROR_PAGE = Path(__file__).parents[1] / "docs" / "mirror.md"
 WHOLE = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9, 2))
 FLOATS = (Field(b"PASS", "N", 9, 3), Field(b"PROTEIN", "N", 9, 1))
 UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Of_Nobody").replace(b"6378137.0", b"6378000.0")
 
 
-@pytest.mark.parametrize("text", ["{", "{}", "[]"])
+@pytest.mark.parametrize("text", ["{", "{}", "[]", '{"parts": [{}]}', '{"parts": [{"path": "x", "rows": null}]}'])
 def test_a_damaged_manifest_is_named(farm: Farm, text: str) -> None:
     (farm.folder / "current" / "manifest.json").write_text(text)
-    with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged"):
-        farm.to_geopandas()
+    for read in (farm.to_geopandas, lambda: stock.dataset(farm.folder)):
+        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*`sync\(\)` writes the dataset anew"):
+            read()
 
 
 @pytest.fixture
@@ -141,12 +145,46 @@ def test_what_is_not_there_is_told_with_what_is(farm: Farm, tmp_path: Path) -> N
             farm.to_geopandas(bbox=wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`bbox` takes west"):
         farm.to_geopandas(bbox=(1, 0, 0, 1))
+    with pytest.raises(TypeError, match=r"`job_type` takes a str such as 'Yield', or several, not int"):
+        farm.to_geopandas(job_type=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"`job_type` takes a str such as 'Yield', or several, not NoneType"):
+        farm.to_geopandas(job_type=["Yield", None])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="`year` takes a year"):
         farm.to_geopandas(year="2026")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="`columns` takes a list of names"):
         farm.to_geopandas(columns="PASS")
     with pytest.raises(hl.ConfigurationError, match="has published nothing yet; `sync"):
         Farm(tmp_path / "elsewhere").to_geopandas()
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("yield", "Yield"),
+        (" YIELD ", "Yield"),
+        ("soil-sampling", "Soil Sampling"),
+        ("SoilSampling", "Soil Sampling"),
+        ("as applied", "AsApplied"),
+        ("As Applied", "AsApplied"),
+        ("Sprayer", "AsApplied"),
+        (["sprayer", "AsApplied"], "AsApplied"),
+    ],
+)
+def test_a_job_type_is_known_by_other_words_for_it(farm: Farm, asked: str | list[str], found: str) -> None:
+    assert set(farm.to_geopandas(job_type=asked, columns=["job_type"]).job_type) == {found}
+
+
+def test_words_that_may_be_several_job_types_are_told(tmp_path: Path) -> None:
+    farm = published(tmp_path, [job("1", "Yield"), job("2", "YIELD"), job("3", "Planter")])
+    assert len(farm.to_geopandas(job_type="Yield")) == 4
+    with pytest.raises(ValueError, match=r"'yield' may be 'YIELD' or 'Yield' of the dataset"):
+        farm.to_geopandas(job_type="yield")
+    with pytest.raises(ValueError, match=r"are: Planter, YIELD, Yield; what lists call 'Sprayer' is 'AsApplied' in a "):
+        farm.to_geopandas(job_type="Sprayer")
+    with pytest.raises(ValueError, match=r"what lists call 'Planter/Sprayer' is 'Planter' or 'AsApplied' in a dataset"):
+        farm.to_geopandas(job_type="Planter/Sprayer")
+    with pytest.raises(ValueError, match=r"no job type '--' in the dataset"):
+        farm.to_geopandas(job_type="--")
 
 
 def test_types_that_do_not_go_together_are_told(tmp_path: Path) -> None:
@@ -180,6 +218,25 @@ def test_coordinates_of_unknown_systems_are_not_mixed_with_others(tmp_path: Path
     assert set(frame.job_id) == {"1"}
     alone = farm.to_geopandas(job_type="AsApplied")
     assert (alone.crs, len(alone)) == (None, 4)
+
+
+def test_the_recipe_for_polars_reads_years_whose_columns_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9))
+    other = (Field(b"MOISTURE", "N", 9, 2), Field(b"PROTEIN", "N", 9, 1))
+    jobs = [job("1", year="2024", fields=whole), job("2", year="2025", fields=other, rows=6), job("3", "AsApplied")]
+    farm = published(tmp_path / "farm", jobs)
+    (farm.folder / "dataset").symlink_to("current/dataset")
+    [recipe] = [block.source for block in blocks(MIRROR_PAGE) if "import polars" in block.source]
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(recipe, names)
+    assert names["means"].rows() == [(2024, 4, 1.5), (2025, 6, 2.5)]
+    rows = names["harvest"].sort("job_id", "job_row").collect()
+    assert rows["PASS"].to_list() == [0, 1, 2, 3] + [None] * 6
+    assert rows["PROTEIN"].to_list() == [None] * 4 + [0, 1, 2, 3, 4, 5]
+    assert set(rows["job_type"]) == {"Yield"}
 
 
 def test_a_new_state_is_read_and_the_old_one_stays_whole(tmp_path: Path) -> None:

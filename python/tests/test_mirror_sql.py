@@ -146,6 +146,20 @@ def test_variables_of_a_program_are_no_tables(farm: Farm) -> None:
         "explain (analyze, format json) COPY (SELECT 1) TO 'out.csv'",
         "/* explain */ -- this\n EXPLAIN ANALYZE COPY (SELECT 1) TO 'out.csv'",
         "EXPLAIN /* this */ ANALYZE COPY (SELECT 1) TO 'out.csv'",
+        "EXPLAIN /* all /* of */ this */ ANALYZE -- ANALYZE SELECT 1\r COPY (SELECT 1) TO 'out.csv' -- SELECT",
+        "EXPLAIN (/* ) SELECT 1 */ ANALYZE true) COPY (SELECT 1) TO 'out.csv'; -- SELECT 1",
+        "EXPLAIN\u00a0ANALYZE\u00a0COPY (SELECT 1) TO 'out.csv'",
+        "EXPLAIN COPY (SELECT 1) TO 'out.csv'",
+        "EXPLAIN ANALYZE COPY (PIVOT Yield ON year USING count(*)) TO 'out.csv'",
+        "COPY (PIVOT Yield ON year USING count(*)) TO 'out.csv'",
+        "CREATE TABLE mine AS PIVOT Yield ON year USING count(*)",
+        "WITH mine AS (COPY (SELECT 1) TO 'out.csv') FROM mine",
+        "WITH one AS (SELECT 1), two AS NOT MATERIALIZED (/* ( */ copy dataset TO 'out.csv') FROM one",
+        "WITH mine AS (COPY (SELECT 1) TO 'out.csv') PIVOT Yield ON year USING count(*)",
+        "EXPLAIN ANALYZE WITH mine AS (COPY (SELECT 1) TO 'out.csv') FROM mine",
+        "SELECT 1; SELECT 2",
+        "PIVOT Yield ON year USING count(*); SET threads = 1; SELECT 2",
+        "SELECT 'the first'; EXPLAIN SELECT 2",
         "DROP VIEW dataset",
         "ATTACH 'other.db'",
         "SET threads = 1",
@@ -162,6 +176,13 @@ def test_a_query_only_reads(farm: Farm, query: str, tmp_path: Path, monkeypatch:
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_a_query_whose_rows_would_be_lost_is_named(farm: Farm) -> None:
+    with pytest.raises(ValueError, match=r"ask for `SELECT count\(\*\) FROM Yield;` in a query of its own"):
+        farm.sql("SET threads = 1; SELECT count(*)\nFROM Yield; SELECT count(*) FROM AsApplied")
+    with pytest.raises(ValueError, match="has no place for COPY"):
+        farm.sql("WITH mine AS (COPY (SELECT 1) TO 'out.csv') FROM mine")
+
+
 def test_settings_hold_for_one_query_alone(farm: Farm) -> None:
     current = "SELECT current_setting('TimeZone'), current_setting('threads')"
     plain = farm.sql(current).fetchall()
@@ -173,7 +194,19 @@ def test_settings_hold_for_one_query_alone(farm: Farm) -> None:
 
 def test_pivots_and_plans_are_queries(farm: Farm) -> None:
     assert len(farm.sql("PIVOT Yield ON year USING count(*) GROUP BY layer").fetchall()) == 1
-    assert "PARQUET" in farm.sql("EXPLAIN SELECT count(PASS) FROM Yield").fetchall()[0][1]
+    counted = "WITH ours AS (FROM Yield) PIVOT ours ON year USING count(*) GROUP BY layer; -- both years"
+    assert len(farm.sql(counted).columns) == 3
+    for explained in (
+        "EXPLAIN SELECT count(PASS) FROM Yield",
+        "/* a /* plan */ */ explain -- of\n select count(PASS) from Yield; -- all",
+        "EXPLAIN /* é */ ANALYZE (SELECT count(PASS) FROM Yield)",
+        "EXPLAIN (ANALYZE, FORMAT text) FROM Yield",
+        "EXPLAIN (FROM Yield) UNION ALL FROM Yield",
+        "EXPLAIN\u00a0SELECT count(PASS) FROM Yield",
+        "SET threads = 1; EXPLAIN SELECT count(PASS) FROM Yield",
+        "EXPLAIN PIVOT Yield ON year USING count(*)",
+    ):
+        assert "PARQUET" in farm.sql(explained).fetchall()[0][1].upper(), explained
 
 
 def test_threads_query_side_by_side(farm: Farm) -> None:

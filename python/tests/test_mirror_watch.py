@@ -204,6 +204,30 @@ def test_a_status_is_shown_as_text_and_as_tables_without_anything_that_runs(
     assert sum(sum(counts.values()) for counts in known["types"].values()) == JOBS
 
 
+def test_a_plan_that_no_sync_has_followed_is_a_plan_and_nothing_unfinished(
+    service: hl.Sandbox, mirror: hl.Mirror
+) -> None:
+    mirror.plan()
+    planned = mirror.status()
+    assert planned.planned_at is not None
+    assert planned.unfinished_since is None
+    assert "nothing has been pulled yet: sync" in str(planned)
+    assert "unfinished" not in str(planned)
+    service.faults.add(endpoint="job_data.download", kind="unauthorized")
+    with pytest.raises(hl.AuthenticationError):
+        mirror.sync(False)
+    stopped = mirror.status()
+    assert stopped.planned_at is None
+    assert stopped.unfinished_since == planned.planned_at
+    mirror.plan()
+    assert mirror.status().unfinished_since is not None, "a plan ends no sync"
+    mirror.sync(False)
+    assert (mirror.status().planned_at, mirror.status().unfinished_since) == (None, None)
+    service.add_job()
+    mirror.plan()
+    assert "nothing of it has been pulled yet: sync" in str(mirror.status())
+
+
 def test_names_of_others_are_texts_in_a_page(mirror: hl.Mirror) -> None:
     mirror.plan()
     status = mirror.status()

@@ -184,6 +184,22 @@ def test_what_goes_wrong_has_the_exit_code_of_its_kind(
     assert json.loads(told.stderr)["error"] == error
 
 
+def test_an_empty_text_is_no_folder(service: hl.Sandbox) -> None:
+    for words in (("--to", ""), ("--to=", "--status")):
+        done = pull(service, *words)
+        assert done.returncode == 2
+        assert "takes a folder, not an empty text" in done.stderr
+    assert service.requests == []
+
+
+def test_a_wrong_base_address_is_named(service: hl.Sandbox, tmp_path: Path) -> None:
+    wrong = f"{service.base_url}/v9"
+    done = pull(service, "--to", tmp_path / "farm", HEADLAND_BASE_URL=wrong)
+    assert done.returncode == 4
+    assert done.stderr.startswith("headland: NotFound: there is nothing at `/jobdata`: ")
+    assert f"the base address `{wrong}` may be wrong, which `base_url` sets" in done.stderr
+
+
 @pytest.mark.parametrize("package", ["tqdm", "none"])
 def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(
     farm_service: hl.Sandbox, tmp_path: Path, package: str
@@ -273,6 +289,17 @@ def test_accounts_have_folders_of_their_own_and_one_that_fails_stops_no_other(
         str(farms / "north"),
         str(farms / "south"),
     }
+    made = len(farm_service.requests)
+    one = pull(farm_service, "--to", farms, "--profile", "north", **keys)
+    assert one.returncode == 2
+    assert f"`{farms / 'north'}`, `{farms / 'south'}`" in one.stderr
+    assert f"type `headland pull --to {farms / 'north'} --profile north`" in one.stderr
+    assert f"for all, `headland pull --to {farms} --profile lost north south`" in one.stderr
+    unnamed = pull(farm_service, "--to", farms)
+    assert unnamed.returncode == 2
+    assert f"type `headland pull --to {farms / 'lost'}`" in unnamed.stderr
+    assert len(farm_service.requests) == made, "neither makes a call"
+    assert pull(farm_service, "--to", farms / "north", "--profile", "north", "--status", **keys).returncode == 0
     mixed = pull(farm_service, "--to", farms / "north", "--profile", "north", "south", **keys)
     assert mixed.returncode == 2
     assert "another folder" in mixed.stderr

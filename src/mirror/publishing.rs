@@ -114,8 +114,12 @@ fn publish(
     for _ in 0..READINGS {
         let (revision, published) = journal.look(|look| Ok((look.revision()?, look.published()?)))?;
         // What the journal calls published may be gone from the disk: then it is published again.
-        let current = folder.current()?.map(|current| current.number);
-        if published.is_some_and(|published| published.revision == revision && current == Some(published.generation)) {
+        let current = folder.current()?;
+        let is_shown = published.is_some_and(|published| {
+            published.revision == revision
+                && current.as_ref().is_some_and(|current| current.number == published.generation)
+        });
+        if is_shown && current.is_some_and(|current| dataset::is_there(&current)) {
             return Ok(last);
         }
         let (revision, wanted, tables) =

@@ -15,7 +15,7 @@ use super::lists::{self, List};
 use super::plan::Plan;
 use super::progress::{Phase, Progress};
 use super::publishing;
-use super::round::Round;
+use super::round::{Entry, Round};
 use super::run::Run;
 use super::status::{self, Status};
 use super::store::{Finding, Trouble};
@@ -127,7 +127,7 @@ impl Mirror {
     pub async fn plan_telling(&self, progress: &Progress) -> Result<Plan> {
         let run = Run::open(&self.path, self.client()?, &self.options, progress)?;
         progress.update(|told| told.phase = Phase::Lists);
-        let round = Round::enter(&run.journal, &self.options, run.now())?;
+        let round = Round::enter(&run.journal, &self.options, Entry::Plan, run.now())?;
         read_lists(&run, &round).await?;
         let queue = load(&run, &round)?;
         let budget = run.client.budget()?;
@@ -166,7 +166,7 @@ impl Mirror {
         let begun = run.now();
         let mut outcome = Outcome::default();
         loop {
-            let round = Round::enter(&run.journal, &self.options, run.now())?;
+            let round = Round::enter(&run.journal, &self.options, Entry::Sync, run.now())?;
             progress.update(|told| told.phase = Phase::Lists);
             let pulled = one_round(&run, &round).await;
             let counted = run.journal.look(Round::open)?.unwrap_or_else(|| round.clone());

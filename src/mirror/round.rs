@@ -37,6 +37,18 @@ pub(super) struct Round {
     pub(super) changed: u64,
     /// Those that are gone.
     pub(super) gone: u64,
+    /// Whether it was read for a plan, and no sync has gone on with it yet.
+    #[serde(default)]
+    pub(super) is_plan: bool,
+}
+
+/// Who enters a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// A plan, which reads the lists and leaves what follows from them to a sync.
+    Plan,
+    /// A sync, which does all of it.
+    Sync,
 }
 
 impl Round {
@@ -47,11 +59,15 @@ impl Round {
     }
 
     /// Goes on with the round that is open, or begins one.
-    pub(super) fn enter(journal: &Journal, options: &Options, now: DateTime<Utc>) -> Result<Self> {
+    pub(super) fn enter(journal: &Journal, options: &Options, entry: Entry, now: DateTime<Utc>) -> Result<Self> {
         journal.step(|step| {
             step.begin_run(now)?;
             let open = Self::open(step)?;
+            // A plan does not make the sync finished that stopped before it.
+            let is_plan = entry == Entry::Plan && open.as_ref().is_none_or(|round| round.is_plan);
             if let Some(round) = open.filter(|round| is_within(round.began, options.overlap, now)) {
+                let round = Self { is_plan, ..round };
+                round.keep(step)?;
                 return Ok(round);
             }
             let relist = if is_relist_due(step, options, now)? { Some(step.begin_relist()?) } else { None };
@@ -59,7 +75,7 @@ impl Round {
             let number = last.saturating_add(1);
             step.set_about(COUNT, &number.to_string())?;
             // The journal keeps microseconds, and what is done at once is not to lie before its round.
-            let round = Self { number, began: now.trunc_subsecs(6), relist, ..Self::default() };
+            let round = Self { number, began: now.trunc_subsecs(6), relist, is_plan, ..Self::default() };
             round.keep(step)?;
             Ok(round)
         })

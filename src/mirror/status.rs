@@ -1,4 +1,4 @@
-//! How a mirror stands, from its journal alone: no call is made, and it takes the same time for any number of jobs.
+//! How a mirror stands, from its journal alone: no call is made, and of each job no more is read than its type.
 
 use std::path::PathBuf;
 
@@ -53,6 +53,8 @@ pub struct Status {
     pub relist_due: bool,
     /// When the sync began that has not come to its end, if there is one.
     pub unfinished_since: Option<DateTime<Utc>>,
+    /// When the lists were read for a plan that no sync has followed yet, if there is one.
+    pub planned_at: Option<DateTime<Utc>>,
     /// Calls by purpose, of the last run and ever.
     pub calls: Vec<Calls>,
     /// The generation that is published.
@@ -71,6 +73,7 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
     journal.look(|look| {
         let summary = look.summary()?;
         let published = look.published()?;
+        let round = Round::open(look)?;
         Ok(Status {
             path: path.to_owned(),
             details_due: summary.details_due(),
@@ -82,7 +85,8 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
             listed_at: look.cursor("job_data.list")?.read_at,
             relisted_at: look.relist()?.last_full_at,
             relist_due: is_relist_due(look, options, now)?,
-            unfinished_since: Round::open(look)?.map(|round| round.began),
+            unfinished_since: round.as_ref().filter(|round| !round.is_plan).map(|round| round.began),
+            planned_at: round.as_ref().filter(|round| round.is_plan).map(|round| round.began),
             calls: look.calls()?,
             generation,
             is_published: published.is_some_and(|published| look.revision().is_ok_and(|now| now == published.revision)),

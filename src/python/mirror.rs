@@ -137,6 +137,7 @@ impl Mirror {
         facts.set_item("relisted_at", status.relisted_at)?;
         facts.set_item("relist_due", status.relist_due)?;
         facts.set_item("unfinished_since", status.unfinished_since)?;
+        facts.set_item("planned_at", status.planned_at)?;
         let calls = PyDict::new(py);
         for purpose in &status.calls {
             calls.set_item(&purpose.purpose, (purpose.this_run, purpose.ever))?;

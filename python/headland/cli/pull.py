@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
 import sys
 import threading
 import time
@@ -58,7 +59,7 @@ class Pulled(NamedTuple):
 def add_verbs(verbs: Verbs) -> None:
     """Add the verb."""
     pull = add_verb(verbs, "pull", _pull, "Mirror a whole account into a folder, or bring the mirror up to date.")
-    pull.add_argument("--to", type=Path, metavar="DIR", required=True, help="the folder of the mirror")
+    pull.add_argument("--to", type=_folder, metavar="DIR", required=True, help="the folder of the mirror")
     pull.add_argument(
         "--profile",
         action="extend",
@@ -81,6 +82,13 @@ def add_verbs(verbs: Verbs) -> None:
     pull.add_argument("--quiet", action="store_true", help="tell nothing of the progress")
 
 
+def _folder(text: str) -> Path:
+    """Take a folder; an empty text, as an unset variable gives, would be the working folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("takes a folder, not an empty text; `.` is the one in which you are")
+    return Path(text)
+
+
 def _pull(given: argparse.Namespace) -> int:
     if given.deep and given.what != "verify":
         raise ValueError("`--deep` goes with --verify alone")
@@ -95,6 +103,9 @@ def _accounts(given: argparse.Namespace) -> list[Account]:
     """List what is to be mirrored where."""
     profiles: list[str] = given.profile or []
     if len(profiles) <= 1:
+        homes = _homes(given.to)
+        if homes and not (given.to / JOURNAL).exists():
+            raise ValueError(_each_at_home(given.to, homes, profiles[0] if profiles else None))
         return [Account(profiles[0] if profiles else None, given.to, None)]
     for name in profiles:
         if name != Path(name).name or name.startswith(".") or "\\" in name:
@@ -110,8 +121,23 @@ def _existing(given: argparse.Namespace) -> list[Account]:
     """List the mirrors that are there, in the folder or one below it."""
     if given.profile or (given.to / JOURNAL).exists():
         return _accounts(given)
-    homes = sorted(path.parent for path in given.to.glob(f"*/{JOURNAL}"))
-    return [Account(None, home, home.name) for home in homes] or [Account(None, given.to, None)]
+    return [Account(None, home, home.name) for home in _homes(given.to)] or [Account(None, given.to, None)]
+
+
+def _homes(folder: Path) -> list[Path]:
+    """List the mirrors of several accounts below a folder."""
+    return sorted(path.parent for path in folder.glob(f"*/{JOURNAL}"))
+
+
+def _each_at_home(folder: Path, homes: list[Path], profile: str | None) -> str:
+    """Say where the mirrors of several accounts are, and how one of them is named."""
+    there = ", ".join(f"`{home}`" for home in homes)
+    home = homes[0] if profile is None else folder / profile
+    words = ["headland", "pull", "--to", str(home), *(["--profile", profile] if profile else [])]
+    one = f"for one account, type `{shlex.join(words)}`"
+    names = [each.name for each in homes]
+    several = shlex.join(["headland", "pull", "--to", str(folder), "--profile", *names])
+    return f"`{folder}` has a folder for each of several accounts ({there}): {one}; for all, `{several}`"
 
 
 def _each(accounts: list[Account], given: argparse.Namespace, look: Look) -> int:

@@ -199,6 +199,8 @@ class Status(Facts):
     """Whether the next sync lists all jobs."""
     unfinished_since: dt.datetime | None
     """When the sync began that has not come to its end, if there is one."""
+    planned_at: dt.datetime | None
+    """When the lists were read for a plan that no sync has followed yet, if there is one."""
     calls: dict[str, CallsMade]
     """Calls by purpose: ``lists``, ``details``, ``conversions`` (askings that were told to wait), ``files``."""
     generation: int | None

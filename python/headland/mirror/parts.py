@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from headland import arguments, errors
-from headland.mirror import schemas
+from headland import errors
+from headland.mirror import job_types, schemas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +79,9 @@ def published(folder: Path) -> Path:
     current = folder / "current"
     try:
         return current.resolve(strict=True)
+    except NotADirectoryError as cause:
+        message = f"`{folder}` is a file or lies in one, and a mirror is a folder: choose another path"
+        raise errors.from_os("ConfigurationError", message, cause) from None
     except OSError as cause:
         message = f"the mirror in `{folder}` has published nothing yet; `sync()` or `headland pull` fills it"
         raise errors.from_os("ConfigurationError", message, cause) from None
@@ -94,21 +97,29 @@ def archive(folder: Path, digest: str) -> Path:
     return found[0]
 
 
+def rows(state: Path) -> dict[str, int]:
+    """Give the rows of each part that the manifest of a state names, by its path in there.
+
+    Raises:
+        ArchiveError: The manifest is damaged.
+    """
+    manifest = state / MANIFEST
+    try:
+        return {part["path"]: int(part["rows"]) for part in json.loads(manifest.read_bytes())["parts"]}
+    except (ValueError, KeyError, TypeError) as cause:
+        raise errors.ArchiveError(f"`{manifest}` is damaged ({cause!r}); {AGAIN}") from None
+
+
 def parts(state: Path) -> list[Part]:
     """List the parts of a state.
 
     Raises:
         ArchiveError: One that was published is missing: what is left would look like all there is.
     """
-    manifest = state / MANIFEST
-    try:
-        listed = [entry["path"] for entry in json.loads(manifest.read_bytes())["parts"]] if manifest.exists() else []
-    except (ValueError, KeyError, TypeError) as cause:
-        raise errors.ArchiveError(f"`{manifest}` is damaged ({cause!r}); {AGAIN}") from None
-    for path in listed:
-        if not (state / path).is_file():
+    for name in rows(state) if (state / MANIFEST).exists() else ():
+        if not (state / name).is_file():
             gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-            raise errors.from_os("ArchiveError", f"`{state / path}` is missing; {AGAIN}", gone)
+            raise errors.from_os("ArchiveError", f"`{state / name}` is missing; {AGAIN}", gone)
     found = []
     for path in sorted(state.glob(PARTS)):
         kind, year = (folder.name.partition("=")[2] for folder in (path.parents[2], path.parents[1]))
@@ -122,15 +133,11 @@ def selected(
     """Give the parts of the job types, and those of them that are of the years.
 
     Raises:
-        ValueError: There is no such job type.
+        ValueError: There is no such job type, or its name may be that of several.
     """
-    listed = [job_type] if isinstance(job_type, str) else job_type
-    kinds = None if listed is None else {arguments.text("job_type", kind) for kind in listed}
+    there = {part.job_type for part in found if part.job_type}
+    kinds = None if job_type is None else job_types.selected(job_type, there)
     years = None if year is None else _years(year)
-    there = sorted({part.job_type for part in found if part.job_type})
-    for kind in sorted(kinds or ()):
-        if kind not in there:
-            raise ValueError(f"there is no job type {kind!r} in the dataset; there are: {', '.join(there) or 'none'}")
     of_kind = [part for part in found if kinds is None or part.job_type in kinds]
     return of_kind, [part for part in of_kind if years is None or part.year in years]
 

@@ -42,7 +42,8 @@ class Reading:
         """Give the rows of jobs as a frame of geopandas; no more than what is asked for is read from the disk.
 
         Args:
-            job_type: One job type or several, such as ``"Yield"``; all by default.
+            job_type: One job type or several, such as ``"Yield"``; all by default. Case and blanks do not matter, and
+                what lists call ``"Sprayer"`` or ``"As Applied"`` is ``"AsApplied"``, as in the folders of the dataset.
             year: One year or several; a year without jobs gives no rows.
             bbox: West, south, east and north in degrees: only rows whose geometries meet this box.
             columns: Only these columns, in the order of the dataset; the geometry always comes along.
@@ -57,6 +58,7 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet.
+            TypeError: A job type is no text, a year no number, a column no name.
             ValueError: There is no such job type or column, or a column has types that do not go together, such as a
                 date and a text.
             ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` brings both.
@@ -88,8 +90,8 @@ class Reading:
         which.
 
         Args:
-            query: ``SELECT`` and what belongs to it; ``SET`` and ``LOAD`` may stand before it, and hold for this query
-                alone. Each query has a DuckDB of its own, so threads need not wait for each other.
+            query: One ``SELECT`` and what belongs to it; ``SET`` and ``LOAD`` may stand before it, and hold for this
+                query alone. Each query has a DuckDB of its own, so threads need not wait for each other.
             parameters: The values of ``$name`` in the query. They are bound and never part of its text. A table, such
                 as a frame of pandas, polars or geopandas, a pyarrow table or a layer, is a view of that name.
 
@@ -102,7 +104,7 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet.
-            ValueError: The query does not read, or there is no such view; the message names those that are.
+            ValueError: The query writes or is several, or there is no such view; the message names those that are.
             duckdb.Error: What DuckDB says of the query.
             ImportError: duckdb is not installed; ``pip install 'headland[sql]'`` brings it.
 

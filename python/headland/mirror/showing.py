@@ -77,6 +77,9 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         ("lists", f"read {words.age(status.listed_at, now)}; all jobs {words.age(status.relisted_at, now)}{due}"),
         ("calls", ", ".join(f"{count.ever:,} {name}" for name, count in status.calls.items()) or "none yet"),
     ]
+    if status.planned_at is not None:
+        pulled = "nothing has been pulled yet" if status.generation is None else "nothing of it has been pulled yet"
+        facts.append(("planned", f"{words.age(status.planned_at, now)}; {pulled}: sync"))
     if status.unfinished_since is not None:
         facts.append(("unfinished", f"a sync that began {words.age(status.unfinished_since, now)}: sync again"))
     if status.details_due:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from headland.mirror import parts, schemas
+from headland.mirror import parts, schemas, selects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -27,10 +26,6 @@ SETTINGS = {
 KEYS = "hive_partitioning = true, hive_types = {'job_type': VARCHAR, 'year': INTEGER, 'columns': VARCHAR}"
 """What the folders say, as texts and numbers: a digest of digits alone is no number."""
 
-
-EXPLAIN = re.compile(r"(\s|--[^\n]*\n|/\*.*?\*/)*explain\s*(analyze\b|\([^)]*\))?", re.IGNORECASE | re.DOTALL)
-"""What stands before a query that is explained."""
-
 NAME, TEXT = '"', "'"
 """The marks around names and around texts in SQL."""
 
@@ -42,7 +37,7 @@ def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPy
     state = parts.published(folder)
     views = _views(state)
     connection = duckdb.connect(":memory:", config=SETTINGS)
-    _check(connection, text)
+    selects.check(connection, text)
     tables = {name: value for name, value in values.items() if hasattr(value, "__arrow_c_stream__")}
     for name, table in tables.items():
         # The stream of a frame of geopandas is that of pandas, which knows no geometries.
@@ -60,31 +55,6 @@ def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPy
             raise
         there = ", ".join(_quoted(name, NAME) for name in [*views, *tables])
         raise ValueError(f"{str(reason).splitlines()[0]} There are: {there}") from None
-
-
-def _check(connection: duckdb.DuckDBPyConnection, text: str) -> None:
-    """Hold a query to reading."""
-    import duckdb
-
-    kinds = duckdb.StatementType
-    statements = connection.extract_statements(text)
-    if not statements:
-        raise ValueError("`query` is empty; an example: SELECT job_id, count(*) FROM dataset GROUP BY job_id")
-    # PIVOT is several statements in one, and what it makes is its own.
-    reading = {kinds.SELECT, kinds.EXPLAIN, kinds.MULTI}
-    for at, statement in enumerate(statements, start=1):
-        allowed = reading | ({kinds.SET, kinds.LOAD} if at < len(statements) else set())
-        if statement.type not in allowed:
-            raise ValueError(
-                f"`query` is a SELECT, with SET and LOAD before it, and has no place for {statement.type.name}; "
-                "what it gives is written by the relation, such as `relation.write_parquet(path)`"
-            )
-        if statement.type == kinds.EXPLAIN:
-            # With ANALYZE, what is explained is done.
-            before = EXPLAIN.match(statement.query)
-            if before is None:
-                raise ValueError("`query` is a SELECT, with no comments before or within the EXPLAIN of one")
-            _check(connection, statement.query[before.end() :])
 
 
 def _views(state: Path) -> dict[str, Callable[[], str]]:

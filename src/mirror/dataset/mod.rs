@@ -12,7 +12,6 @@ mod rows;
 mod verify;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -21,7 +20,7 @@ use chrono::{DateTime, Utc};
 use self::manifest::Manifest;
 use self::part::{Groups, Output};
 use self::plan::{Piece, Plan};
-use super::{Disk, Folder, ItemKind, store};
+use super::{Disk, Folder, Generation, ItemKind, store};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 pub use verify::{mend, verify};
@@ -171,6 +170,11 @@ pub fn publish_in(
     }
 }
 
+/// Whether all files of a generation stand as long as they were written; [`verify`] reads them, too.
+pub(super) fn is_there(generation: &Generation) -> bool {
+    Manifest::read(&generation.path).is_ok_and(|manifest| manifest.is_there(&generation.path))
+}
+
 enum Outcome {
     Done(Published),
     /// These archives are to be left out, and the work to be begun anew.
@@ -193,16 +197,13 @@ impl<'a> Work<'a> {
 
     fn publish(&self, wanted: &[Origin], tables: &[(String, RecordBatch)], again: bool) -> Result<Outcome> {
         let usable = self.last.filter(|(_, last)| last.is_ours());
-        let is_there = |part: &manifest::Part| {
-            let found = usable.and_then(|(path, _)| fs::metadata(path.join(&part.path)).ok());
-            found.is_some_and(|found| found.is_file() && found.len() == part.bytes)
-        };
+        let is_there = |part: &manifest::Part| usable.is_some_and(|(path, _)| part.is_there(path));
         let Plan { kept, written, refused } =
             plan::plan(usable.map(|(_, last)| last), &is_there, wanted, self.sizes, again, self.cancel)?;
         let draft = self.folder.draft()?;
         let (disk, to) = (self.folder.disk(), draft.path());
         disk.make_folder(&to.join("dataset"))?;
-        let catalog = catalog::write(disk, to, tables, self.cancel)?;
+        let catalog = catalog::write(disk, usable, to, tables, self.cancel)?;
         for part in &kept {
             self.cancel.check()?;
             if let Some((from, _)) = usable {

@@ -1,0 +1,50 @@
+"""The words that people have for job types, as those of the dataset: lists and details of jobs use different ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headland import arguments
+
+LISTED = {"sprayer": ("AsApplied",), "plantersprayer": ("Planter", "AsApplied")}
+"""What lists of jobs call a type of the dataset that has another name there (specification 2.1 and 2.6)."""
+
+EXAMPLE = "'Yield', or several"
+"""What a job type may be, for whoever gave something else."""
+
+
+def selected(job_type: object, there: Iterable[str]) -> set[str]:
+    """Give the types of the dataset that are asked for, in whatever spelling.
+
+    Raises:
+        TypeError: It is no text and no texts.
+        ValueError: There is no such type, or it may be one of several.
+    """
+    asked = [*job_type] if isinstance(job_type, Iterable) and not isinstance(job_type, str) else [job_type]
+    known = sorted({*there})
+    return {_named(arguments.text("job_type", kind, EXAMPLE), known) for kind in asked}
+
+
+def _named(asked: str, there: list[str]) -> str:
+    """Give the type of the dataset that a word stands for: itself, what is spelt otherwise, or what lists call so."""
+    if asked in there:
+        return asked
+    plain = _plain(asked)
+    meant = LISTED.get(plain, ())
+    found = [kind for kind in there if plain and _plain(kind) == plain]
+    found = found or [kind for kind in there if meant == (kind,)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ValueError(f"`job_type` {asked!r} may be {_either(found)} of the dataset: write it as there")
+    lists = f"; what lists call {asked!r} is {_either(meant)} in a dataset" if meant else ""
+    raise ValueError(f"there is no job type {asked!r} in the dataset; there are: {', '.join(there) or 'none'}{lists}")
+
+
+def _plain(kind: str) -> str:
+    """Leave out what spellings differ in: case, blanks and marks."""
+    return "".join(letter for letter in kind.casefold() if letter.isalnum())
+
+
+def _either(kinds: Iterable[str]) -> str:
+    return " or ".join(map(repr, kinds))

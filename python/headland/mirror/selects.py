@@ -1,0 +1,102 @@
+"""What a query of a mirror may be: one statement that reads, with settings before it."""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import duckdb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SETTINGS = {duckdb.StatementType.SET, duckdb.StatementType.LOAD}
+"""What may stand before the statement that reads."""
+
+WRITING = {"copy", "insert", "update", "delete", "merge"}
+"""What DuckDB takes behind WITH besides queries, and does before the query."""
+
+MOST_SHOWN = 60
+"""How much of a statement an error shows."""
+
+
+def check(connection: duckdb.DuckDBPyConnection, text: str) -> None:
+    """Hold a query to reading.
+
+    Raises:
+        ValueError: It writes, reads nothing, or reads more than once.
+        duckdb.ParserException: It is no SQL.
+    """
+    statements = connection.extract_statements(text)
+    if not statements:
+        raise ValueError("`query` is empty; an example: SELECT job_id, count(*) FROM dataset GROUP BY job_id")
+    *before, last = statements
+    for statement in before:
+        if statement.type not in SETTINGS and _misplaced(connection, statement) is None:
+            raise ValueError(
+                "`query` is a SELECT, and of several only the last would give its rows: "
+                f"ask for `{textwrap.shorten(statement.query, MOST_SHOWN)}` in a query of its own"
+            )
+    for statement in statements:
+        if statement is not last and statement.type in SETTINGS:
+            continue
+        word = _misplaced(connection, statement)
+        if word is not None:
+            raise ValueError(
+                f"`query` is a SELECT, with SET and LOAD before it, and has no place for {word}; "
+                "what it gives is written by the relation, such as `relation.write_parquet(path)`"
+            )
+
+
+def _misplaced(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> str | None:
+    """Give the word by which a statement does more than read; None where it only reads."""
+    query = statement.query.encode()
+    words = _words(query)
+    texts = [text for _, text in words]
+    for before, mark, word in zip(texts, texts[1:], texts[2:], strict=False):
+        if before in {"as", "materialized"} and mark == "(" and word in WRITING:
+            return word.upper()
+    end = next((start for start, text in words if text == ";"), len(query))
+    first = texts[0].upper()
+    if first == "EXPLAIN":
+        # With ANALYZE, what is explained is done, so it is what counts.
+        reads = any(_is_query(connection, query[start:end]) for start in _explained(words))
+        return None if reads else "an EXPLAIN of anything else"
+    # A PIVOT is several statements in one, and so is what writes the rows of one to a file.
+    kinds = duckdb.StatementType
+    reads = statement.type == kinds.SELECT or (statement.type == kinds.MULTI and _is_query(connection, query[:end]))
+    return None if reads else first
+
+
+def _is_query(connection: duckdb.DuckDBPyConnection, part: bytes) -> bool:
+    """Say whether a part of a statement is a whole query: only such can stand in parentheses behind FROM."""
+    try:
+        return len(connection.extract_statements(f"FROM ({part.decode()}\n)")) == 1
+    except duckdb.ParserException:
+        return False
+
+
+def _explained(words: list[tuple[int, str]]) -> Iterator[int]:
+    """Give where that may begin which is explained: behind EXPLAIN, behind ANALYZE, behind options in parentheses.
+
+    A statement that writes begins with a word of its own, so that of these places no more than one begins a statement.
+    """
+    depth = 0
+    for (_, text), (start, follows) in pairwise(words):
+        depth += (text == "(") - (text == ")")
+        if depth == 0 and text in {"explain", "analyze", ")"}:
+            yield start
+        if depth == 0 and follows not in {"analyze", "("}:
+            return
+
+
+def _words(query: bytes) -> list[tuple[int, str]]:
+    """Give the words and marks of a query, in small letters and without comments, and where each begins."""
+    found = duckdb.tokenize(query.decode())
+    ends = [*(start for start, _ in found[1:]), len(query)]
+    return [
+        (start, query[start:end].decode(errors="replace").strip().casefold())
+        for (start, kind), end in zip(found, ends, strict=True)
+        if kind != duckdb.token_type.comment
+    ]
