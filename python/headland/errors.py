@@ -197,10 +197,12 @@ _OF_SYSTEM: dict[tuple[str, int], tuple[type[HeadlandError], type[OSError]]] = {
     ("File", errno.ENOENT): (HeadlandError, FileNotFoundError),
     ("File", errno.EACCES): (HeadlandError, PermissionError),
     ("File", errno.EEXIST): (ConfigurationError, FileExistsError),
+    ("File", errno.ENOTDIR): (ConfigurationError, NotADirectoryError),
     ("InvalidRequest", errno.ENOENT): (InvalidRequest, FileNotFoundError),
     ("ArchiveError", errno.ENOENT): (ArchiveError, FileNotFoundError),
     ("ConfigurationError", errno.ENOENT): (ConfigurationError, FileNotFoundError),
     ("ConfigurationError", errno.EEXIST): (ConfigurationError, FileExistsError),
+    ("ConfigurationError", errno.ENOTDIR): (ConfigurationError, NotADirectoryError),
 }
 """The class of a kind and that of the system by its error number; with any other number it is an ``OSError``."""
 

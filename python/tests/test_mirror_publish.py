@@ -320,6 +320,38 @@ def test_nothing_published_here_is_told(tmp_path: Path) -> None:
         Farm(tmp_path).publish((tmp_path / "there").as_uri())
 
 
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("/tmp/x", r"such as 'file:///tmp/x' for a folder or 's3://bucket/farm' for a bucket, not '/tmp/x'$"),
+        ("shared disk", r"such as 'file:///.*/shared%20disk' for a folder"),
+        ("", r"such as 'file:///srv/farm' for a folder or 's3://bucket/farm' for a bucket, not ''"),
+        ("s3:bucket/farm", r"'s3://bucket/farm' for a bucket, not 's3:bucket/farm'"),
+        (f"user:{SECRET}@host/x", "not a text without a scheme"),
+    ],
+)
+def test_what_is_no_url_is_told_with_one(tmp_path: Path, url: str, told: str) -> None:
+    farm = published(tmp_path, JOBS[:1])
+    with pytest.raises(ValueError, match=f"^`url` takes a URL, .*{told}") as caught:
+        farm.publish(url, secret_access_key=KEY)
+    assert SECRET not in str(caught.value)
+    assert KEY not in everything_of(caught.value)
+
+
+def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
+    farm = published(tmp_path / "farm", JOBS[:1])
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    for url in (file.as_uri(), file.as_uri() + "/below"):
+        with pytest.raises(ValueError, match=r"`url` leads to `.*notes.txt`, which is a file"):
+            farm.publish(url)
+    with pytest.raises(hl.ConfigurationError, match=r"notes.txt` is a file or lies in one, and a mirror is a folder"):
+        Farm(file).publish((tmp_path / "there").as_uri())
+    with pytest.raises(hl.ConfigurationError, match=r"notes.txt` is a file, and a mirror is a folder"):
+        hl.Mirror(file).status()
+    assert file.read_text() == "mine"
+
+
 def test_a_mirror_is_not_published_into_itself(tmp_path: Path) -> None:
     farm = published(tmp_path, JOBS[:1])
     with pytest.raises(ValueError, match="leads into the mirror itself"):

@@ -184,6 +184,22 @@ def test_what_goes_wrong_has_the_exit_code_of_its_kind(
     assert json.loads(told.stderr)["error"] == error
 
 
+def test_an_empty_text_is_no_folder(service: hl.Sandbox) -> None:
+    for words in (("--to", ""), ("--to=", "--status")):
+        done = pull(service, *words)
+        assert done.returncode == 2
+        assert "takes a folder, not an empty text" in done.stderr
+    assert service.requests == []
+
+
+def test_a_wrong_base_address_is_named(service: hl.Sandbox, tmp_path: Path) -> None:
+    wrong = f"{service.base_url}/v9"
+    done = pull(service, "--to", tmp_path / "farm", HEADLAND_BASE_URL=wrong)
+    assert done.returncode == 4
+    assert done.stderr.startswith("headland: NotFound: there is nothing at `/jobdata`: ")
+    assert f"the base address `{wrong}` may be wrong, which `base_url` sets" in done.stderr
+
+
 @pytest.mark.parametrize("package", ["tqdm", "none"])
 def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(
     farm_service: hl.Sandbox, tmp_path: Path, package: str

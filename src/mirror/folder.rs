@@ -58,6 +58,11 @@ impl Folder {
     pub fn open_on(path: &Path, for_writing: bool, disk: Disk) -> Result<Self> {
         // Who changes the working folder meanwhile does not move the mirror.
         let path = &std::path::absolute(path).map_err(|cause| failed("find", path, &cause))?;
+        if path.is_file() {
+            let message = format!("`{}` is a file, and a mirror is a folder: choose another path", path.display());
+            let code = fs::read_dir(path).err().and_then(|cause| cause.raw_os_error());
+            return Err(Error::new(Kind::File, message).with(|facts| facts.os_error = code));
+        }
         if !for_writing {
             if !journal::is_made(&path.join("journal.sqlite"))? {
                 let message = format!("there is no mirror in `{}`: sync one into it first", path.display());

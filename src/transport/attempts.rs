@@ -9,6 +9,7 @@ use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply, judge_
 use super::skew::Lesson;
 use super::table::{Class, Decision, FEW, Outcome, decide};
 use super::{Body, Fault, FaultKind, Reply, Request, problem};
+use crate::api::{Endpoint, Method};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::{Heard, Slot};
 use crate::wire::decode_response;
@@ -262,6 +263,7 @@ impl Attempts<'_> {
             argument: base.argument(),
             proof: access.name(),
             path: &self.call.path,
+            base: names_no_record(self.call.row).then(|| base.as_str()),
             status,
             headers: &headers,
             heard: &heard,
@@ -333,6 +335,11 @@ impl Attempts<'_> {
     pub fn left(&self) -> Duration {
         self.patience.saturating_sub(self.caller.clock.elapsed().saturating_sub(self.started))
     }
+}
+
+/// Whether an endpoint is there for every account, such as a list.
+fn names_no_record(row: &Endpoint) -> bool {
+    row.method == Method::Get && !row.path.contains('{')
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a difference of clocks is far below 2^52 seconds")]

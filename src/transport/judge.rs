@@ -33,6 +33,8 @@ pub(super) struct Seen<'a> {
     /// What the request proved itself with, in words.
     pub(super) proof: &'static str,
     pub(super) path: &'a str,
+    /// The base address, where the path names no record: then the address is wrong if there is nothing.
+    pub(super) base: Option<&'a str>,
     pub(super) status: u16,
     pub(super) headers: &'a HeaderMap,
     pub(super) heard: &'a Heard,
@@ -84,7 +86,10 @@ pub(super) fn judge_reply(seen: &Seen<'_>) -> Judged {
         500..=599 => (Outcome::Broken, Kind::ServiceUnavailable, "the service is in trouble".to_owned()),
         _ => (Outcome::Refused, Kind::Decode, "the service answered with a status that means nothing".to_owned()),
     };
-    let message = said.as_ref().map_or_else(|| what.clone(), |said| format!("{what}: {said}"));
+    let mut message = said.as_ref().map_or_else(|| what.clone(), |said| format!("{what}: {said}"));
+    if let Some(base) = seen.base.filter(|_| seen.status == 404) {
+        message = format!("{message} (the base address `{base}` may be wrong, which `{}` sets)", seen.argument);
+    }
     let result = response.and_then(|response| response.result);
     let error = Error::new(kind, message).with(|facts| {
         facts.status = Some(seen.status);
@@ -206,11 +211,35 @@ mod tests {
     use super::*;
 
     fn judge(status: u16, headers: &[(&'static str, &'static str)], body: &str) -> Judged {
+        judge_at("/jobdata/1", None, status, headers, body)
+    }
+
+    fn judge_at(
+        path: &str,
+        base: Option<&str>,
+        status: u16,
+        headers: &[(&'static str, &'static str)],
+        body: &str,
+    ) -> Judged {
         let headers: HeaderMap =
             headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
         let heard = Heard::read(&headers, chrono::Utc::now());
-        let (argument, path, body) = ("base_url", "/jobdata/1", body.as_bytes());
-        judge_reply(&Seen { argument, proof: "access key", path, status, headers: &headers, heard: &heard, body })
+        let (argument, body) = ("base_url", body.as_bytes());
+        judge_reply(&Seen { argument, proof: "access key", path, base, status, headers: &headers, heard: &heard, body })
+    }
+
+    #[test]
+    fn where_a_list_is_missing_the_base_address_is_named() {
+        let base = "https://service.example/v2";
+        let said = r#"{"status":"INVALID_REQUEST","errorInfo":"No such address.","result":"nil"}"#;
+        let list = judge_at("/v2/jobdata", Some(base), 404, &[], said);
+        assert_eq!(
+            list.error.message(),
+            "there is nothing at `/v2/jobdata`: No such address. (the base address `https://service.example/v2` may be \
+             wrong, which `base_url` sets)"
+        );
+        assert!(!judge_at("/v2/jobdata", Some(base), 403, &[], said).error.message().contains("base address"));
+        assert!(!judge(404, &[], said).error.message().contains("base address"), "a record may be gone");
     }
 
     #[test]

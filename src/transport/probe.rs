@@ -100,7 +100,8 @@ impl Caller {
             let body = self.access.without_keys(&String::from_utf8_lossy(&body));
             let (argument, proof) = (self.base.argument(), self.access.name());
             let path = &call.path;
-            let seen = Seen { argument, proof, path, status, headers: &headers, heard, body: body.as_bytes() };
+            let seen =
+                Seen { argument, proof, path, base: None, status, headers: &headers, heard, body: body.as_bytes() };
             return (Err(judge_reply(&seen).error), None);
         }
         match body.collect(LARGEST_RECORD).await {

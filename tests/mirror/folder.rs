@@ -84,7 +84,11 @@ fn what_is_no_mirror_is_left_alone() {
     assert!(error.to_string().contains("taxes.ods"), "{error}");
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "nothing was made");
     let file = home.path().join("taxes.ods");
-    assert_eq!(refused(&file, true).kind(), Kind::File);
+    for for_writing in [true, false] {
+        let error = refused(&file, for_writing);
+        assert_eq!(error.kind(), Kind::File);
+        assert!(error.to_string().contains("taxes.ods` is a file, and a mirror is a folder"), "{error}");
+    }
     let error = refused(&home.path().join("nowhere"), false);
     assert!(error.to_string().contains("there is no mirror") && error.to_string().contains("sync"), "{error}");
     assert!(!home.path().join("nowhere").exists());

@@ -59,7 +59,7 @@ class Pulled(NamedTuple):
 def add_verbs(verbs: Verbs) -> None:
     """Add the verb."""
     pull = add_verb(verbs, "pull", _pull, "Mirror a whole account into a folder, or bring the mirror up to date.")
-    pull.add_argument("--to", type=Path, metavar="DIR", required=True, help="the folder of the mirror")
+    pull.add_argument("--to", type=_folder, metavar="DIR", required=True, help="the folder of the mirror")
     pull.add_argument(
         "--profile",
         action="extend",
@@ -80,6 +80,13 @@ def add_verbs(verbs: Verbs) -> None:
     )
     pull.add_argument("--no-locations", dest="locations", action="store_false", help="leave locations of devices out")
     pull.add_argument("--quiet", action="store_true", help="tell nothing of the progress")
+
+
+def _folder(text: str) -> Path:
+    """Take a folder; an empty text, as an unset variable gives, would be the working folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("takes a folder, not an empty text; `.` is the one in which you are")
+    return Path(text)
 
 
 def _pull(given: argparse.Namespace) -> int:

@@ -79,6 +79,9 @@ def published(folder: Path) -> Path:
     current = folder / "current"
     try:
         return current.resolve(strict=True)
+    except NotADirectoryError as cause:
+        message = f"`{folder}` is a file or lies in one, and a mirror is a folder: choose another path"
+        raise errors.from_os("ConfigurationError", message, cause) from None
     except OSError as cause:
         message = f"the mirror in `{folder}` has published nothing yet; `sync()` or `headland pull` fills it"
         raise errors.from_os("ConfigurationError", message, cause) from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
@@ -253,6 +254,23 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
             yield from _texts(str(inner), each)
 
 
+def _misplaced(url: str) -> str | None:
+    """Say what is wrong with an address that is no URL, or that leads to a file; None where it may do."""
+    split = urlsplit(url)
+    if split.scheme != "file" and "://" not in url:
+        is_path = url and not split.scheme and url[0] != "~" and "@" not in url
+        example = Path(url).absolute().as_uri() if is_path else "file:///srv/farm"
+        given = "a text without a scheme" if "@" in url else repr(url)
+        return f"`url` takes a URL, such as {example!r} for a folder or 's3://bucket/farm' for a bucket, not {given}"
+    if split.scheme == "file":
+        path = Path(url2pathname(split.path))
+        # What may not be looked at is told by the store.
+        file = next((each for each in (path, *path.parents) if os.path.isfile(each)), None)  # noqa: PTH113
+        if file is not None:
+            return f"`url` leads to `{file}`, which is a file: give the address of a folder, which is made where needed"
+    return None
+
+
 def opened(url: str, options: dict[str, Any]) -> Store:
     """Open a store, and empty its options: tracebacks show local variables."""
     from obstore.store import from_url
@@ -262,6 +280,10 @@ def opened(url: str, options: dict[str, Any]) -> Store:
     if split.query or split.fragment or "@" in split.netloc:
         options.clear()
         raise ValueError("`url` has no place for credentials and other settings: give them by name, as options")
+    reason = _misplaced(url)
+    if reason is not None:
+        options.clear()
+        raise ValueError(reason)
     try:
         made = {"mkdir": True} if split.scheme == "file" else {}
         return Store(from_url(url.rstrip("/"), **made, **options), url.rstrip("/"), secrets)
