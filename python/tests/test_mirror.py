@@ -209,6 +209,7 @@ def test_two_syncs_at_once_are_one_and_a_conflict(farm: hl.Sandbox, tmp_path: Pa
     ("name", "value", "error"),
     [
         ("relist", "tomorrow", ValueError),
+        ("relist", "\u0663d", ValueError),
         ("relist", 5, TypeError),
         ("relist", dt.timedelta(-1), ValueError),
         ("overlap", "1y", ValueError),

@@ -13,6 +13,7 @@ from farms import PRJ, Farm, job, published
 from shapefiles import Field
 
 import headland as hl
+from headland.mirror import stock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,11 +24,12 @@ FLOATS = (Field(b"PASS", "N", 9, 3), Field(b"PROTEIN", "N", 9, 1))
 UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Of_Nobody").replace(b"6378137.0", b"6378000.0")
 
 
-@pytest.mark.parametrize("text", ["{", "{}", "[]"])
+@pytest.mark.parametrize("text", ["{", "{}", "[]", '{"parts": [{}]}', '{"parts": [{"path": "x", "rows": null}]}'])
 def test_a_damaged_manifest_is_named(farm: Farm, text: str) -> None:
     (farm.folder / "current" / "manifest.json").write_text(text)
-    with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged"):
-        farm.to_geopandas()
+    for read in (farm.to_geopandas, lambda: stock.dataset(farm.folder)):
+        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*`sync\(\)` writes the dataset anew"):
+            read()
 
 
 @pytest.fixture

@@ -189,6 +189,13 @@ fn damage_is_found_named_and_mended() {
 
     let manifest = farm.folder.current().unwrap().unwrap().path.join("manifest.json");
     fs::write(&manifest, b"{").unwrap();
-    assert_eq!(find(&farm, false).len(), 1);
+    let told = find(&farm, false);
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].to_string().matches("manifest.json").count(), 1, "{}", told[0]);
+    assert!(!told[0].to_string().contains("damaged: `"), "{}", told[0]);
+    farm.publish_and_compare();
+    fs::remove_file(farm.folder.current().unwrap().unwrap().path.join("manifest.json")).unwrap();
+    let told = find(&farm, false);
+    assert_eq!((told.len(), told[0].trouble), (1, Trouble::Missing));
     farm.publish_and_compare();
 }

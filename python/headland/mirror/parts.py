@@ -97,21 +97,29 @@ def archive(folder: Path, digest: str) -> Path:
     return found[0]
 
 
+def rows(state: Path) -> dict[str, int]:
+    """Give the rows of each part that the manifest of a state names, by its path in there.
+
+    Raises:
+        ArchiveError: The manifest is damaged.
+    """
+    manifest = state / MANIFEST
+    try:
+        return {part["path"]: int(part["rows"]) for part in json.loads(manifest.read_bytes())["parts"]}
+    except (ValueError, KeyError, TypeError) as cause:
+        raise errors.ArchiveError(f"`{manifest}` is damaged ({cause!r}); {AGAIN}") from None
+
+
 def parts(state: Path) -> list[Part]:
     """List the parts of a state.
 
     Raises:
         ArchiveError: One that was published is missing: what is left would look like all there is.
     """
-    manifest = state / MANIFEST
-    try:
-        listed = [entry["path"] for entry in json.loads(manifest.read_bytes())["parts"]] if manifest.exists() else []
-    except (ValueError, KeyError, TypeError) as cause:
-        raise errors.ArchiveError(f"`{manifest}` is damaged ({cause!r}); {AGAIN}") from None
-    for path in listed:
-        if not (state / path).is_file():
+    for name in rows(state) if (state / MANIFEST).exists() else ():
+        if not (state / name).is_file():
             gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-            raise errors.from_os("ArchiveError", f"`{state / path}` is missing; {AGAIN}", gone)
+            raise errors.from_os("ArchiveError", f"`{state / name}` is missing; {AGAIN}", gone)
     found = []
     for path in sorted(state.glob(PARTS)):
         kind, year = (folder.name.partition("=")[2] for folder in (path.parents[2], path.parents[1]))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DAY = 86_400.0
 
-SPAN = re.compile(r"(\d+(?:\.\d+)?) *(s|min|h|d|w)")
+SPAN = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(s|min|h|d|w)")
 """A span as people write it, such as ``1d`` or ``36h``."""
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3_600.0, "d": DAY, "w": 7 * DAY}

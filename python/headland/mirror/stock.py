@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,10 +33,9 @@ def dataset(folder: Path) -> list[Stock]:
     """List what is published now; nothing where nothing is."""
     try:
         state = (folder / "current").resolve(strict=True)
-        said = json.loads((state / "manifest.json").read_bytes())
+        rows = parts.rows(state)
     except FileNotFoundError:
         return []
-    rows = {part["path"]: part["rows"] for part in said["parts"]}
     found: dict[tuple[str | None, int | None], Stock] = {}
     for part in parts.parts(state):
         key = part.job_type, part.year

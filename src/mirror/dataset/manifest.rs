@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Origin;
 use crate::error::{Error, Kind, Result};
 use crate::mirror::disk::Disk;
+use crate::mirror::store::{Finding, Trouble};
 
 /// The name of the file in its generation.
 pub(super) const NAME: &str = "manifest.json";
@@ -83,14 +84,15 @@ impl Manifest {
         Self { format: FORMAT, headland: version(), generation, rows, parts, catalog }
     }
 
-    /// The manifest of a generation; an error where it cannot be read.
-    pub(super) fn read(generation: &Path) -> Result<Self> {
+    /// The manifest of a generation; what is wrong where it cannot be read.
+    pub(super) fn read(generation: &Path) -> std::result::Result<Self, Finding> {
         let path = generation.join(NAME);
-        let bytes = std::fs::read(&path).map_err(|cause| Error::file("read", &path, &cause))?;
-        serde_json::from_slice(&bytes).map_err(|cause| {
-            let message = format!("`{}` is damaged ({cause}): publish the mirror again", path.display());
-            Error::new(Kind::File, message)
-        })
+        let wrong = |trouble, detail| Finding { trouble, path: path.clone(), detail };
+        let bytes = std::fs::read(&path).map_err(|cause| match cause.kind() {
+            std::io::ErrorKind::NotFound => wrong(Trouble::Missing, "nothing tells where rows come from".to_owned()),
+            _ => wrong(Trouble::Damaged, format!("it cannot be read ({cause})")),
+        })?;
+        serde_json::from_slice(&bytes).map_err(|cause| wrong(Trouble::Damaged, format!("it cannot be read ({cause})")))
     }
 
     /// Whether its parts may stand beside new ones: a reader of another version may give other rows.

@@ -20,10 +20,7 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
     let Some(current) = folder.current()? else { return Ok(Vec::new()) };
     let manifest = match Manifest::read(&current.path) {
         Ok(manifest) => manifest,
-        Err(error) => {
-            let path = current.path.join(manifest::NAME);
-            return Ok(vec![Finding { trouble: Trouble::Damaged, path, detail: format!("{error}; {AGAIN}") }]);
-        }
+        Err(finding) => return Ok(vec![Finding { detail: format!("{}; {AGAIN}", finding.detail), ..finding }]),
     };
     let mut findings = Vec::new();
     let mut expected = BTreeSet::from([current.path.join(manifest::NAME)]);
