@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from examples import blocks
 from farms import PRJ, Farm, job, published
 from shapefiles import Field
 
@@ -17,8 +19,8 @@ from headland.mirror import stock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+MIRROR_PAGE = Path(__file__).parents[1] / "docs" / "mirror.md"
 WHOLE = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9, 2))
 FLOATS = (Field(b"PASS", "N", 9, 3), Field(b"PROTEIN", "N", 9, 1))
 UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Of_Nobody").replace(b"6378137.0", b"6378000.0")
@@ -216,6 +218,25 @@ def test_coordinates_of_unknown_systems_are_not_mixed_with_others(tmp_path: Path
     assert set(frame.job_id) == {"1"}
     alone = farm.to_geopandas(job_type="AsApplied")
     assert (alone.crs, len(alone)) == (None, 4)
+
+
+def test_the_recipe_for_polars_reads_years_whose_columns_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9))
+    other = (Field(b"MOISTURE", "N", 9, 2), Field(b"PROTEIN", "N", 9, 1))
+    jobs = [job("1", year="2024", fields=whole), job("2", year="2025", fields=other, rows=6), job("3", "AsApplied")]
+    farm = published(tmp_path / "farm", jobs)
+    (farm.folder / "dataset").symlink_to("current/dataset")
+    [recipe] = [block.source for block in blocks(MIRROR_PAGE) if "import polars" in block.source]
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(recipe, names)
+    assert names["means"].rows() == [(2024, 4, 1.5), (2025, 6, 2.5)]
+    rows = names["harvest"].sort("job_id", "job_row").collect()
+    assert rows["PASS"].to_list() == [0, 1, 2, 3] + [None] * 6
+    assert rows["PROTEIN"].to_list() == [None] * 4 + [0, 1, 2, 3, 4, 5]
+    assert set(rows["job_type"]) == {"Yield"}
 
 
 def test_a_new_state_is_read_and_the_old_one_stays_whole(tmp_path: Path) -> None:
