@@ -1,4 +1,4 @@
-//! How a mirror stands, from its journal alone: no call is made, and it takes the same time for any number of jobs.
+//! How a mirror stands, from its journal alone: no call is made, and of each job no more is read than its type.
 
 use std::path::PathBuf;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -182,8 +183,13 @@ fn the_catalog_is_published_with_the_dataset() {
     let first = put(&[("jobs", table(&["a", "b"])), ("products", table(&[]))]).unwrap();
     let same = put(&[("products", table(&[])), ("jobs", table(&["a", "b"]))]).unwrap();
     assert_eq!((first.generation, same.generation), (1, 1));
+    let number = |name: &str| fs::metadata(farm.folder.path().join("catalog").join(name)).unwrap().ino();
+    let before = ["jobs.parquet", "products.parquet"].map(number);
     let other = put(&[("jobs", table(&["a", "b", "c"])), ("products", table(&[]))]).unwrap();
     assert_eq!((other.generation, other.parts_written, other.parts_kept), (2, 0, 1));
+    let after = ["jobs.parquet", "products.parquet"].map(number);
+    assert_ne!(before[0], after[0]);
+    assert_eq!(before[1], after[1], "a table without a change is the same file");
     let jobs = farm.folder.path().join("catalog/jobs.parquet");
     assert_eq!(batches(&jobs)[0], table(&["a", "b", "c"]));
     assert_eq!(batches(&farm.folder.path().join("catalog/products.parquet")).len(), 0);

@@ -98,10 +98,18 @@ fn what_every_sync_asks_costs_the_same_with_ten_times_the_jobs() {
     // Growing takes most of the time: 10,000 and 100,000 in the long series.
     let jobs = if cases(1) > 1 { 10_000 } else { 2_000 };
     let few = pages(&grown(jobs));
-    let many = pages(&grown(10 * jobs));
+    let large = grown(10 * jobs);
+    let many = pages(&large);
     for ((name, few), (_, many)) in few.iter().zip(&many) {
         // A tree of ten times the leaves is one page deeper at most, for each of the trees that are gone through.
         assert!(*many <= few + 12 && *many < 100, "{name}: {few} pages, {many} with ten times the jobs");
     }
     println!("{few:?}\n{many:?}");
+    let (_folder, journal) = open(large.path());
+    vfs::reads();
+    let types = journal.look(Look::types).unwrap();
+    let read = vfs::reads();
+    assert_eq!(types.iter().map(|of| of.items).sum::<u64>(), u64::from(10 * jobs));
+    // A page has some 200 entries of an index, and some ten records.
+    assert!(read < 10 * jobs / 100, "jobs by type: {read} pages for {} jobs", 10 * jobs);
 }

@@ -4,15 +4,17 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 
-use super::manifest::Table;
+use super::manifest::{Manifest, Table};
 use super::part::{Output, failed};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Cancel, ROW_GROUP, Writer, threads};
 use crate::mirror::Disk;
 
-/// Writes each table as `catalog/<name>.parquet` into a generation.
+/// Writes each table as `catalog/<name>.parquet` into a generation. One that the last generation has byte for byte is the
+/// same file in both, so that whoever copies the folder sees by the file that nothing has changed.
 pub(super) fn write(
     disk: &Disk,
+    last: Option<(&Path, &Manifest)>,
     generation: &Path,
     tables: &[(String, RecordBatch)],
     cancel: &Cancel,
@@ -38,9 +40,15 @@ pub(super) fn write(
                 writer.finish(&[])
             });
         filled.map_err(|error| Output::cause(&mut out, error))?;
-        let kept = Output::keep(out, &folder.join(&file))?;
+        let (part, made) = Output::close(out)?;
         let rows = batch.num_rows() as u64;
-        written.push(Table { path: format!("catalog/{file}"), rows, bytes: kept.bytes, sha256: kept.sha256 });
+        let table = Table { path: format!("catalog/{file}"), rows, bytes: made.bytes, sha256: made.sha256 };
+        let same = last.filter(|(at, last)| last.catalog.contains(&table) && table.is_there(at));
+        match same {
+            Some((at, _)) => disk.link_or_copy(&at.join(&table.path), &folder.join(&file))?,
+            None => part.keep(&folder.join(&file))?,
+        }
+        written.push(table);
     }
     written.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(written)

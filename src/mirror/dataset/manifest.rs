@@ -119,15 +119,28 @@ impl Manifest {
 
     /// Whether all its files stand in its generation, as long as they were.
     pub(super) fn is_there(&self, generation: &Path) -> bool {
-        let parts = self.parts.iter().map(|part| (&part.path, part.bytes));
-        let tables = self.catalog.iter().map(|table| (&table.path, table.bytes));
-        parts.chain(tables).all(|(path, bytes)| {
-            std::fs::metadata(generation.join(path)).is_ok_and(|found| found.is_file() && found.len() == bytes)
-        })
+        self.parts.iter().all(|part| part.is_there(generation))
+            && self.catalog.iter().all(|table| table.is_there(generation))
+    }
+}
+
+fn stands(path: &Path, bytes: u64) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == bytes)
+}
+
+impl Table {
+    /// Whether it stands in its generation, as long as it was.
+    pub(super) fn is_there(&self, generation: &Path) -> bool {
+        stands(&generation.join(&self.path), self.bytes)
     }
 }
 
 impl Part {
+    /// Whether it stands in its generation, as long as it was.
+    pub(super) fn is_there(&self, generation: &Path) -> bool {
+        stands(&generation.join(&self.path), self.bytes)
+    }
+
     /// The folder that it is in, as `dataset/job_type=.../year=.../columns=...`.
     pub(super) fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)

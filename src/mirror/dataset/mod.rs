@@ -12,7 +12,6 @@ mod rows;
 mod verify;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -198,16 +197,13 @@ impl<'a> Work<'a> {
 
     fn publish(&self, wanted: &[Origin], tables: &[(String, RecordBatch)], again: bool) -> Result<Outcome> {
         let usable = self.last.filter(|(_, last)| last.is_ours());
-        let is_there = |part: &manifest::Part| {
-            let found = usable.and_then(|(path, _)| fs::metadata(path.join(&part.path)).ok());
-            found.is_some_and(|found| found.is_file() && found.len() == part.bytes)
-        };
+        let is_there = |part: &manifest::Part| usable.is_some_and(|(path, _)| part.is_there(path));
         let Plan { kept, written, refused } =
             plan::plan(usable.map(|(_, last)| last), &is_there, wanted, self.sizes, again, self.cancel)?;
         let draft = self.folder.draft()?;
         let (disk, to) = (self.folder.disk(), draft.path());
         disk.make_folder(&to.join("dataset"))?;
-        let catalog = catalog::write(disk, to, tables, self.cancel)?;
+        let catalog = catalog::write(disk, usable, to, tables, self.cancel)?;
         for part in &kept {
             self.cancel.check()?;
             if let Some((from, _)) = usable {

@@ -47,12 +47,18 @@ impl Output {
     }
 
     /// Brings it to the disk and gives it its name.
-    pub(super) fn keep(mut output: BufWriter<Self>, target: &Path) -> Result<Written> {
+    pub(super) fn keep(output: BufWriter<Self>, target: &Path) -> Result<Written> {
+        let (part, written) = Self::close(output)?;
+        part.keep(target)?;
+        Ok(written)
+    }
+
+    /// Ends it; whoever does not keep the file has not written it.
+    pub(super) fn close(mut output: BufWriter<Self>) -> Result<(Part, Written)> {
         let flushed = output.flush();
         let (output, _) = output.into_parts();
         flushed.map_err(|cause| output.part.failed(&cause))?;
-        output.part.keep(target)?;
-        Ok(Written { bytes: output.bytes, sha256: hex(&output.hash.finalize()) })
+        Ok((output.part, Written { bytes: output.bytes, sha256: hex(&output.hash.finalize()) }))
     }
 
     /// The error of the disk where there was one, else `error`.

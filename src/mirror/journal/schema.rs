@@ -49,6 +49,7 @@ CREATE INDEX item_detail ON item (kind, created) WHERE detail_of IS NOT stamp AN
 CREATE INDEX item_archive ON item (sha256) WHERE sha256 IS NOT NULL;
 CREATE INDEX item_earlier ON item (earlier) WHERE earlier IS NOT NULL;
 CREATE INDEX item_name ON item (name) WHERE kind = 'cart';
+CREATE INDEX item_type ON item (kind, sub_type, state);
 
 CREATE TABLE archive (
     sha256 TEXT PRIMARY KEY,

@@ -149,7 +149,7 @@ impl Look {
         Ok(Summary { states, archives, bytes, next_ripe: self.next_ripe()? })
     }
 
-    /// Jobs by kind and state. This counts jobs one by one, which is for somebody who looks and not for a sync.
+    /// Jobs by kind and state. It reads an index of these alone, and none of the records.
     pub fn types(&self) -> Result<Vec<TypeCount>> {
         let all = || {
             self.connection
