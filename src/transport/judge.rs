@@ -88,8 +88,7 @@ pub(super) fn judge_reply(seen: &Seen<'_>) -> Judged {
     };
     let mut message = said.as_ref().map_or_else(|| what.clone(), |said| format!("{what}: {said}"));
     if let Some(base) = seen.base.filter(|_| seen.status == 404) {
-        let (told, argument) = (message.trim_end_matches('.'), seen.argument);
-        message = format!("{told}; the base address `{base}` may be wrong, which `{argument}` sets");
+        message = format!("{message} (the base address `{base}` may be wrong, which `{}` sets)", seen.argument);
     }
     let result = response.and_then(|response| response.result);
     let error = Error::new(kind, message).with(|facts| {
@@ -236,8 +235,8 @@ mod tests {
         let list = judge_at("/v2/jobdata", Some(base), 404, &[], said);
         assert_eq!(
             list.error.message(),
-            "there is nothing at `/v2/jobdata`: No such address; the base address `https://service.example/v2` may be \
-             wrong, which `base_url` sets"
+            "there is nothing at `/v2/jobdata`: No such address. (the base address `https://service.example/v2` may be \
+             wrong, which `base_url` sets)"
         );
         assert!(!judge_at("/v2/jobdata", Some(base), 403, &[], said).error.message().contains("base address"));
         assert!(!judge(404, &[], said).error.message().contains("base address"), "a record may be gone");
