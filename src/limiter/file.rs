@@ -2,14 +2,18 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
 use super::log::{Block, Change, Entry, Log, Micros, Standing};
 
-/// How long a step waits for the step of another process; a step takes well under a millisecond.
-const BUSY: Duration = Duration::from_secs(5);
+/// How long a step waits for the step of another process; a step takes well under a millisecond, but a machine that has
+/// too much to do may leave a process alone with the lock for seconds. Whoever gives up counts alone and is refused.
+const BUSY: Duration = Duration::from_secs(30);
+
+/// How long until what another process was in the way of is tried again.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Settled calls stay this long at least, for clients of other processes that count longer windows.
 const KEPT: Micros = 3_600_000_000;
@@ -53,7 +57,7 @@ impl LogFile {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         drop(options.open(path).map_err(|error| error.to_string())?);
-        let connection = connect(path).map_err(|error| error.to_string())?;
+        let connection = patiently(|| connect(path)).map_err(|error| error.to_string())?;
         let found: i64 =
             connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| error.to_string())?;
         if found != VERSION {
@@ -88,6 +92,22 @@ impl Drop for LogFile {
     fn drop(&mut self) {
         if self.pid != std::process::id() {
             std::mem::forget(self.connection.take());
+        }
+    }
+}
+
+/// Does again what another process was in the way of: where a file changes its journal, `SQLite` does not wait by itself.
+fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let start = Instant::now();
+    loop {
+        match work() {
+            Err(error)
+                if matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+                    && start.elapsed() < BUSY =>
+            {
+                std::thread::sleep(PAUSE);
+            }
+            outcome => return outcome,
         }
     }
 }
@@ -170,4 +190,23 @@ fn write(step: &Transaction<'_>, budget: &str, change: &Change, log: &Log) -> ru
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    fn failure(code: i32) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
+    }
+
+    #[test]
+    fn what_another_process_is_in_the_way_of_is_done_again_and_nothing_else() {
+        let mut answers = vec![Ok(7), Err(failure(ffi::SQLITE_LOCKED)), Err(failure(ffi::SQLITE_BUSY))];
+        assert_eq!(patiently(|| answers.pop().unwrap()).unwrap(), 7);
+        let mut answers = vec![Ok(7), Err(failure(ffi::SQLITE_CORRUPT))];
+        assert!(patiently(|| answers.pop().unwrap()).is_err());
+    }
 }
