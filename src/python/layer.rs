@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
 
+use super::memory::GivesBack;
 use super::{bridge, cells, errors, frames};
 use crate::archive::{self, Limits, Options, Source};
 use crate::error::{Error, Kind, Result};
@@ -18,11 +19,13 @@ use crate::layer::{self as records, Cancel, picture::Picture};
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Layer {
     layer: records::Layer,
+    _memory: GivesBack,
 }
 
 impl Layer {
     pub(super) fn new(layer: records::Layer) -> Self {
-        Self { layer }
+        let memory = GivesBack::after(&layer);
+        Self { layer, _memory: memory }
     }
 
     /// Its records, where they are one batch.
@@ -193,7 +196,7 @@ impl Layer {
     fn of_parts(py: Python<'_>, about: &str, buffers: Vec<PyBackedBytes>) -> PyResult<Self> {
         let buffers: Vec<&[u8]> = buffers.iter().map(|buffer| &**buffer).collect();
         let layer = records::Layer::of_parts(about, &buffers).map_err(|error| errors::raise(py, &error))?;
-        Ok(Self { layer })
+        Ok(Self::new(layer))
     }
 
     #[pyo3(signature = (*, column, title, unit, width, as_is))]

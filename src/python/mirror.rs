@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::client::Client;
+use super::memory::GivesBack;
 use super::settings::seconds;
 use super::{bridge, errors};
 use crate::error::Result;
@@ -94,6 +95,7 @@ impl Mirror {
     /// a second and at the end; what it raises ends the sync as Ctrl-C does.
     #[pyo3(signature = (tell))]
     fn sync<'py>(&self, py: Python<'py>, tell: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let _memory = GivesBack::always();
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let progress = Progress::default();
         let told = telling(tell, progress.clone());

@@ -12,6 +12,7 @@ mod facts;
 mod frames;
 mod layer;
 mod listing;
+mod memory;
 mod mirror;
 mod pages;
 mod process;
@@ -23,9 +24,6 @@ mod table;
 mod times;
 mod tree;
 mod values;
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What `python/headland` stands on; its stub is `python/headland/_core.pyi`.
 #[pyo3::pymodule]
