@@ -133,6 +133,8 @@ fn publish(
             } else {
                 // It cannot be opened: whoever has it asks for it again.
                 journal.step(|step| step.lose(&refusal.sha256, now))?;
+                let why = format!("job {}: its archive is gone, and the next sync asks for it again", refusal.job_id);
+                progress.happened(Event::Unavailable(why));
             }
         }
         let is_whole = told.refused.is_empty();

@@ -112,6 +112,11 @@ impl Round {
         self.done.contains(list)
     }
 
+    /// Whether any list of the account was.
+    pub(super) fn has_read_a_list(&self) -> bool {
+        !self.done.is_empty()
+    }
+
     /// Keeps that a page of a list was read, or its last one.
     pub(super) fn mark(step: &Step<'_>, list: &str, is_at_end: bool) -> Result<()> {
         let Some(mut round) = Self::open(step)? else { return Ok(()) };

@@ -86,7 +86,10 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
             relisted_at: look.relist()?.last_full_at,
             relist_due: is_relist_due(look, options, now)?,
             unfinished_since: round.as_ref().filter(|round| !round.is_plan).map(|round| round.began),
-            planned_at: round.as_ref().filter(|round| round.is_plan).map(|round| round.began),
+            planned_at: round
+                .as_ref()
+                .filter(|round| round.is_plan && round.has_read_a_list())
+                .map(|round| round.began),
             calls: look.calls()?,
             generation,
             is_published: published.is_some_and(|published| look.revision().is_ok_and(|now| now == published.revision)),

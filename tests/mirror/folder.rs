@@ -135,6 +135,18 @@ fn another_account_is_refused_also_where_only_the_archives_are_left() {
 }
 
 #[test]
+fn a_key_that_read_nothing_does_not_keep_the_folder() {
+    let home = place();
+    let folder = Folder::open(home.path(), true).unwrap();
+    drop(Journal::open(&folder, Some("a key with a slip of the pen")).unwrap());
+    let journal = Journal::open(&folder, Some("the account")).unwrap();
+    pull(&folder, &journal, &job(1, 0), "a file");
+    drop(journal);
+    assert!(Journal::open(&folder, Some("the account")).is_ok());
+    assert!(Journal::open(&folder, Some("a key with a slip of the pen")).is_err());
+}
+
+#[test]
 fn leftovers_of_every_kind_are_taken_in_or_removed() {
     let home = place();
     live(home.path(), Disk::default(), 3, &Seen::default()).unwrap();

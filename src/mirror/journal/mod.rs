@@ -54,7 +54,16 @@ impl Journal {
         let journal = Self { look: Mutex::new(Some(look)), process: std::process::id(), path: path.clone() };
         let known = journal.look(|look| look.about("account"))?;
         match (known, account) {
-            (Some(known), Some(account)) if known != account => Err(foreign(folder)),
+            (Some(known), Some(account)) if known != account => {
+                // Whoever began with a key that the service does not take has read nothing, and may mend the key.
+                if journal.look(Look::is_blank)? {
+                    if folder.is_for_writing() {
+                        journal.begin(folder, account)?;
+                    }
+                    return Ok(journal);
+                }
+                Err(foreign(folder))
+            }
             (None, Some(account)) if folder.is_for_writing() => {
                 journal.begin(folder, account)?;
                 Ok(journal)
@@ -71,6 +80,7 @@ impl Journal {
         }
         let store = folder.store();
         self.step(|step| {
+            step.forget_about()?;
             step.set_about("account", account)?;
             step.set_about("made by", concat!("headland ", env!("CARGO_PKG_VERSION")))?;
             let here = entries.iter().filter(|entry| store.path_of(&entry.sha256).is_some());
@@ -147,6 +157,17 @@ impl Look {
     }
 }
 
+impl Look {
+    /// Whether nothing of any account was ever read.
+    fn is_blank(&self) -> Result<bool> {
+        let anything =
+            "SELECT NOT EXISTS (SELECT 1 FROM cursor UNION ALL SELECT 1 FROM item UNION ALL SELECT 1 FROM record
+                        UNION ALL SELECT 1 FROM location UNION ALL SELECT 1 FROM archive
+                        UNION ALL SELECT 1 FROM known_archive)";
+        self.told(self.connection.query_row(anything, [], |row| row.get(0)))
+    }
+}
+
 /// A step that is being done; it sees what it has written so far.
 #[derive(Debug)]
 pub struct Step<'a>(&'a Look);
@@ -160,6 +181,11 @@ impl Deref for Step<'_> {
 }
 
 impl Step<'_> {
+    /// Forgets all facts about the folder.
+    fn forget_about(&self) -> Result<()> {
+        self.told(self.connection.execute("DELETE FROM about", []).map(drop))
+    }
+
     /// Keeps a fact about the folder.
     pub fn set_about(&self, name: &str, value: &str) -> Result<()> {
         let query = || {
