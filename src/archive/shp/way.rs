@@ -61,7 +61,7 @@ impl Way {
         let bytes = before_fault(shp, notes);
         let Places { index, lost, first } = held(index, &bytes);
         if let Some(first) = first {
-            let message = format!("{lost} records that are cut, damaged or missing have null geometries");
+            let message = format!("records that are cut, damaged or missing have null geometries ({lost} of them)");
             notes.push(Diagnostic::new("shp-damaged", message).in_member(shp.name()).at(first));
         }
         Self::Jump(index, bytes)
@@ -82,7 +82,7 @@ impl Way {
             if let Some(Places { index, lost, first }) = named(remains, &bytes) {
                 notes.push(match first {
                     Some(first) => note(format!(
-                        "the index was used where it names records; {lost} geometries that it names nowhere are null: {error}"
+                        "the index was used; geometries of records that it names nowhere are null ({lost} of them): {error}"
                     ))
                     .at(first),
                     None => note(format!("the index was used, since each of its records was found: {error}")),
