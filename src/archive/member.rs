@@ -82,15 +82,21 @@ impl Member {
 
     /// All its bytes, for members that are small by nature; an error where there are more than `most`.
     pub fn read_all(&self, most: u64) -> Result<Vec<u8>> {
+        let mut all = Vec::new();
+        self.read_into(&mut all, most)?;
+        Ok(all)
+    }
+
+    /// Adds all its bytes to `all`, which has those before the fault where there is one.
+    pub(super) fn read_into(&self, all: &mut Vec<u8>, most: u64) -> Result<()> {
         if self.size > most {
             return Err(self.fault(format!("{} bytes are more than the {most} that are read of it", self.size)));
         }
         let mut window = self.window(64 * 1024)?;
-        let mut all = Vec::new();
         loop {
             let part = window.fill(1)?;
             if part.is_empty() {
-                break;
+                return Ok(());
             }
             // Room grows as bytes come, and never beyond what is declared: a member that is held costs what it holds.
             if all.capacity() - all.len() < part.len() {
@@ -101,7 +107,6 @@ impl Member {
             let count = part.len();
             window.consume(count);
         }
-        Ok(all)
     }
 
     /// An error about this member.

@@ -3,9 +3,14 @@
 use super::byte_order::i32_be;
 use super::member::Member;
 use super::shp::{HEADER, header_of};
+use super::window::Window;
 use crate::error::{Error, Result};
 
 const ENTRY: usize = 8;
+/// The header of a record in the .shp.
+const RECORD_HEADER: u64 = 8;
+/// Stands for a place that is not known; entries have 31 bits.
+pub(super) const LOST: u32 = u32::MAX;
 const WINDOW: usize = 64 * 1024;
 /// The most entries that room is made for before they are read, since sizes may lie.
 const MOST_ROOM: usize = 1 << 24;
@@ -25,46 +30,22 @@ impl Index {
         if member.size() == 0 {
             return Ok(None);
         }
-        // Records of a shapefile take at least 12 bytes, so an index of more entries than that is none.
-        let most = shp_size.saturating_mul(2).saturating_add(64 * 1024);
-        if member.size() > most {
-            let message = format!("{} bytes are more than the {most} that are read of it", member.size());
-            return Err(member.fault(message));
-        }
-        let mut window = member.window(WINDOW)?;
-        let header = window.fill(HEADER)?;
-        header_of("an index of shapes", member, header)?;
-        let declared = i32_be(header, 24).and_then(|words| u64::try_from(words).ok()).unwrap_or(0).saturating_mul(2);
-        let end = if (HEADER as u64..=member.size()).contains(&declared) { declared } else { member.size() };
-        window.consume(HEADER);
-        let entries = usize::try_from(end.saturating_sub(HEADER as u64) / ENTRY as u64).unwrap_or(usize::MAX);
-        let mut words: Vec<u32> = Vec::with_capacity(entries.min(MOST_ROOM));
-        let (mut last, mut in_order) = (0, true);
-        while words.len() < entries {
-            let bytes = window.fill(ENTRY)?;
-            let count = (bytes.len() / ENTRY).min(entries - words.len());
-            if count == 0 {
-                break;
-            }
-            for entry in bytes.chunks_exact(ENTRY).take(count) {
-                let word = i32_be(entry, 0).and_then(|word| u32::try_from(word).ok());
-                let fits = |word: u32| {
-                    let at = u64::from(word) * 2;
-                    at == 0 || (at >= HEADER as u64 && at + 12 <= shp_size)
-                };
-                let Some(word) = word.filter(|word| fits(*word)) else {
-                    return Err(unfit(member, words.len(), i32_be(entry, 0), shp_size));
-                };
-                if word > 0 {
-                    in_order &= word > last;
-                    last = word;
-                }
-                words.push(word);
-            }
-            window.consume(count * ENTRY);
-        }
-        window.finish()?;
-        Ok(Some(Self { words, in_order, has_odd_length: declared != member.size() }))
+        let mut entries = Entries::open(member, shp_size)?;
+        let mut words: Vec<u32> = Vec::with_capacity(entries.count.min(MOST_ROOM));
+        entries.each(|entry| {
+            let Some(word) = place(entry, shp_size) else {
+                return Err(unfit(member, words.len(), i32_be(entry, 0), shp_size));
+            };
+            words.push(word);
+            Ok(())
+        })?;
+        Ok(Some(Self { has_odd_length: entries.has_odd_length, ..Self::from(words) }))
+    }
+
+    /// Changes the places of its records, in words of two bytes.
+    pub(super) fn replace(&mut self, change: impl FnOnce(&mut Vec<u32>)) {
+        change(&mut self.words);
+        self.in_order = is_ascending(&self.words);
     }
 
     /// The offset of a record in bytes; `None` behind the last.
@@ -91,6 +72,136 @@ impl Index {
     pub fn is_in_order(&self) -> bool {
         self.in_order
     }
+}
+
+impl From<Vec<u32>> for Index {
+    fn from(words: Vec<u32>) -> Self {
+        let in_order = is_ascending(&words);
+        Self { words, in_order, has_odd_length: false }
+    }
+}
+
+/// Whether places ascend, those of records without a shape aside.
+fn is_ascending(words: &[u32]) -> bool {
+    words.iter().filter(|word| **word > 0).is_sorted_by(|one, next| one < next)
+}
+
+/// What can be read of an index that cannot be trusted as a whole.
+#[derive(Debug, Default)]
+pub(super) struct Remains {
+    /// The places of records as an index has them, and `LOST` where an entry names no place of the .shp.
+    pub words: Vec<u32>,
+    /// The lengths of their contents in words of two bytes.
+    pub lengths: Vec<u32>,
+    /// Whether all entries could be read.
+    is_whole: bool,
+}
+
+/// How records stand in a .shp, as far as what is left of its index says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// End to end in the order of rows.
+    OfRows,
+    /// In another order, or with gaps.
+    Other,
+    /// Too little is left to say.
+    Unknown,
+}
+
+impl Remains {
+    /// Reads what can be read of it.
+    pub(super) fn read(member: &Member, shp_size: u64) -> Self {
+        let mut remains = Self::default();
+        let Ok(mut entries) = Entries::open(member, shp_size) else { return remains };
+        let (words, lengths) = (&mut remains.words, &mut remains.lengths);
+        // A wrong checksum, or a fault on the way, comes after the entries before it.
+        let outcome = entries.each(|entry| {
+            let length = i32_be(entry, 4).and_then(|length| u32::try_from(length).ok()).unwrap_or(0);
+            // A record without a shape has no length either.
+            words.push(place(entry, shp_size).filter(|word| *word > 0 || length == 0).unwrap_or(LOST));
+            lengths.push(length);
+            Ok(())
+        });
+        remains.is_whole = outcome.is_ok() || remains.words.len() == entries.count;
+        remains
+    }
+
+    /// How the records stand in a .shp of `shp_size` bytes.
+    pub(super) fn order(&self, shp_size: u64) -> Order {
+        let mut expected = HEADER as u64;
+        let (mut agrees, mut is_open) = (false, false);
+        for (word, length) in self.words.iter().zip(&self.lengths) {
+            let end = expected.saturating_add(RECORD_HEADER).saturating_add(u64::from(*length) * 2);
+            if *word == LOST {
+                // It is taken to stand where the one before it ends; what follows has to bear that out.
+                is_open |= end <= shp_size;
+            } else if u64::from(*word) * 2 == expected {
+                (agrees, is_open) = (true, false);
+            } else {
+                return Order::Other;
+            }
+            expected = end;
+        }
+        match () {
+            () if is_open => Order::Other,
+            () if agrees && self.is_whole => Order::OfRows,
+            () => Order::Unknown,
+        }
+    }
+}
+
+/// The entries of an index as they are read.
+struct Entries {
+    window: Window,
+    count: usize,
+    has_odd_length: bool,
+}
+
+impl Entries {
+    /// Reads the header; the entries follow.
+    fn open(member: &Member, shp_size: u64) -> Result<Self> {
+        // Records of a shapefile take at least 12 bytes, so an index of more entries than that is none.
+        let most = shp_size.saturating_mul(2).saturating_add(64 * 1024);
+        if member.size() > most {
+            let message = format!("{} bytes are more than the {most} that are read of it", member.size());
+            return Err(member.fault(message));
+        }
+        let mut window = member.window(WINDOW)?;
+        let header = window.fill(HEADER)?;
+        header_of("an index of shapes", member, header)?;
+        let declared = i32_be(header, 24).and_then(|words| u64::try_from(words).ok()).unwrap_or(0).saturating_mul(2);
+        let end = if (HEADER as u64..=member.size()).contains(&declared) { declared } else { member.size() };
+        window.consume(HEADER);
+        let count = usize::try_from(end.saturating_sub(HEADER as u64) / ENTRY as u64).unwrap_or(usize::MAX);
+        Ok(Self { window, count, has_odd_length: declared != member.size() })
+    }
+
+    /// Hands each entry to `take`, and checks what is left of the member behind the last.
+    fn each(&mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut left = self.count;
+        while left > 0 {
+            let bytes = self.window.fill(ENTRY)?;
+            let count = (bytes.len() / ENTRY).min(left);
+            if count == 0 {
+                break;
+            }
+            for entry in bytes.chunks_exact(ENTRY).take(count) {
+                take(entry)?;
+            }
+            self.window.consume(count * ENTRY);
+            left -= count;
+        }
+        self.window.finish()
+    }
+}
+
+/// The place that an entry names, in words of two bytes, where a .shp of `shp_size` bytes has it.
+fn place(entry: &[u8], shp_size: u64) -> Option<u32> {
+    let fits = |word: &u32| {
+        let at = u64::from(*word) * 2;
+        at == 0 || (at >= HEADER as u64 && at + 12 <= shp_size)
+    };
+    i32_be(entry, 0).and_then(|word| u32::try_from(word).ok()).filter(fits)
 }
 
 /// The error of an entry that names no place of a record.

@@ -47,7 +47,7 @@ impl Rows {
         size: usize,
         notes: &mut Vec<Diagnostic>,
     ) -> Result<Self> {
-        let has_m = column::measured(set).unwrap_or_default();
+        let has_m = column::measured(set, options).unwrap_or_default();
         let room = (size as u64).saturating_mul(SHAPE);
         Self::open(set, options, has_m, room, Typing::Fixed(types, size), notes)
     }

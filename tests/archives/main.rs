@@ -18,6 +18,7 @@ mod hostile_demands;
 mod make;
 mod matrix;
 mod meter;
+mod misjoined;
 mod mutants;
 mod mutator;
 mod names;

@@ -1,7 +1,9 @@
 //! Shapes: the records of a .shp as slices of it, each length checked before it is believed.
 
+mod places;
 pub(super) mod reader;
 mod seams;
+mod way;
 
 use crate::archive::byte_order::{i32_be, i32_le};
 use crate::archive::kind::looks_like;

@@ -1,11 +1,11 @@
 //! The records of a .shp in the order of rows, some at a time: followed by an index, jumped to, or walked through.
 
 use super::seams::{Numbers, Seams};
+use super::way::Way;
 use super::{HEADER, Header, Record, parse};
 use crate::archive::byte_order::{i32_be, i32_le};
 use crate::archive::member::Member;
 use crate::archive::note::Diagnostic;
-use crate::archive::shx::Index;
 use crate::archive::window::Window;
 use crate::error::Result;
 
@@ -51,19 +51,12 @@ pub struct ShapeReader {
     ended: bool,
 }
 
-/// How records are found.
-enum Way {
-    /// One pass in the order of the index, which is the order of the file.
-    Follow(Index),
-    /// Rows in another order than the file: it is held whole, since going back in a stream means to start again.
-    Jump(Index, Vec<u8>),
-    /// One record after the other, where no index says where they are.
-    Walk,
-}
-
 impl ShapeReader {
-    /// Reads the header; the reader then stands before the first record.
-    pub fn open(member: &Member, index: Option<Index>, notes: &mut Vec<Diagnostic>) -> Result<Self> {
+    /// Reads index and header; the reader then stands before the first record.
+    ///
+    /// Without `is_strict`, what is left of a damaged index is used, and records that nothing names have no shape.
+    pub fn open(member: &Member, index: Option<&Member>, is_strict: bool, notes: &mut Vec<Diagnostic>) -> Result<Self> {
+        let way = Way::find(member, index, is_strict, notes)?;
         let mut window = member.window(WINDOW)?;
         let bytes = window.fill(HEADER)?;
         let (header, kind) = (Header::read(member, bytes)?, i32_le(bytes, 32).unwrap_or(0));
@@ -71,18 +64,14 @@ impl ShapeReader {
             let message = format!("its header declares {} bytes, it has {}", header.length, member.size());
             notes.push(Diagnostic::new("shp-length", message).in_member(member.name()));
         }
-        if index.as_ref().is_some_and(Index::has_odd_length) {
-            let message = "its index (.shx) has another length than it declares";
-            notes.push(Diagnostic::new("shx-length", message).in_member(member.name()));
-        }
-        let way = match index {
-            Some(index) if index.is_in_order() => Way::Follow(index),
-            Some(index) => Way::Jump(index, member.read_all(member.size())?),
-            None => {
-                window.skip_to(HEADER as u64)?;
-                Way::Walk
+        match &way {
+            Way::Follow(index) | Way::Jump(index, _) if index.has_odd_length() => {
+                let message = "its index (.shx) has another length than it declares";
+                notes.push(Diagnostic::new("shx-length", message).in_member(member.name()));
             }
-        };
+            Way::Follow(_) | Way::Jump(..) => {}
+            Way::Walk => window.skip_to(HEADER as u64)?,
+        }
         Ok(Self {
             member: member.clone(),
             header,
@@ -96,6 +85,12 @@ impl ShapeReader {
             shared: member.size(),
             ended: false,
         })
+    }
+
+    /// The records that the index counts, where one is used.
+    #[must_use]
+    pub fn indexed(&self) -> Option<u64> {
+        self.way.records()
     }
 
     /// Whether its header lets vertices have an M.
@@ -127,6 +122,10 @@ impl ShapeReader {
                 Way::Walk => self.walk(until, into, notes),
             };
             self.ended |= stepped.is_err();
+            // Told where a fault ends the reader too: it may be all that shows records of other rows.
+            if self.ended && matches!(self.way, Way::Walk) {
+                self.numbers.tell(&self.member, notes);
+            }
             stepped?;
         }
         Ok(!self.ended)
@@ -236,7 +235,6 @@ impl ShapeReader {
             let offset = self.window.position();
             let bytes = self.window.fill(RECORD_HEADER)?;
             if bytes.is_empty() {
-                self.numbers.tell(&self.member, notes);
                 return self.finish();
             }
             // What follows the declared end is no record, unless the declared end lies before the first one.
@@ -245,7 +243,6 @@ impl ShapeReader {
                 let rest = self.member.size().saturating_sub(offset);
                 let message = format!("{rest} bytes after the declared end are left out");
                 notes.push(Diagnostic::new("shp-trailing", message).in_member(self.member.name()).at(record));
-                self.numbers.tell(&self.member, notes);
                 return self.finish();
             }
             if self.kind == PLAIN_POINTS {

@@ -62,7 +62,8 @@ impl Numbers {
     /// One diagnostic, where anything was odd.
     pub(super) fn tell(&self, member: &Member, notes: &mut Vec<Diagnostic>) {
         if let Some(first) = self.odd {
-            let message = "the numbers of its records do not follow one another: records may be missing";
+            let message = "the numbers of its records do not follow one another: records may be missing or stand in \
+                           another order, so that geometries may belong to other rows";
             notes.push(Diagnostic::new("record-numbers", message).in_member(member.name()).at(first));
         }
     }

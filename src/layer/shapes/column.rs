@@ -6,15 +6,13 @@ use arrow_array::ArrayRef;
 use arrow_schema::ArrowError;
 
 use super::{Geometries, NO_DATA, floats};
-use crate::archive::{Diagnostic, Index, Member, Options, Record, Set, ShapeHeader, ShapeReader, TakeShapes};
+use crate::archive::{Diagnostic, Member, Options, Record, Set, ShapeHeader, ShapeReader, TakeShapes};
 use crate::error::Result;
 
 /// A .shp that is read step by step into a column of geometries.
 pub(in crate::layer) struct ShapeColumn {
     reader: ShapeReader,
     all: Geometries,
-    /// The shapes that the index counts, where there is one.
-    indexed: Option<u64>,
     name: String,
     is_strict: bool,
     notes: Vec<Diagnostic>,
@@ -42,22 +40,9 @@ impl ShapeColumn {
         room: u64,
     ) -> Result<Self> {
         let mut notes = Vec::new();
-        let index = index(shp, shx, options, &mut notes)?;
-        match &index {
-            None => {
-                let message = "there is no index (.shx); the records were read one after the other";
-                notes.push(Diagnostic::new("no-shx", message).in_member(shp.name()));
-            }
-            Some(index) if !index.is_in_order() => {
-                let message = "the records stand in another order than the index; rows follow the index";
-                notes.push(Diagnostic::new("out-of-order", message).in_member(shp.name()));
-            }
-            Some(_) => {}
-        }
-        let indexed = index.as_ref().map(Index::records);
-        let reader = ShapeReader::open(shp, index, &mut notes)?;
+        let reader = ShapeReader::open(shp, shx, options.strict, &mut notes)?;
         let all = Geometries::new(reader.may_have_m(), has_m, room.min(shp.size()));
-        Ok(Self { reader, all, indexed, name: shp.name().to_owned(), is_strict: options.strict, notes, ended: false })
+        Ok(Self { reader, all, name: shp.name().to_owned(), is_strict: options.strict, notes, ended: false })
     }
 
     /// Lets another thread unpack what is left, where that pays.
@@ -80,9 +65,9 @@ impl ShapeColumn {
         self.all.taken.saturating_add(self.all.len())
     }
 
-    /// The shapes that the index counts, where there is one.
+    /// The shapes that the index counts, where one is used.
     pub(in crate::layer) fn indexed(&self) -> Option<u64> {
-        self.indexed
+        self.reader.indexed()
     }
 
     /// Whether a shape has an M that the ones before it were written without.
@@ -139,26 +124,13 @@ impl ShapeColumn {
     }
 }
 
-fn index(shp: &Member, shx: Option<&Member>, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Option<Index>> {
-    let Some(shx) = shx else { return Ok(None) };
-    match Index::read(shx, shp.size()) {
-        Err(error) if !options.strict => {
-            let message = format!("the index was ignored: {error}");
-            notes.push(Diagnostic::new("shx-damaged", message).in_member(shx.name()));
-            Ok(None)
-        }
-        index => index,
-    }
-}
-
 /// Whether any shape of a set has an M, in one pass that ends with the first that has.
 ///
 /// `None` where the header promises none. Damage is left to the pass that reads the shapes, which meets it in its place.
-pub(in crate::layer) fn measured(set: &Set) -> Result<Option<bool>> {
+pub(in crate::layer) fn measured(set: &Set, options: &Options) -> Result<Option<bool>> {
     let Some(shp) = &set.shp else { return Ok(None) };
-    let index = set.shx.as_ref().map(|shx| Index::read(shx, shp.size())).transpose().ok().flatten().flatten();
     let mut ignored = Vec::new();
-    let mut reader = ShapeReader::open(shp, index, &mut ignored)?;
+    let mut reader = ShapeReader::open(shp, set.shx.as_ref(), options.strict, &mut ignored)?;
     if !reader.may_have_m() {
         return Ok(None);
     }
