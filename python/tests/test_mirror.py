@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import pickle
 import shutil
 import signal
@@ -287,6 +288,23 @@ def test_a_part_that_is_lost_is_written_anew_by_the_next_sync(
         kept = {path: path.stat().st_ino for path in dataset.rglob("*.parquet")}
         assert before.items() <= kept.items(), "all others are the same files"
     assert mirror.sync().generation is None
+
+
+def test_an_archive_that_is_gone_with_the_part_of_its_rows_is_told_and_fetched_again(
+    standing: hl.Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    mirror = mirror_of(standing, tmp_path / "farm")
+    rows = mirror.sync().rows
+    part = json.loads((tmp_path / "farm" / "current" / "manifest.json").read_text())["parts"][0]
+    (tmp_path / "farm" / "current" / part["path"]).unlink()
+    [archive] = (tmp_path / "farm" / "archives").rglob(f"{part['origins'][0]['archive']}.*")
+    archive.unlink()
+    outcome = mirror.sync()
+    assert outcome.rows is not None
+    assert rows is not None
+    assert outcome.rows < rows
+    assert "its archive is gone, and the next sync asks for it again" in caplog.text
+    assert mirror.sync().rows == rows
 
 
 def test_what_is_no_client_is_refused(tmp_path: Path) -> None:
