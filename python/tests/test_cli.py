@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -93,6 +94,19 @@ def test_read(client: hl.Client, small_job: str, tmp_path: Path) -> None:
     done = headland("read", archive, "--layer", layer.name, "--to", geojson)
     assert f"{len(layer)} records" in done.stdout
     assert len(json.loads(geojson.read_text())["features"]) == len(layer)
+
+
+def test_read_names_its_own_options_in_errors(client: hl.Client, small_job: str, tmp_path: Path) -> None:
+    archive = client.job_data.download(small_job, to=tmp_path / "job.zip")
+    two, cut = tmp_path / "two", tmp_path / "cut.zip"
+    with zipfile.ZipFile(archive) as whole:
+        table = next(name for name in whole.namelist() if name.lower().endswith(".dbf"))
+        two.mkdir()
+        for name in ("one.dbf", "two.dbf"):
+            (two / name).write_bytes(whole.read(table))
+    cut.write_bytes(archive.read_bytes()[:-30])
+    assert "choose one with `--layer`: `one`, `two`" in headland("read", two).stderr
+    assert "with `--lenient` (`strict=False`)" in headland("read", cut).stderr
 
 
 def test_call_reaches_any_row(service: hl.Sandbox, client: hl.Client, small_job: str) -> None:

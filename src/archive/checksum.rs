@@ -18,7 +18,7 @@ impl Checksum {
             Body::Packed { crc: declared, .. } | Body::Plain { crc: Some(declared), .. } => {
                 Some(Self { hasher: Hasher::new(), declared: *declared })
             }
-            Body::Plain { crc: None, .. } | Body::Refused(_) => None,
+            Body::Plain { crc: None, .. } | Body::Refused(_) | Body::Listed(_) => None,
         }
     }
 

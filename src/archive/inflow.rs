@@ -34,6 +34,12 @@ impl Inflow {
                 (store, *offset, *packed, Some(Unpacker::new(*method)))
             }
             Body::Refused(reason) => return Err(member.fault(reason.clone())),
+            Body::Listed(listed) => {
+                return Err(member.fault(format!(
+                    "the directory calls it `{listed}`, its own header `{}`: the archive contradicts itself",
+                    member.name()
+                )));
+            }
         };
         Ok(Self {
             store: Arc::clone(store),

@@ -14,6 +14,9 @@ use crate::error::{Error, Kind, Result};
 /// So many names are listed in a message.
 const TOLD: usize = 20;
 
+/// In so many forms a layer may be named.
+const FORMS: usize = 4;
+
 /// The members of one layer; a set without shapes is a table.
 #[derive(Clone, Debug)]
 pub struct Set {
@@ -43,7 +46,12 @@ pub struct Set {
 pub fn sets(source: &Source, options: &Options) -> Result<(Vec<Set>, Vec<Diagnostic>)> {
     let mut notes = Vec::new();
     let members = source.members(&options.limits, options.strict, &mut notes)?;
-    let mut sets = group(&members);
+    // A member under the name that its own header gives it completes a layer, which can then not be read; it is one only
+    // where nothing else is.
+    let mut sets = group(&members, &|member| member.listed_as().is_none());
+    if sets.is_empty() {
+        sets = group(&members, &|_| true);
+    }
     if sets.is_empty() {
         return Err(nothing(source, &members, &notes));
     }
@@ -51,6 +59,7 @@ pub fn sets(source: &Source, options: &Options) -> Result<(Vec<Set>, Vec<Diagnos
     if sets.iter().any(|set| set.is_named_by(source)) {
         sets.retain(|set| set.is_named_by(source));
     }
+    tell_apart(&mut sets);
     Ok((sets, notes))
 }
 
@@ -83,23 +92,43 @@ impl Set {
         sets.into_iter().next().ok_or_else(|| Error::new(Kind::Archive, "there is no layer".to_owned()))
     }
 
+    /// Its name in one of the forms, from the shortest: its stem without folders and with them, then its file's.
+    fn called(&self, form: usize) -> &str {
+        let file = self.main().map_or("", Member::name);
+        let name = if form < 2 { &self.name } else { file };
+        if form.is_multiple_of(2) { name.rsplit('/').next().unwrap_or(name) } else { name }
+    }
+
+    /// The file that makes it a layer.
+    fn main(&self) -> Option<&Member> {
+        let fmis = self.fmis.as_ref().map(|fmis| &fmis.tab);
+        [&self.shp, &self.dbf, &self.grc].into_iter().find_map(Option::as_ref).or(fmis)
+    }
+
     /// Whether the source is one of its files.
     fn is_named_by(&self, source: &Source) -> bool {
+        self.files().any(|file| source.is_file_of(file))
+    }
+
+    /// Its files, without those that only describe it.
+    fn files(&self) -> impl Iterator<Item = &Member> {
         let fmis = self.fmis.as_ref().map(|fmis| &fmis.tab);
-        let files = [&self.shp, &self.shx, &self.dbf, &self.prj, &self.cpg].into_iter().flatten().chain(fmis);
-        files.into_iter().any(|file| source.is_file_of(file))
+        [&self.shp, &self.shx, &self.dbf, &self.prj, &self.cpg].into_iter().flatten().chain(fmis)
     }
 
     /// An error where a member that this layer lacks was refused for its name or as a link: then the data need it.
     pub fn lacks_refused(&self, notes: &[Diagnostic]) -> Result<()> {
-        let stem = self.name.rsplit('/').next().unwrap_or(&self.name);
+        let stem = self.main().map_or("", |main| main.stem_and_ending().0);
+        let stem = stem.rsplit('/').next().unwrap_or(stem);
         let lacking = [("shp", &self.shp), ("shx", &self.shx), ("dbf", &self.dbf), ("prj", &self.prj)];
         for note in notes.iter().filter(|note| [names::REFUSED, names::LINK].contains(&note.code)) {
             let member = note.member.as_deref().unwrap_or_default();
             let file = member.rsplit(['/', '\\']).next().unwrap_or(member).split('\0').next().unwrap_or_default();
             let is_needed = file.rsplit_once('.').is_some_and(|(name, ending)| {
                 let role = lacking.iter().find(|(role, _)| role.eq_ignore_ascii_case(ending));
-                name.eq_ignore_ascii_case(stem) && role.is_some_and(|(_, found)| found.is_none())
+                // Of a name without a stem nobody can say whose it was.
+                let is_own = name.is_empty() || name.eq_ignore_ascii_case(stem);
+                is_own && role.is_some_and(|(_, found)| found.is_none())
             });
             if is_needed {
                 let reason = note.message.trim_start_matches(names::LEFT_OUT);
@@ -111,9 +140,11 @@ impl Set {
     }
 }
 
-fn group(members: &[Member]) -> Vec<Set> {
-    let of_kind =
-        |kind: &str| -> Vec<&Member> { members.iter().filter(|member| member.stem_and_ending().1 == kind).collect() };
+/// The layers that those members make which `may_lead`; the others only complete them.
+fn group(members: &[Member], may_lead: &dyn Fn(&Member) -> bool) -> Vec<Set> {
+    let of_kind = |kind: &str| -> Vec<&Member> {
+        members.iter().filter(|member| may_lead(member) && member.stem_and_ending().1 == kind).collect()
+    };
     // An archive may hold tens of thousands of members, so each name is looked up and never searched for.
     let (mut exact, mut loose) = (HashMap::new(), HashMap::new());
     for member in members {
@@ -148,7 +179,9 @@ fn group(members: &[Member]) -> Vec<Set> {
         sets.iter().filter_map(|set| set.dbf.as_ref()).map(|dbf| dbf.name().to_owned()).collect();
     for dbf in of_kind("dbf") {
         if !used.contains(dbf.name()) {
-            sets.push(set(dbf.stem_and_ending().0, None, Some(dbf.clone())));
+            let stem = dbf.stem_and_ending().0;
+            let twin = sibling(stem, "shp", "").filter(|shp| shp.listed_as().is_some());
+            sets.push(set(stem, twin.as_ref(), Some(dbf.clone())));
         }
     }
     let alone = |member: &Member| Set {
@@ -164,21 +197,42 @@ fn group(members: &[Member]) -> Vec<Set> {
         fmis: None,
     };
     sets.extend(of_kind("grc").into_iter().map(|grc| Set { grc: Some(grc.clone()), ..alone(grc) }));
-    let products = fmis::products(members).into_iter();
+    let products = fmis::products(members, may_lead).into_iter();
     sets.extend(products.map(|product| Set { fmis: Some(product.clone()), ..alone(&product.tab) }));
-    let short = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
-    let mut times: HashMap<String, usize> = HashMap::new();
-    for set in &sets {
-        *times.entry(short(&set.name)).or_default() += 1;
-    }
-    for set in &mut sets {
-        // Two layers of one name in different folders keep their folders.
-        let name = short(&set.name);
-        if times.get(&name) == Some(&1) {
-            set.name = name;
+    // What a layer needs is no layer of its own by the other name that the archive gives it.
+    let twins = |set: &Set| -> Vec<String> { set.files().filter_map(Member::listed_as).map(str::to_owned).collect() };
+    let taken: HashSet<String> = sets.iter().flat_map(twins).collect();
+    let is_taken = |set: &Set| set.main().is_some_and(|main| taken.contains(main.name()));
+    sets.retain(|set| (set.shp.is_some() && set.dbf.is_some()) || !is_taken(set));
+    sets
+}
+
+/// Gives each layer the shortest name that is its own: two of one name in different folders keep their folders, and two
+/// in one folder the endings of their files.
+fn tell_apart(sets: &mut [Set]) {
+    // An archive may hold tens of thousands of layers with long names, which are lent and not copied.
+    let mut chosen = vec![0; sets.len()];
+    for form in 0..FORMS - 1 {
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        for (set, _) in sets.iter().zip(&chosen).filter(|(_, chosen)| **chosen == form) {
+            *times.entry(set.called(form)).or_default() += 1;
+        }
+        for (set, chosen) in sets.iter().zip(&mut chosen) {
+            if *chosen == form && times.get(set.called(form)) != Some(&1) {
+                *chosen = form + 1;
+            }
         }
     }
-    sets
+    // `a.dbf` may be a file of two layers `a`, and the layer of a file `a.dbf.shp`.
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for (set, form) in sets.iter().zip(&chosen) {
+        *times.entry(set.called(*form)).or_default() += 1;
+    }
+    let twice: Vec<bool> =
+        sets.iter().zip(&chosen).map(|(set, form)| times.get(set.called(*form)) != Some(&1)).collect();
+    for ((set, form), is_twice) in sets.iter_mut().zip(chosen).zip(twice) {
+        set.name = set.called(if is_twice { FORMS - 1 } else { form }).to_owned();
+    }
 }
 
 fn nothing(source: &Source, members: &[Member], notes: &[Diagnostic]) -> Error {

@@ -32,6 +32,9 @@ const UNNAMED_CART: &str = "grain_cart.grc";
 const ALL_NESTED: u64 = 64 << 20;
 const NESTED_RATIO: u64 = 16;
 
+/// So many archives inside a source are named that are passed over; the rest is counted.
+const TOLD: usize = 10;
+
 /// How deep folders are searched.
 const DEPTH: usize = 8;
 
@@ -110,6 +113,9 @@ impl Source {
                 if looked_up(path)?.is_dir() {
                     let mut members = Vec::new();
                     folder(path, "", DEPTH, limits, notes, &mut members)?;
+                    if members.iter().any(is_layer) {
+                        tell_passed_over(&members, notes);
+                    }
                     return Ok(members);
                 }
                 if ending(path).is_some_and(|ending| matches!(&*ending, "shp" | "shx" | "dbf" | "prj" | "cpg")) {
@@ -163,9 +169,29 @@ fn archive(
         }
         return Err(Error::new(Kind::Archive, format!("`{name}` is not a zip archive: {}", looks_like(&first))));
     };
-    let is_data =
-        |member: &Member| matches!(&*member.stem_and_ending().1, "shp" | "dbf" | "grc") || fmis::is_layout(member);
-    nested(members, limits.nesting, room(store), limits, is_strict, notes, &is_data)
+    nested(members, limits.nesting, room(store), limits, is_strict, notes, &is_layer)
+}
+
+/// Whether a member is a layer, or makes one of others.
+fn is_layer(member: &Member) -> bool {
+    matches!(&*member.stem_and_ending().1, "shp" | "dbf" | "grc") || fmis::is_layout(member)
+}
+
+/// Tells of archives that are not looked into, since there are layers beside them.
+fn tell_passed_over(members: &[Member], notes: &mut Vec<Diagnostic>) {
+    let archives = members.iter().filter(|member| member.stem_and_ending().1 == "zip");
+    let archives: Vec<&str> = archives.map(Member::name).collect();
+    let Some(first) = archives.first() else { return };
+    let told: Vec<String> = archives.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
+    let more = match archives.len().saturating_sub(TOLD) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!(
+        "archives beside the layers were not looked into: {}{more}; for what they hold, unpack them and read each by itself",
+        told.join(", ")
+    );
+    notes.push(Diagnostic::new("nested-archive", message).in_member(first));
 }
 
 /// The bytes that all archives inside one may have together.
@@ -184,6 +210,9 @@ fn nested(
     is_wanted: &dyn Fn(&Member) -> bool,
 ) -> Result<Vec<Member>> {
     let has_wanted = members.iter().any(is_wanted);
+    if has_wanted {
+        tell_passed_over(&members, notes);
+    }
     if !has_wanted
         && nesting == 0
         && let Some(inner) = members.iter().find(|member| member.stem_and_ending().1 == "zip")

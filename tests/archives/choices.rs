@@ -65,3 +65,81 @@ fn a_file_that_is_named_is_a_choice_though_another_differs_in_case_alone() {
         assert_eq!(layer::read(&source, &Options::default()).unwrap().len(), rows, "{file}");
     }
 }
+
+/// The layers of a source: what `layers` lists, what the error without a choice names, and the rows of each by its name.
+fn each(source: &Source) -> Vec<(String, usize)> {
+    let names = headland::archive::layers(source, &Options::default()).unwrap();
+    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let error = layer::read(source, &Options::default()).unwrap_err();
+    assert!(error.message().ends_with(&format!("choose one with `layer`: {}", listed.join(", "))), "{error}");
+    let chosen = |name: String| {
+        let options = Options { layer: Some(name.clone()), ..Options::default() };
+        let layer = layer::read(source, &options).unwrap();
+        assert_eq!(layer.name(), name);
+        (name, layer.len())
+    };
+    names.into_iter().map(chosen).collect()
+}
+
+fn table(rows: usize) -> Vec<u8> {
+    make::dbf(&[("CODE", b'N', 2, 0)], &vec![&b"  7"[..]; rows], 0)
+}
+
+fn zip_of(shapes: &str, others: &[(&str, Vec<u8>)]) -> Source {
+    let mut all = named(shapes);
+    all.extend(others.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.clone())));
+    make::source(zipped(&all, zip::CompressionMethod::Deflated))
+}
+
+#[test]
+fn layers_of_one_name_are_called_by_their_files() {
+    let of = |expected: &[(&str, usize)]| -> Vec<(String, usize)> {
+        expected.iter().map(|(name, rows)| ((*name).to_owned(), *rows)).collect()
+    };
+    assert_eq!(each(&zip_of("", &[("t.DBF", table(1))])), of(&[("t.shp", 2), ("t.DBF", 1)]));
+    let (shp, _) = make::shp(1, &[make::point(10.0, 50.0), make::point(11.0, 50.0)]);
+    assert_eq!(each(&zip_of("", &[("t.SHP", shp)])), of(&[("t.shp", 2), ("t.SHP", 2)]));
+    // Only those that share a name, and with their folders only where that is needed.
+    let folders = zip_of("a/", &[("a/t.DBF", table(1)), ("legend.dbf", table(3))]);
+    assert_eq!(each(&folders), of(&[("t.shp", 2), ("t.DBF", 1), ("legend", 3)]));
+    let twice = zip_of("a/", &[("a/t.DBF", table(1)), ("b/t.dbf", table(3))]);
+    assert_eq!(each(&twice), of(&[("t.shp", 2), ("t.DBF", 1), ("b/t", 3)]));
+    let odd = zip_of("", &[("t.DBF", table(1)), ("t.shp.dbf", table(3))]);
+    assert_eq!(each(&odd), of(&[("t.shp", 2), ("t.DBF", 1), ("t.shp.dbf", 3)]));
+}
+
+#[test]
+fn archives_beside_layers_are_told_by_name() {
+    let inner = zipped(&named(""), zip::CompressionMethod::Deflated);
+    let beside = zip_of("", &[("more/z.zip", inner.clone()), ("y.zip", inner.clone())]);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in members() {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    std::fs::create_dir(folder.path().join("more")).unwrap();
+    for name in ["more/z.zip", "y.zip"] {
+        std::fs::write(folder.path().join(name), &inner).unwrap();
+    }
+    for source in [beside, Source::Path(folder.path().to_owned())] {
+        assert_eq!(headland::archive::layers(&source, &Options::default()).unwrap(), ["t"]);
+        let layer = layer::read(&source, &Options::default()).unwrap();
+        let stream = layer::Stream::open(&source, &Options::default(), &layer::Types::Header, 10).unwrap();
+        for notes in [layer.diagnostics().to_vec(), stream.diagnostics()] {
+            let notes: Vec<_> = notes.iter().filter(|note| note.code == "nested-archive").collect();
+            assert_eq!(notes.len(), 1);
+            let words =
+                "not looked into: `more/z.zip`, `y.zip`; for what they hold, unpack them and read each by itself";
+            assert!(notes[0].message.contains(words), "{}", notes[0].message);
+            assert_eq!(notes[0].member.as_deref(), Some("more/z.zip"));
+        }
+    }
+    // What is followed is not passed over.
+    let followed = layer::read(&make::source(make::zip(&[("z.zip", &inner)])), &Options::default()).unwrap();
+    assert!(followed.diagnostics().iter().all(|note| note.code != "nested-archive"));
+    let mut many: Vec<(String, Vec<u8>)> = (0..12).map(|number| (format!("{number:02}.zip"), inner.clone())).collect();
+    many.extend(named(""));
+    let layer =
+        layer::read(&make::source(zipped(&many, zip::CompressionMethod::Deflated)), &Options::default()).unwrap();
+    let note = layer.diagnostics().iter().find(|note| note.code == "nested-archive").unwrap();
+    assert!(note.message.contains("`08.zip`, `09.zip` and 2 more;"), "{}", note.message);
+}

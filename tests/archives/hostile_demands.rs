@@ -367,15 +367,15 @@ pub(crate) const DEMANDS: &[(&str, Demand)] = &[
     // directory entry t.shp/: 1 layer (t2)
     ("z74_dir_named_shp", as_gdal(&["blank-logical"])),
     // end record disk number 1: typed error
-    ("z75_multidisk", error(None, None, None, "cannot be read as a zip archive: it is one part of an archive that spans several files", None)),
+    ("z75_multidisk", error(None, None, None, "cannot be read as a zip archive: it is one part of an archive that spans several files", Some((6, &["blank-logical", "directory-damaged"])))),
     // starts with PK00 marker: as GDAL
     ("z76_split_marker", as_gdal(&["blank-logical"])),
     // DOS date 0: as GDAL
     ("z77_bad_dosdate", as_gdal(&["blank-logical"])),
     // end record counts 9, 4 present: error
-    ("z78_eocd_count_more", error(None, None, None, "cannot be read as a zip archive: its end record promises 9 members, its directory holds 4", None)),
+    ("z78_eocd_count_more", error(None, None, None, "cannot be read as a zip archive: its end record promises 9 members, its directory holds 4", Some((6, &["blank-logical", "directory-damaged"])))),
     // end record counts 2, 4 present: error: entry count contradicts the directory (GDAL loses the dbf)
-    ("z79_eocd_count_less", error(None, None, None, "cannot be read as a zip archive: its end record promises 2 members, its directory holds 4", None)),
+    ("z79_eocd_count_less", error(None, None, None, "cannot be read as a zip archive: its end record promises 2 members, its directory holds 4", Some((6, &["blank-logical", "directory-damaged"])))),
     // bit 11 set, invalid UTF-8: 1 layer with replaced name, or error
     ("z80_bad_utf8_name", like("s01_baseline", &["blank-logical"])),
     // a/../t.shp: reject or normalise, never escape

@@ -24,6 +24,13 @@ EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], i
 )
 """The first class that fits gives the exit code; the table for users is in ``headland.cli``."""
 
+OPTIONS = (
+    ("overwrite=True", "--overwrite"),
+    ("choose one with `layer`:", "choose one with `--layer`:"),
+    ("`strict=False`", "`--lenient` (`strict=False`)"),
+)
+"""What is an argument to Python is an option here."""
+
 HIDDEN = ("message", "prog", "usage")
 """Attributes of an error that are no facts."""
 
@@ -46,8 +53,9 @@ def tell(error: BaseException, *, as_json: bool, profile: str | None = None) -> 
     """Print an error, with the profile that it is about where there are several."""
     classes = (cls for cls in type(error).__mro__ if cls is not WrongWords)
     name = next(cls.__name__ for cls in classes if not cls.__name__.startswith("_"))
-    # What is an argument to Python is an option here.
-    message = str(error).replace("overwrite=True", "--overwrite")
+    message = str(error)
+    for argument, option in OPTIONS:
+        message = message.replace(argument, option)
     if as_json:
         facts = {key: value for key, value in vars(error).items() if key not in HIDDEN and value is not None}
         about = {} if profile is None else {"profile": profile}

@@ -66,14 +66,67 @@ struct Place {
     prefix: u64,
 }
 
-/// All entries, and where the directory begins; `None` where there is no end record of the whole.
-pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Option<(Vec<Entry>, u64)>> {
-    let fault =
-        |message: String| Error::new(Kind::Archive, format!("`{name}` cannot be read as a zip archive: {message}"));
-    let size = store.size().map_err(|cause| fault(cause.to_string()))?;
+/// What there is of a directory.
+pub(super) enum Found {
+    /// All entries, and where the directory begins.
+    Whole(Vec<Entry>, u64),
+    /// There is no end record of the whole.
+    Missing,
+    /// It cannot be read, for this reason: the members may be whole.
+    Damaged(String),
+}
+
+/// Why a directory is not read.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// It is damaged.
+    Damage(String),
+    /// It is refused, and so is the archive.
+    Refusal(String),
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Self::Damage(message)
+    }
+}
+
+impl Fault {
+    /// The same, with what it is about before it.
+    fn about(self, what: &str) -> Self {
+        match self {
+            Self::Damage(message) => Self::Damage(format!("{what} {message}")),
+            Self::Refusal(message) => Self::Refusal(format!("{what} {message}")),
+        }
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(message: &str) -> Self {
+        Self::Damage(message.to_owned())
+    }
+}
+
+/// The error of an archive that cannot be read for a reason.
+pub(super) fn unreadable(name: &str, reason: &str) -> Error {
+    Error::new(Kind::Archive, format!("`{name}` cannot be read as a zip archive: {reason}"))
+}
+
+/// The directory, as far as it is there; an error where the limits forbid to read it, or two would do.
+pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Found> {
+    match sought(store, limits) {
+        Ok(Some((entries, start))) => Ok(Found::Whole(entries, start)),
+        Ok(None) => Ok(Found::Missing),
+        Err(Fault::Damage(reason)) => Ok(Found::Damaged(reason)),
+        Err(Fault::Refusal(reason)) => Err(unreadable(name, &reason)),
+    }
+}
+
+fn sought(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<(Vec<Entry>, u64)>, Fault> {
+    let size = store.size().map_err(|cause| cause.to_string())?;
     let tail_size = size.min(END_SIZE as u64 + u64::from(u16::MAX));
     let tail_start = size.saturating_sub(tail_size);
-    let tail = exact(store, tail_start, tail_size).map_err(&fault)?;
+    let tail = exact(store, tail_start, tail_size)?;
     let mut exact_ends = Vec::new();
     let mut loose_ends = Vec::new();
     for at in (0..tail.len().saturating_sub(END_SIZE - 1)).rev() {
@@ -85,13 +138,13 @@ pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Resu
         if end > tail.len() {
             continue;
         }
-        let found = place(store, &tail, at, tail_start).map_err(&fault);
+        let found = place(store, &tail, at, tail_start);
         if end == tail.len() { exact_ends.push(found) } else { loose_ends.push(found) }
     }
     // Several end records that all fit leave it open which directory is the real one, and readers would differ.
     let mut good: Vec<Place> = exact_ends.iter().filter_map(|found| found.as_ref().ok().copied()).collect();
     if good.len() > 1 {
-        return Err(fault(
+        return Err(Fault::Refusal(
             "it has two end records that both fit, so its contents are ambiguous: unpack it and read the folder"
                 .to_owned(),
         ));
@@ -106,12 +159,12 @@ pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Resu
     }
     let Some(place) = good.first() else {
         return match exact_ends.into_iter().chain(loose_ends).next() {
-            Some(Err(error)) => Err(error),
+            Some(Err(damage)) => Err(damage.into()),
             _ => Ok(None),
         };
     };
     if place.entries > limits.members as u64 {
-        return Err(fault(format!(
+        return Err(Fault::Refusal(format!(
             "{} members are more than the limit of {}; if you trust it, raise Limits(members=...)",
             place.entries, limits.members
         )));
@@ -121,13 +174,13 @@ pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Resu
     let most = most(limits);
     let longest = (ENTRY_SIZE as u64 + 3 * u64::from(u16::MAX)).saturating_mul(place.entries.saturating_add(1));
     if place.size > most.min(longest) {
-        return Err(fault(format!(
+        return Err(Fault::Refusal(format!(
             "a directory of {} bytes for {} members; if you trust it, raise Limits(members=...)",
             place.size, place.entries
         )));
     }
-    let directory = exact(store, place.offset, place.size).map_err(&fault)?;
-    let entries = entries(&directory, place, limits).map_err(&fault)?;
+    let directory = exact(store, place.offset, place.size)?;
+    let entries = entries(&directory, place, limits)?;
     Ok(Some((entries, place.offset)))
 }
 
@@ -207,20 +260,20 @@ fn place(store: &Arc<dyn ReadAt>, tail: &[u8], at: usize, tail_start: u64) -> st
     Err("its directory is not where its end record says".to_owned())
 }
 
-fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Result<Vec<Entry>, String> {
+fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Result<Vec<Entry>, Fault> {
     let mut entries = Vec::new();
     let mut at = 0_usize;
     while at < directory.len() {
         let rest = directory.get(at..).unwrap_or_default();
         let (entry, used) = entry(rest, place.prefix, limits)
-            .map_err(|message| format!("entry {} of its directory {message}", entries.len()))?;
+            .map_err(|fault| fault.about(&format!("entry {} of its directory", entries.len())))?;
         entries.push(entry);
         at = at.saturating_add(used);
         if entries.len() > limits.members {
-            return Err(format!(
+            return Err(Fault::Refusal(format!(
                 "it has more than {} members; if you trust it, raise Limits(members=...)",
                 limits.members
-            ));
+            )));
         }
     }
     // A count that wraps at 65,536 is how old writers get by without zip64.
@@ -230,15 +283,16 @@ fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Res
             "its end record promises {} members, its directory holds {}: fetch it again",
             place.entries,
             entries.len()
-        ));
+        )
+        .into());
     }
     Ok(entries)
 }
 
-pub(super) fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Entry, usize), String> {
+pub(super) fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Entry, usize), Fault> {
     let cut = || "is cut".to_owned();
     if !bytes.starts_with(&ENTRY) {
-        return Err("does not begin with its signature".to_owned());
+        return Err("does not begin with its signature".into());
     }
     let (flags, method) = (u16_le(bytes, 8).ok_or_else(cut)?, u16_le(bytes, 10).ok_or_else(cut)?);
     let crc = u32_le(bytes, 16).ok_or_else(cut)?;
@@ -249,17 +303,17 @@ pub(super) fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::
     let attributes = u32_le(bytes, 38).ok_or_else(cut)?;
     let offset = u32_le(bytes, 42).ok_or_else(cut)?;
     if name_size > limits.name {
-        return Err(format!(
+        return Err(Fault::Refusal(format!(
             "has a name of {name_size} bytes, more than the limit of {}; if you trust it, raise Limits(name=...)",
             limits.name
-        ));
+        )));
     }
     let extra_at = ENTRY_SIZE + name_size;
     let end = extra_at + extra_size + comment_size;
     let name = bytes.get(ENTRY_SIZE..extra_at).ok_or_else(cut)?;
     let extra = bytes.get(extra_at..extra_at + extra_size).ok_or_else(cut)?;
     if end > bytes.len() {
-        return Err(cut());
+        return Err(cut().into());
     }
     let (mut packed, mut size, mut offset) = (u64::from(packed), u64::from(size), u64::from(offset));
     let text = extended(name, extra, flags, &mut [&mut size, &mut packed, &mut offset])?;

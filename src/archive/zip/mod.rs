@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use self::directory::{Entry, exact};
+use self::directory::{Entry, Found, exact};
 use self::inflated::{Inflated, Packed};
 use crate::archive::byte_order::{u16_le, u32_le};
 use crate::archive::member::{Body, Member};
@@ -27,7 +27,7 @@ const LOCAL_SIZE: u64 = 30;
 const RATIO_FREE: u64 = 64 << 20;
 
 /// The members of a zip in the order of its directory, and what was refused; `None` where this is no zip at all. Without
-/// `strict`, those of a zip that was cut are found by their own headers.
+/// `strict`, those of a zip that was cut, or whose directory is damaged, are found by their own headers.
 pub(super) fn members(
     store: &Arc<dyn ReadAt>,
     name: &str,
@@ -36,8 +36,8 @@ pub(super) fn members(
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Option<Vec<Member>>> {
     let (entries, directory) = match directory::read(store, name, limits)? {
-        Some(found) => found,
-        None => match walk::read(store, name, limits)? {
+        Found::Whole(entries, start) => (entries, start),
+        Found::Missing => match walk::read(store, name, limits, None)? {
             None => return Ok(None),
             Some(walk) if is_strict => return Err(walk.error(name)),
             Some(walk) => {
@@ -45,8 +45,19 @@ pub(super) fn members(
                 (walk.entries, walk.end)
             }
         },
+        Found::Damaged(reason) if is_strict => {
+            let advice = if walk::begins(store).is_some() { walk::WITHOUT_DIRECTORY } else { "" };
+            return Err(directory::unreadable(name, &[&reason, advice].concat()));
+        }
+        Found::Damaged(reason) => match walk::read(store, name, limits, Some(&reason))? {
+            Some(walk) if !walk.entries.is_empty() => {
+                notes.push(walk.note());
+                (walk.entries, walk.end)
+            }
+            _ => return Err(directory::unreadable(name, &reason)),
+        },
     };
-    Ok(Some(held(store, &entries, directory, limits, notes)))
+    Ok(Some(held(store, &entries, directory, limits, is_strict, notes)))
 }
 
 /// The members that may be read, of entries that all stand before `end`.
@@ -55,9 +66,10 @@ fn held(
     entries: &[Entry],
     end: u64,
     limits: &Limits,
+    is_strict: bool,
     notes: &mut Vec<Diagnostic>,
 ) -> Vec<Member> {
-    let bodies: Vec<std::result::Result<u64, String>> =
+    let bodies: Vec<std::result::Result<u64, Refusal>> =
         entries.iter().map(|entry| data_offset(store, entry, limits)).collect();
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|index| entries.get(*index).map_or(0, |entry| entry.offset));
@@ -71,8 +83,15 @@ fn held(
     }
     let mut members: Vec<Member> = Vec::new();
     let mut places: HashMap<String, (usize, &Entry)> = HashMap::new();
+    let mut twins: Vec<Member> = Vec::new();
     let mut refused = Refused::default();
     for ((entry, body), limit) in entries.iter().zip(bodies).zip(limit_of) {
+        if let Err(Refusal { own_name: Some(own_name), .. }) = &body
+            && !names::is_resource_fork(own_name)
+        {
+            let listed = names::clean(&entry.text).unwrap_or_else(|_| entry.text.clone());
+            twins.push(Member::twin(own_name.clone(), &listed, entry.size));
+        }
         if entry.text.ends_with(['/', '\\']) {
             if entry.size > 0 {
                 refused.tell("unreadable-member", "it is named as a folder, yet it has contents", &entry.text, notes);
@@ -94,8 +113,8 @@ fn held(
             refused.tell(names::LINK, "it is a symbolic link, and links are not followed", &clean, notes);
             continue;
         }
-        let body = body.and_then(|offset| body_of(store, entry, offset, limit, notes));
-        let body = body.unwrap_or_else(|reason| {
+        let body = body.and_then(|offset| body_of(store, entry, offset, limit, notes).map_err(Refusal::from));
+        let body = body.unwrap_or_else(|Refusal { reason, .. }| {
             refused.tell("unreadable-member", &reason, &clean, notes);
             Body::Refused(reason)
         });
@@ -118,7 +137,24 @@ fn held(
         }
     }
     refused.end(notes);
+    // What is saved of a damaged archive is what its directory and its headers agree on.
+    if is_strict {
+        members.extend(twins.into_iter().filter(|twin| !places.contains_key(twin.name())));
+    }
     members
+}
+
+/// Why an entry cannot be read.
+struct Refusal {
+    reason: String,
+    /// The name that its own header gives it, where that is another one.
+    own_name: Option<String>,
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Self {
+        Self { reason, own_name: None }
+    }
 }
 
 /// Where the bytes of an entry are, whose data begin at `offset` and may reach up to `limit`.
@@ -187,12 +223,12 @@ impl Refused {
 #[must_use]
 pub fn listed_names(content: &Bytes) -> Option<Vec<String>> {
     let store: Arc<dyn ReadAt> = Arc::new(content.clone());
-    let (entries, _) = directory::read(&store, "", &Limits::default()).ok()??;
+    let Found::Whole(entries, _) = directory::read(&store, "", &Limits::default()).ok()? else { return None };
     Some(entries.into_iter().map(|entry| entry.text).collect())
 }
 
-/// Where the data of an entry begin, or why it cannot be read.
-fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, String> {
+/// Refuses what an entry says of itself, where that cannot be read.
+fn hold_to(entry: &Entry, limits: &Limits) -> std::result::Result<(), String> {
     if let Some(fault) = &entry.fault {
         return Err(fault.clone());
     }
@@ -236,10 +272,16 @@ fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::
             entry.packed, entry.size, limits.ratio
         ));
     }
+    Ok(())
+}
+
+/// Where the data of an entry begin, or why it cannot be read.
+fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, Refusal> {
+    hold_to(entry, limits)?;
     let local =
         exact(store, entry.offset, LOCAL_SIZE).map_err(|reason| format!("its header is out of reach: {reason}"))?;
     if !local.starts_with(&LOCAL) {
-        return Err("its header is not where the directory says".to_owned());
+        return Err("its header is not where the directory says".to_owned().into());
     }
     let name_size = u64::from(u16_le(&local, 26).unwrap_or(0));
     let extra_size = u64::from(u16_le(&local, 28).unwrap_or(0));
@@ -248,17 +290,24 @@ fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::
     let name = exact(store, entry.offset + LOCAL_SIZE, shown)?;
     if name != entry.name() {
         let start: String = String::from_utf8_lossy(&name).chars().take(60).collect();
-        return Err(format!("its header calls it `{start}`: the archive contradicts itself"));
+        let reason = format!("its header calls it `{start}`: the archive contradicts itself");
+        let flags = u16_le(&local, 6).unwrap_or(0);
+        let whole = directory::extended(&name, &[], flags, &mut []).ok().filter(|_| shown == name_size);
+        return Err(Refusal { reason, own_name: whole.and_then(|name| names::clean(&name).ok()) });
     }
     if u16_le(&local, 8) != Some(entry.method) {
-        return Err("its header and the directory name different methods: the archive contradicts itself".to_owned());
+        return Err("its header and the directory name different methods: the archive contradicts itself"
+            .to_owned()
+            .into());
     }
     // Sizes that follow the data (flag 3) are zero in the header; of a member that is cut, only a part is there.
     let follows = entry.is_cut || u16_le(&local, 6).is_some_and(|flags| flags & 0x0008 != 0);
     let sizes = (u32_le(&local, 18).unwrap_or(0), u32_le(&local, 22).unwrap_or(0));
     let differs = |claimed: u32, real: u64| claimed != u32::MAX && claimed != 0 && u64::from(claimed) != real;
     if !follows && (differs(sizes.0, entry.packed) || differs(sizes.1, entry.size)) {
-        return Err("its header and the directory give different sizes: the archive contradicts itself".to_owned());
+        return Err("its header and the directory give different sizes: the archive contradicts itself"
+            .to_owned()
+            .into());
     }
     Ok(entry.offset + LOCAL_SIZE + name_size + extra_size)
 }

@@ -1,5 +1,5 @@
-//! Members of a zip without an end record, found one behind the other by their own headers: what a download that broke
-//! off left of it.
+//! Members of a zip without a directory, found one behind the other by their own headers: what a download that broke off
+//! left of it, or what a directory that is damaged spoke of.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +18,9 @@ use crate::error::{Error, Kind, Result};
 /// What stands before the first member of an archive that was meant to span several files.
 const MARKERS: [[u8; 4]; 2] = [*b"PK\x07\x08", *b"PK00"];
 
+/// What is said beside the damage of a directory.
+pub(super) const WITHOUT_DIRECTORY: &str = "; `strict=False` finds the members by their own headers";
+
 /// What was found.
 #[derive(Debug)]
 pub(super) struct Walk {
@@ -30,6 +33,8 @@ pub(super) struct Walk {
     /// The last member that begins: its place among the entries.
     last: Option<usize>,
     why: Why,
+    /// What is wrong with the directory, where the end record is there.
+    damage: Option<String>,
 }
 
 /// Why there are no more members.
@@ -54,10 +59,15 @@ pub(super) fn begins(store: &Arc<dyn ReadAt>) -> Option<u64> {
 }
 
 /// The members of a file that begins with one; `None` where it begins with anything else.
-pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Option<Walk>> {
+///
+/// `damage` is what is wrong with the directory, where there is one.
+pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits, damage: Option<&str>) -> Result<Option<Walk>> {
     let Some(at) = begins(store) else { return Ok(None) };
-    let fault = |message: String| {
-        Error::new(Kind::Archive, format!("`{name}` ends early and cannot be read as a zip archive: {message}"))
+    let fault = |message: String| match damage {
+        Some(damage) => directory::unreadable(name, &format!("{damage}, and of its members: {message}")),
+        None => {
+            Error::new(Kind::Archive, format!("`{name}` ends early and cannot be read as a zip archive: {message}"))
+        }
     };
     let size = store.size().map_err(|cause| fault(cause.to_string()))?;
     let mut walker = Walker { store, limits, size, first: at, at, inflated: 0, entries: Vec::new() };
@@ -68,10 +78,13 @@ pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Resu
     };
     let last = walker.entries.len().checked_sub(1);
     let end = walker.at;
-    if why == Why::Directory {
-        walker.compare().map_err(fault)?;
+    match (why, damage) {
+        (Why::Directory, None) => walker.compare().map_err(fault)?,
+        (Why::Directory, Some(_)) => walker.find_links().map_err(fault)?,
+        _ => {}
     }
-    Ok(Some(Walk { entries: walker.entries, first: at, end, size, last, why }))
+    let damage = damage.map(str::to_owned);
+    Ok(Some(Walk { entries: walker.entries, first: at, end, size, last, why, damage }))
 }
 
 impl Walk {
@@ -110,6 +123,16 @@ impl Walk {
             Why::Cut => "whatever followed is missing".to_owned(),
             Why::Lost => format!("what follows byte {end} is no member, and was left out"),
         };
+        if let Some(damage) = &self.damage {
+            let rest = match self.why {
+                Why::Lost => format!("; what follows byte {end} is no member, and was left out"),
+                Why::Directory | Why::Cut => String::new(),
+            };
+            let message = format!(
+                "the directory of the archive is damaged: {damage}; {count} members were found by their own headers{rest}"
+            );
+            return Diagnostic::new("directory-damaged", message);
+        }
         let message = format!(
             "the archive ends early: it has {size} bytes and no end record of all of them; {count} members were found by \
              their own headers, {what}"
@@ -270,6 +293,29 @@ impl Walker<'_> {
         }
         self.at = self.size;
         Why::Cut
+    }
+
+    /// Takes from a damaged directory which members are links, as far as it agrees with their headers in everything else.
+    fn find_links(&mut self) -> std::result::Result<(), String> {
+        let rest = self.size.saturating_sub(self.at).min(directory::most(self.limits));
+        let bytes = exact(self.store, self.at, rest)?;
+        let starts = bytes.windows(ENTRY.len()).enumerate().filter(|(_, four)| *four == ENTRY);
+        for (at, _) in starts.take(self.limits.members) {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let Ok((listed, _)) = directory::entry(rest, 0, self.limits) else { continue };
+            // Members stand in the order of their places.
+            let found = [0, self.first].into_iter().find_map(|first| {
+                let offset = listed.offset.saturating_add(first);
+                self.entries.binary_search_by_key(&offset, |entry| entry.offset).ok()
+            });
+            if let Some(found) = found.and_then(|place| self.entries.get_mut(place))
+                && (found.name(), found.packed, found.size, found.crc)
+                    == (listed.name(), listed.packed, listed.size, listed.crc)
+            {
+                found.is_symlink = listed.is_symlink;
+            }
+        }
+        Ok(())
     }
 
     /// Holds the members against what there is of the directory, which alone knows which of them are links.
