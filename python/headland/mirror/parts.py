@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import geopandas as gpd
     import pyarrow as pa
 
+JOURNAL = "journal.sqlite"
+"""The file by which the folder of a mirror is known."""
+
 MANIFEST = "manifest.json"
 """The file of a state that lists its files and where their rows come from."""
 

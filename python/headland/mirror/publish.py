@@ -76,9 +76,13 @@ class Publication(NamedTuple):
 
 def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) -> Publication:
     """Bring a store to what the mirror has published; `options` may hold credentials and are emptied."""
-    if _is_inside(url, folder):
+    mirror = _mirror_around(url, folder)
+    if mirror is not None:
         options.clear()
-        raise ValueError(f"`url` leads into the mirror itself, in `{folder}`: the next sync would take it for its own")
+        raise ValueError(
+            f"`url` leads into a mirror, that in `{mirror}`, whose next sync would take it for its own: "
+            "give the address of a folder outside it"
+        )
     store = opened(url, options)
     state = parts.published(folder)
     text = (state / parts.MANIFEST).read_bytes()
@@ -101,15 +105,17 @@ def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) 
     return Publication(store.url, name, len(sent), len(files) - len(sent), sum(sent))
 
 
-def _is_inside(url: str, folder: Path) -> bool:
-    """Say whether an address is that of a folder inside the mirror."""
+def _mirror_around(url: str, folder: Path) -> Path | None:
+    """Give the mirror, this or another, whose folder an address is or lies in."""
     place = urlsplit(url)
-    is_mirror = (folder / "current").exists()
-    return (
-        place.scheme == "file"
-        and is_mirror
-        and Path(url2pathname(place.path)).resolve().is_relative_to(folder.resolve())
-    )
+    if place.scheme != "file":
+        return None
+    target, own = Path(url2pathname(place.path)).resolve(), folder.resolve()
+    if (folder / "current").exists() and target.is_relative_to(own):
+        return own
+    # What may not be looked at is told by the store.
+    is_file = os.path.isfile
+    return next((each for each in (target, *target.parents) if is_file(each / parts.JOURNAL)), None)
 
 
 def _entries(manifest: dict[str, Any]) -> list[dict[str, Any]]:
@@ -257,7 +263,8 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
 def _misplaced(url: str) -> str | None:
     """Say what is wrong with an address that is no URL, or that leads to a file; None where it may do."""
     split = urlsplit(url)
-    if split.scheme != "file" and "://" not in url:
+    # `file:work` is no address of the folder `work`: it would be taken for `/work`.
+    if not url.lower().startswith("file:///") if split.scheme == "file" else "://" not in url:
         is_path = url and not split.scheme and url[0] != "~" and "@" not in url
         example = Path(url).absolute().as_uri() if is_path else "file:///srv/farm"
         given = "a text without a scheme" if "@" in url else repr(url)
