@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import json
 import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -320,8 +319,13 @@ def _of_mirror(folder: Path, columns: list[str] | None) -> tuple[list[Archive], 
     read = {head.part.path for head in heads}
     found: dict[Archive, None] = {}
     for state in {head.part.path.parents[DEPTH] for head in heads}:
-        for part in json.loads((state / "manifest.json").read_bytes())["parts"]:
-            for origin in part["origins"] if state / part["path"] in read else []:
-                path = parts.archive(folder, origin["archive"])
-                found[Archive(str(path.absolute()), origin["job_id"], origin["layer"])] = None
+        with parts.manifest(state) as (_, said):
+            of_parts = [part for part in said["parts"] if state / part["path"] in read]
+            origins = [
+                (str(origin["archive"]), str(origin["job_id"]), str(origin["layer"]))
+                for part in of_parts
+                for origin in part["origins"]
+            ]
+        for digest, job_id, layer in origins:
+            found[Archive(str(parts.archive(folder, digest).absolute()), job_id, layer)] = None
     return list(found), pa.schema([field for field in schema if field.name not in {"job_type", "year"}])

@@ -233,7 +233,9 @@ def test_damage_here_is_not_published(store: tuple[Service, str], tmp_path: Path
     content = bytearray(part.read_bytes())
     content[100] ^= 1
     part.write_bytes(content)
-    with pytest.raises(hl.ConfigurationError, match=r"part-0.parquet` is not what the manifest says: its SHA-256"):
+    with pytest.raises(
+        hl.ConfigurationError, match=r"part-0.parquet` is not what the manifest says: its SHA-256.*run `verify"
+    ):
         farm.publish(url, **service.options)
     assert rows(service, url) == {"101": 40}
     part.unlink()
