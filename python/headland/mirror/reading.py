@@ -171,7 +171,7 @@ class Reading:
             ArchiveError: The manifest is missing or damaged, or what there says which state is the newest.
             PermissionDenied: The store does not let these credentials write.
             TransportError: The store could not be reached, or refused. What was published there before still stands.
-            ValueError: The address is none, or holds credentials.
+            ValueError: The address is none, holds credentials, or is that of a folder in a mirror, this or another.
             ImportError: obstore is not installed; ``pip install 'headland[s3]'`` brings it.
 
         >>> mirror.publish("s3://cooperative/farm", region="us-east-1")
