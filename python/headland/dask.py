@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import json
 import logging
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import headland
@@ -17,9 +18,7 @@ from headland.mirror import parts, schemas
 from headland.mirror.reading import Reading, selection
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     import dask_geopandas
     import pyarrow as pa
@@ -97,9 +96,11 @@ def read_archives(
     Raises:
         ArchiveError: An archive cannot be read, or its coordinate system is unknown while `to_crs` is given; the
             message names it. It comes when the headers are read, or when the frame is computed.
-        ValueError: Columns have types that do not go together, such as a date and a text; or when the frame is
-            computed, a number that its column has no room for, such as 1.5 in a column that is declared without
-            decimals: `schema` helps with both.
+        TypeError: `schema` is none, or `archives` are no paths.
+        ValueError: `to_crs` is nothing that coordinates can be transformed to; a folder among the paths holds zips,
+            which would be passed over. Columns have types that do not go together, such as a date and a text; or when
+            the frame is computed, a number that its column has no room for, such as 1.5 in a column that is declared
+            without decimals: `schema` helps with both.
         ImportError: Dask is not installed; ``pip install 'headland[dask]'`` brings it.
 
     >>> frame = headland.dask.read_archives(Path("archives").glob("*.zip"))
@@ -114,6 +115,8 @@ def read_archives(
         None if to_crs is None else arguments.text("to_crs", to_crs, '"EPSG:4326"'),
         on_error == "skip",
     )
+    _must_be_a_system(how.to_crs)
+    own = None if schema is None else _given(schema)
     wanted = None if columns is None else [*OWN, *names(columns)]
     if isinstance(archives, Reading):
         found, known = _of_mirror(archives.folder, wanted)
@@ -122,8 +125,8 @@ def read_archives(
     else:
         found, headers = _of_paths(archives, job_id), []
     tasks = [tuple(found[at : at + size]) for at in range(0, len(found), size)] or [()]
-    if schema is not None:
-        headers = [("`schema`", _owned(schema))]
+    if own is not None:
+        headers = [("`schema`", own)]
     return collection(read, tasks, schemas.union(headers or _headers(tasks, how), wanted), how=how)
 
 
@@ -301,10 +304,41 @@ def _owned(schema: Iterable[pa.Field]) -> pa.Schema:
     return pa.schema([*own, *named])
 
 
+def _given(schema: object) -> pa.Schema:
+    """Check a schema that users give, and add what every row has."""
+    import pyarrow as pa
+
+    if not isinstance(schema, pa.Schema):
+        takes = "a `pyarrow.Schema`, such as `headland.open(path).schema`"
+        raise TypeError(f"`schema` takes {takes}, not {type(schema).__name__}")
+    return _owned(schema)
+
+
+def _must_be_a_system(to_crs: str | None) -> None:
+    """Refuse a system that is none before any archive is read: each would be skipped for it."""
+    # The core looks at it first, and then at the archive, which is empty.
+    with contextlib.suppress(errors.ArchiveError):
+        headland.open(b"", to_crs=to_crs)
+
+
+def _must_hold_no_zips(path: Path) -> None:
+    """Refuse a folder with zips in it: what else is in there is read as one archive, and they would be passed over."""
+    for home, _, files in os.walk(path):
+        found = [name for name in files if name.lower().endswith(".zip")]
+        if found:
+            raise ValueError(
+                f"`archives` holds the folder `{path}`, which is read as one archive, and the zips in it, such as "
+                f"`{Path(home, found[0])}`, would be passed over: give their paths, such as "
+                f"`Path({str(path)!r}).rglob('*.zip')`"
+            )
+
+
 def _of_paths(paths: object, job_id: Sequence[str] | None) -> list[Archive]:
     if isinstance(paths, str | bytes) or not isinstance(paths, Iterable):
         raise TypeError(f"`archives` takes a mirror or a list of paths, not {type(paths).__name__}")
     checked = [arguments.path("archives", path).absolute() for path in paths]
+    for path in checked:
+        _must_hold_no_zips(path)
     ids = [path.stem for path in checked] if job_id is None else list(job_id)
     if len(ids) != len(checked):
         raise ValueError(f"`job_id` takes a text for each path: there are {len(ids)} for {len(checked)}")
@@ -320,8 +354,13 @@ def _of_mirror(folder: Path, columns: list[str] | None) -> tuple[list[Archive], 
     read = {head.part.path for head in heads}
     found: dict[Archive, None] = {}
     for state in {head.part.path.parents[DEPTH] for head in heads}:
-        for part in json.loads((state / "manifest.json").read_bytes())["parts"]:
-            for origin in part["origins"] if state / part["path"] in read else []:
-                path = parts.archive(folder, origin["archive"])
-                found[Archive(str(path.absolute()), origin["job_id"], origin["layer"])] = None
+        with parts.manifest(state) as (_, said):
+            of_parts = [part for part in said["parts"] if state / part["path"] in read]
+            origins = [
+                (str(origin["archive"]), str(origin["job_id"]), str(origin["layer"]))
+                for part in of_parts
+                for origin in part["origins"]
+            ]
+        for digest, job_id, layer in origins:
+            found[Archive(str(parts.archive(folder, digest).absolute()), job_id, layer)] = None
     return list(found), pa.schema([field for field in schema if field.name not in {"job_type", "year"}])

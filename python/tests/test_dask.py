@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import time
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
@@ -322,3 +323,27 @@ def test_a_projection_of_the_archive_prj_is_brought_to_wgs_84(tmp_path: Path) ->
     as_it_is = read_archives([path], to_crs=None)
     assert as_it_is.crs.is_projected
     assert as_it_is.compute().geometry.x[0] == 500_000
+
+
+@pytest.mark.parametrize("on_error", ["raise", "skip"])
+def test_wrong_arguments_are_told_before_anything_is_read(
+    archives: list[Path], on_error: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    for schema in (None, hl.open(archives[0]).schema):
+        with pytest.raises(ValueError, match=r"`to_crs` takes `EPSG:4326`.*not `nonsense`"):
+            read_archives(archives, to_crs="nonsense", schema=schema, on_error=on_error)
+    for wrong in ("x", {"PASS": "int"}, [pa.field("PASS", pa.int32())]):
+        with pytest.raises(TypeError, match=rf"`schema` takes a `pyarrow.Schema`, .*, not {type(wrong).__name__}"):
+            read_archives(archives, schema=wrong, on_error=on_error)
+    assert not caplog.records
+
+
+def test_a_folder_whose_zips_would_be_passed_over_is_refused(archives: list[Path], tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    (folder / "below").mkdir(parents=True)
+    with zipfile.ZipFile(archives[0]) as whole:
+        whole.extractall(folder)
+    assert len(read_archives([folder]).compute()) == 10
+    (folder / "below" / "more.ZIP").write_bytes(archives[1].read_bytes())
+    with pytest.raises(ValueError, match=r"`.*/mixed/below/more.ZIP`, would be passed over: .*rglob\('\*.zip'\)"):
+        read_archives([folder], on_error="skip")

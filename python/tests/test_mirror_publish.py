@@ -233,7 +233,9 @@ def test_damage_here_is_not_published(store: tuple[Service, str], tmp_path: Path
     content = bytearray(part.read_bytes())
     content[100] ^= 1
     part.write_bytes(content)
-    with pytest.raises(hl.ConfigurationError, match=r"part-0.parquet` is not what the manifest says: its SHA-256"):
+    with pytest.raises(
+        hl.ConfigurationError, match=r"part-0.parquet` is not what the manifest says: its SHA-256.*run `verify"
+    ):
         farm.publish(url, **service.options)
     assert rows(service, url) == {"101": 40}
     part.unlink()
@@ -327,6 +329,9 @@ def test_nothing_published_here_is_told(tmp_path: Path) -> None:
         ("shared disk", r"such as 'file:///.*/shared%20disk' for a folder"),
         ("", r"such as 'file:///srv/farm' for a folder or 's3://bucket/farm' for a bucket, not ''"),
         ("s3:bucket/farm", r"'s3://bucket/farm' for a bucket, not 's3:bucket/farm'"),
+        ("file:work", "'file:///srv/farm' for a folder or .*, not 'file:work'$"),
+        ("FILE:/work", "'file:///srv/farm' for a folder"),
+        ("file://work/farm", "'file:///srv/farm' for a folder"),
         (f"user:{SECRET}@host/x", "not a text without a scheme"),
     ],
 )
@@ -354,6 +359,17 @@ def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
 
 def test_a_mirror_is_not_published_into_itself(tmp_path: Path) -> None:
     farm = published(tmp_path, JOBS[:1])
-    with pytest.raises(ValueError, match="leads into the mirror itself"):
+    with pytest.raises(ValueError, match="leads into a mirror, that in `"):
         farm.publish((tmp_path / "out").as_uri())
     assert not (tmp_path / "out").exists()
+
+
+def test_a_mirror_is_not_published_into_another(tmp_path: Path) -> None:
+    farm = published(tmp_path / "north", JOBS[:1])
+    (tmp_path / "south").mkdir()
+    (tmp_path / "south" / "journal.sqlite").write_bytes(b"a journal")
+    for target in (tmp_path / "south", tmp_path / "south" / "out", tmp_path / "other" / ".." / "south"):
+        with pytest.raises(ValueError, match=r"leads into a mirror, that in `.*south`, .* a folder outside it"):
+            farm.publish(f"file://{target}")
+    assert [each.name for each in (tmp_path / "south").iterdir()] == ["journal.sqlite"]
+    assert farm.publish((tmp_path / "beside").as_uri()).sent == 2

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import geopandas as gpd
@@ -15,9 +17,6 @@ from farms import Farm, job, published
 from shapefiles import Field
 
 import headland as hl
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -221,6 +220,15 @@ def test_threads_query_side_by_side(farm: Farm) -> None:
 def test_job_types_that_differ_in_case_alone_are_one_view(tmp_path: Path) -> None:
     farm = published(tmp_path, [job("1", "Yield"), job("2", "YIELD")])
     assert farm.sql("SELECT count(*) FROM Yield").fetchall() == [(8,)]
+
+
+def test_times_are_fetched_with_what_the_extra_brings(farm: Farm) -> None:
+    begun = dt.datetime(2026, 5, 1, 12, 30, tzinfo=dt.UTC)
+    jobs = pa.table({"begun": pa.array([begun], pa.timestamp("us", "UTC"))})
+    assert farm.sql("SELECT begun FROM starts", starts=jobs).fetchall() == [(begun,)]
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    for extra in ("sql", "test"):
+        assert "pytz" in project["optional-dependencies"][extra]
 
 
 def test_nothing_published_is_told(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import pty
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headland as hl
+from headland.cli import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -298,7 +300,14 @@ def test_accounts_have_folders_of_their_own_and_one_that_fails_stops_no_other(
     unnamed = pull(farm_service, "--to", farms)
     assert unnamed.returncode == 2
     assert f"type `headland pull --to {farms / 'lost'}`" in unnamed.stderr
-    assert len(farm_service.requests) == made, "neither makes a call"
+    for flags in (["--status", "--json"], ["--verify", "--deep"], ["--plan", "--no-locations", "--relist", "2d"]):
+        looked = pull(farm_service, "--to", farms, "--profile", "north", *flags, **keys)
+        assert looked.returncode == 2
+        assert f"type `headland pull --to {farms / 'north'} --profile north {' '.join(flags)}`" in looked.stderr
+    unknown = pull(farm_service, "--to", farms, "--profile", "nobody", "--status", **keys)
+    assert "none is that of the profile [nobody]; for all, " in unknown.stderr
+    assert f"--to {farms / 'nobody'}" not in unknown.stderr
+    assert len(farm_service.requests) == made, "none of them makes a call"
     assert pull(farm_service, "--to", farms / "north", "--profile", "north", "--status", **keys).returncode == 0
     mixed = pull(farm_service, "--to", farms / "north", "--profile", "north", "south", **keys)
     assert mixed.returncode == 2
@@ -306,6 +315,19 @@ def test_accounts_have_folders_of_their_own_and_one_that_fails_stops_no_other(
     other = pull(farm_service, "--to", farms / "north", "--profile", "south", **keys)
     assert other.returncode == 2
     assert "another account" in other.stderr
+
+
+def test_a_line_of_one_account_is_printed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Out(io.StringIO):
+        def write(self, text: str) -> int:
+            assert output.LINE.locked(), "no other thread writes meanwhile"
+            written.append(text)
+            return len(text)
+
+    written: list[str] = []
+    monkeypatch.setattr(sys, "stdout", Out())
+    output.print_line("north: 12 calls")
+    assert written == ["north: 12 calls\n"]
 
 
 def test_accounts_share_the_limit_of_their_key_fairly_8(tmp_path: Path) -> None:

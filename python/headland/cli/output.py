@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +17,23 @@ Verbs = Any
 """What `argparse` gives for sub-commands; it has no public name."""
 
 
+LINE = threading.Lock()
+"""Held while a line is printed."""
+
+
 def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
     """Add a verb; every verb takes ``--json``."""
     verb: argparse.ArgumentParser = verbs.add_parser(name, help=help, description=help)
     verb.add_argument("--json", action="store_true", help="print JSON, one value a line; errors too")
     verb.set_defaults(run=run)
     return verb
+
+
+def print_line(text: str) -> None:
+    """Print a line whole, however many threads print at the same time; `print` writes its end apart."""
+    with LINE:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
 
 
 def print_json(value: object) -> None:

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import headland as hl
 from headland import settings
 from headland.cli.failing import INTERRUPTED, code_of, tell
-from headland.cli.output import Verbs, add_verb, print_json
-from headland.mirror import display, progress, words
+from headland.cli.output import Verbs, add_verb, print_json, print_line
+from headland.mirror import display, parts, progress, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-JOURNAL = "journal.sqlite"
-"""The file by which the folder of a mirror is known."""
+RELIST = "1d"
+"""How old the list of all jobs may be where nothing is said."""
 
 LOOK = 0.1
 """Seconds between two looks for Ctrl-C; a wait without end would not see it on every system."""
@@ -76,7 +76,7 @@ def add_verbs(verbs: Verbs) -> None:
         what.add_argument(f"--{name}", dest="what", action="store_const", const=name, help=text)
     pull.add_argument("--deep", action="store_true", help="with --verify: also read the rows of every archive again")
     pull.add_argument(
-        "--relist", default="1d", metavar="SPAN", help="how old the list of all jobs may be; 1d, 36h, ..."
+        "--relist", default=RELIST, metavar="SPAN", help="how old the list of all jobs may be; 1d, 36h, ..."
     )
     pull.add_argument("--no-locations", dest="locations", action="store_false", help="leave locations of devices out")
     pull.add_argument("--quiet", action="store_true", help="tell nothing of the progress")
@@ -104,40 +104,49 @@ def _accounts(given: argparse.Namespace) -> list[Account]:
     profiles: list[str] = given.profile or []
     if len(profiles) <= 1:
         homes = _homes(given.to)
-        if homes and not (given.to / JOURNAL).exists():
-            raise ValueError(_each_at_home(given.to, homes, profiles[0] if profiles else None))
+        if homes and not (given.to / parts.JOURNAL).exists():
+            raise ValueError(_each_at_home(given, homes, profiles[0] if profiles else None))
         return [Account(profiles[0] if profiles else None, given.to, None)]
     for name in profiles:
         if name != Path(name).name or name.startswith(".") or "\\" in name:
             raise ValueError(f"the profile [{name}] cannot name a folder: mirror it alone, with a `--to` of its own")
     if len({*profiles}) < len(profiles):
         raise ValueError("`--profile` names a profile twice")
-    if (given.to / JOURNAL).exists():
+    if (given.to / parts.JOURNAL).exists():
         raise ValueError(f"`{given.to}` is the mirror of one account; `--to` takes another folder for several")
     return [Account(name, given.to / name, name) for name in profiles]
 
 
 def _existing(given: argparse.Namespace) -> list[Account]:
     """List the mirrors that are there, in the folder or one below it."""
-    if given.profile or (given.to / JOURNAL).exists():
+    if given.profile or (given.to / parts.JOURNAL).exists():
         return _accounts(given)
     return [Account(None, home, home.name) for home in _homes(given.to)] or [Account(None, given.to, None)]
 
 
 def _homes(folder: Path) -> list[Path]:
     """List the mirrors of several accounts below a folder."""
-    return sorted(path.parent for path in folder.glob(f"*/{JOURNAL}"))
+    return sorted(path.parent for path in folder.glob(f"*/{parts.JOURNAL}"))
 
 
-def _each_at_home(folder: Path, homes: list[Path], profile: str | None) -> str:
-    """Say where the mirrors of several accounts are, and how one of them is named."""
+def _each_at_home(given: argparse.Namespace, homes: list[Path], profile: str | None) -> str:
+    """Say where the mirrors of several accounts are, and the command for one of them, which looks or pulls as asked."""
     there = ", ".join(f"`{home}`" for home in homes)
-    home = homes[0] if profile is None else folder / profile
-    words = ["headland", "pull", "--to", str(home), *(["--profile", profile] if profile else [])]
-    one = f"for one account, type `{shlex.join(words)}`"
-    names = [each.name for each in homes]
-    several = shlex.join(["headland", "pull", "--to", str(folder), "--profile", *names])
-    return f"`{folder}` has a folder for each of several accounts ({there}): {one}; for all, `{several}`"
+    home = homes[0] if profile is None else given.to / profile
+    one = f"none is that of the profile [{profile}]"
+    if home in homes:
+        one = f"for one account, type `{_command(given, home, [profile] if profile else [])}`"
+    several = _command(given, given.to, [each.name for each in homes])
+    return f"`{given.to}` has a folder for each of several accounts ({there}): {one}; for all, `{several}`"
+
+
+def _command(given: argparse.Namespace, folder: Path, profiles: list[str]) -> str:
+    """Write the command that was given for another folder and other profiles."""
+    words = ["headland", "pull", "--to", str(folder), *(["--profile", *profiles] if profiles else [])]
+    flags = {given.what: given.what, "deep": given.deep, "no-locations": not given.locations}
+    flags |= {"quiet": given.quiet, "json": given.json}
+    words += [f"--{name}" for name, is_set in flags.items() if is_set]
+    return shlex.join([*words, *(["--relist", given.relist] if given.relist != RELIST else [])])
 
 
 def _each(accounts: list[Account], given: argparse.Namespace, look: Look) -> int:
@@ -220,7 +229,7 @@ def _one(account: Account, given: argparse.Namespace, board: display.Display | N
             return Pulled(account, plan, None, None)
         if not (given.quiet or given.json):
             with contextlib.nullcontext() if board is None else board.aside():
-                print(_named(account, plan.text), flush=True)
+                print_line(_named(account, plan.text))
         outcome = mirror.sync(progress=seen)
         return Pulled(account, plan, outcome, mirror.status())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import math
@@ -15,11 +16,14 @@ from headland import errors
 from headland.mirror import job_types, schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import geopandas as gpd
     import pyarrow as pa
+
+JOURNAL = "journal.sqlite"
+"""The file by which the folder of a mirror is known."""
 
 MANIFEST = "manifest.json"
 """The file of a state that lists its files and where their rows come from."""
@@ -35,7 +39,10 @@ Box = tuple[float, float, float, float]
 
 
 AGAIN = "`verify()` finds what else is lost, and the next `sync()` writes the dataset anew"
-"""What to do about a part that was lost."""
+"""What to do about a file that was lost; a sync notices."""
+
+MEND = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
+"""What to do about a damaged file; a sync takes one of the same size for whole until `verify()` has read it."""
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 """What a folder says where there is no value."""
@@ -103,11 +110,26 @@ def rows(state: Path) -> dict[str, int]:
     Raises:
         ArchiveError: The manifest is damaged.
     """
-    manifest = state / MANIFEST
+    with manifest(state) as (_, said):
+        return {part["path"]: int(part["rows"]) for part in said["parts"]}
+
+
+@contextlib.contextmanager
+def manifest(state: Path) -> Iterator[tuple[bytes, Any]]:
+    """Give the bytes of a state's manifest and what they say; what the block does not find in there is damage.
+
+    Raises:
+        ArchiveError: The manifest is missing or damaged.
+    """
+    path = state / MANIFEST
     try:
-        return {part["path"]: int(part["rows"]) for part in json.loads(manifest.read_bytes())["parts"]}
+        content = path.read_bytes()
+    except FileNotFoundError as cause:
+        raise errors.from_os("ArchiveError", f"`{path}` is missing; {AGAIN}", cause) from None
+    try:
+        yield content, json.loads(content)
     except (ValueError, KeyError, TypeError) as cause:
-        raise errors.ArchiveError(f"`{manifest}` is damaged ({cause!r}); {AGAIN}") from None
+        raise errors.ArchiveError(f"`{path}` is damaged ({cause!r}); {AGAIN}") from None
 
 
 def parts(state: Path) -> list[Part]:
@@ -118,13 +140,27 @@ def parts(state: Path) -> list[Part]:
     """
     for name in rows(state) if (state / MANIFEST).exists() else ():
         if not (state / name).is_file():
-            gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-            raise errors.from_os("ArchiveError", f"`{state / name}` is missing; {AGAIN}", gone)
+            raise missing(state / name)
     found = []
     for path in sorted(state.glob(PARTS)):
         kind, year = (folder.name.partition("=")[2] for folder in (path.parents[2], path.parents[1]))
         found.append(Part(path, None if kind == NULL else unquote(kind), None if year == NULL else int(year)))
     return found
+
+
+def missing(path: Path) -> Exception:
+    """Give the error of a published file that is missing."""
+    gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return errors.from_os("ArchiveError", f"`{path}` is missing; {AGAIN}", gone)
+
+
+def catalog(state: Path) -> list[Path]:
+    """List the tables of a state's catalog, those that its manifest names and that are missing among them."""
+    found = {*(state / "catalog").glob("*.parquet")}
+    if (state / MANIFEST).exists():
+        with manifest(state) as (_, said):
+            found |= {state / table["path"] for table in said["catalog"]}
+    return sorted(found)
 
 
 def selected(
@@ -152,13 +188,8 @@ def _years(year: object) -> set[int]:
 def head(part: Part) -> Head:
     """Read the footer of a part."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(part.path) as file:
-            metadata, schema = file.metadata, file.schema_arrow
-    except pa.ArrowInvalid as cause:
-        raise errors.ArchiveError(f"`{part.path}` is damaged ({cause}); {AGAIN}") from None
+    metadata, schema = footer(part.path)
     geo = json.loads((metadata.metadata or {}).get(b"geo", b"{}"))
     places = geo.get("primary_column")
     said = geo.get("columns", {}).get(places, {})
@@ -172,6 +203,27 @@ def head(part: Part) -> Head:
     keys = [pa.field("job_type", pa.large_string()), pa.field("year", pa.int32())]
     groups = tuple(_group(metadata.row_group(at), covering) for at in range(metadata.num_row_groups))
     return Head(part, pa.schema([*keys, *fields]), places, covering, groups)
+
+
+def footer(path: Path) -> tuple[Any, pa.Schema]:
+    """Give the metadata and the schema of a published file.
+
+    Raises:
+        ArchiveError: It is missing or damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            return file.metadata, file.schema_arrow
+    except FileNotFoundError:
+        raise missing(path) from None
+    except (pa.ArrowInvalid, OSError) as cause:
+        # Arrow takes metadata that it cannot read for a failure of the system, which has no number then.
+        if isinstance(cause, OSError) and cause.errno is not None:
+            raise
+        raise errors.ArchiveError(f"`{path}` is damaged ({cause}); {MEND}") from None
 
 
 def _group(group: Any, covering: str | None) -> tuple[int, Box | None]:

@@ -76,40 +76,47 @@ class Publication(NamedTuple):
 
 def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) -> Publication:
     """Bring a store to what the mirror has published; `options` may hold credentials and are emptied."""
-    if _is_inside(url, folder):
+    mirror = _mirror_around(url, folder)
+    if mirror is not None:
         options.clear()
-        raise ValueError(f"`url` leads into the mirror itself, in `{folder}`: the next sync would take it for its own")
+        raise ValueError(
+            f"`url` leads into a mirror, that in `{mirror}`, whose next sync would take it for its own: "
+            "give the address of a folder outside it"
+        )
     store = opened(url, options)
     state = parts.published(folder)
-    text = (state / parts.MANIFEST).read_bytes()
-    manifest = json.loads(text)
-    name = f"generations/{state.name}-{hashlib.sha256(text).hexdigest()[:12]}"
-    before = (store.json(POINTER) or {}).get("state")
+    with parts.manifest(state) as (text, said):
+        name = f"generations/{state.name}-{hashlib.sha256(text).hexdigest()[:12]}"
+        files = [_file(state / entry["path"], f"{name}/{entry['path']}", entry) for entry in _entries(said)]
+        digests = sorted({str(origin["archive"]) for part in said["parts"] for origin in part["origins"]})
+    files += [_archive(folder, digest) for digest in digests] if archives else []
+    before = _before(store)
     known = _known(store, before) if before else {}
-    files = [_file(state / entry["path"], f"{name}/{entry['path']}", entry) for entry in _entries(manifest)]
-    files += _archives(folder, manifest) if archives else []
     there = store.sizes(f"{name}/") | (store.sizes("archives/") if archives else {})
     pool = ThreadPoolExecutor(AT_ONCE)
     try:
         sent = [count for count in pool.map(partial(_send, store, known, there), files) if count is not None]
     finally:
         pool.shutdown(cancel_futures=True)
-    if before != name:
+    if before != name or there.get(f"{name}/{parts.MANIFEST}") != len(text):
         store.put(f"{name}/{parts.MANIFEST}", text)
+    if before != name:
         store.put(POINTER, json.dumps({"format": 1, "state": name, "before": before}).encode())
         store.remove_states({name, before})
     return Publication(store.url, name, len(sent), len(files) - len(sent), sum(sent))
 
 
-def _is_inside(url: str, folder: Path) -> bool:
-    """Say whether an address is that of a folder inside the mirror."""
+def _mirror_around(url: str, folder: Path) -> Path | None:
+    """Give the mirror, this or another, whose folder an address is or lies in."""
     place = urlsplit(url)
-    is_mirror = (folder / "current").exists()
-    return (
-        place.scheme == "file"
-        and is_mirror
-        and Path(url2pathname(place.path)).resolve().is_relative_to(folder.resolve())
-    )
+    if place.scheme != "file":
+        return None
+    target, own = Path(url2pathname(place.path)).resolve(), folder.resolve()
+    if (folder / "current").exists() and target.is_relative_to(own):
+        return own
+    # What may not be looked at is told by the store.
+    is_file = os.path.isfile
+    return next((each for each in (target, *target.parents) if is_file(each / parts.JOURNAL)), None)
 
 
 def _entries(manifest: dict[str, Any]) -> list[dict[str, Any]]:
@@ -120,22 +127,43 @@ def _file(path: Path, name: str, entry: dict[str, Any]) -> File:
     return File(path, name, entry["bytes"], entry["sha256"])
 
 
-def _archives(folder: Path, manifest: dict[str, Any]) -> list[File]:
-    """List the archives that the rows of a state come from."""
-    digests = {origin["archive"] for part in manifest["parts"] for origin in part["origins"]}
-    found = []
-    for digest in sorted(digests):
-        path = parts.archive(folder, digest)
-        name = path.relative_to(folder).as_posix()
-        found.append(File(path, name, path.stat().st_size, digest))
-    return found
+def _archive(folder: Path, digest: str) -> File:
+    """Give the archive of a digest, which rows of the state come from."""
+    path = parts.archive(folder, digest)
+    return File(path, path.relative_to(folder).as_posix(), path.stat().st_size, digest)
+
+
+def _before(store: Store) -> str | None:
+    """Give the state that the store's pointer names; ``None`` where nothing was published there.
+
+    Raises:
+        ArchiveError: The pointer is damaged.
+    """
+    content = store.read(POINTER)
+    if content is None:
+        return None
+    try:
+        state = json.loads(content)["state"]
+        if STATE.fullmatch(state):
+            return str(state)
+        reason = f"it names no state but {state!r}"
+    except (ValueError, KeyError, TypeError) as cause:
+        reason = repr(cause)
+    raise errors.ArchiveError(
+        f"`{POINTER}` at `{store.url}` is damaged ({reason}): remove that file there and publish again, "
+        "which sends what is missing and removes the states before"
+    )
 
 
 def _known(store: Store, state: str) -> dict[str, str]:
     """Give where the store has files of the state before, by their digests."""
     there = store.sizes(f"{state}/")
-    manifest = store.json(f"{state}/{parts.MANIFEST}") or {"parts": [], "catalog": []}
-    places = {entry["sha256"]: (f"{state}/{entry['path']}", entry["bytes"]) for entry in _entries(manifest)}
+    try:
+        said = json.loads(store.read(f"{state}/{parts.MANIFEST}") or b"{}")
+        places = {entry["sha256"]: (f"{state}/{entry['path']}", entry["bytes"]) for entry in _entries(said)}
+    except (ValueError, KeyError, TypeError):
+        # What cannot be known is sent.
+        return {}
     return {digest: place for digest, (place, size) in places.items() if there.get(place) == size}
 
 
@@ -153,8 +181,7 @@ def _send(store: Store, known: dict[str, str], there: dict[str, int], file: File
         raise errors.from_os("ConfigurationError", message, cause) from None
     if digest != file.sha256:
         raise errors.ConfigurationError(
-            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; "
-            "`verify()` says what else is damaged, and the next sync writes the dataset anew"
+            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {parts.MEND}"
         )
     store.put(file.name, file.path)
     return file.bytes
@@ -168,13 +195,14 @@ class Store:
         self._secrets = secrets
         self.url = url
 
-    def json(self, name: str) -> dict[str, Any] | None:
-        """Read a file of JSON; ``None`` where there is none."""
+    def read(self, name: str) -> bytes | None:
+        """Read a file; ``None`` where there is none."""
         import obstore
 
-        content = self._do("read", name, lambda: bytes(obstore.get(self._store, name).bytes()), missing=None)
-        found: dict[str, Any] | None = None if content is None else json.loads(content)
-        return found
+        content: bytes | None = self._do(
+            "read", name, lambda: bytes(obstore.get(self._store, name).bytes()), missing=None
+        )
+        return content
 
     def sizes(self, prefix: str) -> dict[str, int]:
         """Give the bytes of each file whose name begins so."""
@@ -257,7 +285,8 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
 def _misplaced(url: str) -> str | None:
     """Say what is wrong with an address that is no URL, or that leads to a file; None where it may do."""
     split = urlsplit(url)
-    if split.scheme != "file" and "://" not in url:
+    # `file:work` is no address of the folder `work`: it would be taken for `/work`.
+    if not url.lower().startswith("file:///") if split.scheme == "file" else "://" not in url:
         is_path = url and not split.scheme and url[0] != "~" and "@" not in url
         example = Path(url).absolute().as_uri() if is_path else "file:///srv/farm"
         given = "a text without a scheme" if "@" in url else repr(url)

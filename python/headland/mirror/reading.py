@@ -104,6 +104,7 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet.
+            ArchiveError: A published file that the query speaks of is missing or damaged.
             ValueError: The query writes or is several, or there is no such view; the message names those that are.
             duckdb.Error: What DuckDB says of the query.
             ImportError: duckdb is not installed; ``pip install 'headland[sql]'`` brings it.
@@ -167,9 +168,10 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet, or a file of the mirror is not what its manifest says.
+            ArchiveError: The manifest is missing or damaged, or what there says which state is the newest.
             PermissionDenied: The store does not let these credentials write.
             TransportError: The store could not be reached, or refused. What was published there before still stands.
-            ValueError: The address is none, or holds credentials.
+            ValueError: The address is none, holds credentials, or is that of a folder in a mirror, this or another.
             ImportError: obstore is not installed; ``pip install 'headland[s3]'`` brings it.
 
         >>> mirror.publish("s3://cooperative/farm", region="us-east-1")

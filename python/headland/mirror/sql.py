@@ -69,9 +69,15 @@ def _views(state: Path) -> dict[str, Callable[[], str]]:
     views: dict[str, Callable[[], str]] = {name: partial(_parts, of_kind) for name, of_kind in kinds.items()}
     if found:
         views[DATASET] = partial(_parts, found)
-    for path in sorted((state / "catalog").glob("*.parquet")):
-        views[path.stem] = partial("SELECT * FROM read_parquet({})".format, _files([path]))
+    for path in parts.catalog(state):
+        views[path.stem] = partial(_table, path)
     return views
+
+
+def _table(path: Path) -> str:
+    """Give the rows of a table of the catalog."""
+    parts.footer(path)
+    return f"SELECT * FROM read_parquet({_files([path])})"  # noqa: S608 - names are quoted
 
 
 def _parts(of_kind: list[parts.Part]) -> str:
