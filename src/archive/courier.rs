@@ -8,7 +8,7 @@ use crate::error::Result;
 
 /// The most bytes of a member in one block. Waking the reader takes the thread that unpacks as long as some thousand
 /// bytes do.
-const BLOCK: usize = 1024 * 1024;
+const BLOCK: usize = 768 * 1024;
 
 /// A member comes in so many blocks at least, since the reader waits for the first and the thread has ended before the
 /// last is read, and in none that is smaller.
@@ -18,8 +18,8 @@ const SMALLEST: usize = 64 * 1024;
 /// Room before them, into which the reader copies what it has left of the block before: a record of a .dbf always fits.
 pub(super) const HEADROOM: usize = 64 * 1024;
 
-/// So many blocks are on the way: one that is read, one that is filled, and two so that neither side waits at once.
-const BLOCKS: usize = 4;
+/// So many blocks are on the way: one that is read, one that is filled, and one so that neither side waits at once.
+const BLOCKS: usize = 3;
 
 /// A block with `count` bytes behind its headroom, whether it is the last, and what is wrong behind its bytes.
 pub(super) struct Parcel {
