@@ -331,7 +331,7 @@ def test_nothing_published_here_is_told(tmp_path: Path) -> None:
         ("s3:bucket/farm", r"'s3://bucket/farm' for a bucket, not 's3:bucket/farm'"),
         ("file:work", "'file:///srv/farm' for a folder or .*, not 'file:work'$"),
         ("FILE:/work", "'file:///srv/farm' for a folder"),
-        ("file://work/farm", "'file:///srv/farm' for a folder"),
+        ("file://data/farm", "'file:///srv/farm' for a folder"),
         (f"user:{SECRET}@host/x", "not a text without a scheme"),
     ],
 )
