@@ -170,7 +170,8 @@ class Mirror(Reading):
             deep: Read the rows of every archive again, too, and compare them with those of the dataset.
 
         Returns:
-            What was found; ``ok`` where all is as it should be. The next sync mends what was found.
+            What was found; ``ok`` where all is as it should be. The next sync mends what was found. A damaged file of
+            the dataset is removed at once: until that sync, readers say that it is missing.
 
         >>> assert mirror.verify().ok
         """
