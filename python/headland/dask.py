@@ -169,6 +169,7 @@ def read(tasks: Iterable[Archive], schema: pa.Schema, how: Reads, columns: Seque
 
 def _tables(archive: Archive, schema: pa.Schema, how: Reads) -> Iterator[pa.Table]:
     """Read the layers of an archive, with the names and the columns that rows have everywhere."""
+    import numpy as np
     import pyarrow as pa
 
     wanted = [name for name in schema.names if name not in OWN and name != schemas.GEOMETRY]
@@ -181,7 +182,7 @@ def _tables(archive: Archive, schema: pa.Schema, how: Reads) -> Iterator[pa.Tabl
                 f"`{archive.path}` is in another coordinate system than the schema: give `to_crs`"
             )
         texts = [pa.repeat(pa.scalar(text, pa.large_string()), len(table)) for text in (archive.job_id, label)]
-        for column, cells in zip(OWN, [*texts, pa.array(range(len(table)), pa.int64())], strict=True):
+        for column, cells in zip(OWN, [*texts, pa.array(np.arange(len(table), dtype=np.int64))], strict=True):
             table = table.append_column(column, cells)
         yield table
 

@@ -28,13 +28,13 @@ def options(dtype_backend: str) -> dict[str, Any]:
     """Give the arguments of ``to_pandas`` for a backend."""
     import pandas as pd
 
+    # Without split blocks, columns of numpy have memory of their own, which can be written to.
     if dtype_backend == "numpy":
-        # Blocks that are not joined would share the memory of the layer, and pandas could not write to them.
         return {}
     if dtype_backend == "pyarrow":
         return {"types_mapper": pd.ArrowDtype, "split_blocks": True}
     if dtype_backend == "numpy_nullable":
-        return {"types_mapper": _nullable().get, "split_blocks": True}
+        return {"types_mapper": _nullable().get}
     raise ValueError(f"`dtype_backend` takes 'numpy_nullable', 'pyarrow' or 'numpy', not {dtype_backend!r}")
 
 
@@ -71,7 +71,7 @@ def geo_frame(table: pa.Table, geometry: str, how: dict[str, Any]) -> gpd.GeoDat
     column = gpd.array.GeometryArray(shapes, crs=extension.get("crs"))
     frame = table.remove_column(place).to_pandas(**how)
     frame.insert(place, geometry, column)
-    return gpd.GeoDataFrame(frame, geometry=geometry)
+    return gpd.GeoDataFrame(frame, geometry=geometry, copy=False)
 
 
 @contextmanager

@@ -179,7 +179,7 @@ class Layer:
 
         how = options(dtype_backend)
         if self._core.geometry_column is None:
-            return gpd.GeoDataFrame(self.to_arrow().to_pandas(**how))
+            return gpd.GeoDataFrame(self.to_arrow().to_pandas(**how), copy=False)
         return geo_frame(self.to_arrow(), self._core.geometry_column, how)
 
     def write_geojson(self, path: str | os.PathLike[str], crs: AsIs | None = None) -> Path:

@@ -83,4 +83,4 @@ def _frame(table: Any, how: dict[str, Any]) -> Any:
     is_placed &= table["valid"].fill_null(True).to_numpy()
     points = np.full(len(is_placed), None, dtype=object)
     points[is_placed] = shapely.points(longitude[is_placed], latitude[is_placed])
-    return gpd.GeoDataFrame(table.to_pandas(**how), geometry=points, crs=WGS_84)
+    return gpd.GeoDataFrame(table.to_pandas(**how), geometry=points, crs=WGS_84, copy=False)

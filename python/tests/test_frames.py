@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gc
 import io
 import zipfile
@@ -131,6 +132,30 @@ def test_a_frame_can_be_written_to_and_leaves_the_layer_as_it_is(backend: Backen
     assert frame["MOISTURE"].tolist()[1] == 9.0
     assert frame["PASS"].tolist()[2] == 7
     assert read.to_arrow().to_pylist() == before
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_cell_of_any_type_can_be_set(backend: Backend) -> None:
+    hour = dt.datetime(2026, 9, 1, 12, tzinfo=dt.UTC)
+    table = pa.table(
+        {
+            "share": pa.array([1.5, 2.5]),
+            "count": pa.array([1, 2], pa.int32()),
+            "note": pa.array(["a", "b"], pa.large_string()),
+            "is_cut": pa.array([True, False]),
+            "day": pa.array([hour.date(), None], pa.date32()),
+            "time": pa.array([hour, hour + dt.timedelta(hours=1)], pa.timestamp("ms", "UTC")),
+            "local": pa.array([hour.replace(tzinfo=None)] * 2, pa.timestamp("us")),
+            "geometry": pa.array([shapely.to_wkb(shapely.Point(x, 2)) for x in (1, 3)], pa.large_binary()),
+        }
+    )
+    before = table.to_pylist()
+    frame = geo_frame(table, "geometry", options(backend))
+    for column in frame.columns:
+        frame.loc[0, column] = frame.loc[1, column]
+        first, second = frame[column].tolist()
+        assert pd.isna(first) if pd.isna(second) else first == second
+    assert table.to_pylist() == before
 
 
 def test_geometry_that_geos_refuses_is_refused_and_never_made_up() -> None:

@@ -1,5 +1,8 @@
-//! The allocator of the extension, and when it gives memory back.
+//! The allocator of the extension, what it keeps, and when it gives memory back.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use libmimalloc_sys as sys;
 use mimalloc::MiMalloc;
 
 use crate::layer::Layer;
@@ -7,38 +10,57 @@ use crate::layer::Layer;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// Layers with fewer bytes are let go of without more ado.
-const WORTH_GIVING_BACK: usize = 1 << 20;
+/// After so many bytes of layers that were let go of, all that is free goes back to the system. Pages that are there
+/// already are worth a fifth of a read: the system clears each before it hands it out.
+const KEPT_AT_MOST: usize = 512 << 20;
+
+/// How long free memory waits for the next who asks, in milliseconds.
+const KEPT_FOR: std::ffi::c_long = 60_000;
+
+/// `mi_option_purge_delay` in mimalloc.h, which the bindings leave out.
+const PURGE_DELAY: sys::mi_option_t = 15;
+
+/// Bytes of layers that were let go of since memory was given back.
+static LET_GO: AtomicUsize = AtomicUsize::new(0);
+
+/// Sets how long memory is kept, unless the environment says it (`MIMALLOC_PURGE_DELAY`).
+pub(super) fn keep_for_the_next() {
+    // SAFETY: the number is that of an option, which holds a long and may be set at any time.
+    unsafe { sys::mi_option_set_default(PURGE_DELAY, KEPT_FOR) };
+}
 
 /// The last field of what holds many bytes: once they are freed, it gives them back to the system.
 ///
-/// The allocator keeps what is freed for whoever asks next, and looks at what it keeps only when it is asked for
-/// something. Somebody who reads large archives in many threads and then does something else would keep it for good.
+/// The allocator keeps what is freed for whoever asks next, each thread its own, and looks at what it keeps only when
+/// it is asked for something. Somebody who reads archives in many threads and then does something else would keep all
+/// of it for good.
 #[derive(Debug)]
 pub(super) struct GivesBack {
-    is_worth_it: bool,
+    bytes: usize,
     process: u32,
 }
 
 impl GivesBack {
     /// What goes with a layer.
     pub(super) fn after(layer: &Layer) -> Self {
-        let bytes: usize = layer.batches().iter().map(arrow_array::RecordBatch::get_array_memory_size).sum();
-        Self { is_worth_it: bytes >= WORTH_GIVING_BACK, process: std::process::id() }
+        let sizes = layer.batches().iter().map(arrow_array::RecordBatch::get_array_memory_size);
+        Self { bytes: sizes.fold(0, usize::saturating_add), process: std::process::id() }
     }
 
     /// What goes with work that holds many bytes by its nature.
     pub(super) fn always() -> Self {
-        Self { is_worth_it: true, process: std::process::id() }
+        Self { bytes: KEPT_AT_MOST, process: std::process::id() }
     }
 }
 
 impl Drop for GivesBack {
     fn drop(&mut self) {
+        let let_go = LET_GO.fetch_add(self.bytes, Ordering::Relaxed).saturating_add(self.bytes);
         // In the child of a fork, threads that are gone may have left locks behind.
-        if self.is_worth_it && self.process == std::process::id() {
+        if let_go >= KEPT_AT_MOST && self.process == std::process::id() {
+            LET_GO.store(0, Ordering::Relaxed);
             // SAFETY: it may be called at any time by any thread, and touches nothing that is in use.
-            unsafe { libmimalloc_sys::mi_collect(true) };
+            unsafe { sys::mi_collect(true) };
         }
     }
 }

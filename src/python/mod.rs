@@ -61,6 +61,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::memory::keep_for_the_next();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("LIMITS", super::layer::default_limits())
     }

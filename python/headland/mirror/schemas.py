@@ -185,5 +185,5 @@ def frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> gpd.GeoData
 
     how = frames.options(dtype_backend)
     if GEOMETRY not in table.column_names:
-        return gpd.GeoDataFrame(table.to_pandas(**how))
+        return gpd.GeoDataFrame(table.to_pandas(**how), copy=False)
     return frames.geo_frame(table, GEOMETRY, how)
