@@ -24,7 +24,7 @@ fn records(places: &[(f64, f64)]) -> Vec<u8> {
 
 /// The same points, each pushed by itself.
 fn one_by_one(header: ShapeHeader, bytes: &[u8]) -> Geometries {
-    let mut all = Geometries::new(false, None, 0);
+    let mut all = Geometries::new(false, None, 0, None);
     for (number, record) in (0..).zip(bytes.chunks(28)) {
         let vertices = Vertices { xy: &record[12..], z: None, m: None };
         let shape = Shape { flat: Flat::Point, parts: &[], part_kinds: &[], vertices };
@@ -51,7 +51,7 @@ fn xs(array: &ArrayRef) -> Vec<Option<f64>> {
 fn points_by_the_run_are_the_points_one_by_one() {
     let places = [(1.0, 2.0), (-3.5, 1e38), (f64::NAN, 0.0), (0.0, -1e39), (4.0, 5.0)];
     let bytes = records(&places);
-    let mut all = Geometries::new(false, None, bytes.len() as u64);
+    let mut all = Geometries::new(false, None, bytes.len() as u64, None);
     assert_eq!(all.push_points(POINTS, 0, &bytes[..56]), 2);
     assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), 3);
     let expected = one_by_one(POINTS, &bytes);
@@ -66,23 +66,23 @@ fn a_run_ends_before_the_first_record_that_is_no_plain_point() {
     for (at, byte) in [(7, 14), (4, 1), (8, 0), (8, 21), (11, 1)] {
         let mut bytes = records(&[(1.0, 1.0); 4]);
         bytes[2 * 28 + at] = byte;
-        let mut all = Geometries::new(false, None, 0);
+        let mut all = Geometries::new(false, None, 0, None);
         assert_eq!(all.push_points(POINTS, 0, &bytes), 2, "{at}");
         assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), 0, "{at}");
         assert_eq!(all.len(), 2);
     }
     let bytes = records(&[(1.0, 1.0); 2]);
-    assert_eq!(Geometries::new(true, None, 0).push_points(POINTS, 0, &bytes), 0, "M is missing here");
-    assert_eq!(Geometries::new(false, None, 0).push_points(ShapeHeader { has_z: true, ..POINTS }, 0, &bytes), 0);
-    assert_eq!(Geometries::new(false, None, 0).push_points(ShapeHeader { flat: None, ..POINTS }, 0, &bytes), 0);
-    assert_eq!(Geometries::new(false, None, 0).push_points(POINTS, 0, &bytes[..55]), 1);
+    assert_eq!(Geometries::new(true, None, 0, None).push_points(POINTS, 0, &bytes), 0, "M is missing here");
+    assert_eq!(Geometries::new(false, None, 0, None).push_points(ShapeHeader { has_z: true, ..POINTS }, 0, &bytes), 0);
+    assert_eq!(Geometries::new(false, None, 0, None).push_points(ShapeHeader { flat: None, ..POINTS }, 0, &bytes), 0);
+    assert_eq!(Geometries::new(false, None, 0, None).push_points(POINTS, 0, &bytes[..55]), 1);
 }
 
 #[test]
 fn batches_leave_out_deleted_rows_and_keep_nulls_in_their_place() {
     let deleted = BTreeSet::from([1, 4, 5, 9]);
     let bytes = records(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]);
-    let mut all = Geometries::new(false, None, 0);
+    let mut all = Geometries::new(false, None, 0, None);
     all.push_points(POINTS, 0, &bytes);
     all.push(POINTS, 3, &Record::Null);
     assert_eq!(xs(&all.take(&deleted).unwrap()), [Some(0.0), Some(2.0), None]);
@@ -110,7 +110,7 @@ fn a_line_or_ring_of_one_part_is_as_the_parts_say() {
         let xy: Vec<u8> = square.iter().take(points * 2).flat_map(|ordinate| ordinate.to_le_bytes()).collect();
         let header = ShapeHeader { flat: Some(flat), has_z: false, length: 0 };
         let vertices = Vertices { xy: &xy, z: None, m: None };
-        let mut all = Geometries::new(false, None, 0);
+        let mut all = Geometries::new(false, None, 0, None);
         all.push(header, 0, &Record::Shape(Shape { flat, parts: &[0; 4], part_kinds: &[], vertices }));
         assert_eq!(told(&all).len(), findings, "{flat:?} of {points}: {:?}", told(&all));
         let array = all.take(&BTreeSet::new()).unwrap();
