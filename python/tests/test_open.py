@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import doctest
 import gc
 import inspect
 import io
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import textwrap
 import threading
-import time
 import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
@@ -29,6 +26,9 @@ from test_bridge import in_child
 from test_layer import archive
 
 import headland as hl
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SERIES = int(os.environ.get("HEADLAND_SERIES", "1"))
 ROWS = 4_000_000 if SERIES > 1 else 400_000
@@ -323,34 +323,6 @@ def test_a_reader_that_was_opened_before_a_fork_says_so(large: Path) -> None:
 
     in_child(read_on)
     assert len(next(reader)) == 1000, "the parent reads on"
-
-
-def interrupt_once_it_reads() -> None:
-    """Send what Ctrl-C sends as soon as a thread of the core computes: before that there is nothing to end."""
-    patience = time.monotonic() + 60
-    while time.monotonic() < patience:
-        for task in Path("/proc/self/task").iterdir():
-            with contextlib.suppress(OSError):
-                if (task / "comm").read_text(encoding="ascii").startswith("headland-comput"):
-                    signal.raise_signal(signal.SIGINT)
-                    return
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="threads are looked for in /proc")
-def test_ctrl_c_ends_a_batch_and_the_reader(tmp_path: Path) -> None:
-    # Signals are looked for every 50 ms, so the batch has to take several times as long.
-    path = tmp_path / "points.zip"
-    write_points(path, 3_000_000)
-    reader = hl.open(path, batch_size=3_000_000)
-    started = time.monotonic()
-    sender = threading.Thread(target=interrupt_once_it_reads)
-    sender.start()
-    with pytest.raises(KeyboardInterrupt):
-        next(reader)
-    sender.join()
-    assert time.monotonic() - started < 5
-    with pytest.raises(ValueError, match="closed"):
-        next(reader)
 
 
 def memory(program: str, *arguments: str) -> list[int]:

@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 /// Bytes of a shape that room is made for before a batch is read.
 const SHAPE: u64 = 64;
 
+/// A member that has one in so many of the packed bytes of the other is long as well.
+const LONG: u64 = 3;
+
 /// Rows that are passed over at a time.
 const DRAINED: u64 = 65_536;
 
@@ -60,12 +63,14 @@ impl Rows {
         typing: Typing<'_>,
         notes: &mut Vec<Diagnostic>,
     ) -> Result<Self> {
-        // Starts the thread that unpacks the longer member, where there may be one, before anything else is read. Nobody
-        // who left their number to us waits for the shorter one either.
+        // Starts the thread that unpacks the longer member, where there may be one, before anything else is read. On two
+        // cores this thread has the time to unpack the other one too, unless that is long as well.
         let packed = |member: &Option<Member>| member.as_ref().map_or(0, Member::packed);
-        let is_shp = packed(&set.shp) > packed(&set.dbf);
+        let (shp, dbf) = (packed(&set.shp), packed(&set.dbf));
+        let is_shp = shp > dbf;
         let has_spare = threads(options) > 1;
-        let has_more = has_spare && options.threads.is_none_or(|threads| threads > 2);
+        let is_long = shp.min(dbf).saturating_mul(LONG) >= shp.max(dbf);
+        let has_more = threads(options) > 2 || (has_spare && is_long && options.threads.is_none());
         let open_table = || set.dbf.as_ref().map(|dbf| TableReader::open(dbf, set.cpg.as_ref(), options, typing));
         let mut early = if is_shp { None } else { open_table() };
         if let (Some(Ok(table)), true) = (&mut early, has_spare) {

@@ -8,13 +8,14 @@
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::pin::pin;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tokio::runtime::{Builder, Runtime};
@@ -37,7 +38,11 @@ struct Bridge {
     ending: Ending,
     /// Whether the interpreter knows that it must tell `ending` when it ends.
     is_registered: AtomicBool,
+    /// The thread that computes for the main thread, while it has nothing to do.
+    idle: Mutex<Option<Sender<Job>>>,
 }
+
+type Job = Box<dyn FnOnce() + Send>;
 
 static BRIDGE: PerProcess<Bridge> = PerProcess::new();
 
@@ -57,7 +62,13 @@ fn make() -> Result<Bridge> {
         .max_blocking_threads(1)
         .build()
         .map_err(|cause| Error::new(Kind::Transport, format!("cannot start the runtime: {cause}")))?;
-    Ok(Bridge { runtime, driver: OnceLock::new(), ending: Ending::default(), is_registered: AtomicBool::new(false) })
+    Ok(Bridge {
+        runtime,
+        driver: OnceLock::new(),
+        ending: Ending::default(),
+        is_registered: AtomicBool::new(false),
+        idle: Mutex::new(None),
+    })
 }
 
 impl Bridge {
@@ -171,30 +182,58 @@ pub(super) fn wait_telling<'py, T: Send>(
     }
 }
 
-/// Does `work` that computes rather than waits on a thread of its own, so that this one can look for signals. A
-/// signal ends the wait and sets the flag that `work` is given.
+/// Does `work` that computes rather than waits. Python looks for signals in its main thread alone: that one leaves the
+/// work to another thread, and a signal ends its wait and sets the flag that `work` is given.
 pub(super) fn compute<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Cancel) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let bridge = bridge(py)?;
-    let (sender, mut receiver) = sync_channel(1);
     let cancel = Cancel::default();
+    if !is_main_thread(py)? {
+        return bridge.without_gil(py, || work(&cancel)).map_err(|error| errors::raise(py, &error));
+    }
+    let (sender, mut receiver) = sync_channel(1);
     let seen = cancel.clone();
-    std::thread::Builder::new().name("headland-compute".to_owned()).spawn(move || {
+    let idle = bridge.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let deputy = idle.map_or_else(deputy, Ok)?;
+    let job = Box::new(move || {
         // The send fails when a signal ended the wait: then nobody wants the outcome.
         let _ = sender.send(work(&seen));
-    })?;
+    });
+    deputy.send(job).map_err(|_| ended())?;
     loop {
         let receiver = &mut receiver;
         match bridge.without_gil(py, move || receiver.recv_timeout(SIGNAL_CHECK)) {
-            Ok(outcome) => return outcome.map_err(|error| errors::raise(py, &error)),
-            Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| cancel.cancel())?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("the work ended without an outcome: please report this"));
+            Ok(outcome) => {
+                *bridge.idle.lock().unwrap_or_else(PoisonError::into_inner) = Some(deputy);
+                return outcome.map_err(|error| errors::raise(py, &error));
             }
+            Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| cancel.cancel())?,
+            Err(RecvTimeoutError::Disconnected) => return Err(ended()),
         }
     }
+}
+
+fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import(intern!(py, "threading"))?;
+    Ok(threading.call_method0(intern!(py, "current_thread"))?.is(&threading.call_method0(intern!(py, "main_thread"))?))
+}
+
+/// Starts a thread that does one job after the other until its sender is let go of. It is kept for the next job, since
+/// the allocator gives each new thread other memory, which the system would have to clear.
+fn deputy() -> std::io::Result<Sender<Job>> {
+    let (sender, jobs) = channel::<Job>();
+    std::thread::Builder::new().name("headland-compute".to_owned()).spawn(move || {
+        for job in jobs {
+            job();
+        }
+    })?;
+    Ok(sender)
+}
+
+fn ended() -> PyErr {
+    PyRuntimeError::new_err("the work ended without an outcome: please report this")
 }
 
 /// Does `work` that computes on the one blocking thread of the runtime.
