@@ -21,7 +21,7 @@ OWN = frozenset(("localtime", "posixrules", "factory"))
 ODD = ("posix/", "right/")
 """What copies of all zones begin with; those of ``right/`` count leap seconds, which timestamps do not."""
 
-OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):?([0-5]\d)")
+OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):?([0-5][0-9])")
 """An offset from UTC."""
 
 

@@ -153,6 +153,12 @@ def test_what_is_not_there_is_told_with_what_is(farm: Farm, tmp_path: Path) -> N
         farm.to_geopandas(year="2026")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="`columns` takes a list of names"):
         farm.to_geopandas(columns="PASS")
+    with pytest.raises(ValueError, match="`job_type` names no job type; leave it out"):
+        farm.to_geopandas(job_type=[])
+    with pytest.raises(ValueError, match="`year` names no year; leave it out"):
+        farm.to_geopandas(year=[])
+    with pytest.raises(TypeError, match="`archives` takes True or False"):
+        farm.publish("file:///nowhere", archives="yes")  # type: ignore[arg-type]
     with pytest.raises(hl.ConfigurationError, match="has published nothing yet; `sync"):
         Farm(tmp_path / "elsewhere").to_geopandas()
 
@@ -168,6 +174,7 @@ def test_what_is_not_there_is_told_with_what_is(farm: Farm, tmp_path: Path) -> N
         ("As Applied", "AsApplied"),
         ("Sprayer", "AsApplied"),
         (["sprayer", "AsApplied"], "AsApplied"),
+        ("Soil samplings", "Soil Sampling"),
     ],
 )
 def test_a_job_type_is_known_by_other_words_for_it(farm: Farm, asked: str | list[str], found: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import geopandas as gpd
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -41,6 +42,9 @@ def test_there_is_a_view_of_all_one_for_each_job_type_and_the_catalog(farm: Farm
     ]
     assert farm.sql('SELECT count(*) FROM "Soil Sampling"').fetchall() == [(2,)]
     assert farm.sql("SELECT\n\tcount(*) -- all\nFROM dataset").fetchall() == [(90,)]
+    years = "SELECT count(*) FROM dataset WHERE year = $year"
+    assert farm.sql(years, year=np.int64(2025)).fetchall() == farm.sql(years, year=2025).fetchall() == [(40,)]
+    assert farm.sql("SELECT $share, $is_one", share=np.float32(0.5), is_one=np.True_).fetchall() == [(0.5, True)]
     assert farm.sql("SELECT count(PROTEIN), count(*) FROM yield").fetchall() == [(5, 85)]
     assert farm.sql("SELECT count(*) FROM jobs JOIN dataset ON jobs.id = job_id").fetchall() == [(90,)]
     assert {name for (name,) in farm.sql("SHOW TABLES").fetchall()} == {

@@ -18,9 +18,11 @@ def selected(job_type: object, there: Iterable[str]) -> set[str]:
 
     Raises:
         TypeError: It is no text and no texts.
-        ValueError: There is no such type, or it may be one of several.
+        ValueError: There is no such type, it may be one of several, or none is named.
     """
     asked = [*job_type] if isinstance(job_type, Iterable) and not isinstance(job_type, str) else [job_type]
+    if not asked:
+        raise ValueError("`job_type` names no job type; leave it out for all")
     known = sorted({*there})
     return {_named(arguments.text("job_type", kind, EXAMPLE), known) for kind in asked}
 
@@ -42,8 +44,8 @@ def _named(asked: str, there: list[str]) -> str:
 
 
 def _plain(kind: str) -> str:
-    """Leave out what spellings differ in: case, blanks and marks."""
-    return "".join(letter for letter in kind.casefold() if letter.isalnum())
+    """Leave out what spellings differ in: case, blanks, marks, and the plural, as of grain carts."""
+    return "".join(letter for letter in kind.casefold() if letter.isalnum()).removesuffix("s")
 
 
 def _either(kinds: Iterable[str]) -> str:

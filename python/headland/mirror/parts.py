@@ -182,6 +182,8 @@ def _years(year: object) -> set[int]:
     years: set[Any] = set(year) if isinstance(year, Iterable) and not isinstance(year, str) else {year}
     if not all(isinstance(each, numbers.Integral) and not isinstance(each, bool) for each in years):
         raise TypeError(f"`year` takes a year such as 2026, or several, not {year!r}")
+    if not years:
+        raise ValueError("`year` names no year; leave it out for all")
     return {int(each) for each in years}
 
 

@@ -179,7 +179,8 @@ class Reading:
         extras.needed("s3", "obstore")
         from headland.mirror import publish
 
-        return publish.publish(self.folder, arguments.text("url", url), store_options, archives=archives)
+        url = arguments.text("url", url)
+        return publish.publish(self.folder, url, store_options, archives=arguments.flag("archives", archives))
 
 
 def selection(

@@ -33,6 +33,7 @@ NAME, TEXT = '"', "'"
 def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
     """Give the relation of a query over the state that is published now."""
     import duckdb
+    import numpy as np
 
     state = parts.published(folder)
     views = _views(state)
@@ -47,7 +48,12 @@ def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPy
     named = {name: view for name, view in views.items() if name.casefold() in spoken and name not in tables}
     for name, view in (named or views).items():
         connection.execute(f"CREATE VIEW {_quoted(name, NAME)} AS {view()}")
-    given = {name: value for name, value in values.items() if name not in tables}
+    # DuckDB takes the numbers of Python, and of numpy only some.
+    given = {
+        name: value.item() if isinstance(value, np.generic) and value.dtype.kind in "iufb" else value
+        for name, value in values.items()
+        if name not in tables
+    }
     try:
         return connection.sql(text, params=given or None)
     except duckdb.CatalogException as reason:
