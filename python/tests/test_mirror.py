@@ -299,12 +299,10 @@ def test_an_archive_that_is_gone_with_the_part_of_its_rows_is_told_and_fetched_a
     (tmp_path / "farm" / "current" / part["path"]).unlink()
     [archive] = (tmp_path / "farm" / "archives").rglob(f"{part['origins'][0]['archive']}.*")
     archive.unlink()
-    outcome = mirror.sync()
-    assert outcome.rows is not None
-    assert rows is not None
-    assert outcome.rows < rows
-    assert "its archive is gone, and the next sync asks for it again" in caplog.text
     assert mirror.sync().rows == rows
+    assert "its archive is gone and is asked for again" in caplog.text
+    assert mirror.verify(deep=True).ok
+    assert mirror.sync().generation is None
 
 
 def test_what_is_no_client_is_refused(tmp_path: Path) -> None:

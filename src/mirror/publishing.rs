@@ -109,7 +109,7 @@ fn publish(
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<Option<Told>> {
-    let Desk { folder, journal } = desk;
+    let Desk { folder, journal, .. } = desk;
     let mut last = None;
     for _ in 0..READINGS {
         let (revision, published) = journal.look(|look| Ok((look.revision()?, look.published()?)))?;
@@ -133,7 +133,8 @@ fn publish(
             } else {
                 // It cannot be opened: whoever has it asks for it again.
                 journal.step(|step| step.lose(&refusal.sha256, now))?;
-                let why = format!("job {}: its archive is gone, and the next sync asks for it again", refusal.job_id);
+                desk.lost_some();
+                let why = format!("job {}: its archive is gone and is asked for again", refusal.job_id);
                 progress.happened(Event::Unavailable(why));
             }
         }

@@ -165,6 +165,7 @@ impl Mirror {
         let run = Run::open(&self.path, self.client()?, &self.options, progress)?;
         let begun = run.now();
         let mut outcome = Outcome::default();
+        let mut is_repeated = false;
         loop {
             let round = Round::enter(&run.journal, &self.options, Entry::Sync, run.now())?;
             progress.update(|told| told.phase = Phase::Lists);
@@ -191,6 +192,11 @@ impl Mirror {
                 }
             }
             pulled?;
+            // What was found to be gone is fetched at once, so that no rows are missing behind this sync.
+            if run.has_lost() && !is_repeated {
+                is_repeated = true;
+                continue;
+            }
             break;
         }
         progress.update(|told| {

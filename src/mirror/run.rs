@@ -1,5 +1,6 @@
 //! A run: the folder open for writing, its journal, the client, and what is told of it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
@@ -17,6 +18,20 @@ use crate::error::Result;
 pub(super) struct Desk {
     pub(super) folder: Folder,
     pub(super) journal: Journal,
+    /// Whether a publication found archives gone that the journal believed to be there.
+    has_lost: AtomicBool,
+}
+
+impl Desk {
+    /// Archives are gone; their items are due again.
+    pub(super) fn lost_some(&self) {
+        self.has_lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether archives were found to be gone since this was asked last.
+    pub(super) fn has_lost(&self) -> bool {
+        self.has_lost.swap(false, Ordering::Relaxed)
+    }
 }
 
 /// A run of the one writer.
@@ -51,7 +66,7 @@ impl Run {
         Ok(Self {
             client: client.clone(),
             options: options.clone(),
-            desk: Arc::new(Desk { folder, journal }),
+            desk: Arc::new(Desk { folder, journal, has_lost: AtomicBool::new(false) }),
             progress: progress.clone(),
             notes: Mutex::default(),
         })
