@@ -217,7 +217,8 @@ pub(super) fn compute<T: Send + 'static>(
 
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let threading = py.import(intern!(py, "threading"))?;
-    Ok(threading.call_method0(intern!(py, "current_thread"))?.is(&threading.call_method0(intern!(py, "main_thread"))?))
+    let main = threading.call_method0(intern!(py, "main_thread"))?.getattr(intern!(py, "ident"))?;
+    threading.call_method0(intern!(py, "get_ident"))?.eq(main)
 }
 
 /// Starts a thread that does one job after the other until its sender is let go of. It is kept for the next job, since
