@@ -7,15 +7,6 @@ use super::unpack::Method;
 use super::window::Window;
 use crate::error::{Error, Result};
 
-/// How many times as many bytes field data have when they are unpacked, at the most that is usual.
-const BELIEVED_RATIO: u64 = 32;
-
-/// So many bytes are believed of any member.
-const LITTLE: u64 = 64 << 20;
-
-/// More bytes are believed of none.
-const MUCH: u64 = 1 << 30;
-
 /// One file inside a source.
 #[derive(Clone, Debug)]
 pub struct Member {
@@ -61,17 +52,6 @@ impl Member {
             Body::Packed { packed, .. } => *packed,
             Body::Plain { .. } | Body::Refused(_) | Body::Listed(_) => 0,
         }
-    }
-
-    /// How much of the declared size can be believed before anything is read, to make room for: packed bytes seldom
-    /// become more than some times as many, and a file on a disk may be of holes.
-    #[must_use]
-    pub fn believed(&self) -> u64 {
-        let most = match &self.body {
-            Body::Packed { packed, .. } => packed.saturating_mul(BELIEVED_RATIO).max(LITTLE),
-            Body::Plain { .. } | Body::Refused(_) | Body::Listed(_) => u64::MAX,
-        };
-        self.size.min(most).min(MUCH)
     }
 
     pub(super) fn body(&self) -> &Body {

@@ -11,7 +11,7 @@ use super::sidecars;
 use crate::archive::{Diagnostic, Encoding, Field as Cells, Member, Options, TableHeader, Window};
 use crate::error::{Error, Kind, Result};
 
-/// So many bytes room is made for before any record is read, whatever is believed of the member's size.
+/// The most bytes that room is made for before any record is read, since sizes may lie too.
 const MOST_ROOM: u64 = 256 << 20;
 
 /// A .cpg is one word; no text of more bytes is one.
@@ -322,7 +322,7 @@ fn choose(
         columns.retain(|(name, _)| wanted.contains(name));
     }
     // The header may lie about the records, but they cannot be more than fit into the member.
-    let most = MOST_ROOM.max(member.believed()) / (8 * columns.len().max(1) as u64);
+    let most = MOST_ROOM / (8 * columns.len().max(1) as u64);
     let rows = header.records.min(member.size() / header.record_size.max(1) as u64).min(most);
     let rows = usize::try_from(rows).unwrap_or(0);
     let column = |(place, (name, field)): (usize, (String, Cells))| match typing {

@@ -41,7 +41,7 @@ impl ShapeColumn {
     ) -> Result<Self> {
         let mut notes = Vec::new();
         let reader = ShapeReader::open(shp, shx, options.strict, &mut notes)?;
-        let all = Geometries::new(reader.may_have_m(), has_m, room.min(shp.believed()), reader.indexed());
+        let all = Geometries::new(reader.may_have_m(), has_m, room.min(shp.size()), reader.indexed());
         Ok(Self { reader, all, name: shp.name().to_owned(), is_strict: options.strict, notes, ended: false })
     }
 

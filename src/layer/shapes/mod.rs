@@ -30,6 +30,9 @@ pub(super) fn is_place(ordinate: f64) -> bool {
 /// The bytes of a point and its record header.
 pub(super) const POINT_RECORD: usize = 28;
 
+/// The most bytes that room is made for before anything is read, since sizes may lie.
+const MOST_ROOM: u64 = 256 << 20;
+
 /// A column of geometries while it is read.
 pub(super) struct Geometries {
     pub(super) data: Vec<u8>,
@@ -55,7 +58,7 @@ impl Geometries {
     /// An empty column with room for `count` shapes of `size` bytes in all; `declares_m` where the header lets vertices
     /// have an M, and `has_m` where it is known whether they do.
     pub(super) fn new(declares_m: bool, has_m: Option<bool>, size: u64, count: Option<u64>) -> Self {
-        let room = usize::try_from(size).unwrap_or(0);
+        let room = usize::try_from(size.min(MOST_ROOM)).unwrap_or(0);
         let most = room / POINT_RECORD;
         let count = count.and_then(|count| usize::try_from(count).ok()).map_or(most, |count| count.min(most));
         let mut ends = Vec::with_capacity(count + 1);
