@@ -6,6 +6,7 @@
 ...     layer = client.job_data.read(job["id"])
 """
 
+from headland import loading as _loading  # noqa: F401 -- it has to come before the core
 from headland._core import __version__
 from headland.archives import Limits, layers, read
 from headland.checkup import Checkup, Finding
