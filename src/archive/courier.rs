@@ -3,6 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use super::elsewhere::Here;
 use super::inflow::Inflow;
 use crate::error::Result;
 
@@ -43,7 +44,9 @@ impl Courier {
         let (hand_over, work) = sync_channel::<Box<Inflow>>(1);
         let (filled, arriving) = sync_channel(BLOCKS);
         let (emptied, returning) = channel();
+        let here = Here::now();
         let worker = thread::Builder::new().name("headland-unpack".to_owned()).spawn(move || {
+            here.leave();
             if let Ok(inflow) = work.recv() {
                 carry(*inflow, &filled, &returning);
             }
@@ -52,6 +55,7 @@ impl Courier {
         let Ok(worker) = worker else { return Err(inflow) };
         // The thread waits for exactly this, so it can only be refused where the thread is gone.
         hand_over.send(inflow).map_err(|refused| refused.0)?;
+        here.give_way();
         Ok(Self { lines: Some((arriving, emptied)), waiting: None, worker: Some(worker) })
     }
 
