@@ -167,6 +167,14 @@ fn a_table_in_utf_16_has_the_rows_of_the_same_one_in_utf_8() {
         let last = tab.len() - utf_16(&line(8_999), true).len();
         assert_eq!((error.facts().record, error.facts().offset), (Some(8_999), Some(last as u64)));
         assert_eq!(read(&layout, &tab[..tab.len() - 3], false).unwrap().len(), 8_999);
+        // Half of a pair inside the table costs its own record and no other.
+        let (mut torn, at) = (tab.clone(), 2 + utf_16(&line(0), true).len());
+        let half = 0xD800_u16;
+        torn[at..at + 2].copy_from_slice(&if is_little { half.to_le_bytes() } else { half.to_be_bytes() });
+        let saved = read(&layout, &torn, false).unwrap();
+        assert_eq!((saved.len(), codes(&saved)), (8_999, vec!["fmis-damaged", "id-jump"]));
+        assert!(message(&saved, "fmis-damaged").contains("no UTF-16"));
+        assert_eq!(read(&layout, &torn, true).unwrap_err().facts().record, Some(1));
         // Whole letters that lack the end of their line are a record whose last cell may be cut.
         let open = read(&layout, &tab[..tab.len() - 4], true).unwrap();
         assert_eq!((open.len(), codes(&open)), (9_000, vec!["no-line-end"]));
@@ -178,11 +186,20 @@ fn a_table_in_utf_16_has_the_rows_of_the_same_one_in_utf_8() {
 }
 
 #[test]
-fn a_table_in_utf_16_without_its_mark_is_refused_and_not_read_up_to_its_first_nul() {
+fn a_table_in_utf_16_without_its_mark_is_read_and_told() {
     for is_little in [true, false] {
-        let error = read(&columns(&PLACE[..3]), &utf_16("1\t45.5\t-98.25\n", is_little), true).unwrap_err();
-        assert!(error.message().contains("NUL") && error.message().contains("UTF-16"), "{error}");
+        let layer =
+            read(&columns(&PLACE[..3]), &utf_16("1\t45.5\t-98.25\n2\t45.5\t-98.25\n", is_little), true).unwrap();
+        assert_eq!((layer.len(), codes(&layer)), (2, vec!["no-byte-order-mark"]));
+        let plain = read(&columns(&PLACE[..3]), b"1\t45.5\t-98.25\n2\t45.5\t-98.25\n", true).unwrap();
+        assert_eq!(layer.batches(), plain.batches());
     }
+}
+
+#[test]
+fn a_table_with_nuls_that_is_no_utf_16_is_refused_and_not_read_up_to_its_first_nul() {
+    let error = read(&columns(&PLACE[..3]), b"1\t45.5\t-98.25\n2\t4\x005\t-98.25\n", true).unwrap_err();
+    assert!(error.message().contains("NUL"), "{error}");
 }
 
 #[test]

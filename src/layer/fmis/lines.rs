@@ -16,11 +16,15 @@ const LONGEST: usize = 4 << 20;
 /// What ends texts in old systems.
 const END: u8 = 0x1A;
 
+/// What stands in a line, or why it is no text.
+pub(super) type Line<'a> = std::result::Result<&'a [u8], String>;
+
 /// A table of text before its first line.
 pub(super) struct Lines<'a> {
     member: &'a Member,
     window: Window,
     units: Units,
+    is_marked: bool,
 }
 
 /// What a letter of the table is made of.
@@ -57,7 +61,7 @@ impl Units {
         match encoding.decode_without_bom_handling_and_without_replacement(line) {
             Some(Cow::Borrowed(text)) => Ok(Cow::Borrowed(text.as_bytes())),
             Some(Cow::Owned(text)) => Ok(Cow::Owned(text.into_bytes())),
-            None => Err(format!("it is no {}, as the mark at the start of the table says", encoding.name())),
+            None => Err(format!("it is no {}, as the start of the table is", encoding.name())),
         }
     }
 }
@@ -67,30 +71,36 @@ fn is_line_feed(encoding: &'static Encoding, unit: &[u8]) -> bool {
 }
 
 impl<'a> Lines<'a> {
-    /// Looks for a mark of UTF-16 at the start; without one, a table is bytes.
+    /// Looks for a mark of UTF-16 at the start, or for NULs, which no other text has: without either, a table is bytes.
     pub(super) fn open(member: &'a Member) -> Result<Self> {
         let mut window = member.window(WINDOW)?;
-        let units = match window.fill(2) {
-            Ok([0xFF, 0xFE, ..]) => Units::Utf16(UTF_16LE),
-            Ok([0xFE, 0xFF, ..]) => Units::Utf16(UTF_16BE),
+        let (units, mark) = match window.fill(4) {
+            Ok([0xFF, 0xFE, ..]) => (Units::Utf16(UTF_16LE), 2),
+            Ok([0xFE, 0xFF, ..]) => (Units::Utf16(UTF_16BE), 2),
+            Ok([1..=0xFF, 0, 1..=0xFF, 0, ..]) => (Units::Utf16(UTF_16LE), 0),
+            Ok([0, 1..=0xFF, 0, 1..=0xFF, ..]) => (Units::Utf16(UTF_16BE), 0),
             // Damage is met again where the first line is asked for.
-            _ => Units::Bytes,
+            _ => (Units::Bytes, 0),
         };
-        if matches!(units, Units::Utf16(_)) {
-            window.consume(2);
-        }
-        Ok(Self { member, window, units })
+        window.consume(mark);
+        Ok(Self { member, window, units, is_marked: mark > 0 })
     }
 
-    /// Whether the table itself says that it is UTF-16; its lines are then given in UTF-8.
+    /// Whether the table itself shows that it is UTF-16; its lines are then given in UTF-8.
     pub(super) fn is_utf_16(&self) -> bool {
         matches!(self.units, Units::Utf16(_))
     }
 
-    /// Gives each line that is not blank to `take`, with its number among them, and reads the member to its end. What
-    /// `take` says against a line becomes an error with the record and its offset. False where the last line has no end.
-    pub(super) fn each(self, mut take: impl FnMut(u64, &[u8]) -> std::result::Result<(), String>) -> Result<bool> {
-        let Self { member, mut window, units } = self;
+    /// Whether it is UTF-16 that does not begin with its mark.
+    pub(super) fn lacks_mark(&self) -> bool {
+        self.is_utf_16() && !self.is_marked
+    }
+
+    /// Gives each line that is not blank to `take`, with its number among them, or why it is no text, and reads the member to
+    /// its end. What `take` says against a line becomes an error with the record and its offset. False where the last line
+    /// has no end.
+    pub(super) fn each(self, mut take: impl FnMut(u64, Line<'_>) -> std::result::Result<(), String>) -> Result<bool> {
+        let Self { member, mut window, units, .. } = self;
         let mut record = 0_u64;
         let mut has_end = true;
         let mut want = 1_usize;
@@ -113,11 +123,12 @@ impl<'a> Lines<'a> {
             let mut at = offset;
             while !rest.is_empty() {
                 let (line, more) = rest.split_at(units.first_end(rest).unwrap_or(rest.len()));
-                let plain = units.plain(line).map_err(|why| fault(member, record, at, &why))?;
-                let (content, is_ended) = ended(&plain);
+                let plain = units.plain(line);
+                let (content, is_ended) = ended(plain.as_deref().unwrap_or(line));
                 let content = if at == 0 { content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content) } else { content };
                 // What ends texts may stand alone in the last line.
                 if !content.iter().all(|byte| byte.is_ascii_whitespace() || *byte == END) {
+                    let content = plain.as_ref().map(|_| content).map_err(Clone::clone);
                     take(record, content).map_err(|why| fault(member, record, at, &why))?;
                     record = record.saturating_add(1);
                 }

@@ -29,6 +29,10 @@ pub(super) fn read(
 ) -> Result<Layer> {
     let layout = Layout::read(fmis, &mut notes)?;
     let lines = Lines::open(&fmis.tab);
+    if lines.as_ref().is_ok_and(Lines::lacks_mark) {
+        let message = "the table is UTF-16, as its NULs show, and does not begin with the mark of that";
+        notes.push(Diagnostic::new("no-byte-order-mark", message).in_member(fmis.tab.name()));
+    }
     // What the table says of itself goes before what a caller says of tables.
     let encoding = if lines.as_ref().is_ok_and(Lines::is_utf_16) { None } else { options.encoding.clone() };
     let mut rows = Rows::new(layout, &Options { encoding, ..options.clone() })?;

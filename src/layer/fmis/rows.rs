@@ -9,6 +9,7 @@ use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{ArrowError, Field};
 
 use super::columns::{Column, add};
+use super::lines::Line;
 use crate::archive::{Diagnostic, Encoding, Fmis, Layout, Options, Quantity, Slot};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
@@ -163,18 +164,19 @@ impl Rows {
 
     /// Takes one line, whose number is `record`; a text is why it cannot be taken. Without `strict`, lines that do not fit
     /// the layout are left out.
-    pub(super) fn add(&mut self, record: u64, line: &[u8]) -> std::result::Result<(), String> {
+    pub(super) fn add(&mut self, record: u64, line: Line<'_>) -> std::result::Result<(), String> {
         self.records = record.saturating_add(1);
-        if let Err(why) = self.split(record, line) {
-            if self.is_strict {
-                return Err(why);
+        let line = match line.and_then(|line| self.split(record, line).map(|()| line)) {
+            Ok(line) => line,
+            Err(why) if self.is_strict => return Err(why),
+            Err(why) => {
+                if self.unfit.is_none() {
+                    self.misfit = why;
+                }
+                add(&mut self.unfit, record);
+                return Ok(());
             }
-            if self.unfit.is_none() {
-                self.misfit = why;
-            }
-            add(&mut self.unfit, record);
-            return Ok(());
-        }
+        };
         self.last_kept = Some(record);
         let Self { layout, ranges, active, cells, .. } = self;
         let cell = |at: usize| ranges.get(at).and_then(|range| line.get(range.clone())).unwrap_or_default();
@@ -248,8 +250,7 @@ impl Rows {
     /// Finds the cells of a line: as many as the layout has, and blank ones after them at most.
     fn split(&mut self, record: u64, line: &[u8]) -> std::result::Result<(), String> {
         if line.contains(&0) {
-            return Err("it holds a NUL, which no text has; tables in UTF-16 are read where they begin with its mark"
-                .to_owned());
+            return Err("it holds a NUL, which no text has".to_owned());
         }
         let expected = self.layout.slots.len();
         self.ranges.clear();
