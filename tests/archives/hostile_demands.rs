@@ -203,7 +203,7 @@ pub(crate) const DEMANDS: &[(&str, Demand)] = &[
     // header file length says 3 records: as GDAL: trust .shx and real file size, not the header length; diagnostic
     ("s05_hdrlen_too_small", as_gdal(&["blank-logical", "shp-length"])),
     // record 3 content length -10 (.shp and .shx): error naming record 3 (GDAL fails the whole layer too)
-    ("s07_reclen_negative", error(Some("t.shp"), Some(2), Some(156), "the record has the negative length -10", Some((2, &["blank-logical", "row-mismatch", "shp-damaged"])))),
+    ("s07_reclen_negative", error(Some("t.shp"), Some(2), Some(156), "the record has the negative length -10", Some((6, &["blank-logical", "shp-damaged"])))),
     // record 3 content length 4 words (too short for a point): as GDAL (type decides the size); diagnostic
     ("s09_reclen_short", as_gdal(&["blank-logical", "short-record", "shp-seams"])),
     // polygon record 2 declares 0x7fffffff points: error or null geometry + diagnostic; no allocation from the declared count (GDAL: silent null)

@@ -39,6 +39,7 @@ pub struct ShapeReader {
     kind: i32,
     window: Window,
     way: Way,
+    is_strict: bool,
     /// The next record.
     next: u64,
     /// Records before this one are known to stand 28 bytes behind one another, from the next one on.
@@ -46,6 +47,8 @@ pub struct ShapeReader {
     /// Where records meet, as far as an index says where they are.
     seams: Seams,
     numbers: Numbers,
+    /// How many records have a length that no record has, and the first of them.
+    lengthless: Option<(u64, u64)>,
     /// The bytes that records may still have: an index could name one large record many times.
     shared: u64,
     ended: bool,
@@ -54,7 +57,8 @@ pub struct ShapeReader {
 impl ShapeReader {
     /// Reads index and header; the reader then stands before the first record.
     ///
-    /// Without `is_strict`, what is left of a damaged index is used, and records that nothing names have no shape.
+    /// Without `is_strict`, what is left of a damaged index is used; records that nothing names have no shape, nor have
+    /// those whose length is damaged where the index knows the next.
     pub fn open(member: &Member, index: Option<&Member>, is_strict: bool, notes: &mut Vec<Diagnostic>) -> Result<Self> {
         let way = Way::find(member, index, is_strict, notes)?;
         let mut window = member.window(WINDOW)?;
@@ -78,10 +82,12 @@ impl ShapeReader {
             kind,
             window,
             way,
+            is_strict,
             next: 0,
             run: 0,
             seams: Seams::from(HEADER as u64),
             numbers: Numbers::default(),
+            lengthless: None,
             shared: member.size(),
             ended: false,
         })
@@ -125,6 +131,10 @@ impl ShapeReader {
             // Told where a fault ends the reader too: it may be all that shows records of other rows.
             if self.ended && matches!(self.way, Way::Walk) {
                 self.numbers.tell(&self.member, notes);
+            }
+            if let Some((count, first)) = self.lengthless.take_if(|_| self.ended) {
+                let message = format!("records whose length is damaged have null geometries ({count} of them)");
+                notes.push(Diagnostic::new("shp-damaged", message).in_member(self.member.name()).at(first));
             }
             stepped?;
         }
@@ -178,10 +188,21 @@ impl ShapeReader {
                     continue;
                 }
             }
-            let length = content_length(&self.member, self.window.fill(RECORD_HEADER)?, record, offset)?;
+            let next = index.offset(record.saturating_add(1)).filter(|next| *next > offset);
+            let length = match (content_length(&self.member, self.window.fill(RECORD_HEADER)?, record, offset), next) {
+                // The index knows where the one after it is.
+                (Err(_), Some(next)) if !self.is_strict => {
+                    into.record(self.header, record, &Record::Null);
+                    self.seams.add(record, offset, next);
+                    let (count, first) = self.lengthless.unwrap_or((0, record));
+                    self.lengthless = Some((count + 1, first));
+                    self.next += 1;
+                    continue;
+                }
+                (length, _) => length?,
+            };
             // The space up to the next record is the record's too: some writers declare less than they write. None may
             // reach into the next one: records that share bytes would cost more than the file has.
-            let next = index.offset(record.saturating_add(1)).filter(|next| *next > offset);
             let space = next.unwrap_or(self.member.size()).saturating_sub(offset).saturating_sub(RECORD_HEADER as u64);
             let space = usize::try_from(space).unwrap_or(usize::MAX);
             let end = offset.saturating_add((RECORD_HEADER as u64).saturating_add(length as u64));
