@@ -167,6 +167,20 @@ def test_variables_of_a_program_are_no_tables(farm: Farm) -> None:
         "ATTACH 'other.db'",
         "SET threads = 1",
         "SELECT 1; DELETE FROM dataset",
+        "FROM enable_logging(storage = 'file', storage_path = 'out.csv')",
+        "SELECT * FROM system.main.\"Enable_Logging\" /* it */ (storage = 'file', storage_path = 'out.csv')",
+        "SET VARIABLE x = (SELECT 1 FROM enable_logging(storage = 'file', storage_path = 'out.csv')); SELECT 1",
+        "SELECT 1 WHERE EXISTS (FROM enable_profiling(format = 'json', save_location = 'out.json'))",
+        "EXPLAIN ANALYZE FROM enable_logging(storage = 'file', storage_path = 'out.csv')",
+        "FROM truncate_duckdb_logs()",
+        "FROM checkpoint()",
+        "FROM query('FROM enable_logging(storage = ''file'', storage_path = ''out.csv'')')",
+        "FROM json_execute_serialized_sql(json_serialize_sql('WITH x AS (COPY (SELECT 1) TO ''out.csv'') FROM x'))",
+        "SET log_query_path = 'out.sql'; SELECT 1",
+        "SET GLOBAL \"log_query_path\" TO 'out.sql'; SELECT 1",
+        "SET enable_profiling = 'json'; SET profiling_output = 'out.json'; SELECT 1",
+        "UPDATE EXTENSIONS",
+        "SELECT 1; UPDATE EXTENSIONS",
         "",
         "-- nothing",
     ],
@@ -175,7 +189,7 @@ def test_a_query_only_reads(farm: Farm, query: str, tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(ValueError, match=r"`query` is (a SELECT|empty)"):
-        farm.sql(query)
+        farm.sql(query).fetchall()
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -184,6 +198,26 @@ def test_a_query_whose_rows_would_be_lost_is_named(farm: Farm) -> None:
         farm.sql("SET threads = 1; SELECT count(*)\nFROM Yield; SELECT count(*) FROM AsApplied")
     with pytest.raises(ValueError, match="has no place for COPY"):
         farm.sql("WITH mine AS (COPY (SELECT 1) TO 'out.csv') FROM mine")
+
+
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        ("UPDATE EXTENSIONS", "UPDATE"),
+        ("CONNECT 'somewhere'", "CONNECT"),
+        ("FROM enable_logging()", r"enable_logging\(\)"),
+        ("SET log_query_path = 'out.sql'; FROM Yield", "SET log_query_path"),
+    ],
+)
+def test_what_a_query_has_no_place_for_is_named_in_words(farm: Farm, query: str, word: str) -> None:
+    with pytest.raises(ValueError, match=f"has no place for {word}; "):
+        farm.sql(query)
+
+
+def test_names_that_are_like_those_of_functions_are_names(farm: Farm) -> None:
+    query = "SELECT checkpoint, 'query(1)' FROM (SELECT 1 AS checkpoint) AS enable_logging"
+    assert farm.sql(query).fetchall() == [(1, "query(1)")]
+    assert farm.sql("SET VARIABLE log = 1; SELECT getvariable('log')").fetchall() == [(1,)]
 
 
 def test_settings_hold_for_one_query_alone(farm: Farm) -> None:
