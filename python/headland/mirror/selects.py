@@ -43,8 +43,8 @@ MOST_SHOWN = 60
 """How much of a statement an error shows."""
 
 
-def check(connection: duckdb.DuckDBPyConnection, text: str) -> None:
-    """Hold a query to reading.
+def check(connection: duckdb.DuckDBPyConnection, text: str) -> set[str]:
+    """Hold a query to reading, and give the names of its parameters.
 
     Raises:
         ValueError: It writes, reads nothing, or reads more than once.
@@ -73,6 +73,7 @@ def check(connection: duckdb.DuckDBPyConnection, text: str) -> None:
                 f"`query` is a SELECT, with SET and LOAD before it, and has no place for {word}; "
                 "what it gives is written by the relation, such as `relation.write_parquet(path)`"
             )
+    return {*last.named_parameters}
 
 
 def _kind(statement: duckdb.Statement) -> duckdb.StatementType | None:
