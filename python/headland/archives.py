@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from headland import _core, arguments
@@ -141,9 +140,9 @@ def reading(
 
 def names(columns: object) -> list[str]:
     """Check names of columns; a text alone would be taken for its letters."""
-    if isinstance(columns, str) or not isinstance(columns, Iterable):
+    if arguments.is_single(columns):
         raise TypeError(f"`columns` takes a list of names, not one {type(columns).__name__}")
-    return [arguments.text("columns", name) for name in columns]
+    return [arguments.text("columns", name) for name in arguments.several(columns)]
 
 
 def given(source: Source) -> bytes | Path:

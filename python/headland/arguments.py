@@ -8,8 +8,9 @@ import math
 import numbers
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headland import _core
 from headland.payloads import payload, sendable
@@ -91,6 +92,19 @@ def text(name: str, value: object, example: str = "") -> str:
     if not isinstance(value, str):
         raise TypeError(f"`{name}` takes a str{example and f' such as {example}'}, not {type(value).__name__}")
     return sendable(name, value)
+
+
+def is_single(value: object) -> bool:
+    """Say whether it is one value rather than several: a text, bytes, a number, an array without dimensions."""
+    is_text = isinstance(value, str | bytes | bytearray | memoryview)
+    return is_text or not isinstance(value, Iterable) or getattr(value, "shape", None) == ()
+
+
+def several(value: Any) -> list[Any]:
+    """Give one value or several as a list; of an array without dimensions, what it holds."""
+    if not is_single(value):
+        return [*value]
+    return [value[()] if getattr(value, "shape", None) == () else value]
 
 
 def flag(name: str, value: object) -> bool:

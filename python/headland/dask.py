@@ -103,8 +103,13 @@ def read_archives(
             without decimals: `schema` helps with both.
         ImportError: Dask is not installed; ``pip install 'headland[dask]'`` brings it.
 
-    >>> frame = headland.dask.read_archives(Path("archives").glob("*.zip"))
-    >>> frame.groupby("job_id").MOISTURE.mean().compute()
+    Each task may also sum up what it has read: after ``.optimize()``, reading and summing up are one task, and a worker
+    keeps no more rows than that task has. Without it, Dask reads the next archives while the last are still to be
+    summed up.
+
+    >>> from headland.dask import read_archives
+    >>> frame = read_archives(Path("archives").glob("*.zip"))
+    >>> means = frame.groupby("job_id").MOISTURE.mean().optimize().compute()
     """
     extras.needed("dask", "dask.dataframe", "dask_geopandas")
     size = arguments.whole_number("archives_per_task", archives_per_task, 1, arguments.MANY)

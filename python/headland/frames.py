@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     import geopandas as gpd
     import numpy as np
+    import pandas as pd
     import pyarrow as pa
 
 HEAD = 5
@@ -59,6 +60,17 @@ def _nullable() -> dict[Any, Any]:
     }
 
 
+def frame(table: pa.Table, how: dict[str, Any]) -> pd.DataFrame:
+    """Give the frame of a table: each column with its own values and type, also where several have one name."""
+    names = table.column_names
+    if len({*names}) == len(names):
+        return table.to_pandas(**how)
+    # pyarrow goes by names, and would give all columns of one name the type of the last.
+    made = table.rename_columns([str(place) for place in range(len(names))]).to_pandas(**how)
+    made.columns = names
+    return made
+
+
 def geo_frame(table: pa.Table, geometry: str, how: dict[str, Any]) -> gpd.GeoDataFrame:
     """Give the frame of a table with a geometry column, as ``GeoDataFrame.from_arrow`` does, in less time."""
     import geopandas as gpd
@@ -69,9 +81,9 @@ def geo_frame(table: pa.Table, geometry: str, how: dict[str, Any]) -> gpd.GeoDat
     chunks = [geometries(chunk) for chunk in table.column(place).chunks]
     shapes = chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, dtype=object), *chunks])
     column = gpd.array.GeometryArray(shapes, crs=extension.get("crs"))
-    frame = table.remove_column(place).to_pandas(**how)
-    frame.insert(place, geometry, column)
-    return gpd.GeoDataFrame(frame, geometry=geometry, copy=False)
+    whole = frame(table.remove_column(place), how)
+    whole.insert(place, geometry, column)
+    return gpd.GeoDataFrame(whole, geometry=geometry, copy=False)
 
 
 @contextmanager

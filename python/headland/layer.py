@@ -164,7 +164,8 @@ class Layer:
             A ``geopandas.GeoDataFrame``, equal to what ``geopandas.GeoDataFrame.from_arrow`` makes of the layer.
             Coordinates are in the layer's own system (``frame.crs``, ``None`` where it is unknown) and its units; null
             geometries are ``None``. Dates are ``datetime.date`` objects, under ``"pyarrow"`` Arrow's dates. A layer
-            without geometry gives a frame without a geometry column.
+            without geometry gives a frame without a geometry column. Columns of one name each have their own values and
+            type: ``frame.iloc[:, place]`` is one of them.
 
         Raises:
             ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` brings both.
@@ -175,11 +176,11 @@ class Layer:
         """
         import geopandas as gpd
 
-        from headland.frames import geo_frame, options
+        from headland.frames import frame, geo_frame, options
 
         how = options(dtype_backend)
         if self._core.geometry_column is None:
-            return gpd.GeoDataFrame(self.to_arrow().to_pandas(**how), copy=False)
+            return gpd.GeoDataFrame(frame(self.to_arrow(), how), copy=False)
         return geo_frame(self.to_arrow(), self._core.geometry_column, how)
 
     def write_geojson(self, path: str | os.PathLike[str], crs: AsIs | None = None) -> Path:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import doctest
+import inspect
 import logging
 import os
 import pickle
 import signal
 import time
 import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
@@ -26,7 +29,6 @@ from headland.dask import read_archives
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 WHOLE = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9, 2))
 FLOATS = (Field(b"PASS", "N", 9, 3), Field(b"PROTEIN", "N", 9, 1))
@@ -98,6 +100,26 @@ def test_parts_are_read_by_job_type_year_box_and_column(farm: Farm) -> None:
     pd.testing.assert_frame_equal(frame.compute(), farm.to_geopandas(**asked))  # type: ignore[arg-type]
     assert frame["PASS"].sum().compute() == sum(range(25, 36))
     assert len(farm.to_dask(bbox=(0, 0, 1, 1)).compute()) == 0
+
+
+def test_the_examples_of_the_docstring_run(
+    archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "archives").mkdir()
+    for path in archives:
+        path.rename(tmp_path / "archives" / path.name)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"Path": Path}
+    for example in doctest.DocTestParser().get_examples(inspect.getdoc(read_archives) or ""):
+        exec(example.source, names)
+    assert names["means"].to_dict() == {path.stem: 4.5 for path in archives}
+
+
+def test_reading_and_summing_up_are_one_task(archives: list[Path]) -> None:
+    frame = read_archives(archives, archives_per_task=6)
+    rows = frame.map_partitions(len).optimize()
+    assert len(rows.dask) == frame.npartitions == 4
+    assert rows.compute().tolist() == [60] * 4
 
 
 def test_spatial_partitions_leave_tasks_out(tmp_path: Path) -> None:

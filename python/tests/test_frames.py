@@ -16,7 +16,9 @@ import pyproj
 import pytest
 import shapefile  # pyshp
 import shapely
+from farms import job
 from geopandas.testing import assert_geodataframe_equal
+from shapefiles import Field
 
 import headland as hl
 from headland.frames import geo_frame, geometries, options
@@ -115,6 +117,33 @@ def test_a_frame_of_several_batches_and_of_slices(backend: Backend) -> None:
     squares = layer(*SHAPES["squares"]).to_arrow()
     table = pa.concat_tables([squares.slice(1, 2), squares, squares.slice(2)])
     check(geo_frame(table, "geometry", options(backend)), expected(table, backend))
+
+
+TWINS = (Field(b"A", "N", 9), Field(b"A", "C", 4), Field(b"A", "N", 9, 2), Field(b"A", "D", 8))
+TWIN_ROWS = [(b"%9d" % row, b"t%03d" % row, b"%9.2f" % (row / 4), b"20260901") for row in range(3)]
+
+
+@pytest.mark.parametrize("places", [True, False], ids=["with places", "without"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_columns_of_one_name_each_have_their_own_values_and_type(backend: Backend, places: bool) -> None:
+    read = hl.read(job("1", rows=3, fields=TWINS, cells=TWIN_ROWS, places=places).archive)
+    frame = read.to_geopandas(backend)
+    assert frame.columns.tolist() == read.columns == ["A"] * 4 + ["geometry"] * places
+    for place, field in enumerate(TWINS):
+        cells = [row[place : place + 1] for row in TWIN_ROWS]
+        alone = hl.read(job("1", rows=3, fields=[field], cells=cells).archive).to_geopandas(backend)
+        pd.testing.assert_series_equal(frame.iloc[:, place], alone["A"])
+    if places:
+        assert frame.geometry.x.tolist() == [-98.0, -97.99, -97.98]
+
+
+def test_columns_that_are_called_as_the_geometry_keep_their_values() -> None:
+    fields = (Field(b"geometry", "N", 9), Field(b"geometry_1", "C", 4), Field(b"geometry", "C", 4))
+    cells = [(b"%9d" % row, b"t%03d" % row, b"u%03d" % row) for row in range(3)]
+    read = hl.read(job("1", rows=3, fields=fields, cells=cells).archive)
+    frame = read.to_geopandas()
+    assert [frame.iloc[:, place].tolist()[2] for place in range(3)] == [2, "t002", "u002"]
+    assert frame.geometry.x.tolist() == [-98.0, -97.99, -97.98]
 
 
 def test_a_frame_without_a_known_system_has_none() -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+import shapely
 from examples import blocks
 from farms import PRJ, Farm, job, published
 from shapefiles import Field
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 MIRROR_PAGE = Path(__file__).parents[1] / "docs" / "mirror.md"
 WHOLE = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9, 2))
 FLOATS = (Field(b"PASS", "N", 9, 3), Field(b"PROTEIN", "N", 9, 1))
+WRONG_YEARS = (np.array(2025.0), np.array([[2025]]), np.array([True]), [[2025]], b"2025", slice(2024, 2026), pd.NA)
+WRONG_BOXES = (np.array(1), b"west", (True, 0, 1, 1), {1: 0, 2: 0, 3: 1, 4: 1}, {0, 1, 2, 3}, shapely.box(0, 0, 1, 1))
 UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Of_Nobody").replace(b"6378137.0", b"6378000.0")
 
 
@@ -133,6 +137,30 @@ def test_columns_come_in_the_order_of_the_dataset_and_the_geometry_along(farm: F
 def test_other_backends_give_other_types(farm: Farm) -> None:
     assert str(farm.to_geopandas(job_type="Yield", dtype_backend="numpy").PASS.dtype) == "float64"
     assert str(farm.to_geopandas(job_type="Yield", dtype_backend="pyarrow").PASS.dtype) == "double[pyarrow]"
+
+
+def test_an_array_without_dimensions_counts_as_what_it_holds(farm: Farm) -> None:
+    year, kind = np.array(2025), np.array("Yield")
+    assert set(farm.to_geopandas(year=year, job_type=kind).job_id) == {"101"}
+
+
+@pytest.mark.parametrize(
+    ("error", "asked", "told"),
+    [
+        *((TypeError, {"year": year}, "`year` takes a year such as 2026, or several, not") for year in WRONG_YEARS),
+        (TypeError, {"job_type": b"Yield"}, "`job_type` takes a str such as 'Yield', or several, not bytes"),
+        (TypeError, {"job_type": np.array(3)}, "`job_type` takes a str such as 'Yield', or several, not int64"),
+        (TypeError, {"columns": np.array("PASS")}, "`columns` takes a list of names, not one ndarray"),
+        (TypeError, {"columns": b"PASS"}, "`columns` takes a list of names, not one bytes"),
+        *((TypeError, {"bbox": box}, "`bbox` takes west, south, east and north, .*, not") for box in WRONG_BOXES),
+        (ValueError, {"bbox": (0, 0, 10**400, 1)}, "`bbox` takes west, south, east and north, .*, not"),
+    ],
+)
+def test_odd_values_are_told_by_the_name_of_the_argument(
+    farm: Farm, error: type[Exception], asked: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(error, match=f"^{told}"):
+        farm.to_geopandas(**asked)
 
 
 def test_what_is_not_there_is_told_with_what_is(farm: Farm, tmp_path: Path) -> None:

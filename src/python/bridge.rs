@@ -133,6 +133,17 @@ pub(super) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     outcome
 }
 
+/// Says to a consumer of Arrow that the interpreter is ending. What a thread of Python raised now would be printed, and
+/// nobody waits for it: such a one stays meanwhile. The library of another may wait for its own to end.
+pub(super) fn too_late() -> String {
+    // SAFETY: a look at what belongs to this thread; there is nothing where Python does not know it.
+    let is_of_python = unsafe { !ffi::PyGILState_GetThisThreadState().is_null() };
+    if let (true, Ok(bridge)) = (is_of_python, BRIDGE.get(make)) {
+        bridge.ending.stay_a_while();
+    }
+    "the interpreter is ending".to_owned()
+}
+
 /// Lets go of an object where only the interpreter knows whether this thread has the GIL: `pyarrow` frees a stream
 /// without it, also while the garbage collector runs inside a call of ours, and `PyO3` takes the thread for attached then.
 pub(super) fn let_go(object: Py<PyAny>) {

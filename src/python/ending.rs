@@ -12,6 +12,9 @@ use std::time::Duration;
 /// How often the end looks whether those who wanted the GIL have had it.
 const LOOK: Duration = Duration::from_millis(1);
 
+/// How long a thread stays that may hold the GIL, for which the end would wait as long.
+const WHILE: Duration = Duration::from_secs(1);
+
 /// Counts who is on the way to the GIL. It belongs to one process, since a fork leaves the other threads behind.
 #[derive(Default)]
 pub(super) struct Ending {
@@ -36,6 +39,15 @@ impl Ending {
     pub(super) fn approach_or_stay(&self) {
         while !self.approach() {
             thread::park();
+        }
+    }
+
+    /// Lets the interpreter end before this thread goes on, where it is not the one that ends it.
+    pub(super) fn stay_a_while(&self) {
+        if self.approach() {
+            self.arrive();
+        } else {
+            thread::sleep(WHILE);
         }
     }
 

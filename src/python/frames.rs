@@ -127,7 +127,7 @@ impl Reader {
             };
             read().map_err(|error: PyErr| told(py, &error))
         });
-        outcome.unwrap_or_else(|| Err("the interpreter is ending".to_owned()))
+        outcome.unwrap_or_else(|| Err(bridge::too_late()))
     }
 }
 

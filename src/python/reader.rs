@@ -263,7 +263,7 @@ impl Iterator for Batches {
             let batch = reader.next_batch(py);
             batch.map_err(|error| frames::told(py, &error))
         });
-        match outcome.unwrap_or_else(|| Err("the interpreter is ending".to_owned())) {
+        match outcome.unwrap_or_else(|| Err(bridge::too_late())) {
             Ok(batch) => batch.and_then(Layer::into_batch).map(Ok),
             Err(message) => {
                 let cause = std::io::Error::other(message.clone());

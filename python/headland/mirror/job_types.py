@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from headland import arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LISTED = {"sprayer": ("AsApplied",), "plantersprayer": ("Planter", "AsApplied")}
 """What lists of jobs call a type of the dataset that has another name there (specification 2.1 and 2.6)."""
@@ -20,7 +23,7 @@ def selected(job_type: object, there: Iterable[str]) -> set[str]:
         TypeError: It is no text and no texts.
         ValueError: There is no such type, it may be one of several, or none is named.
     """
-    asked = [*job_type] if isinstance(job_type, Iterable) and not isinstance(job_type, str) else [job_type]
+    asked = arguments.several(job_type)
     if not asked:
         raise ValueError("`job_type` names no job type; leave it out for all")
     known = sorted({*there})

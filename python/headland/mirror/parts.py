@@ -8,15 +8,16 @@ import json
 import math
 import numbers
 import os
-from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from headland import errors
+from headland import arguments, errors
 from headland.mirror import job_types, schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import geopandas as gpd
@@ -179,7 +180,7 @@ def selected(
 
 
 def _years(year: object) -> set[int]:
-    years: set[Any] = set(year) if isinstance(year, Iterable) and not isinstance(year, str) else {year}
+    years = arguments.several(year)
     if not all(isinstance(each, numbers.Integral) and not isinstance(each, bool) for each in years):
         raise TypeError(f"`year` takes a year such as 2026, or several, not {year!r}")
     if not years:
@@ -331,12 +332,19 @@ def box(bbox: object) -> Box | None:
     if bbox is None:
         return None
     takes = "`bbox` takes west, south, east and north, such as `tuple(frame.to_crs('EPSG:4326').total_bounds)`, not"
-    if not isinstance(bbox, Iterable) or isinstance(bbox, str):
+    if arguments.is_single(bbox) or isinstance(bbox, Mapping | AbstractSet):
         raise TypeError(f"{takes} {bbox!r}")
-    sides = tuple(bbox)
-    if len(sides) != len(COVERING) or not all(isinstance(side, numbers.Real) for side in sides):
+    sides = arguments.several(bbox)
+    if len(sides) != len(COVERING) or not all(map(_is_side, sides)):
         raise TypeError(f"{takes} {bbox!r}")
-    west, south, east, north = (float(side) for side in sides)
+    try:
+        west, south, east, north = map(float, sides)
+    except OverflowError:
+        raise ValueError(f"{takes} {bbox!r}") from None
     if not (west <= east and south <= north):
         raise ValueError(f"{takes} {bbox!r}")
     return west, south, east, north
+
+
+def _is_side(side: object) -> bool:
+    return isinstance(side, numbers.Real) and not isinstance(side, bool)

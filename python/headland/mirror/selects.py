@@ -17,12 +17,34 @@ SETTINGS = {duckdb.StatementType.SET, duckdb.StatementType.LOAD}
 WRITING = {"copy", "insert", "update", "delete", "merge"}
 """What DuckDB takes behind WITH besides queries, and does before the query."""
 
+ACTING = {
+    "checkpoint",
+    "create_external_resource",
+    "deregister_external_resource",
+    "destroy_external_resource",
+    "disable_logging",
+    "disable_profiling",
+    "enable_logging",
+    "enable_profiling",
+    "force_checkpoint",
+    "register_external_resource",
+    "register_external_resource_type",
+    "truncate_duckdb_logs",
+}
+"""Table functions that change settings, or write files where their arguments say so."""
+
+HIDING = {"query", "json_execute_serialized_sql"}
+"""Table functions that do what a text says: what is in there, nobody has looked at."""
+
+LOGGING = {"log_query_path", "profile_output", "profiling_output"}
+"""Settings by which a query that follows writes a file."""
+
 MOST_SHOWN = 60
 """How much of a statement an error shows."""
 
 
-def check(connection: duckdb.DuckDBPyConnection, text: str) -> None:
-    """Hold a query to reading.
+def check(connection: duckdb.DuckDBPyConnection, text: str) -> set[str]:
+    """Hold a query to reading, and give the names of its parameters.
 
     Raises:
         ValueError: It writes, reads nothing, or reads more than once.
@@ -33,20 +55,52 @@ def check(connection: duckdb.DuckDBPyConnection, text: str) -> None:
         raise ValueError("`query` is empty; an example: SELECT job_id, count(*) FROM dataset GROUP BY job_id")
     *before, last = statements
     for statement in before:
-        if statement.type not in SETTINGS and _misplaced(connection, statement) is None:
+        if statement.named_parameters:
+            raise ValueError(
+                "`query` has parameters in what stands before its SELECT, where DuckDB takes none: "
+                f"write the value into `{textwrap.shorten(statement.query, MOST_SHOWN)}`"
+            )
+        if _kind(statement) not in SETTINGS and _misplaced(connection, statement) is None:
             raise ValueError(
                 "`query` is a SELECT, and of several only the last would give its rows: "
                 f"ask for `{textwrap.shorten(statement.query, MOST_SHOWN)}` in a query of its own"
             )
     for statement in statements:
-        if statement is not last and statement.type in SETTINGS:
-            continue
-        word = _misplaced(connection, statement)
+        is_setting = statement is not last and _kind(statement) in SETTINGS
+        word = _misset(statement) if is_setting else _misplaced(connection, statement)
         if word is not None:
             raise ValueError(
                 f"`query` is a SELECT, with SET and LOAD before it, and has no place for {word}; "
                 "what it gives is written by the relation, such as `relation.write_parquet(path)`"
             )
+    return {*last.named_parameters}
+
+
+def _kind(statement: duckdb.Statement) -> duckdb.StatementType | None:
+    """Give the type of a statement; None for those that DuckDB has and its Python package has no name for."""
+    try:
+        return statement.type
+    except ValueError:
+        return None
+
+
+def _misset(statement: duckdb.Statement) -> str | None:
+    """Give the words by which a setting makes files; None where it makes none."""
+    texts = [text for _, text in _words(statement.query.encode())]
+    # GLOBAL, SESSION or LOCAL may stand between.
+    names = [_name(text) for text in texts[1:3]]
+    return next((f"SET {name}" for name in names if name in LOGGING), None) or _called(texts)
+
+
+def _called(texts: list[str]) -> str | None:
+    """Give the function of a query that does more than read; None where there is none."""
+    called = (_name(text) for text, mark in pairwise(texts) if mark.startswith("("))
+    return next((f"{name}()" for name in called if name in ACTING | HIDING), None)
+
+
+def _name(text: str) -> str:
+    """Give the name that a word is, with marks around it or without."""
+    return text.strip('"')
 
 
 def _misplaced(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> str | None:
@@ -57,6 +111,9 @@ def _misplaced(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statemen
     for before, mark, word in zip(texts, texts[1:], texts[2:], strict=False):
         if before in {"as", "materialized"} and mark == "(" and word in WRITING:
             return word.upper()
+    called = _called(texts)
+    if called is not None:
+        return called
     end = next((start for start, text in words if text == ";"), len(query))
     first = texts[0].upper()
     if first == "EXPLAIN":
@@ -64,8 +121,8 @@ def _misplaced(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statemen
         reads = any(_is_query(connection, query[start:end]) for start in _explained(words))
         return None if reads else "an EXPLAIN of anything else"
     # A PIVOT is several statements in one, and so is what writes the rows of one to a file.
-    kinds = duckdb.StatementType
-    reads = statement.type == kinds.SELECT or (statement.type == kinds.MULTI and _is_query(connection, query[:end]))
+    kinds, kind = duckdb.StatementType, _kind(statement)
+    reads = kind == kinds.SELECT or (kind == kinds.MULTI and _is_query(connection, query[:end]))
     return None if reads else first
 
 

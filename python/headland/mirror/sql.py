@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from headland.mirror import parts, schemas, selects
+import duckdb
+
+from headland.mirror import parameters, parts, schemas, selects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
-
-    import duckdb
 
 DATASET = "dataset"
 """The view of all job types."""
@@ -32,28 +32,22 @@ NAME, TEXT = '"', "'"
 
 def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
     """Give the relation of a query over the state that is published now."""
-    import duckdb
-    import numpy as np
-
     state = parts.published(folder)
     views = _views(state)
     connection = duckdb.connect(":memory:", config=SETTINGS)
-    selects.check(connection, text)
-    tables = {name: value for name, value in values.items() if hasattr(value, "__arrow_c_stream__")}
+    asked = selects.check(connection, text)
+    # A column can be the one and the other: it is a value where the query asks for one.
+    tables = {
+        name: value for name, value in values.items() if hasattr(value, "__arrow_c_stream__") and name not in asked
+    }
+    given = {name: parameters.bound(name, value) for name, value in values.items() if name not in tables}
     for name, table in tables.items():
-        # The stream of a frame of geopandas is that of pandas, which knows no geometries.
-        connection.register(name, table.to_arrow() if hasattr(table, "to_wkb") else table)
+        connection.register(name, _streamed(table))
     # To make a view, the footers of its parts are read: only those that the query speaks of are made.
     spoken = text.casefold().replace('""', NAME)
     named = {name: view for name, view in views.items() if name.casefold() in spoken and name not in tables}
     for name, view in (named or views).items():
         connection.execute(f"CREATE VIEW {_quoted(name, NAME)} AS {view()}")
-    # DuckDB takes the numbers of Python, and of numpy only some.
-    given = {
-        name: value.item() if isinstance(value, np.generic) and value.dtype.kind in "iufb" else value
-        for name, value in values.items()
-        if name not in tables
-    }
     try:
         return connection.sql(text, params=given or None)
     except duckdb.CatalogException as reason:
@@ -61,6 +55,15 @@ def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPy
             raise
         there = ", ".join(_quoted(name, NAME) for name in [*views, *tables])
         raise ValueError(f"{str(reason).splitlines()[0]} There are: {there}") from None
+
+
+def _streamed(table: Any) -> Any:
+    """Give a table as what this query can read."""
+    if isinstance(table, duckdb.DuckDBPyRelation):
+        # It is of another query, which has a DuckDB of its own.
+        return table.to_arrow_table()
+    # The stream of a frame of geopandas is that of pandas, which knows no geometries.
+    return table.to_arrow() if hasattr(table, "to_wkb") else table
 
 
 def _views(state: Path) -> dict[str, Callable[[], str]]:
