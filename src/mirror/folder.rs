@@ -34,6 +34,8 @@ pub struct Folder {
     disk: Disk,
     /// Held by the one that writes.
     lock: Option<Lock>,
+    /// The generation that was published when this one began to write.
+    first: Option<u64>,
     /// Threads take archives in and out one at a time, so that none is removed which another one has just taken in.
     intake: Mutex<()>,
 }
@@ -68,17 +70,18 @@ impl Folder {
                 let message = format!("there is no mirror in `{}`: sync one into it first", path.display());
                 return Err(Error::new(Kind::Configuration, message));
             }
-            return Ok(Self { path: path.to_owned(), disk, lock: None, intake: Mutex::default() });
+            return Ok(Self { path: path.to_owned(), disk, lock: None, first: None, intake: Mutex::default() });
         }
         disk.make_folder(path)?;
         must_be_ours(path)?;
         let lock = Lock::take(path)?;
         journal::is_made(&path.join("journal.sqlite"))?;
-        let folder = Self { path: path.to_owned(), disk, lock: Some(lock), intake: Mutex::default() };
+        let mut folder = Self { path: path.to_owned(), disk, lock: Some(lock), first: None, intake: Mutex::default() };
         for name in ["incoming", "archives", "quarantine", "generations"] {
             folder.disk.make_folder(&path.join(name))?;
         }
         folder.clean()?;
+        folder.first = folder.current()?.map(|current| current.number);
         Ok(folder)
     }
 
@@ -201,7 +204,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Keeps the published generation and the one before it.
+    /// Keeps the published generation, the one before it, and for those who read it the one that was published when this
+    /// writer began, which may publish many times.
     fn keep_newest(&self) -> Result<()> {
         let generations = self.path.join("generations");
         let current = self.current()?.map_or(0, |current| current.number);
@@ -213,7 +217,7 @@ impl Folder {
             }
         }
         numbered.sort();
-        for (_, path) in numbered.iter().rev().skip(2) {
+        for (_, path) in numbered.iter().rev().skip(2).filter(|(number, _)| Some(*number) != self.first) {
             self.disk.remove_folder(path)?;
         }
         Ok(())
@@ -242,7 +246,7 @@ impl Draft<'_> {
     }
 
     /// Publishes it: brings its folders to the disk, gives it its number and points `current` to it as one step. The one
-    /// before it is kept for those who are reading.
+    /// before it and the one that the writer began with are kept for those who are reading.
     pub fn publish(self) -> Result<Generation> {
         let folder = self.folder;
         sync_tree(&folder.disk, &self.path)?;

@@ -57,6 +57,19 @@ pub fn set_aside(folder: &Folder, journal: &Journal, sha256: &str, reason: &str,
     folder.store().quarantine(sha256)
 }
 
+/// Forgets archives of records that the service has no more, where somebody removed them: nobody can give them again. Gives
+/// the ids of those records.
+pub(super) fn forget_lost_of_gone(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<Vec<String>> {
+    let _alone = folder.intake();
+    let store = folder.store();
+    let mut lost = journal.look(Look::of_gone)?;
+    lost.retain(|(sha256, _)| store.path_of(sha256).is_none());
+    if !lost.is_empty() {
+        journal.step(|step| lost.iter().try_for_each(|(sha256, _)| step.lose(sha256, now)))?;
+    }
+    Ok(lost.into_iter().map(|(_, id)| id).collect())
+}
+
 /// Removes archives that nothing refers to any more and gives how many they were; called after a publication.
 pub fn drop_unused(folder: &Folder, journal: &Journal) -> Result<u64> {
     let _alone = folder.intake();

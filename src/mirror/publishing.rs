@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::dataset::{self, Origin, Published as Told};
-use super::intake::{drop_unused, set_aside};
+use super::dataset::{self, Origin, Publication, Published as Told};
+use super::intake::{drop_unused, forget_lost_of_gone, set_aside};
 use super::journal::{Look, Published, Wanted};
 use super::progress::{Event, Progress};
 use super::run::{Desk, Run};
@@ -92,7 +92,7 @@ impl<'a> Publishing<'a> {
     }
 }
 
-/// Publishes all that is not published yet; `None` where that is nothing.
+/// Publishes all that is not published yet; `None` where that is nothing, or where archives were lost.
 pub(super) async fn finish(run: &Run) -> Result<Option<Told>> {
     let mut publishing = Publishing::idle(run);
     publishing.begin()?;
@@ -103,16 +103,23 @@ pub(super) async fn finish(run: &Run) -> Result<Option<Told>> {
     Ok(told)
 }
 
+/// Publishes, unless archives were lost that no pull has asked for since: their rows would be missing until then.
 fn publish(
     desk: &Desk,
     now: chrono::DateTime<chrono::Utc>,
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<Option<Told>> {
-    let Desk { folder, journal, .. } = desk;
+    let Desk { folder, journal } = desk;
     let mut last = None;
     for _ in 0..READINGS {
-        let (revision, published) = journal.look(|look| Ok((look.revision()?, look.published()?)))?;
+        let (revision, published, has_lost) =
+            journal.look(|look| Ok((look.revision()?, look.published()?, look.has_lost()?)))?;
+        if has_lost {
+            let why = "nothing is published before the archives that are gone were asked for again".to_owned();
+            progress.happened(Event::Unavailable(why));
+            return Ok(last);
+        }
         // What the journal calls published may be gone from the disk: then it is published again.
         let current = folder.current()?;
         let is_shown = published.is_some_and(|published| {
@@ -122,22 +129,27 @@ fn publish(
         if is_shown && current.is_some_and(|current| dataset::is_there(&current)) {
             return Ok(last);
         }
+        for id in forget_lost_of_gone(folder, journal, now)? {
+            let why = format!("record {id}: its archive is gone, and the service has it no more");
+            progress.happened(Event::Unavailable(why));
+        }
         let (revision, wanted, tables) =
             journal.look(|look| Ok((look.revision()?, origins(desk, look)?, tables::all(look)?)))?;
-        let told = dataset::publish(folder, &wanted, &tables, cancel)?;
-        for refusal in &told.refused {
-            if refusal.error.kind() == Kind::Archive {
-                set_aside(folder, journal, &refusal.sha256, refusal.error.message(), now)?;
-                let why = format!("job {}: quarantined: {}", refusal.job_id, refusal.error.message());
-                progress.happened(Event::Unavailable(why));
+        let publication = dataset::publish(folder, &wanted, &tables, cancel)?;
+        let (Publication::Published(Told { refused, .. }) | Publication::Lost(refused)) = &publication;
+        // All that was lost is so in one step: a kill does not leave some of it unmarked.
+        let gone = || refused.iter().filter(|refusal| refusal.is_lost());
+        journal.step(|step| gone().try_for_each(|refusal| step.lose(&refusal.sha256, now)))?;
+        for refusal in refused {
+            let what = if refusal.is_lost() {
+                "its archive is gone and is asked for again".to_owned()
             } else {
-                // It cannot be opened: whoever has it asks for it again.
-                journal.step(|step| step.lose(&refusal.sha256, now))?;
-                desk.lost_some();
-                let why = format!("job {}: its archive is gone and is asked for again", refusal.job_id);
-                progress.happened(Event::Unavailable(why));
-            }
+                set_aside(folder, journal, &refusal.sha256, refusal.error.message(), now)?;
+                format!("quarantined: {}", refusal.error.message())
+            };
+            progress.happened(Event::Unavailable(format!("job {}: {what}", refusal.job_id)));
         }
+        let Publication::Published(told) = publication else { return Ok(last) };
         let is_whole = told.refused.is_empty();
         if is_whole {
             journal.step(|step| step.set_published(Published { generation: told.generation, revision }))?;

@@ -29,6 +29,9 @@ use crate::layer::Cancel;
 /// expects what is new now.
 const STALE: Duration = Duration::from_secs(3_600);
 
+/// So often does a round pull what its publications find gone.
+const PULLS: u32 = 5;
+
 /// How a mirror is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -165,39 +168,20 @@ impl Mirror {
         let run = Run::open(&self.path, self.client()?, &self.options, progress)?;
         let begun = run.now();
         let mut outcome = Outcome::default();
-        let mut is_repeated = false;
         loop {
             let round = Round::enter(&run.journal, &self.options, Entry::Sync, run.now())?;
-            progress.update(|told| told.phase = Phase::Lists);
-            let pulled = one_round(&run, &round).await;
+            let age = begun.signed_duration_since(round.began);
+            let is_stale = TimeDelta::from_std(STALE).is_ok_and(|stale| age > stale);
+            let done = one_round(&run, &round, is_stale, &mut outcome).await;
             let counted = run.journal.look(Round::open)?.unwrap_or_else(|| round.clone());
             outcome.new = outcome.new.saturating_add(counted.new);
             outcome.changed = outcome.changed.saturating_add(counted.changed);
             outcome.gone = outcome.gone.saturating_add(counted.gone);
-            if pulled.is_ok() {
-                Round::end(&run.journal)?;
-                let age = begun.signed_duration_since(round.began);
-                if TimeDelta::from_std(STALE).is_ok_and(|stale| age > stale) {
-                    continue;
-                }
+            done?;
+            Round::end(&run.journal)?;
+            if !is_stale {
+                break;
             }
-            // A pull that the service or the key has ended publishes what it has; a disk that is full takes no more.
-            if !pulled.as_ref().is_err_and(|error| error.kind() == Kind::File) {
-                progress.update(|told| {
-                    told.phase = Phase::Publishing;
-                    (told.waiting_until, told.limit_until) = (None, None);
-                });
-                if let Some(published) = publishing::finish(&run).await? {
-                    (outcome.generation, outcome.rows) = (Some(published.generation), Some(published.rows));
-                }
-            }
-            pulled?;
-            // What was found to be gone is fetched at once, so that no rows are missing behind this sync.
-            if run.has_lost() && !is_repeated {
-                is_repeated = true;
-                continue;
-            }
-            break;
         }
         progress.update(|told| {
             told.phase = Phase::Done;
@@ -245,11 +229,46 @@ impl Mirror {
     }
 }
 
-/// The lists, then the work that follows from them.
-async fn one_round(run: &Run, round: &Round) -> Result<()> {
-    read_lists(run, round).await?;
+/// The lists, then the work that follows from them, then its publication; what is stale is left to the next round's.
+///
+/// A publication that finds archives gone publishes nothing, and they are pulled first.
+async fn one_round(run: &Run, round: &Round, is_stale: bool, outcome: &mut Outcome) -> Result<()> {
+    run.progress.update(|told| told.phase = Phase::Lists);
+    let mut pulled = read_lists(run, round).await;
+    for _ in 0..PULLS {
+        if pulled.is_ok() {
+            pulled = pull(run, round).await;
+        }
+        // A pull that the service or the key has ended publishes what it has; a disk that is full takes no more.
+        if (pulled.is_ok() && is_stale) || pulled.as_ref().is_err_and(|error| error.kind() == Kind::File) {
+            return pulled;
+        }
+        run.progress.update(|told| {
+            told.phase = Phase::Publishing;
+            (told.waiting_until, told.limit_until) = (None, None);
+        });
+        if let Some(published) = publishing::finish(run).await? {
+            (outcome.generation, outcome.rows) = (Some(published.generation), Some(published.rows));
+        }
+        if pulled.is_err() || !run.journal.look(Look::has_lost)? {
+            return pulled;
+        }
+    }
+    let message = format!(
+        "archives in `{}` are lost as fast as they are fetched: see which program removes or changes files there, or \
+         whether the disk is at fault, and sync again; what was published before stays",
+        run.folder.path().display()
+    );
+    Err(Error::new(Kind::File, message))
+}
+
+/// Makes the calls that are left. What was lost before it is asked for then; no more is lost meanwhile, since nothing is
+/// published until then.
+async fn pull(run: &Run, round: &Round) -> Result<()> {
+    let had_lost = run.journal.look(Look::has_lost)?;
     let mut queue = load(run, round)?;
-    sync::pull(run, &mut queue).await
+    sync::pull(run, &mut queue).await?;
+    if had_lost { run.journal.step(|step| step.set_lost(false)) } else { Ok(()) }
 }
 
 /// The work that is left; lists of locations that were begun go on.

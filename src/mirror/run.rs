@@ -1,6 +1,5 @@
 //! A run: the folder open for writing, its journal, the client, and what is told of it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
@@ -18,20 +17,6 @@ use crate::error::Result;
 pub(super) struct Desk {
     pub(super) folder: Folder,
     pub(super) journal: Journal,
-    /// Whether a publication found archives gone that the journal believed to be there.
-    has_lost: AtomicBool,
-}
-
-impl Desk {
-    /// Archives are gone; their items are due again.
-    pub(super) fn lost_some(&self) {
-        self.has_lost.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether archives were found to be gone since this was asked last.
-    pub(super) fn has_lost(&self) -> bool {
-        self.has_lost.swap(false, Ordering::Relaxed)
-    }
 }
 
 /// A run of the one writer.
@@ -66,7 +51,7 @@ impl Run {
         Ok(Self {
             client: client.clone(),
             options: options.clone(),
-            desk: Arc::new(Desk { folder, journal, has_lost: AtomicBool::new(false) }),
+            desk: Arc::new(Desk { folder, journal }),
             progress: progress.clone(),
             notes: Mutex::default(),
         })

@@ -13,7 +13,7 @@ use crate::error::Result;
 /// So many records are named that could not be had.
 const NAMED: usize = 20;
 
-/// A record whose file could not be had.
+/// A record whose file or detail could not be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
     /// Job or grain cart.
@@ -22,7 +22,7 @@ pub struct Unavailable {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// What became of the file: `failed` or `quarantined`.
+    /// What became of the file, `failed` or `quarantined`; `no detail` where the service refused the detail of a job.
     pub state: &'static str,
     /// Why.
     pub reason: String,
@@ -61,7 +61,7 @@ pub struct Status {
     pub generation: Option<u64>,
     /// Whether it shows all that is known.
     pub is_published: bool,
-    /// Some of the files that could not be had.
+    /// Some of the files and details that could not be had.
     pub unavailable: Vec<Unavailable>,
 }
 
@@ -107,5 +107,8 @@ fn unavailable(look: &Look) -> Result<Vec<Unavailable>> {
             }
         }
     }
+    let (kind, state) = (ItemKind::Job, "no detail");
+    let refused = look.without_detail(NAMED)?.into_iter();
+    unavailable.extend(refused.map(|(id, name, reason)| Unavailable { kind, id, name, state, reason }));
     Ok(unavailable)
 }

@@ -203,7 +203,8 @@ pub(super) async fn perform(run: &Run, work: &Work) -> Result<After> {
         Work::Detail { id, stamp } => {
             let detail = detail(run, "job_data.get", id).await?;
             run.journal.step(|step| {
-                step.set_detail(ItemKind::Job, id, stamp, &detail)?;
+                step.set_detail(ItemKind::Job, id, stamp, detail.json())?;
+                step.set_no_detail(id, detail.refused())?;
                 step.count_call("details")
             })?;
             Ok(After::Done)
@@ -212,7 +213,7 @@ pub(super) async fn perform(run: &Run, work: &Work) -> Result<After> {
             let name = if *list == List::Maps { "prescription_maps.get" } else { "field_computers.get" };
             let detail = detail(run, name, id).await?;
             run.journal.step(|step| {
-                step.set_record_detail(list.records(), id, &detail, run.now())?;
+                step.set_record_detail(list.records(), id, detail.json(), run.now())?;
                 step.count_call("details")
             })?;
             Ok(After::Done)
@@ -224,12 +225,36 @@ pub(super) async fn perform(run: &Run, work: &Work) -> Result<After> {
     }
 }
 
-/// The detail of a record as JSON. Of one that the service has no more or does not describe (some legacy devices,
+/// What the service says of a record.
+enum Detail {
+    /// As JSON.
+    Given(String),
+    /// Why there is none.
+    Refused(String),
+}
+
+impl Detail {
+    fn json(&self) -> &str {
+        match self {
+            Self::Given(json) => json,
+            Self::Refused(_) => NOTHING,
+        }
+    }
+
+    fn refused(&self) -> Option<&str> {
+        match self {
+            Self::Given(_) => None,
+            Self::Refused(why) => Some(why),
+        }
+    }
+}
+
+/// The detail of a record. Of one that the service has no more or does not describe (some legacy devices,
 /// specification 4.2) there is none, and it is not asked for again.
 ///
 /// What a detail says of a conversion depends on when it is asked for, and what is known of the file stands with the
 /// file: those two fields are left out, so that a mirror holds the same whatever came first.
-async fn detail(run: &Run, row_name: &str, id: &str) -> Result<String> {
+async fn detail(run: &Run, row_name: &str, id: &str) -> Result<Detail> {
     let row = lists::row(row_name)?;
     let shape = lists::item_shape(row)?;
     let detail = match run.client.detail(row, &Arguments::new(row, &[("id", id.to_owned())])?).await {
@@ -237,7 +262,7 @@ async fn detail(run: &Run, row_name: &str, id: &str) -> Result<String> {
         Err(error) if is_about_the_record(&error) => {
             run.note(format!("{row_name} of {id}: {error}"));
             run.called();
-            return Ok(NOTHING.to_owned());
+            return Ok(Detail::Refused(error.message().to_owned()));
         }
         Err(error) => return Err(error),
     };
@@ -246,7 +271,7 @@ async fn detail(run: &Run, row_name: &str, id: &str) -> Result<String> {
     if let (Some(fields), "job_data.get") = (detail.as_object_mut(), row_name) {
         fields.retain(|name, _| !matches!(name.as_str(), "Status" | "AvailableFiles"));
     }
-    Ok(detail.to_string())
+    Ok(Detail::Given(detail.to_string()))
 }
 
 /// Whether the service has said no to this one record.

@@ -118,6 +118,26 @@ async fn what_cannot_be_had_is_recorded_with_its_reason_and_not_asked_for_again_
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_detail_that_was_refused_is_told_with_its_reason_until_one_comes_4_2() {
+    let service = Service::start(unlimited(6));
+    let mirror = service.mirror(&[], without_locations(Duration::from_secs(3_600)));
+    service.sandbox.add_fault("job_data.get", "forbidden", 1).unwrap();
+    sync(&mirror).await;
+    let [refused] = <[_; 1]>::try_from(mirror.status().unwrap().unavailable).unwrap();
+    assert_eq!((refused.kind, refused.state), (ItemKind::Job, "no detail"));
+    let item = items(&service, ItemKind::Job).into_iter().find(|item| item.id == refused.id).unwrap();
+    assert_eq!(refused.name, item.name);
+    assert!(!refused.reason.is_empty() && matches!(item.file, FileState::Have(_)), "{refused:?}");
+    // It is not asked for again before the job changes.
+    sync(&mirror).await;
+    assert_eq!(mirror.status().unwrap().unavailable, [refused.clone()]);
+    service.sandbox.change_job(&refused.id).unwrap();
+    service.wait(Duration::from_secs(3_600)).await;
+    assert_eq!(sync(&mirror).await.changed, 1);
+    assert_eq!(mirror.status().unwrap().unavailable, []);
+}
+
+#[tokio::test(start_paused = true)]
 async fn of_the_carts_of_one_name_the_newest_is_fetched_once_2_8() {
     let service = Service::start(unlimited(0));
     let mirror = service.mirror(&[], without_locations(Duration::from_secs(86_400)));

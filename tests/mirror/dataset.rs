@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use headland::mirror::Disk;
 use headland::sandbox::fields::{Coverage, account};
 
 use crate::parts::{Farm, points, utm_points};
@@ -46,6 +47,33 @@ fn the_jobs_of_an_account_are_as_their_archives_say() {
     }
     assert!(farm.wanted.len() > 5);
     farm.publish_and_compare();
+}
+
+/// A sync may publish many times: what was published before it stays for its readers until the next writer begins.
+#[test]
+fn what_a_writer_began_with_stays_until_the_next_one_begins() {
+    let home = tempfile::tempdir().unwrap();
+    let mut next = 0;
+    let mut publish = |times: u32| {
+        let mut farm = Farm::at(&home.path().join("farm"), Disk::default());
+        for number in 0..=next + times {
+            farm.put(&format!("{number}"), &points(3, corner(number), number));
+            if number > next {
+                farm.publish_and_compare();
+            }
+        }
+        next += times;
+        let mut kept: Vec<u64> = fs::read_dir(home.path().join("farm/generations"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_str().unwrap().parse().unwrap())
+            .collect();
+        kept.sort_unstable();
+        kept
+    };
+    assert_eq!(publish(1), [1]);
+    assert_eq!(publish(3), [1, 3, 4], "that of before, the newest and the one before that");
+    assert_eq!(publish(0), [3, 4]);
+    assert_eq!(publish(1), [4, 5]);
 }
 
 /// Parts that nothing happened to are the same files, by inode.

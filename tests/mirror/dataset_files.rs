@@ -15,7 +15,7 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 use serde_json::Value;
 
-use crate::parts::{Farm, batches, files, points, rows, utm_points};
+use crate::parts::{Farm, batches, done, files, points, rows, utm_points};
 
 fn metadata(path: &Path) -> Arc<ParquetMetaData> {
     Arc::clone(ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap().metadata())
@@ -116,7 +116,7 @@ fn any_order_of_arrival_gives_the_same_content() {
     let mut origins = mixed.origins();
     origins.reverse();
     origins.extend(mixed.origins());
-    publish_in(&mixed.folder, &origins, &[], mixed.sizes, &Cancel::default()).unwrap();
+    done(publish_in(&mixed.folder, &origins, &[], mixed.sizes, &Cancel::default()).unwrap());
     assert!(digests(&straight) == digests(&mixed));
     assert!(rows(&slow.files()) == rows(&straight.files()));
     assert!(slow.files().len() <= 6, "{} files of 100 rows for 270 rows", slow.files().len());
@@ -178,7 +178,7 @@ fn the_catalog_is_published_with_the_dataset() {
     };
     let put = |tables: &[(&str, RecordBatch)]| {
         let tables: Vec<_> = tables.iter().map(|(name, batch)| ((*name).to_owned(), batch.clone())).collect();
-        publish(&farm.folder, &farm.origins(), &tables, &Cancel::default())
+        publish(&farm.folder, &farm.origins(), &tables, &Cancel::default()).map(done)
     };
     let first = put(&[("jobs", table(&["a", "b"])), ("products", table(&[]))]).unwrap();
     let same = put(&[("products", table(&[])), ("jobs", table(&["a", "b"]))]).unwrap();

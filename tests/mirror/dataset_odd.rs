@@ -227,9 +227,10 @@ fn jobs_are_in_the_folder_of_their_type_and_year() {
     assert!(moved.contains("job_type=Planter/year=2024") && !moved.iter().any(|name| name.contains("HIVE")));
 }
 
-/// What cannot be read is refused with its reason, and all others stand; an archive that breaks later costs its own rows.
+/// What cannot be read is refused with its reason, and all others stand. While archives are lost on the disk, nothing is
+/// published: all of them are named, and none costs a row of what was published before.
 #[test]
-fn an_archive_that_cannot_be_read_is_refused_and_the_rest_stands() {
+fn an_archive_that_cannot_be_read_is_refused_and_one_that_is_lost_keeps_what_was_published() {
     let mut farm = Farm::new();
     for number in 0..6 {
         farm.put(&number.to_string(), &points(20, (-111.0, 45.0), number));
@@ -244,17 +245,24 @@ fn an_archive_that_cannot_be_read_is_refused_and_the_rest_stands() {
     let mut file = fs::OpenOptions::new().append(true).open(&broken).unwrap();
     file.set_len(200).unwrap();
     file.write_all(b"?").unwrap();
-    let published = farm.publish();
-    let refused: Vec<(&str, Kind)> =
-        published.refused.iter().map(|refusal| (&*refusal.job_id, refusal.error.kind())).collect();
+    let lost = farm.lost();
+    let refused: Vec<(&str, Kind)> = lost.iter().map(|refusal| (&*refusal.job_id, refusal.error.kind())).collect();
     assert_eq!(refused.len(), 3, "{refused:?}");
     for expected in [("bad", Kind::Archive), ("gone", Kind::File), ("5", Kind::File)] {
         assert!(refused.contains(&expected), "{expected:?} in {refused:?}");
     }
-    assert_eq!(published.rows, good - 20 + 7);
-    for id in ["bad", "gone", "5"] {
+    assert_eq!(farm.folder.current().unwrap().unwrap().number, 1, "no row is missing meanwhile");
+    assert_eq!(rows(&farm.files()).values().map(|rows| rows.len() as u64).sum::<u64>(), good);
+    // Nobody can give them again.
+    for id in ["gone", "5"] {
         farm.drop_job(id);
     }
+    let published = farm.publish();
+    let refused: Vec<(&str, Kind)> =
+        published.refused.iter().map(|refusal| (&*refusal.job_id, refusal.error.kind())).collect();
+    assert_eq!(refused, [("bad", Kind::Archive)]);
+    assert_eq!(published.rows, good - 20 + 7);
+    farm.drop_job("bad");
     let same = farm.publish_and_compare();
     assert_eq!((same.generation, same.parts_written), (published.generation, 0));
 }

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, SchemaRef};
 use chrono::{TimeZone as _, Utc};
 use headland::error::Result;
 use headland::layer::{self, Cancel, Options, Source};
-use headland::mirror::dataset::{Origin, Published, Sizes, publish_in, verify};
+use headland::mirror::dataset::{Origin, Publication, Published, Refusal, Sizes, publish_in, verify};
 use headland::mirror::{Disk, Folder, ItemKind};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sha2::{Digest as _, Sha256};
@@ -86,7 +86,15 @@ impl Farm {
     }
 
     pub(crate) fn try_to_publish(&self) -> Result<Published> {
-        publish_in(&self.folder, &self.origins(), &[], self.sizes, &Cancel::default())
+        publish_in(&self.folder, &self.origins(), &[], self.sizes, &Cancel::default()).map(done)
+    }
+
+    /// The archives that keep a publication from being made.
+    pub(crate) fn lost(&self) -> Vec<Refusal> {
+        match publish_in(&self.folder, &self.origins(), &[], self.sizes, &Cancel::default()).unwrap() {
+            Publication::Published(published) => panic!("{published:?}"),
+            Publication::Lost(lost) => lost,
+        }
     }
 
     pub(crate) fn files(&self) -> Vec<PathBuf> {
@@ -130,6 +138,14 @@ impl Farm {
             }
         }
         all
+    }
+}
+
+/// What was published, where nothing was lost.
+pub(crate) fn done(publication: Publication) -> Published {
+    match publication {
+        Publication::Published(published) => published,
+        Publication::Lost(lost) => panic!("{lost:?}"),
     }
 }
 

@@ -63,6 +63,15 @@ impl Default for Sizes {
     }
 }
 
+/// What came of a publication.
+#[derive(Debug)]
+pub enum Publication {
+    /// There is a state with all that can be read.
+    Published(Published),
+    /// Nothing was published: archives are gone or damaged on this disk, and can be had again.
+    Lost(Vec<Refusal>),
+}
+
 /// What was published.
 #[derive(Debug)]
 pub struct Published {
@@ -78,7 +87,7 @@ pub struct Published {
     pub refused: Vec<Refusal>,
 }
 
-/// An archive that is not in the dataset.
+/// An archive that has no place in the dataset.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     /// What its record is.
@@ -87,14 +96,20 @@ pub struct Refusal {
     pub job_id: String,
     /// The digest of the archive.
     pub sha256: String,
-    /// Why. Of the kind `Archive`, what the archive holds is the cause; of the kind `File`, it cannot be opened, or it is
-    /// not the archive any more that was taken in.
+    /// Why. Of the kind `File`, the archive cannot be opened, or it is not the one any more that was taken in; of any
+    /// other, what it holds is the cause.
     pub error: Error,
 }
 
 impl Refusal {
+    /// Whether the archive was lost on this disk, so that it helps to fetch it anew.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.error.kind() == Kind::File
+    }
+
     fn of(origin: &Origin, mut error: Error) -> Self {
-        if error.kind() == Kind::Archive
+        if error.kind() != Kind::File
             && store::digest(&origin.archive, &Cancel::default()).is_ok_and(|(found, ..)| found != origin.sha256)
         {
             // What was taken in may well be whole, so that nothing is held against it.
@@ -124,13 +139,14 @@ impl From<Error> for Stop {
 /// the one that is current where nothing has changed. Readers see the old state or the new one, whatever happens.
 ///
 /// Only parts with changed, new or gone jobs are written, besides small ones that get more rows; all others are the same
-/// files. An archive that cannot be read is refused, and the others are published without it.
+/// files. An archive whose content cannot be read is refused, and the others are published without it. Where one that is
+/// needed was lost on this disk, nothing is published: its rows come back with it.
 pub fn publish(
     folder: &Folder,
     wanted: &[Origin],
     tables: &[(String, RecordBatch)],
     cancel: &Cancel,
-) -> Result<Published> {
+) -> Result<Publication> {
     publish_in(folder, wanted, tables, Sizes::default(), cancel)
 }
 
@@ -141,30 +157,33 @@ pub fn publish_in(
     tables: &[(String, RecordBatch)],
     sizes: Sizes,
     cancel: &Cancel,
-) -> Result<Published> {
+) -> Result<Publication> {
     let mut wanted = wanted.to_vec();
     wanted.sort_by(|a, b| (a.kind.word(), &a.job_id).cmp(&(b.kind.word(), &b.job_id)));
     wanted.dedup_by(|a, b| (a.kind.word(), &a.job_id) == (b.kind.word(), &b.job_id));
     let current = folder.current()?;
     // One that cannot be read is as good as none: all rows come from the archives.
     let last = current.as_ref().and_then(|current| Some((current, Manifest::read(&current.path).ok()?)));
-    let mut refused = Vec::new();
-    let mut again = false;
+    let mut refused: Vec<Refusal> = Vec::new();
     loop {
         match Work::begin(folder, last.as_ref().map(|(at, last)| (&*at.path, last)), sizes, cancel)
-            .publish(&wanted, tables, again)?
+            .publish(&wanted, tables, &refused)?
         {
             Outcome::Done(mut published) => {
                 refused.append(&mut published.refused);
                 published.refused = refused;
-                return Ok(published);
+                return Ok(Publication::Published(published));
             }
             Outcome::Without(refusals) => {
+                // The second attempt has opened every archive that it needs, so that these are all that were lost.
+                let is_second = !refused.is_empty();
                 let out: BTreeSet<(&str, &str)> =
                     refusals.iter().map(|refusal| (refusal.kind.word(), &*refusal.job_id)).collect();
                 wanted.retain(|origin| !out.contains(&(origin.kind.word(), &*origin.job_id)));
                 refused.extend(refusals);
-                again = true;
+                if is_second && refused.iter().any(Refusal::is_lost) {
+                    return Ok(Publication::Lost(refused));
+                }
             }
         }
     }
@@ -195,11 +214,16 @@ impl<'a> Work<'a> {
         Self { folder, last, sizes, cancel }
     }
 
-    fn publish(&self, wanted: &[Origin], tables: &[(String, RecordBatch)], again: bool) -> Result<Outcome> {
+    /// Publishes what is wanted, as long as nothing was lost; `before` are the archives that earlier attempts refused.
+    fn publish(&self, wanted: &[Origin], tables: &[(String, RecordBatch)], before: &[Refusal]) -> Result<Outcome> {
         let usable = self.last.filter(|(_, last)| last.is_ours());
         let is_there = |part: &manifest::Part| usable.is_some_and(|(path, _)| part.is_there(path));
+        let again = !before.is_empty();
         let Plan { kept, written, refused } =
             plan::plan(usable.map(|(_, last)| last), &is_there, wanted, self.sizes, again, self.cancel)?;
+        if before.iter().chain(&refused).any(Refusal::is_lost) {
+            return Ok(Outcome::Without(refused));
+        }
         let draft = self.folder.draft()?;
         let (disk, to) = (self.folder.disk(), draft.path());
         disk.make_folder(&to.join("dataset"))?;

@@ -3,17 +3,60 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 
-use super::Step;
 use super::items::{Archive, FileState, ItemKind};
 use super::values::{count, signed, text};
+use super::{Look, Step};
 use crate::error::Result;
 use crate::mirror::ledger::Entry;
 
 /// Nothing is left of an item's archives.
 const NO_ARCHIVE: &str = "sha256 = NULL, earlier = NULL, archive_of = NULL";
 
+/// The fact that archives were lost which nobody has asked for since.
+const LOST: &str = "lost";
+
+/// The facts that the service gives no detail of jobs: this, then the id.
+const NO_DETAIL: &str = "no detail of job ";
+
 /// An item falls back to the archive of its earlier version, if it has one.
 const FALL_BACK: &str = "sha256 = earlier, earlier = NULL, archive_of = NULL";
+
+impl Look {
+    /// Whether archives were lost that no pull has asked for since.
+    pub(in crate::mirror) fn has_lost(&self) -> Result<bool> {
+        Ok(self.about(LOST)?.is_some_and(|said| said == "yes"))
+    }
+
+    /// Jobs of which the service gives no detail: the id and the name of each, and why.
+    pub(in crate::mirror) fn without_detail(&self, limit: usize) -> Result<Vec<(String, String, String)>> {
+        let some = || {
+            self.connection
+                .prepare_cached(
+                    "SELECT i.id, i.name, about.value FROM about JOIN item i \
+                     ON i.kind = 'job' AND i.id = substr(about.name, length(?1) + 1) \
+                     WHERE about.name >= ?1 AND about.name < ?1 || char(0x10ffff) AND i.state <> 'gone' \
+                     ORDER BY i.created DESC LIMIT ?2",
+                )?
+                .query_map(params![NO_DETAIL, signed(limit as u64)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                .collect()
+        };
+        self.told(some())
+    }
+
+    /// Archives that none but records have which the service has no more, each with the id of its record.
+    pub(in crate::mirror) fn of_gone(&self) -> Result<Vec<(String, String)>> {
+        let all = || {
+            self.connection
+                .prepare_cached(
+                    "SELECT sha256, id FROM item WHERE state = 'gone' AND sha256 IS NOT NULL AND NOT EXISTS \
+                     (SELECT 1 FROM item other WHERE other.sha256 = item.sha256 AND other.state <> 'gone')",
+                )?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        self.told(all())
+    }
+}
 
 impl Step<'_> {
     /// Moves the file of an item on. `stamp` says of which version it is: where the item has changed since, or a newer
@@ -84,6 +127,20 @@ impl Step<'_> {
                 .execute(params![kind, id, stamp, detail])
         };
         self.told(work()).map(|kept| kept > 0)
+    }
+
+    /// Keeps why the service gives no detail of a job, until it gives one.
+    pub(in crate::mirror) fn set_no_detail(&self, id: &str, reason: Option<&str>) -> Result<()> {
+        let name = format!("{NO_DETAIL}{id}");
+        match reason {
+            Some(reason) => self.set_about(&name, reason),
+            None => self.told(
+                self.connection
+                    .prepare_cached("DELETE FROM about WHERE name = ?1")
+                    .and_then(|mut forget| forget.execute([name]))
+                    .map(drop),
+            ),
+        }
     }
 
     /// An archive is in the store, whether or not somebody has it.
@@ -159,20 +216,28 @@ impl Step<'_> {
         self.told(work())
     }
 
-    /// An archive is missing or damaged: whoever has it asks for it again.
+    /// An archive is missing or damaged: whoever has it asks for it again, and nothing is published before that.
     pub(in crate::mirror) fn lose(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
         let work = || {
-            self.connection
+            let states: Vec<String> = self
+                .connection
                 .prepare_cached(&format!(
                     "UPDATE item SET state = CASE WHEN state = 'have' THEN 'unasked' ELSE state END, since = ?2, \
                      before_gone = CASE WHEN before_gone = 'have' THEN 'unasked' ELSE before_gone END, {FALL_BACK} \
-                     WHERE sha256 = ?1"
+                     WHERE sha256 = ?1 RETURNING state"
                 ))?
-                .execute(params![sha256, text(now)])?;
+                .query_map(params![sha256, text(now)], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
             self.connection.prepare_cached("UPDATE item SET earlier = NULL WHERE earlier = ?1")?.execute([sha256])?;
-            self.connection.prepare_cached("DELETE FROM known_archive WHERE sha256 = ?1")?.execute([sha256]).map(drop)
+            self.connection.prepare_cached("DELETE FROM known_archive WHERE sha256 = ?1")?.execute([sha256])?;
+            Ok(states.iter().any(|state| state != "gone"))
         };
-        self.told(work())
+        if self.told(work())? { self.set_lost(true) } else { Ok(()) }
+    }
+
+    /// Keeps whether archives were lost that no pull has asked for since.
+    pub(in crate::mirror) fn set_lost(&self, has_lost: bool) -> Result<()> {
+        self.set_about(LOST, if has_lost { "yes" } else { "no" })
     }
 
     /// An archive is here that an older journal, which was lost, knew of.
