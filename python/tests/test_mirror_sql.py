@@ -210,6 +210,26 @@ def test_what_a_query_gave_is_a_table_of_the_next(farm: Farm) -> None:
     assert min(farm.sql(query, means=means).fetchall()) == ("101", 19.5, True)
 
 
+@pytest.mark.parametrize(
+    ("query", "given"),
+    [("SELECT 1", 5), ("FROM given", [{"x": 1}]), ("FROM given", np.array([1])), ("SELECT '$given'", "a")],
+)
+def test_what_is_given_and_not_asked_for_is_told(farm: Farm, query: str, given: Any) -> None:
+    told = rf"the query has no `\$given`, and `given` is no table, .*, not {type(given).__name__}"
+    with pytest.raises(TypeError, match=told):
+        farm.sql(query, given=given)
+
+
+def test_names_of_parameters_are_equal_whatever_their_case(farm: Farm) -> None:
+    assert farm.sql("SELECT $Ids", ids=pd.Series([1, 2])).fetchall() == [([1, 2],)]
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame(), pd.DataFrame({"x": pd.period_range("2026-01", periods=2)})])
+def test_a_table_that_duckdb_does_not_take_is_named(farm: Farm, table: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match="`given` is a table that DuckDB does not take: "):
+        farm.sql("FROM given", given=table)
+
+
 def test_a_setting_takes_no_parameter(farm: Farm) -> None:
     with pytest.raises(ValueError, match=r"write the value into `SET threads = \$count;`"):
         farm.sql("SET threads = $count; SELECT $count", count=1)
@@ -298,6 +318,8 @@ def test_a_query_whose_rows_would_be_lost_is_named(farm: Farm) -> None:
     [
         ("UPDATE EXTENSIONS", "UPDATE"),
         ("CONNECT 'somewhere'", "CONNECT"),
+        ("INSTALL spatial; FROM Yield", "INSTALL, .*"),
+        ("FORCE INSTALL spatial FROM core; FROM Yield", "INSTALL, .*"),
         ("FROM enable_logging()", r"enable_logging\(\)"),
         ("SET log_query_path = NULL; FROM Yield", "SET log_query_path"),
     ],

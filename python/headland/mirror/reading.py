@@ -108,7 +108,8 @@ class Reading:
         Raises:
             ConfigurationError: Nothing was published yet.
             ArchiveError: A published file that the query speaks of is missing or damaged.
-            TypeError: A parameter is nothing that DuckDB has, such as a complex number.
+            TypeError: A parameter is nothing that DuckDB has, such as a complex number; or it is no table, and the
+                query does not ask for it.
             ValueError: The query writes or is several, or there is no such view; the message names those that are. A
                 time has nanoseconds, which a parameter would lose.
             duckdb.Error: What DuckDB says of the query.
