@@ -19,6 +19,8 @@ DATASET = "dataset"
 SETTINGS = {
     # An unknown function is an error; it is no reason to go to the network.
     "autoinstall_known_extensions": "false",
+    # Times without a zone, as numpy has them, are UTC, and days begin at the same moment on every machine.
+    "TimeZone": "UTC",
     # Names in a query are views. What a query sees does not hang on the names of variables somewhere in a program.
     "python_enable_replacements": "false",
 }
