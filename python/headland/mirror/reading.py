@@ -94,9 +94,9 @@ class Reading:
                 query alone. Each query has a DuckDB of its own, so threads need not wait for each other.
             parameters: The values of ``$name`` in the query: numbers, texts, times and others of Python, numpy and
                 pandas, and lists, columns and dicts of them. They are bound and never part of its text. What pandas and
-                numpy have for no value is ``NULL``; a ``datetime64`` has no zone, as in numpy. A table, such as a frame
-                of pandas, polars or geopandas, a pyarrow table, a layer or what another query gave, is a view of that
-                name.
+                numpy have for no value is ``NULL``; a time without a zone, as numpy has them, is UTC where it meets one
+                with a zone, unless ``SET TimeZone`` stands before the query. A table, such as a frame of pandas, polars
+                or geopandas, a pyarrow table, a layer or what another query gave, is a view of that name.
 
         Returns:
             A ``duckdb.DuckDBPyRelation``: ``.df()``, ``.pl()``, ``.arrow()``, ``.fetchall()`` and others. It reads when
@@ -108,7 +108,8 @@ class Reading:
         Raises:
             ConfigurationError: Nothing was published yet.
             ArchiveError: A published file that the query speaks of is missing or damaged.
-            TypeError: A parameter is nothing that DuckDB has, such as a complex number.
+            TypeError: A parameter is nothing that DuckDB has, such as a complex number; or it is no table, and the
+                query does not ask for it.
             ValueError: The query writes or is several, or there is no such view; the message names those that are. A
                 time has nanoseconds, which a parameter would lose.
             duckdb.Error: What DuckDB says of the query.

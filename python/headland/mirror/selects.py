@@ -44,7 +44,7 @@ MOST_SHOWN = 60
 
 
 def check(connection: duckdb.DuckDBPyConnection, text: str) -> set[str]:
-    """Hold a query to reading, and give the names of its parameters.
+    """Hold a query to reading, and give the names of its parameters, in small letters.
 
     Raises:
         ValueError: It writes, reads nothing, or reads more than once.
@@ -73,7 +73,7 @@ def check(connection: duckdb.DuckDBPyConnection, text: str) -> set[str]:
                 f"`query` is a SELECT, with SET and LOAD before it, and has no place for {word}; "
                 "what it gives is written by the relation, such as `relation.write_parquet(path)`"
             )
-    return {*last.named_parameters}
+    return {name.casefold() for name in last.named_parameters}
 
 
 def _kind(statement: duckdb.Statement) -> duckdb.StatementType | None:
@@ -85,8 +85,11 @@ def _kind(statement: duckdb.Statement) -> duckdb.StatementType | None:
 
 
 def _misset(statement: duckdb.Statement) -> str | None:
-    """Give the words by which a setting makes files; None where it makes none."""
+    """Give the words by which what stands before a query makes files; None where it makes none."""
     texts = [text for _, text in _words(statement.query.encode())]
+    if "install" in texts[:2]:
+        # FORCE may stand before it.
+        return "INSTALL, which `duckdb.install_extension(name)` does once and for all"
     # GLOBAL, SESSION or LOCAL may stand between.
     names = [_name(text) for text in texts[1:3]]
     return next((f"SET {name}" for name in names if name in LOGGING), None) or _called(texts)

@@ -19,6 +19,8 @@ DATASET = "dataset"
 SETTINGS = {
     # An unknown function is an error; it is no reason to go to the network.
     "autoinstall_known_extensions": "false",
+    # Times without a zone, as numpy has them, are UTC, and days begin at the same moment on every machine.
+    "TimeZone": "UTC",
     # Names in a query are views. What a query sees does not hang on the names of variables somewhere in a program.
     "python_enable_replacements": "false",
 }
@@ -37,19 +39,18 @@ def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPy
     connection = duckdb.connect(":memory:", config=SETTINGS)
     asked = selects.check(connection, text)
     # A column can be the one and the other: it is a value where the query asks for one.
-    tables = {
-        name: value for name, value in values.items() if hasattr(value, "__arrow_c_stream__") and name not in asked
-    }
-    given = {name: parameters.bound(name, value) for name, value in values.items() if name not in tables}
+    given = {name: value for name, value in values.items() if name.casefold() in asked}
+    tables = {name: value for name, value in values.items() if name not in given}
     for name, table in tables.items():
-        connection.register(name, _streamed(table))
+        _register(connection, name, table)
     # To make a view, the footers of its parts are read: only those that the query speaks of are made.
     spoken = text.casefold().replace('""', NAME)
     named = {name: view for name, view in views.items() if name.casefold() in spoken and name not in tables}
     for name, view in (named or views).items():
         connection.execute(f"CREATE VIEW {_quoted(name, NAME)} AS {view()}")
+    params = {name: parameters.bound(name, value) for name, value in given.items()}
     try:
-        return connection.sql(text, params=given or None)
+        return connection.sql(text, params=params or None)
     except duckdb.CatalogException as reason:
         if "Table with name" not in str(reason):
             raise
@@ -57,13 +58,28 @@ def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPy
         raise ValueError(f"{str(reason).splitlines()[0]} There are: {there}") from None
 
 
-def _streamed(table: Any) -> Any:
-    """Give a table as what this query can read."""
+def _register(connection: duckdb.DuckDBPyConnection, name: str, table: Any) -> None:
+    """Make a view of a table.
+
+    Raises:
+        TypeError: It is none.
+        ValueError: DuckDB does not take it, such as one that has no columns.
+    """
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise TypeError(
+            f"the query has no `${name}`, and `{name}` is no table, which a view of that name would be: a frame of "
+            f"pandas, polars or geopandas, a pyarrow table or a layer, not {type(table).__name__}"
+        )
     if isinstance(table, duckdb.DuckDBPyRelation):
         # It is of another query, which has a DuckDB of its own.
-        return table.to_arrow_table()
-    # The stream of a frame of geopandas is that of pandas, which knows no geometries.
-    return table.to_arrow() if hasattr(table, "to_wkb") else table
+        table = table.to_arrow_table()
+    if hasattr(table, "to_wkb"):
+        # The stream of a frame of geopandas is that of pandas, which knows no geometries.
+        table = table.to_arrow()
+    try:
+        connection.register(name, table)
+    except duckdb.Error as reason:
+        raise ValueError(f"`{name}` is a table that DuckDB does not take: {reason}") from None
 
 
 def _views(state: Path) -> dict[str, Callable[[], str]]:
