@@ -23,6 +23,7 @@ __all__ = [
     "error_kinds",
     "layers",
     "local_times",
+    "mirrored_account",
     "open_reader",
     "openapi",
     "parameters",
@@ -134,6 +135,7 @@ def local_times(layer: Layer, date: str, time: str | None, format: str | None) -
 def with_times(
     layer: Layer, name: str, times: LocalTimes, offsets: list[tuple[int, int]], fold: int | None
 ) -> Layer: ...
+def mirrored_account(folder: Path) -> str | None: ...
 def read_tree(source: bytes | Path, member: str | None, limits: tuple[int, int, int, int, int]) -> dict[str, Any]: ...
 
 @final

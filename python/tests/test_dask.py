@@ -369,3 +369,20 @@ def test_a_folder_whose_zips_would_be_passed_over_is_refused(archives: list[Path
     (folder / "below" / "more.ZIP").write_bytes(archives[1].read_bytes())
     with pytest.raises(ValueError, match=r"`.*/mixed/below/more.ZIP`, would be passed over: .*rglob\('\*.zip'\)"):
         read_archives([folder], on_error="skip")
+
+
+def test_a_frame_from_before_a_sync_that_publishes_many_times_is_computed_after_it(tmp_path: Path) -> None:
+    with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0.2) as service:
+        client = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
+        mirror = hl.Mirror(tmp_path / "farm", client, locations=False, concurrency=1, publish_every="0s")
+        mirror.sync()
+        before = mirror.status()
+        frame = mirror.to_dask(columns=["job_id"])
+        for _ in range(6):
+            service.add_job()
+        mirror.sync()
+        after = mirror.status()
+        assert before.generation is not None
+        assert after.generation is not None
+        assert after.generation - before.generation > 2
+        assert len(frame.compute(scheduler="threads")) == before.rows

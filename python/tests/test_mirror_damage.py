@@ -63,3 +63,75 @@ def test_a_damaged_table_of_the_catalog_is_named(tmp_path: Path, lost: bool) -> 
     with pytest.raises(hl.ArchiveError, match=rf"catalog/jobs.parquet` is {told}"):
         farm.sql("SELECT count(*) FROM jobs")
     assert farm.sql("SELECT count(*) FROM Yield").fetchall() == [(8,)]
+
+
+def test_a_part_and_its_archives_that_are_gone_come_back_in_one_sync(tmp_path: Path) -> None:
+    with hl.Sandbox(small_jobs=8, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        rows = mirror.sync().rows
+        lose(mirror.folder)
+        with pytest.raises(
+            hl.ArchiveError, match=r"`.*\.parquet` is missing; .* the next `sync\(\)` writes the dataset anew"
+        ):
+            mirror.to_geopandas()
+        service.faults.add(endpoint="job_data.download", kind="unauthorized", times=1_000)
+        with pytest.raises(hl.AuthenticationError):
+            mirror.sync()
+        status = mirror.status()
+        assert (status.generation, status.unfinished_since is None) == (1, False)
+        with pytest.raises(hl.ArchiveError, match="is missing"):
+            mirror.to_geopandas()
+        service.faults.clear()
+        outcome = mirror.sync()
+        assert (outcome.generation, outcome.rows) == (2, rows)
+        assert len(mirror.to_geopandas(columns=["job_id"])) == rows
+        assert mirror.status().unfinished_since is None
+        assert mirror.verify(deep=True).ok
+
+
+def mirror_of(service: hl.Sandbox, folder: Path) -> hl.Mirror:
+    client = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
+    return hl.Mirror(folder, client, locations=False)
+
+
+def lose(folder: Path) -> None:
+    """Remove a part and the archives of its rows."""
+    state = folder / "current"
+    part = json.loads((state / "manifest.json").read_text())["parts"][0]
+    (state / part["path"]).unlink()
+    for digest in {origin["archive"] for origin in part["origins"]}:
+        [archive] = (folder / "archives").rglob(f"{digest}.*")
+        archive.unlink()
+
+
+@pytest.mark.parametrize("damage", ["manifest", "text", "part"])
+def test_the_status_says_that_what_is_published_cannot_be_read(tmp_path: Path, damage: str) -> None:
+    with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        rows = mirror.sync().rows
+        assert (mirror.status().rows, mirror.status().damage) == (rows, None)
+        manifest = mirror.folder / "current" / "manifest.json"
+        if damage == "manifest":
+            manifest.unlink()
+        elif damage == "text":
+            manifest.write_text("{")
+        else:
+            next((mirror.folder / "dataset").rglob("*.parquet")).unlink()
+        status = mirror.status()
+        assert (status.generation, status.dataset, status.parts, status.rows, status.rows_bytes) == (
+            1,
+            [],
+            None,
+            None,
+            None,
+        )
+        assert status.damage is not None
+        assert status.to_dict()["damage"] == status.damage
+        for shown in (str(status), status._repr_html_()):
+            assert "cannot be read: " in shown
+            assert "the next `sync()` writes the dataset anew" in shown
+            assert "0 rows" not in shown
+        with pytest.raises(hl.ArchiveError, match=r"missing|damaged"):
+            mirror.to_geopandas()
+        assert mirror.sync().rows == rows
+        assert (mirror.status().rows, mirror.status().damage) == (rows, None)

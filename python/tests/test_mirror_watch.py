@@ -192,6 +192,7 @@ def test_a_status_is_shown_as_text_and_as_tables_without_anything_that_runs(
     status = mirror.status()
     assert status.rows == len(mirror.to_geopandas(columns=[]))
     assert status.parts == len([*mirror.folder.glob("dataset/*/*/*/*.parquet")])
+    assert status.rows_bytes is not None
     assert status.disk >= status.bytes + status.rows_bytes
     text, page = str(status), status._repr_html_()
     for said in (f"{status.rows:,} rows", "Not to be had", "all that is known", "failed"):

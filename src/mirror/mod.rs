@@ -33,5 +33,5 @@ pub use journal::{
 pub use plan::{Plan, Planned};
 pub use progress::{Event, Phase, Progress, Snapshot};
 pub use pull::{Mirror, Options, Outcome, Verification};
-pub use status::{Status, Unavailable};
+pub use status::{Status, Unavailable, account};
 pub use store::{Finding, Store, Stored, Trouble};

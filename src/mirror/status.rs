@@ -65,6 +65,15 @@ pub struct Status {
     pub unavailable: Vec<Unavailable>,
 }
 
+/// Whose account the folder mirrors, as the digest that its journal keeps; `None` where there is no journal.
+pub fn account(path: &std::path::Path) -> Result<Option<String>> {
+    if !path.join("journal.sqlite").is_file() {
+        return Ok(None);
+    }
+    let folder = Folder::open(path, false)?;
+    Journal::open(&folder, None)?.look(|look| look.about("account"))
+}
+
 /// Reads it.
 pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>) -> Result<Status> {
     let folder = Folder::open(path, false)?;

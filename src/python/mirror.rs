@@ -168,6 +168,12 @@ impl Mirror {
     }
 }
 
+/// Whose account a folder mirrors, as the digest that its journal keeps; None where there is no journal.
+#[pyfunction]
+pub(super) fn mirrored_account(py: Python<'_>, folder: PathBuf) -> PyResult<Option<String>> {
+    bridge::aside(py, move || core::account(&folder))?.map_err(|error| errors::raise(py, &error))
+}
+
 /// What is called between the turns of a wait.
 fn telling<'py>(tell: &Bound<'py, PyAny>, progress: Progress) -> impl FnMut(Python<'py>) -> PyResult<()> + use<'py> {
     let tell = tell.clone();

@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::listing::Listing;
     #[pymodule_export]
-    use super::mirror::Mirror;
+    use super::mirror::{Mirror, mirrored_account};
     #[pymodule_export]
     use super::pages::Pages;
     #[pymodule_export]

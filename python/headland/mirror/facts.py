@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headland import errors
 from headland.mirror import showing, stock, words
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ PURPOSES = ("lists", "details", "asked", "collected")
 
 
 class Unavailable(NamedTuple):
-    """A job or a grain cart file that could not be had."""
+    """A job or a grain cart file that could not be had, or a job without its detail."""
 
     kind: str
     """``job`` or ``cart``."""
@@ -57,7 +58,8 @@ class Unavailable(NamedTuple):
     name: str
     """Its name."""
     state: str
-    """``failed`` where the service could not make the file, ``quarantined`` where it cannot be read."""
+    """``failed`` where the service could not make the file, ``quarantined`` where it cannot be read, ``no detail``
+    where the service refused the detail of the job, until it gives one."""
     reason: str
     """Why."""
 
@@ -208,26 +210,28 @@ class Status(Facts):
     is_published: bool
     """Whether it shows all that is known."""
     unavailable: list[Unavailable]
-    """Some of the files that could not be had, twenty of a kind at most."""
+    """Some of the files and details that could not be had, twenty of a kind at most."""
     dataset: list[Stock]
-    """What is published, by job type and year."""
+    """What is published, by job type and year; empty where it cannot be read."""
+    damage: str | None
+    """Why what is published cannot be read, such as a file that was lost, and what to do; ``None`` where it can."""
     disk: int
     """Bytes of the folder on the disk: archives, published states, journal and quarantine."""
 
     @property
-    def parts(self) -> int:
-        """Files of the dataset."""
-        return sum(each.parts for each in self.dataset)
+    def parts(self) -> int | None:
+        """Files of the dataset; ``None`` where it cannot be read."""
+        return None if self.damage else sum(each.parts for each in self.dataset)
 
     @property
-    def rows(self) -> int:
-        """Rows of the dataset."""
-        return sum(each.rows for each in self.dataset)
+    def rows(self) -> int | None:
+        """Rows of the dataset; ``None`` where it cannot be read."""
+        return None if self.damage else sum(each.rows for each in self.dataset)
 
     @property
-    def rows_bytes(self) -> int:
-        """Bytes of the files of the dataset."""
-        return sum(each.bytes for each in self.dataset)
+    def rows_bytes(self) -> int | None:
+        """Bytes of the files of the dataset; ``None`` where it cannot be read."""
+        return None if self.damage else sum(each.bytes for each in self.dataset)
 
     def __str__(self) -> str:
         """Give a line for each thing that a person wants to know."""
@@ -244,12 +248,19 @@ class Status(Facts):
         types: dict[str, dict[str, int]] = {}
         for (kind, state), count in facts["types"].items():
             types.setdefault(kind or "unknown", {})[state] = count
+        dataset: list[Stock] = []
+        damage = None
+        try:
+            dataset = stock.dataset(folder)
+        except errors.ArchiveError as reason:
+            damage = str(reason)
         return cls(
             **known,  # type: ignore[arg-type]  # the names and types of a TypedDict, of which mypy sees objects
             folder=folder,
             read_at=now,
             types=types,
-            dataset=stock.dataset(folder),
+            dataset=dataset,
+            damage=damage,
             disk=facts["bytes"] + stock.disk(folder),
             calls={name: CallsMade(*of) for name, of in facts["calls"].items()},
             unavailable=[Unavailable(**of) for of in facts["unavailable"]],

@@ -109,7 +109,7 @@ def rows(state: Path) -> dict[str, int]:
     """Give the rows of each part that the manifest of a state names, by its path in there.
 
     Raises:
-        ArchiveError: The manifest is damaged.
+        ArchiveError: The manifest is missing or damaged.
     """
     with manifest(state) as (_, said):
         return {part["path"]: int(part["rows"]) for part in said["parts"]}
@@ -137,9 +137,10 @@ def parts(state: Path) -> list[Part]:
     """List the parts of a state.
 
     Raises:
-        ArchiveError: One that was published is missing: what is left would look like all there is.
+        ArchiveError: One that was published is missing, or the manifest that names them: what is left would look like
+            all there is.
     """
-    for name in rows(state) if (state / MANIFEST).exists() else ():
+    for name in rows(state):
         if not (state / name).is_file():
             raise missing(state / name)
     found = []

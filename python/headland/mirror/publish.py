@@ -1,9 +1,9 @@
 """Copying what a mirror has published to an object store.
 
 There, as here, each state has a folder of its own that never changes, `generations/<name>`, and `current.json` says
-which is the newest. It is written last: readers that follow it, or that stay in a state's folder, never see half of
-one. What the store has already from the state before is copied inside the store, and what a broken attempt has left is
-not sent again. The archives are under their digests, beside the states.
+which is the newest, and by a digest of whose account. It is written last: readers that follow it, or that stay in a
+state's folder, never see half of one. What the store has already from the state before is copied inside the store, and
+what a broken attempt has left is not sent again. The archives are under their digests, beside the states.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from headland import errors
+from headland import _core, errors
 from headland.mirror import parts
 
 if TYPE_CHECKING:
@@ -85,12 +85,18 @@ def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) 
         )
     store = opened(url, options)
     state = parts.published(folder)
+    account = _core.mirrored_account(folder)
+    before, owner = _before(store)
+    if account is not None and owner not in {account, None}:
+        raise errors.ConfigurationError(
+            f"at `{store.url}` the mirror of another account is published (another access key or another base "
+            f"address): give this one an address of its own, or remove `{POINTER}` there, and publishing replaces it"
+        )
     with parts.manifest(state) as (text, said):
         name = f"generations/{state.name}-{hashlib.sha256(text).hexdigest()[:12]}"
         files = [_file(state / entry["path"], f"{name}/{entry['path']}", entry) for entry in _entries(said)]
         digests = sorted({str(origin["archive"]) for part in said["parts"] for origin in part["origins"]})
     files += [_archive(folder, digest) for digest in digests] if archives else []
-    before = _before(store)
     known = _known(store, before) if before else {}
     there = store.sizes(f"{name}/") | (store.sizes("archives/") if archives else {})
     pool = ThreadPoolExecutor(AT_ONCE)
@@ -101,7 +107,9 @@ def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) 
     if before != name or there.get(f"{name}/{parts.MANIFEST}") != len(text):
         store.put(f"{name}/{parts.MANIFEST}", text)
     if before != name:
-        store.put(POINTER, json.dumps({"format": 1, "state": name, "before": before}).encode())
+        whose = account or owner
+        said = {"format": 1, "state": name, "before": before} | ({"account": whose} if whose else {})
+        store.put(POINTER, json.dumps(said).encode())
         store.remove_states({name, before})
     return Publication(store.url, name, len(sent), len(files) - len(sent), sum(sent))
 
@@ -133,19 +141,20 @@ def _archive(folder: Path, digest: str) -> File:
     return File(path, path.relative_to(folder).as_posix(), path.stat().st_size, digest)
 
 
-def _before(store: Store) -> str | None:
-    """Give the state that the store's pointer names; ``None`` where nothing was published there.
+def _before(store: Store) -> tuple[str | None, str | None]:
+    """Give the state that the store's pointer names, and the digest of the account that it is of, where it says so.
 
     Raises:
         ArchiveError: The pointer is damaged.
     """
     content = store.read(POINTER)
     if content is None:
-        return None
+        return None, None
     try:
-        state = json.loads(content)["state"]
+        said = json.loads(content)
+        state = said["state"]
         if STATE.fullmatch(state):
-            return str(state)
+            return str(state), said.get("account")
         reason = f"it names no state but {state!r}"
     except (ValueError, KeyError, TypeError) as cause:
         reason = repr(cause)

@@ -121,7 +121,8 @@ class Mirror(Reading):
             What was done.
 
         Raises:
-            AuthenticationError: The key was revoked; all that was done stays, and is published.
+            AuthenticationError: The key was revoked; all that was done stays, and is published, unless rows would be
+                missing whose archives are gone and still to be fetched.
             TransportError: The service cannot be reached, likewise.
             ConfigurationError: The mirror has no client, or the folder mirrors another account.
             Conflict: Another process syncs the folder.

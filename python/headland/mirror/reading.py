@@ -142,7 +142,8 @@ class Reading:
             A ``dask_geopandas.GeoDataFrame``. Its ``spatial_partitions`` are the boxes around the rows of each task,
             so that ``frame.cx[...]`` and spatial joins leave out tasks. Workers read the parts by their paths, which
             must be theirs too; they get neither the client nor its credentials. The parts are those of the state that
-            was published when the frame was made, which stays until two more were published.
+            was published when the frame was made, which stays until two more were published. A sync
+            that begins later keeps it to its end, however often it publishes.
 
         Raises:
             ConfigurationError: Nothing was published yet.
@@ -173,7 +174,8 @@ class Reading:
             What was done, and where it can be read now.
 
         Raises:
-            ConfigurationError: Nothing was published yet, or a file of the mirror is not what its manifest says.
+            ConfigurationError: Nothing was published yet, a file of the mirror is not what its manifest says, or the
+                mirror of another account is published there.
             ArchiveError: The manifest is missing or damaged, or what there says which state is the newest.
             PermissionDenied: The store does not let these credentials write.
             TransportError: The store could not be reached, or refused. What was published there before still stands.

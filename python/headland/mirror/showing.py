@@ -65,6 +65,8 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     due = ", due at the next sync" if status.relist_due else ""
     if status.generation is None:
         published = "nothing yet"
+    elif status.parts is None or status.rows is None or status.rows_bytes is None:
+        published = f"cannot be read: {status.damage}"
     else:
         is_new = "all that is known" if status.is_published else "older than what is known"
         files = words.number(status.parts, "file")

@@ -30,12 +30,16 @@ class Stock(NamedTuple):
 
 
 def dataset(folder: Path) -> list[Stock]:
-    """List what is published now; nothing where nothing is."""
+    """List what is published now; nothing where nothing is.
+
+    Raises:
+        ArchiveError: A published file is missing or damaged.
+    """
     try:
         state = (folder / "current").resolve(strict=True)
-        rows = parts.rows(state)
     except FileNotFoundError:
         return []
+    rows = parts.rows(state)
     found: dict[tuple[str | None, int | None], Stock] = {}
     for part in parts.parts(state):
         key = part.job_type, part.year

@@ -1,0 +1,45 @@
+"""Whose mirror an address of an object store holds: that of another account is never replaced by mistake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def mirror_of(service: hl.Sandbox, folder: Path) -> hl.Mirror:
+    client = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
+    return hl.Mirror(folder, client, locations=False)
+
+
+def farm() -> hl.Sandbox:
+    return hl.Sandbox(small_jobs=2, rate_limits=(), conversion_time=0, clock="moved")
+
+
+def test_the_mirror_of_another_account_is_not_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    with farm() as service, farm() as elsewhere:
+        one, same = mirror_of(service, tmp_path / "one"), mirror_of(service, tmp_path / "again")
+        other = mirror_of(elsewhere, tmp_path / "other")
+        for mirror in (one, same, other):
+            mirror.sync()
+        done = one.publish(target.as_uri())
+        said = (target / "current.json").read_bytes()
+        with pytest.raises(
+            hl.ConfigurationError, match=r"another account is published .*: give this one an address of"
+        ):
+            other.publish(target.as_uri())
+        assert (target / "current.json").read_bytes() == said
+        assert {path.name for path in (target / "generations").iterdir()} == {done.state.rpartition("/")[2]}
+        secrets = [service.credentials[name].encode() for name in ("api_key", "shared_secret", "access_key")]
+        assert not any(secret in said for secret in secrets)
+        service.add_job()
+        same.sync()
+        assert same.publish(target.as_uri()).state != done.state
+        (target / "current.json").unlink()
+        assert other.publish(target.as_uri()).sent > 0
