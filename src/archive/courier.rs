@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use super::elsewhere::Here;
+use super::elsewhere::{Here, give_way};
 use super::inflow::Inflow;
 use crate::error::Result;
 
@@ -55,7 +55,7 @@ impl Courier {
         let Ok(worker) = worker else { return Err(inflow) };
         // The thread waits for exactly this, so it can only be refused where the thread is gone.
         hand_over.send(inflow).map_err(|refused| refused.0)?;
-        here.give_way();
+        give_way();
         Ok(Self { lines: Some((arriving, emptied)), waiting: None, worker: Some(worker) })
     }
 

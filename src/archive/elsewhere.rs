@@ -38,12 +38,14 @@ impl Here {
 
     /// Other systems place threads by themselves.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn leave(self) {}
-
-    /// What its maker does next: it lets the new thread go first, where that is queued behind it.
-    pub(super) fn give_way(self) {
-        thread::yield_now();
+    pub(super) fn leave(self) {
+        let Self {} = self;
     }
+}
+
+/// What the maker of a thread does next: it lets that one go first, where it is queued behind its maker.
+pub(super) fn give_way() {
+    thread::yield_now();
 }
 
 /// The processors that are allowed, but for one; `None` where there is no other.
@@ -83,7 +85,7 @@ mod tests {
             here.leave();
             sched_getaffinity(None).unwrap()
         });
-        here.give_way();
+        give_way();
         assert_eq!(new.join().unwrap(), before);
     }
 
