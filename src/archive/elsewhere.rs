@@ -65,7 +65,9 @@ mod tests {
 
     fn set(processors: &[usize]) -> CpuSet {
         let mut set = CpuSet::new();
-        processors.iter().for_each(|processor| set.set(*processor));
+        for processor in processors {
+            set.set(*processor);
+        }
         set
     }
 
