@@ -10,8 +10,8 @@ const HEAD: usize = 16;
 const PART: usize = 13;
 
 /// What a ring takes beside its vertices while it is known to which polygon it belongs, and what each of those takes.
-const RING: usize = 512;
-const OF_RING: usize = 64;
+const RING: usize = 256;
+const OF_RING: usize = 40;
 
 /// The corners of a triangle of a surface, by their places.
 const CORNERS: usize = 24;
