@@ -1,4 +1,4 @@
-"""Archives that need more memory than the machine gives: an error that names the member, and never the end of the process."""
+"""Archives that need more memory than there is: an error that names the member, never the end of the process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ def table(path: Path, kind: bytes, width: int, size: int = SIZE) -> None:
     rows = min((size - 65) // (width + 1), 2**32 - 1)
     top = bytearray(32)
     top[0], top[29] = 3, 0x57
-    top[4:8], top[8:10], top[10:12] = rows.to_bytes(4, "little"), (65).to_bytes(2, "little"), struct.pack("<H", width + 1)
+    top[4:8], top[8:10], top[10:12] = (
+        rows.to_bytes(4, "little"),
+        (65).to_bytes(2, "little"),
+        struct.pack("<H", width + 1),
+    )
     top += b"VALUE".ljust(11, b"\0") + kind + bytes(4) + bytes((width, 0)) + bytes(14)
     sparse(path, bytes(top) + b"\r", 65 + rows * (width + 1))
 
@@ -99,7 +103,8 @@ def refused(source: Path, call: str, member: str) -> None:
     """Hold the end to an error about the member and about memory, with what to do."""
     kind, errno, named, message = end_of(source, call)
     assert (kind, errno, named) == ("ArchiveError", "12", member), message
-    assert "bytes of memory left" in message and "headland.open" in message, message
+    assert "bytes of memory left" in message
+    assert "headland.open" in message
 
 
 @pytest.mark.parametrize(
@@ -181,3 +186,44 @@ def test_the_limit_of_bytes_holds_at_its_value_for_loose_files(tmp_path: Path) -
         assert hl.read_tree(source, limits=hl.Limits(bytes=8)) == {"a": "1"}
         with pytest.raises(hl.ArchiveError, match=r"its 8 bytes are more than the limit of 7; .* raise Limits\(bytes="):
             hl.read_tree(source, limits=hl.Limits(bytes=7))
+
+
+def test_where_no_thread_can_be_started_reading_does_without_and_calls_say_so(tmp_path: Path) -> None:
+    file = tmp_path / "t.dbf"
+    table(file, b"N", 4, 65 + 500)
+    program = """
+        import asyncio, resource, sys, threading
+        import headland as hl
+        hl.layers(sys.argv[1])
+        with open("/proc/self/statm") as sizes:
+            most = int(next(sizes).split()[0]) * resource.getpagesize() + (1 << 20)
+        # The stack of a thread has more.
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        try:
+            threading.Thread(target=print).start()
+        except RuntimeError as error:
+            print(error)
+        print(len(hl.read(sys.argv[1])), sum(len(batch) for batch in hl.open(sys.argv[1])))
+
+        async def call():
+            client = hl.AsyncClient(
+                base_url="http://127.0.0.1:9",
+                api_key="key",
+                shared_secret="c2VjcmV0",
+                access_key="key",
+                limiter_state="memory",
+            )
+            await client.access_key()
+
+        try:
+            asyncio.run(call())
+        except hl.TransportError as error:
+            print(error)
+    """
+    child = [sys.executable, "-c", textwrap.dedent(program), str(file)]
+    outcome = subprocess.run(child, check=False, capture_output=True, text=True, timeout=60)
+    assert outcome.returncode == 0, outcome.stderr[-500:]
+    first, rows, error = outcome.stdout.splitlines()
+    assert (first, rows) == ("can't start new thread", "100 100")
+    assert error.startswith("the system gave no thread to wait for replies in: "), error
+    assert "`headland.Client`" in error

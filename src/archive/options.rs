@@ -38,7 +38,7 @@ impl Default for Options {
 /// The defaults take every honest archive of field data and leave a laptop its memory: what is read of an archive takes
 /// about as much memory as its .shp and .dbf have bytes, a .shp has at most 4 GiB by its own format, and the largest
 /// yield data deflate to a tenth, tables of blank-padded text to a hundredth. A zip of 6 MB that inflates to 1 GB is
-/// neither.
+/// neither. An honest .dbf may be larger than 4 GiB: whoever trusts it raises `bytes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Members in an archive or files in a folder: 65,536.
