@@ -6,6 +6,9 @@ use std::time::Duration;
 /// The result of everything in headland that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// The number by which every system says that it has no memory left (`ENOMEM`).
+pub(crate) const OUT_OF_MEMORY: i32 = 12;
+
 /// What went wrong, in the words users catch it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -132,7 +135,7 @@ pub struct Facts {
     pub offset: Option<u64>,
     /// The column of the file or the path of the field in a reply.
     pub field: Option<String>,
-    /// What the operating system said, where a local file is the cause.
+    /// What the operating system said, where a local file or a lack of memory is the cause.
     pub os_error: Option<i32>,
 }
 
@@ -194,6 +197,12 @@ impl Error {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.inner.message
+    }
+
+    /// Whether the machine lacks memory, which says nothing against the data.
+    #[must_use]
+    pub fn lacks_memory(&self) -> bool {
+        self.inner.facts.os_error == Some(OUT_OF_MEMORY)
     }
 
     /// The facts of the case.

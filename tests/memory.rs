@@ -16,7 +16,7 @@ use headland::api;
 use headland::client::{Arguments, Client, Config, LimiterState, Pages};
 use headland::clock::SystemClock;
 use headland::layer::Cancel;
-use headland::mirror::dataset::{Origin, Sizes, publish_in};
+use headland::mirror::dataset::{Origin, Publication, Sizes, publish_in};
 use headland::mirror::{Folder, ItemKind};
 use headland::sandbox::fields::{Coverage, account};
 use headland::secret::Secret;
@@ -139,6 +139,7 @@ fn publishing(archive: &Path, jobs: u32) -> usize {
     let start = NOW.load(Ordering::Relaxed);
     MOST.store(start, Ordering::Relaxed);
     let published = publish_in(&folder, &wanted, &[], sizes, &Cancel::default()).unwrap();
+    let Publication::Published(published) = published else { panic!("{published:?}") };
     assert!(published.refused.is_empty() && published.rows > u64::from(jobs) * 1_000, "{published:?}");
     MOST.load(Ordering::Relaxed) - start
 }

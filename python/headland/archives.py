@@ -30,7 +30,7 @@ class _Bounds(NamedTuple):
     members: int
     """Members of an archive, or files of a folder: 65,536."""
     bytes: int
-    """Bytes of one member when it is unpacked: 4 GiB, where the format of a .shp ends."""
+    """Bytes of one member when it is unpacked, or of a loose file: 4 GiB, where the format of a .shp ends."""
     ratio: int
     """How many times its packed size a member above 64 MiB may unpack to: 100."""
     nesting: int

@@ -5,6 +5,7 @@ use std::thread::{self, JoinHandle};
 
 use super::elsewhere::{Here, give_way};
 use super::inflow::Inflow;
+use super::room::{NoRoom, make_exact_room};
 use crate::error::Result;
 
 /// The most bytes of a member in one block. Waking the reader takes the thread that unpacks as long as some thousand
@@ -107,6 +108,13 @@ impl Drop for Courier {
     }
 }
 
+fn block(size: usize) -> std::result::Result<Vec<u8>, NoRoom> {
+    let mut block = Vec::new();
+    make_exact_room(&mut block, size)?;
+    block.resize(size, 0);
+    Ok(block)
+}
+
 /// The work of the thread: fills one block after the other until the member or its reader ends.
 fn carry(mut inflow: Inflow, filled: &SyncSender<Parcel>, returning: &Receiver<Vec<u8>>) {
     let size = usize::try_from(inflow.size() / SHARES).unwrap_or(BLOCK).clamp(SMALLEST, BLOCK);
@@ -114,10 +122,17 @@ fn carry(mut inflow: Inflow, filled: &SyncSender<Parcel>, returning: &Receiver<V
     loop {
         let mut block = match returning.try_recv() {
             Ok(block) => block,
-            Err(TryRecvError::Empty) if made < BLOCKS => {
-                made += 1;
-                vec![0; HEADROOM.saturating_add(size)]
-            }
+            Err(TryRecvError::Empty) if made < BLOCKS => match block(HEADROOM.saturating_add(size)) {
+                Ok(block) => {
+                    made += 1;
+                    block
+                }
+                Err(lack) => {
+                    let outcome = Err(inflow.refused(lack));
+                    let _ = filled.send(Parcel { block: Vec::new(), count: 0, is_last: true, outcome });
+                    return;
+                }
+            },
             Err(TryRecvError::Empty) => {
                 let Ok(block) = returning.recv() else { return };
                 block

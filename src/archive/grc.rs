@@ -10,6 +10,7 @@ use super::kind::looks_like;
 use super::member::Member;
 use super::note::Diagnostic;
 use super::options::Options;
+use super::room::ask_for;
 use super::text::Encoding;
 use crate::error::{Error, Kind, Result};
 use crate::wire::names::same;
@@ -20,6 +21,9 @@ const MOST_LOADS: usize = 100_000;
 /// Rows before the header row, and cells of any row.
 const MOST_BEFORE: usize = 1_000;
 const MOST_CELLS: usize = 256;
+
+/// The bytes that a cell takes, here and in its column.
+const CELL: usize = 64;
 
 /// The names that make a row the header row.
 const TELLING: [&str; 2] = ["LoadNumber", "Weight"];
@@ -228,6 +232,12 @@ impl Reader<'_> {
                 self.damaged(line, &message, "long-row", "cells beyond those of the header row were left out")?;
             }
             cells.resize(columns, String::new());
+        }
+        // Cells come one by one and cannot be refused, so that for as many again as there are is asked as a vector does.
+        let count = self.cart.loads.len();
+        if count.is_power_of_two() {
+            let size = count.saturating_mul(columns).saturating_mul(CELL);
+            ask_for(size).map_err(|lack| lack.of(self.member.name()))?;
         }
         self.cart.loads.push(cells);
         Ok(())

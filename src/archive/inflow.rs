@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::member::{Body, Member};
+use super::room::NoRoom;
 use super::store::ReadAt;
 use super::unpack::{Step, Unpacker};
 use crate::error::{Error, Result};
@@ -67,6 +68,11 @@ impl Inflow {
     /// Whether there is nothing more, since the end came or a fault.
     pub(super) fn has_ended(&self) -> bool {
         self.ended
+    }
+
+    /// The error where the system has no memory left for more of it.
+    pub(super) fn refused(&self, lack: NoRoom) -> Error {
+        lack.of(self.member.name()).with(|facts| facts.offset = Some(self.given))
     }
 
     /// Writes some bytes into `room`, which is not empty: how many, and what is wrong behind them.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::room::make_exact_room;
 use super::store::ReadAt;
 use super::unpack::Method;
 use super::window::Window;
@@ -108,10 +109,10 @@ impl Member {
 
     /// Adds all its bytes to `all`, which has those before the fault where there is one.
     pub(super) fn read_into(&self, all: &mut Vec<u8>, most: u64) -> Result<()> {
+        let mut window = self.window(64 * 1024)?;
         if self.size > most {
             return Err(self.fault(format!("{} bytes are more than the {most} that are read of it", self.size)));
         }
-        let mut window = self.window(64 * 1024)?;
         loop {
             let part = window.fill(1)?;
             if part.is_empty() {
@@ -120,7 +121,8 @@ impl Member {
             // Room grows as bytes come, and never beyond what is declared: a member that is held costs what it holds.
             if all.capacity() - all.len() < part.len() {
                 let declared = usize::try_from(self.size).unwrap_or(usize::MAX).saturating_sub(all.len());
-                all.reserve_exact(all.len().min(declared).max(part.len()));
+                let more = all.len().min(declared).max(part.len());
+                make_exact_room(all, more).map_err(|lack| lack.of(&self.name))?;
             }
             all.extend_from_slice(part);
             let count = part.len();

@@ -38,12 +38,12 @@ impl Default for Options {
 /// The defaults take every honest archive of field data and leave a laptop its memory: what is read of an archive takes
 /// about as much memory as its .shp and .dbf have bytes, a .shp has at most 4 GiB by its own format, and the largest
 /// yield data deflate to a tenth, tables of blank-padded text to a hundredth. A zip of 6 MB that inflates to 1 GB is
-/// neither.
+/// neither. An honest .dbf may be larger than 4 GiB: whoever trusts it raises `bytes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Members in an archive or files in a folder: 65,536.
     pub members: usize,
-    /// Bytes of one member when inflated: 4 GiB, where the format of a .shp ends.
+    /// Bytes of one member when inflated, stored or loose: 4 GiB, where the format of a .shp ends.
     pub bytes: u64,
     /// How many times its compressed size a member above 64 MiB may inflate to: 100.
     pub ratio: u64,
@@ -51,6 +51,19 @@ pub struct Limits {
     pub nesting: usize,
     /// Bytes of a member's name: 4,096.
     pub name: usize,
+}
+
+impl Limits {
+    /// Refuses a member of more bytes than one may have.
+    pub(super) fn hold(&self, size: u64) -> std::result::Result<(), String> {
+        if size > self.bytes {
+            let most = self.bytes;
+            return Err(format!(
+                "its {size} bytes are more than the limit of {most}; if you trust it, raise Limits(bytes=...)"
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl Default for Limits {

@@ -2,6 +2,7 @@
 
 use super::byte_order::i32_be;
 use super::member::Member;
+use super::room::{make_room, with_room};
 use super::shp::{HEADER, header_of};
 use super::window::Window;
 use crate::error::{Error, Result};
@@ -31,12 +32,15 @@ impl Index {
             return Ok(None);
         }
         let mut entries = Entries::open(member, shp_size)?;
-        let mut words: Vec<u32> = Vec::with_capacity(entries.count.min(MOST_ROOM));
-        entries.each(|entry| {
-            let Some(word) = place(entry, shp_size) else {
-                return Err(unfit(member, words.len(), i32_be(entry, 0), shp_size));
-            };
-            words.push(word);
+        let mut words: Vec<u32> = with_room(entries.count.min(MOST_ROOM));
+        entries.each(|entries| {
+            make_room(&mut words, entries.len()).map_err(|lack| lack.of(member.name()))?;
+            for entry in entries {
+                let Some(word) = place(entry, shp_size) else {
+                    return Err(unfit(member, words.len(), i32_be(entry, 0), shp_size));
+                };
+                words.push(word);
+            }
             Ok(())
         })?;
         Ok(Some(Self { has_odd_length: entries.has_odd_length, ..Self::from(words) }))
@@ -109,21 +113,31 @@ pub(super) enum Order {
 }
 
 impl Remains {
-    /// Reads what can be read of it.
-    pub(super) fn read(member: &Member, shp_size: u64) -> Self {
+    /// Reads what can be read of it; only a lack of memory is an error.
+    pub(super) fn read(member: &Member, shp_size: u64) -> Result<Self> {
         let mut remains = Self::default();
-        let Ok(mut entries) = Entries::open(member, shp_size) else { return remains };
+        let Ok(mut entries) = Entries::open(member, shp_size) else { return Ok(remains) };
         let (words, lengths) = (&mut remains.words, &mut remains.lengths);
         // A wrong checksum, or a fault on the way, comes after the entries before it.
-        let outcome = entries.each(|entry| {
-            let length = i32_be(entry, 4).and_then(|length| u32::try_from(length).ok()).unwrap_or(0);
-            // A record without a shape has no length either.
-            words.push(place(entry, shp_size).filter(|word| *word > 0 || length == 0).unwrap_or(LOST));
-            lengths.push(length);
+        let outcome = entries.each(|entries| {
+            for column in [&mut *words, &mut *lengths] {
+                make_room(column, entries.len()).map_err(|lack| lack.of(member.name()))?;
+            }
+            for entry in entries {
+                let length = i32_be(entry, 4).and_then(|length| u32::try_from(length).ok()).unwrap_or(0);
+                // A record without a shape has no length either.
+                words.push(place(entry, shp_size).filter(|word| *word > 0 || length == 0).unwrap_or(LOST));
+                lengths.push(length);
+            }
             Ok(())
         });
+        if let Err(error) = &outcome
+            && error.lacks_memory()
+        {
+            return Err(error.clone());
+        }
         remains.is_whole = outcome.is_ok() || remains.words.len() == entries.count;
-        remains
+        Ok(remains)
     }
 
     /// How the records stand in a .shp of `shp_size` bytes.
@@ -176,8 +190,8 @@ impl Entries {
         Ok(Self { window, count, has_odd_length: declared != member.size() })
     }
 
-    /// Hands each entry to `take`, and checks what is left of the member behind the last.
-    fn each(&mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    /// Hands the entries to `take`, some at a time, and checks what is left of the member behind the last.
+    fn each(&mut self, mut take: impl FnMut(&[[u8; ENTRY]]) -> Result<()>) -> Result<()> {
         let mut left = self.count;
         while left > 0 {
             let bytes = self.window.fill(ENTRY)?;
@@ -185,9 +199,8 @@ impl Entries {
             if count == 0 {
                 break;
             }
-            for entry in bytes.chunks_exact(ENTRY).take(count) {
-                take(entry)?;
-            }
+            let (entries, _) = bytes.as_chunks();
+            take(entries.get(..count).unwrap_or_default())?;
             self.window.consume(count * ENTRY);
             left -= count;
         }

@@ -119,10 +119,10 @@ impl Source {
                     return Ok(members);
                 }
                 if ending(path).is_some_and(|ending| matches!(&*ending, "shp" | "shx" | "dbf" | "prj" | "cpg")) {
-                    return siblings(path, same_stem(path));
+                    return siblings(path, same_stem(path), limits, notes);
                 }
                 if let Some(is_sibling) = fmis::siblings_of(path) {
-                    return siblings(path, is_sibling);
+                    return siblings(path, is_sibling, limits, notes);
                 }
                 let store: Arc<dyn ReadAt> = Arc::new(LazyFile::new(path));
                 // A file that cannot be opened at all is told as such, not as a broken archive.
@@ -165,7 +165,11 @@ fn archive(
         let is_called_cart = ending(Path::new(file_name)).is_some_and(|ending| ending == "grc");
         if is_grc(&first) || (is_called_cart && file_name != UNNAMED_CART) {
             let called = if is_called_cart { file_name.to_owned() } else { format!("{file_name}.grc") };
-            return Ok(vec![Member::new(called, size, Body::Plain { store: Arc::clone(store), offset: 0, crc: None })]);
+            let body = match limits.hold(size) {
+                Ok(()) => Body::Plain { store: Arc::clone(store), offset: 0, crc: None },
+                Err(reason) => Body::Refused(reason),
+            };
+            return Ok(vec![Member::new(called, size, body)]);
         }
         return Err(Error::new(Kind::Archive, format!("`{name}` is not a zip archive: {}", looks_like(&first))));
     };
@@ -240,7 +244,7 @@ fn nested(
             });
             let inner = match found {
                 // The others may be whole.
-                Err(error) if !is_strict => {
+                Err(error) if !is_strict && !error.lacks_memory() => {
                     let message = format!("an archive inside the archive could not be read: {error}");
                     notes.push(Diagnostic::new("unreadable-member", message).in_member(member.name()));
                     Vec::new()
@@ -289,7 +293,7 @@ fn folder(
                 folder(&entry.path(), &format!("{name}/"), depth - 1, limits, notes, members)?;
             }
         } else if kind.is_file() {
-            members.push(file(&entry.path(), name)?);
+            members.push(file(&entry.path(), name, limits, notes)?);
             if members.len() > limits.members {
                 let message = format!(
                     "`{}` holds more than {} files; if you trust it, raise Limits(members=...)",
@@ -315,7 +319,12 @@ fn same_stem(path: &Path) -> impl Fn(&str) -> bool + use<> {
 }
 
 /// The files beside `path` that belong to it, by their names.
-fn siblings(path: &Path, belongs: impl Fn(&str) -> bool) -> Result<Vec<Member>> {
+fn siblings(
+    path: &Path,
+    belongs: impl Fn(&str) -> bool,
+    limits: &Limits,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<Vec<Member>> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let exact_stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let mut found = Vec::new();
@@ -331,10 +340,21 @@ fn siblings(path: &Path, belongs: impl Fn(&str) -> bool) -> Result<Vec<Member>> 
     }
     // The file that was named comes first, then those with exactly its stem: they win over other spellings.
     found.sort_by_key(|(name, other)| (other != path, !name.starts_with(&exact_stem), name.clone()));
-    found.into_iter().map(|(name, path)| file(&path, name)).collect()
+    found.into_iter().map(|(name, path)| file(&path, name, limits, notes)).collect()
 }
 
-fn file(path: &Path, name: String) -> Result<Member> {
+/// A file as a member, within the limits: a file of holes has any size and takes no space.
+fn file(path: &Path, name: String, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Member> {
     let size = std::fs::metadata(path).map_err(|cause| Error::file("read", path, &cause))?.len();
-    Ok(Member::new(name, size, Body::Plain { store: Arc::new(LazyFile::new(path)), offset: 0, crc: None }))
+    let body = match limits.hold(size) {
+        Ok(()) => Body::Plain { store: Arc::new(LazyFile::new(path)), offset: 0, crc: None },
+        Err(reason) => {
+            if ending(path).is_some_and(|ending| names::is_data(&ending)) {
+                let message = [names::LEFT_OUT, &*reason].concat();
+                notes.push(Diagnostic::new("unreadable-member", message).in_member(&name));
+            }
+            Body::Refused(reason)
+        }
+    };
+    Ok(Member::new(name, size, body))
 }

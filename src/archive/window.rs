@@ -4,6 +4,7 @@ use super::checksum::Checksum;
 use super::courier::{Courier, HEADROOM, Parcel};
 use super::inflow::Inflow;
 use super::member::Member;
+use super::room::{NoRoom, make_exact_room, make_room};
 use crate::error::{Error, Kind, Result};
 
 /// Members smaller than this are unpacked sooner than a thread has started.
@@ -149,8 +150,10 @@ impl Window {
     fn add(&mut self, want: usize) {
         match &mut self.origin {
             Origin::Here(_) => {
-                if self.end == self.buffer.len() {
-                    self.make_room(want);
+                if self.end == self.buffer.len()
+                    && let Err(lack) = self.make_room(want)
+                {
+                    return self.give_up(lack);
                 }
                 let Origin::Here(inflow) = &mut self.origin else { return };
                 let (count, outcome) = inflow.give(self.buffer.get_mut(self.end..).unwrap_or_default());
@@ -160,8 +163,10 @@ impl Window {
             }
             Origin::There(courier) => {
                 if let Some(Parcel { block, count, is_last, outcome }) = courier.receive() {
-                    self.take(block, count);
-                    self.note(count, is_last, outcome);
+                    match self.take(block, count) {
+                        Ok(()) => self.note(count, is_last, outcome),
+                        Err(lack) => self.give_up(lack),
+                    }
                 } else {
                     let lost = Error::new(Kind::Archive, "unpacking ended without an outcome: please report this");
                     self.note(0, true, Err(lost));
@@ -186,19 +191,28 @@ impl Window {
     }
 
     /// Moves what is unread to the front; the buffer grows only as bytes really arrive, whatever a length claims.
-    fn make_room(&mut self, want: usize) {
+    fn make_room(&mut self, want: usize) -> std::result::Result<(), NoRoom> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end = self.end.saturating_sub(self.start);
         self.start = 0;
         if self.end == self.buffer.len() {
             let longer = self.buffer.len().saturating_mul(2).min(want.saturating_add(1));
-            self.buffer.resize(longer.max(self.buffer.len().saturating_add(1)), 0);
+            let longer = longer.max(self.buffer.len().saturating_add(1));
+            make_exact_room(&mut self.buffer, longer.saturating_sub(self.end))?;
+            self.buffer.resize(longer, 0);
         }
+        Ok(())
+    }
+
+    /// Ends the reading where the system has no memory left for what has to be in the buffer at once.
+    fn give_up(&mut self, lack: NoRoom) {
+        let offset = self.position();
+        self.note(0, true, Err(lack.of(self.member.name()).with(|facts| facts.offset = Some(offset))));
     }
 
     /// Goes on with the next block: what is unread is copied into its headroom.
-    fn take(&mut self, mut block: Vec<u8>, count: usize) {
-        let Origin::There(courier) = &mut self.origin else { return };
+    fn take(&mut self, mut block: Vec<u8>, count: usize) -> std::result::Result<(), NoRoom> {
+        let Origin::There(courier) = &mut self.origin else { return Ok(()) };
         let left = self.end.saturating_sub(self.start);
         let unread = self.buffer.get(self.start..self.end).unwrap_or_default();
         let begin = HEADROOM.saturating_sub(left);
@@ -211,7 +225,7 @@ impl Window {
             self.is_block = true;
             self.start = begin;
             self.end = HEADROOM.saturating_add(count);
-            return;
+            return Ok(());
         }
         // A record that is longer gathers in a buffer of its own, which grows as its bytes arrive.
         if self.start >= left {
@@ -220,9 +234,11 @@ impl Window {
             self.end = left;
         }
         self.buffer.truncate(self.end);
+        self.is_block = false;
+        make_room(&mut self.buffer, count)?;
         self.buffer.extend_from_slice(block.get(HEADROOM..HEADROOM.saturating_add(count)).unwrap_or_default());
         self.end = self.buffer.len();
-        self.is_block = false;
         courier.give_back(block);
+        Ok(())
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_schema::{Field, Schema};
 
 use super::Layer;
 use super::crs::Crs;
 use super::fmis;
 use super::grain_cart;
 use super::rows::Rows;
-use super::schema;
+use super::schema::{self, broken};
 use super::shapes::column::ShapeColumn;
 use super::sidecars::{self, Sidecars};
 use super::table::TableReader;
@@ -46,7 +46,12 @@ pub(super) fn advised(error: Error, options: &Options) -> Error {
     const ADVICE: &str = "`strict=False`";
     let facts = error.facts();
     let is_damage = facts.field.is_none() && (facts.record.is_some() || facts.offset.is_some());
-    if !options.strict || error.kind() != Kind::Archive || !is_damage || error.message().contains(ADVICE) {
+    if !options.strict
+        || error.kind() != Kind::Archive
+        || !is_damage
+        || error.lacks_memory()
+        || error.message().contains(ADVICE)
+    {
         return error;
     }
     let (message, facts) = (format!("{}; {ADVICE} reads what can be saved", error.message()), facts.clone());
@@ -167,11 +172,6 @@ pub(super) fn mismatch(set: &Set, shapes: u64, records: u64) -> Error {
     let message = format!("the .shp has {shapes} records and the .dbf {records}: they do not belong together");
     let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
     Error::archive(member, message).with(|facts| facts.record = Some(shapes.min(records)))
-}
-
-/// The error of columns that do not fit together, which no input should lead to.
-pub(super) fn broken(cause: &ArrowError) -> Error {
-    Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"))
 }
 
 /// A layer without rows: its schema, and what its sidecars say of coordinates and units.

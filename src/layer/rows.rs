@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Layer;
-use super::read::{broken, held_together};
+use super::read::held_together;
+use super::schema::broken;
 use super::shapes::column::{self, ShapeColumn};
 use super::table::{Choice, TableReader, Typing};
 use crate::archive::{Diagnostic, Member, Options, Set};
@@ -21,6 +22,14 @@ const DRAINED: u64 = 65_536;
 /// How many threads may work.
 pub(super) fn threads(options: &Options) -> usize {
     options.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1)
+}
+
+/// What a step met that has to wait for what the other member says. A lack of memory has not: going on would take more.
+fn damage(step: Result<bool>) -> Result<Option<Error>> {
+    match step {
+        Err(error) if !error.lacks_memory() => Ok(Some(error)),
+        done => done.map(|_| None),
+    }
 }
 
 /// The readers of one layer; either may be missing.
@@ -50,7 +59,10 @@ impl Rows {
         size: usize,
         notes: &mut Vec<Diagnostic>,
     ) -> Result<Self> {
-        let has_m = column::measured(set, options).unwrap_or_default();
+        let has_m = match column::measured(set, options) {
+            Err(error) if error.lacks_memory() => return Err(error),
+            measured => measured.unwrap_or_default(),
+        };
         let room = (size as u64).saturating_mul(SHAPE);
         Self::open(set, options, has_m, room, Typing::Fixed(types, size), notes)
     }
@@ -88,7 +100,9 @@ impl Rows {
         let both = shapes.is_some() && table.is_some();
         let mut lost = |error: Error| {
             let facts = error.facts();
-            let Some(member) = facts.member.clone().filter(|_| both && !options.strict) else { return Err(error) };
+            let Some(member) = facts.member.clone().filter(|_| both && !options.strict && !error.lacks_memory()) else {
+                return Err(error);
+            };
             notes.push(Diagnostic::new("member-lost", format!("it could not be read: {error}")).in_member(&member));
             Ok(())
         };
@@ -121,13 +135,13 @@ impl Rows {
                     if shapes.is_ready() && !table.is_served() {
                         shapes.step(until)?;
                     } else {
-                        fault = table.step(until).err();
+                        fault = damage(table.step(until))?;
                     }
                 }
                 (Some(shapes), _) if needs_shapes => {
                     shapes.step(until)?;
                 }
-                (_, Some(table)) if needs_table => fault = table.step(until).err(),
+                (_, Some(table)) if needs_table => fault = damage(table.step(until))?,
                 _ => return fault.map_or(Ok(()), Err),
             }
         }

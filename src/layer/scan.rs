@@ -24,7 +24,12 @@ pub(super) fn types(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -
     if threads(options) > 1 {
         table.hand_over();
     }
-    while matches!(table.step(table.records().saturating_add(CHUNK)), Ok(true)) {
+    loop {
+        match table.step(table.records().saturating_add(CHUNK)) {
+            Ok(true) => {}
+            Err(error) if error.lacks_memory() => return Err(error),
+            _ => break,
+        }
         table.take().map_err(|cause| Error::new(Kind::Archive, cause.to_string()))?;
     }
     let mut found = Vec::new();

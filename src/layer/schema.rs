@@ -79,7 +79,7 @@ impl Layer {
         let arrays = arrays.into_iter().map(cut).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)
-            .map_err(|cause| Error::new(Kind::Archive, format!("the columns do not form a table: {cause}")))?;
+            .map_err(|cause| broken(&cause))?;
         self.batches = vec![batch];
         Ok(self)
     }
@@ -95,6 +95,11 @@ impl Layer {
             Error::new(Kind::Value, message)
         })
     }
+}
+
+/// The error of columns that do not fit together, which no input should lead to.
+pub(super) fn broken(cause: &ArrowError) -> Error {
+    Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"))
 }
 
 /// The field of the geometry column, named as `GeoArrow` asks.

@@ -163,7 +163,7 @@ pub(super) fn small(
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Option<Vec<u8>>> {
     match member.read_all(most) {
-        Err(error) if !is_needed => {
+        Err(error) if !is_needed && !error.lacks_memory() => {
             notes.push(lost(member, &error.to_string()));
             Ok(None)
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use arrow_array::ArrayRef;
 use arrow_schema::{ArrowError, DataType, Field};
 
-use super::columns::{Column, ColumnType, Misfit};
+use super::columns::{Column, ColumnType, Misfit, Refusal};
 use super::record_marks::RecordMarks;
 use super::sidecars;
 use crate::archive::{Diagnostic, Encoding, Field as Cells, Member, Options, TableHeader, Window};
@@ -140,7 +140,7 @@ impl TableReader {
     pub(super) fn step(&mut self, until: u64) -> Result<bool> {
         if !self.ended && self.records < until {
             match self.rows(until) {
-                Err(Stop::Damage(error)) if !self.is_strict => {
+                Err(Stop::Damage(error)) if !self.is_strict && !error.lacks_memory() => {
                     let (read, declared) = (self.records, self.header.records);
                     let message = if read < declared {
                         format!("only the first {read} of {declared} records could be read: {error}")
@@ -200,9 +200,13 @@ impl TableReader {
             self.last = chunk.last().copied();
             let kept = self.marks.kept(chunk, first, size);
             for column in &mut self.columns {
-                column
-                    .append(&kept.chunk(size, first), &self.encoding)
-                    .map_err(|misfit| Stop::Misfit(unfit(self.member.name(), column, &misfit)))?;
+                column.append(&kept.chunk(size, first), &self.encoding).map_err(|refusal| match refusal {
+                    Refusal::Misfit(misfit) => Stop::Misfit(unfit(self.member.name(), column, &misfit)),
+                    Refusal::NoRoom(lack) => Stop::Damage(lack.of(self.member.name()).with(|facts| {
+                        facts.record = Some(first);
+                        facts.offset = Some(offset);
+                    })),
+                })?;
             }
             self.records = first.saturating_add(whole as u64);
             self.window.consume(whole * size);

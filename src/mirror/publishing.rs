@@ -70,7 +70,13 @@ impl<'a> Publishing<'a> {
             let _ = sender.send(publish(&desk, now, &progress, &seen));
         };
         let thread = std::thread::Builder::new().name("headland-publish".to_owned()).spawn(work);
-        let thread = thread.map_err(|cause| Error::new(Kind::File, format!("cannot start a thread: {cause}")))?;
+        let thread = thread.map_err(|cause| {
+            let message = format!(
+                "the system gave no thread to publish in: {cause}; raise the limit on threads (`ulimit -u`, `pids.max` of a \
+                 container), and sync again: what was pulled is kept"
+            );
+            Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error())
+        })?;
         self.working = Some(Working { cancel, thread: Some(thread), outcome });
         Ok(())
     }

@@ -194,30 +194,38 @@ pub(super) fn wait_telling<'py, T: Send>(
 }
 
 /// Does `work` that computes rather than waits. Python looks for signals in its main thread alone: that one leaves the
-/// work to another thread, and a signal ends its wait and sets the flag that `work` is given.
+/// work to another thread, and a signal ends its wait and sets the flag that `work` is given. Where the system has no
+/// thread to spare, the main thread works itself, and signals are seen after that.
 pub(super) fn compute<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Cancel) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let bridge = bridge(py)?;
     let cancel = Cancel::default();
-    if !is_main_thread(py)? {
-        return bridge.without_gil(py, || work(&cancel)).map_err(|error| errors::raise(py, &error));
-    }
+    let idle = || bridge.idle.lock().unwrap_or_else(PoisonError::into_inner);
+    let jobs = if is_main_thread(py)? {
+        let free = idle().take();
+        free.map_or_else(deputy, Ok).ok()
+    } else {
+        None
+    };
+    let Some(jobs) = jobs else {
+        let outcome = bridge.without_gil(py, || work(&cancel));
+        py.check_signals()?;
+        return outcome.map_err(|error| errors::raise(py, &error));
+    };
     let (sender, mut receiver) = sync_channel(1);
     let seen = cancel.clone();
-    let idle = bridge.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let deputy = idle.map_or_else(deputy, Ok)?;
     let job = Box::new(move || {
         // The send fails when a signal ended the wait: then nobody wants the outcome.
         let _ = sender.send(work(&seen));
     });
-    deputy.send(job).map_err(|_| ended())?;
+    jobs.send(job).map_err(|_| ended())?;
     loop {
         let receiver = &mut receiver;
         match bridge.without_gil(py, move || receiver.recv_timeout(SIGNAL_CHECK)) {
             Ok(outcome) => {
-                *bridge.idle.lock().unwrap_or_else(PoisonError::into_inner) = Some(deputy);
+                *idle() = Some(jobs);
                 return outcome.map_err(|error| errors::raise(py, &error));
             }
             Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| cancel.cancel())?,
@@ -263,7 +271,7 @@ pub(super) fn start<T: Send + 'static>(
     convert: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
     let bridge = bridge(py)?;
-    drive(bridge)?;
+    drive(bridge).map_err(|error| errors::raise(py, &error))?;
     let event_loop = running_loop(py)?;
     let waiter = event_loop.call_method0("create_future")?;
     let (loop_of_task, waiter_of_task) = (event_loop.unbind(), waiter.clone().unbind());
@@ -281,11 +289,18 @@ pub(super) fn start<T: Send + 'static>(
     Ok(waiter)
 }
 
-fn drive(bridge: &'static Bridge) -> PyResult<()> {
+fn drive(bridge: &'static Bridge) -> Result<()> {
     if bridge.driver.get().is_none() {
         std::thread::Builder::new()
             .name("headland-driver".to_owned())
-            .spawn(move || bridge.runtime.block_on(std::future::pending::<()>()))?;
+            .spawn(move || bridge.runtime.block_on(std::future::pending::<()>()))
+            .map_err(|cause| {
+                let message = format!(
+                    "the system gave no thread to wait for replies in: {cause}; raise the limit on threads (`ulimit -u`, \
+                     `pids.max` of a container), or call with `headland.Client`, which needs none"
+                );
+                Error::new(Kind::Transport, message).with(|facts| facts.os_error = cause.raw_os_error())
+            })?;
         let _ = bridge.driver.set(());
     }
     Ok(())

@@ -31,7 +31,8 @@ pub(super) fn keep_for_the_next() {
 
 /// The last field of what holds many bytes: once they are freed, it gives them back to the system.
 ///
-/// The allocator keeps what is freed for whoever asks next, each thread its own, and looks at what it keeps only when
+/// The allocator keeps what is freed for whoever asks next: what small things take with the thread that took it, and what
+/// columns take for all threads, though each looks first where it found some before. It looks at what it keeps only when
 /// it is asked for something. Somebody who reads archives in many threads and then does something else would keep all
 /// of it for good.
 #[derive(Debug)]

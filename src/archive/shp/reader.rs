@@ -6,8 +6,9 @@ use super::{HEADER, Header, Record, parse};
 use crate::archive::byte_order::{i32_be, i32_le};
 use crate::archive::member::Member;
 use crate::archive::note::Diagnostic;
+use crate::archive::room::NoRoom;
 use crate::archive::window::Window;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 const WINDOW: usize = 256 * 1024;
 /// The header of a record.
@@ -22,12 +23,12 @@ const JUMPS: u64 = 4096;
 /// Takes the records of a .shp, in the order of rows.
 pub trait TakeShapes {
     /// Takes one record.
-    fn record(&mut self, header: Header, number: u64, record: &Record<'_>);
+    fn record(&mut self, header: Header, number: u64, record: &Record<'_>) -> std::result::Result<(), NoRoom>;
 
     /// Takes records of 28 bytes that stand one behind the other, and says how many: it stops before the first that is
     /// no plain point, which then comes as a record of its own.
-    fn points(&mut self, _header: Header, _first: u64, _bytes: &[u8]) -> usize {
-        0
+    fn points(&mut self, _header: Header, _first: u64, _bytes: &[u8]) -> std::result::Result<usize, NoRoom> {
+        Ok(0)
     }
 }
 
@@ -136,9 +137,25 @@ impl ShapeReader {
                 let message = format!("records whose length is damaged have null geometries ({count} of them)");
                 notes.push(Diagnostic::new("shp-damaged", message).in_member(self.member.name()).at(first));
             }
-            stepped?;
+            stepped.map_err(|error| self.at_hand(error))?;
         }
         Ok(!self.ended)
+    }
+
+    /// The same error; one of a lack of memory is about the record that was read.
+    fn at_hand(&self, error: Error) -> Error {
+        if !error.lacks_memory() {
+            return error;
+        }
+        let offset = match &self.way {
+            Way::Follow(index) | Way::Jump(index, _) => index.offset(self.next),
+            Way::Walk => Some(self.window.position()),
+        };
+        error.with(|facts| {
+            facts.member = Some(self.member.name().to_owned());
+            facts.record = Some(self.next);
+            facts.offset = offset;
+        })
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -160,7 +177,7 @@ impl ShapeReader {
                 return self.finish();
             };
             if offset == 0 {
-                into.record(self.header, record, &Record::Null);
+                into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
                 self.next += 1;
                 continue;
             }
@@ -180,7 +197,9 @@ impl ShapeReader {
                     self.run += 1;
                 }
                 let count = usize::try_from(self.run.min(most).saturating_sub(record)).unwrap_or(0);
-                let taken = into.points(self.header, record, bytes.get(..count * POINT).unwrap_or_default());
+                let taken = into
+                    .points(self.header, record, bytes.get(..count * POINT).unwrap_or_default())
+                    .map_err(NoRoom::error)?;
                 if taken > 0 {
                     self.seams.add(record, offset, offset.saturating_add((taken * POINT) as u64));
                     self.next = record.saturating_add(taken as u64);
@@ -192,7 +211,7 @@ impl ShapeReader {
             let length = match (content_length(&self.member, self.window.fill(RECORD_HEADER)?, record, offset), next) {
                 // The index knows where the one after it is.
                 (Err(_), Some(next)) if !self.is_strict => {
-                    into.record(self.header, record, &Record::Null);
+                    into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
                     self.seams.add(record, offset, next);
                     let (count, first) = self.lengthless.unwrap_or((0, record));
                     self.lengthless = Some((count + 1, first));
@@ -213,7 +232,7 @@ impl ShapeReader {
             }
             let bytes = self.window.fill(reach.saturating_add(RECORD_HEADER))?;
             let contents = bytes.get(RECORD_HEADER..).unwrap_or_default();
-            into.record(self.header, record, &parse(contents, length, reach));
+            into.record(self.header, record, &parse(contents, length, reach)).map_err(NoRoom::error)?;
             self.seams.add(record, offset, end);
             self.next += 1;
             is_first = false;
@@ -231,7 +250,7 @@ impl ShapeReader {
                 break;
             };
             if offset == 0 {
-                into.record(self.header, record, &Record::Null);
+                into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
             } else {
                 let rest = usize::try_from(offset).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
                 let length = content_length(&self.member, rest, record, offset)?;
@@ -242,7 +261,7 @@ impl ShapeReader {
                     })
                 })?;
                 let contents = rest.get(RECORD_HEADER..).unwrap_or_default();
-                into.record(self.header, record, &parse(contents, length, length));
+                into.record(self.header, record, &parse(contents, length, length)).map_err(NoRoom::error)?;
             }
             self.next += 1;
         }
@@ -269,7 +288,9 @@ impl ShapeReader {
             if self.kind == PLAIN_POINTS {
                 let most = usize::try_from((bound / POINT as u64).min(until - record)).unwrap_or(usize::MAX);
                 let count = (bytes.len() / POINT).min(most);
-                let taken = into.points(header, record, bytes.get(..count * POINT).unwrap_or_default());
+                let taken = into
+                    .points(header, record, bytes.get(..count * POINT).unwrap_or_default())
+                    .map_err(NoRoom::error)?;
                 if taken > 0 {
                     for (record, bytes) in (record..).zip(bytes.chunks_exact(POINT).take(taken)) {
                         self.numbers.add(record, i32_be(bytes, 0));
@@ -288,7 +309,7 @@ impl ShapeReader {
             let bytes = self.window.fill(size)?;
             self.numbers.add(record, i32_be(bytes, 0));
             let contents = bytes.get(RECORD_HEADER..).unwrap_or_default();
-            into.record(header, record, &parse(contents, length, length));
+            into.record(header, record, &parse(contents, length, length)).map_err(NoRoom::error)?;
             self.window.consume(size);
             self.next += 1;
             is_first = false;

@@ -3,8 +3,12 @@
 use super::places::{Places, held, named};
 use crate::archive::member::Member;
 use crate::archive::note::Diagnostic;
+use crate::archive::room::ask_for;
 use crate::archive::shx::{Index, Order, Remains};
 use crate::error::{Error, Result};
+
+/// The bytes that the places of a damaged index take for each record while they are told apart.
+const ON_THE_WAY: usize = 24;
 
 /// How records are found.
 pub(super) enum Way {
@@ -25,11 +29,13 @@ impl Way {
         notes: &mut Vec<Diagnostic>,
     ) -> Result<Self> {
         let way = match shx.map(|shx| (shx, Index::read(shx, shp.size()))) {
-            Some((shx, Err(error))) if !is_strict => Self::without_trust(shp, shx, &error, notes),
+            Some((shx, Err(error))) if !is_strict && !error.lacks_memory() => {
+                Self::without_trust(shp, shx, &error, notes)?
+            }
             Some((_, index)) => match index? {
                 Some(index) if index.is_in_order() => Self::Follow(index),
                 Some(index) if is_strict => Self::Jump(index, shp.read_all(shp.size())?),
-                Some(index) => Self::through_damage(shp, index, notes),
+                Some(index) => Self::through_damage(shp, index, notes)?,
                 None => Self::Walk,
             },
             None => Self::Walk,
@@ -57,28 +63,30 @@ impl Way {
     }
 
     /// A sound index of another order than the file, which may be damaged: what of it is there is used.
-    fn through_damage(shp: &Member, index: Index, notes: &mut Vec<Diagnostic>) -> Self {
-        let bytes = before_fault(shp, notes);
+    fn through_damage(shp: &Member, index: Index, notes: &mut Vec<Diagnostic>) -> Result<Self> {
+        let bytes = before_fault(shp, notes)?;
         let Places { index, lost, first } = held(index, &bytes);
         if let Some(first) = first {
             let message = format!("records that are cut, damaged or missing have null geometries ({lost} of them)");
             notes.push(Diagnostic::new("shp-damaged", message).in_member(shp.name()).at(first));
         }
-        Self::Jump(index, bytes)
+        Ok(Self::Jump(index, bytes))
     }
 
     /// The way where the index is damaged, or names places that the .shp does not have.
-    fn without_trust(shp: &Member, shx: &Member, error: &Error, notes: &mut Vec<Diagnostic>) -> Self {
-        let remains = Remains::read(shx, shp.size());
+    fn without_trust(shp: &Member, shx: &Member, error: &Error, notes: &mut Vec<Diagnostic>) -> Result<Self> {
+        let remains = Remains::read(shx, shp.size())?;
         let order = remains.order(shp.size());
         let note = |message: String| Diagnostic::new("shx-damaged", message).in_member(shx.name());
         if order == Order::OfRows {
             notes.push(note(format!("the index was ignored: {error}")));
-            return Self::Walk;
+            return Ok(Self::Walk);
         }
         if order == Order::Other {
             let mut met = Vec::new();
-            let bytes = before_fault(shp, &mut met);
+            let bytes = before_fault(shp, &mut met)?;
+            // Places are sorted and compared on the way.
+            ask_for(remains.words.len().saturating_mul(ON_THE_WAY)).map_err(|lack| lack.of(shx.name()))?;
             if let Some(Places { index, lost, first }) = named(remains, &bytes) {
                 notes.push(match first {
                     Some(first) => note(format!(
@@ -88,23 +96,26 @@ impl Way {
                     None => note(format!("the index was used, since each of its records was found: {error}")),
                 });
                 notes.extend(met);
-                return Self::Jump(index, bytes);
+                return Ok(Self::Jump(index, bytes));
             }
         }
         notes.push(note(format!(
             "the index was ignored, and too little is left of it to say in which order the records stand: geometries may \
              belong to other rows: {error}"
         )));
-        Self::Walk
+        Ok(Self::Walk)
     }
 }
 
 /// The bytes of a .shp, as far as they can be read, with the fault that ends them told.
-fn before_fault(shp: &Member, notes: &mut Vec<Diagnostic>) -> Vec<u8> {
+fn before_fault(shp: &Member, notes: &mut Vec<Diagnostic>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Err(error) = shp.read_into(&mut bytes, shp.size()) {
+        if error.lacks_memory() {
+            return Err(error);
+        }
         let message = format!("reading stopped here: {error}");
         notes.push(Diagnostic::new("shp-damaged", message).in_member(shp.name()));
     }
-    bytes
+    Ok(bytes)
 }

@@ -18,10 +18,14 @@ use quick_xml::events::{BytesStart, Event as Token};
 use self::rules::Checked;
 use self::text::XmlText;
 use crate::archive::member::Member;
+use crate::archive::room::{ask_for, make_room};
 use crate::error::{Error, Result};
 
 /// Deeper than any document of field data; beyond it, whoever walks a tree by recursion is in danger.
 const DEEPEST: usize = 256;
+
+/// The bytes that a name takes where it is kept and found.
+const NAME: usize = 160;
 
 /// What an element holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +72,10 @@ impl Document {
         if let Some(at) = control.or_else(|| rules::NO_CHARACTERS.iter().find_map(|none| text.text.find(none))) {
             return Err(fault(member, text, at, "there is a control character, which XML does not have"));
         }
+        // All texts stand in one, which moves as it grows.
+        ask_for(text.text.len().saturating_mul(3)).map_err(|lack| lack.of(member.name()))?;
         let mut parser = Parser::new(most);
+        let mut asked_names = 1;
         let mut reader = Reader::from_str(&text.text);
         reader.config_mut().check_comments = true;
         loop {
@@ -87,6 +94,13 @@ impl Document {
                 _ => None,
             };
             let at = before.saturating_add(inside.unwrap_or(0));
+            // An attribute has four bytes at least; a text may end, and an element begin and end.
+            let steps = after.saturating_sub(before) / 4 + 3;
+            make_room(&mut parser.document.events, steps).map_err(|lack| lack.of(member.name()))?;
+            if parser.document.names.len() > asked_names {
+                asked_names = asked_names.saturating_mul(2);
+                ask_for(asked_names.saturating_mul(NAME)).map_err(|lack| lack.of(member.name()))?;
+            }
             match checked.and_then(|()| parser.take(token)) {
                 Ok(true) => {}
                 Ok(false) => return Ok(parser.document),

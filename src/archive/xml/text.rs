@@ -3,6 +3,7 @@
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::archive::member::Member;
+use crate::archive::room::ask_for;
 use crate::error::Result;
 
 /// A declaration that names an encoding stands within the first bytes.
@@ -37,6 +38,10 @@ impl XmlText {
             [0, b'<', ..] => (UTF_16BE, 0),
             _ => (declared(member, &bytes)?, 0),
         };
+        if encoding != UTF_8 || mark > 0 {
+            // The text is written anew, and moves as it grows.
+            ask_for(bytes.len().saturating_mul(4)).map_err(|lack| lack.of(member.name()))?;
+        }
         if encoding == UTF_8 {
             let text = String::from_utf8(bytes).map_err(|error| {
                 let at = error.utf8_error().valid_up_to();

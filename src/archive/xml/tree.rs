@@ -11,12 +11,7 @@ pub fn tree(source: &Source, member: Option<&str>, limits: &Limits) -> Result<Do
     let mut notes = Vec::new();
     let members = source.documents(limits, &mut notes)?;
     let chosen = choose(&members, member, source)?;
-    if chosen.size() > limits.bytes {
-        let (size, most) = (chosen.size(), limits.bytes);
-        let message =
-            format!("its {size} bytes are more than the limit of {most}; if you trust it, raise Limits(bytes=...)");
-        return Err(chosen.fault(message));
-    }
+    limits.hold(chosen.size()).map_err(|reason| chosen.fault(reason))?;
     Document::read(&chosen, limits.bytes)
 }
 

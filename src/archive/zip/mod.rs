@@ -253,12 +253,7 @@ fn hold_to(entry: &Entry, limits: &Limits) -> std::result::Result<(), String> {
             entry.method
         ));
     }
-    if entry.size > limits.bytes {
-        return Err(format!(
-            "its {} bytes are more than the limit of {}; if you trust it, raise Limits(bytes=...)",
-            entry.size, limits.bytes
-        ));
-    }
+    limits.hold(entry.size)?;
     if entry.method == 0 && entry.size != entry.packed {
         return Err(format!("it is stored, yet its sizes differ ({} and {})", entry.packed, entry.size));
     }

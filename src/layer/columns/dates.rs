@@ -7,9 +7,10 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
 use super::cells::{date, days, slashed_order};
-use super::kernel::{Cells, Kernel, Marks, Misfit, taken};
+use super::kernel::{Cells, Kernel, Marks, Refusal, taken};
 use super::number::Cell;
 use super::words::{are_digits, digits, eight, suspects, word};
+use crate::archive::{make_room, with_room};
 use crate::layer::findings::Finding;
 
 /// The dates of a column.
@@ -21,12 +22,12 @@ pub(super) struct Dates {
 
 impl Dates {
     pub(super) fn new(rows: usize) -> Self {
-        Self { values: Vec::with_capacity(rows), is_text: false }
+        Self { values: with_room(rows), is_text: false }
     }
 
     /// Dates of a field that is declared as something else.
     pub(super) fn of_text(rows: usize) -> Self {
-        Self { values: Vec::with_capacity(rows), is_text: true }
+        Self { values: with_room(rows), is_text: true }
     }
 }
 
@@ -76,7 +77,8 @@ fn irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: bool, mark
 }
 
 impl Kernel for Dates {
-    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit> {
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
+        make_room(&mut self.values, cells.rows().saturating_sub(from))?;
         let (is_text, base) = (self.is_text, self.values.len().wrapping_sub(from));
         // Rows follow one another in time, so most dates are that of the row before.
         let mut before = None;

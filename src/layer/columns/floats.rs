@@ -7,8 +7,9 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
 use super::fixed_point::Layout;
-use super::kernel::{Cells, Kernel, Marks, Misfit, grown, taken};
+use super::kernel::{Cells, Kernel, Marks, Refusal, grown, taken};
 use super::number::{Cell, float};
+use crate::archive::{NoRoom, make_room, with_room};
 use crate::layer::findings::Finding;
 
 /// The floats of a column.
@@ -19,7 +20,7 @@ pub(super) struct Floats {
 
 impl Floats {
     pub(super) fn new(width: usize, decimals: u8, rows: usize) -> Self {
-        Self { values: Vec::with_capacity(rows), layout: Layout::of(width, usize::from(decimals)) }
+        Self { values: with_room(rows), layout: Layout::of(width, usize::from(decimals)) }
     }
 
     /// A column that began with other numbers.
@@ -33,9 +34,9 @@ impl Floats {
         cells: &Cells<'_>,
         from: usize,
         marks: &mut Marks,
-    ) {
+    ) -> Result<(), NoRoom> {
         let (layout, start) = (*layout, self.values.len());
-        let values = grown(&mut self.values, cells.rows().saturating_sub(from));
+        let values = grown(&mut self.values, cells.rows().saturating_sub(from))?;
         let blocks = cells.blocks(from, layout.before, layout.length);
         for (row, (value, block)) in (from..).zip(values.iter_mut().zip(blocks)) {
             let parts = block.and_then(|block| layout.parts::<WHOLE, FRACTION>(block));
@@ -45,6 +46,7 @@ impl Floats {
                 None => irregular(cells, row, start + row - from, marks),
             };
         }
+        Ok(())
     }
 }
 
@@ -67,8 +69,9 @@ fn irregular(cells: &Cells<'_>, row: usize, position: usize, marks: &mut Marks) 
 }
 
 impl Kernel for Floats {
-    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit> {
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
         let Some(layout) = self.layout else {
+            make_room(&mut self.values, cells.rows().saturating_sub(from))?;
             let base = self.values.len().wrapping_sub(from);
             self.values.extend((from..cells.rows()).map(|row| irregular(cells, row, base.wrapping_add(row), marks)));
             return Ok(());
@@ -88,8 +91,7 @@ impl Kernel for Floats {
             (_, 2) => Self::regular::<3, 2>,
             (_, _) => Self::regular::<3, 3>,
         };
-        regular(self, &layout, cells, from, marks);
-        Ok(())
+        Ok(regular(self, &layout, cells, from, marks)?)
     }
 
     fn data_type(&self) -> DataType {

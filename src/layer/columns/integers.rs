@@ -9,8 +9,9 @@ use arrow_schema::{ArrowError, DataType};
 
 use super::fixed_point::Layout;
 use super::floats::Floats;
-use super::kernel::{Cells, Kernel, Marks, Misfit, grown, taken};
+use super::kernel::{Cells, Kernel, Marks, Misfit, Refusal, grown, taken};
 use super::number::{Cell, IntegerCell, integer};
+use crate::archive::{NoRoom, make_exact_room, make_room, with_room};
 use crate::layer::findings::Finding;
 
 /// A type of whole numbers.
@@ -53,7 +54,7 @@ impl<T: Whole> Integers<T> {
     pub(super) fn new(width: usize, decimals: u8, rows: usize) -> Self {
         // Decimals are for the general parser: as long as they are zeros, it takes them.
         let layout = Layout::of(width, 0).filter(|_| decimals == 0);
-        Self { values: Vec::with_capacity(rows), width, layout }
+        Self { values: with_room(rows), width, layout }
     }
 
     fn regular<const WHOLE: usize>(
@@ -62,9 +63,9 @@ impl<T: Whole> Integers<T> {
         cells: &Cells<'_>,
         from: usize,
         marks: &mut Marks,
-    ) -> Result<(), Misfit> {
+    ) -> Result<(), Refusal> {
         let (layout, start) = (*layout, self.values.len());
-        let values = grown(&mut self.values, cells.rows().saturating_sub(from));
+        let values = grown(&mut self.values, cells.rows().saturating_sub(from))?;
         let blocks = cells.blocks(from, layout.before, layout.length);
         let mut stopped = None;
         for (row, (value, block)) in (from..).zip(values.iter_mut().zip(blocks)) {
@@ -85,7 +86,7 @@ impl<T: Whole> Integers<T> {
         }
         stopped.map_or(Ok(()), |misfit| {
             self.values.truncate(start + misfit.row - from);
-            Err(misfit)
+            Err(misfit.into())
         })
     }
 }
@@ -115,9 +116,10 @@ fn irregular<T: Whole>(cells: &Cells<'_>, row: usize, position: usize, marks: &m
 }
 
 impl<T: Whole> Kernel for Integers<T> {
-    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit> {
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
         match self.layout {
             None => {
+                make_room(&mut self.values, cells.rows().saturating_sub(from))?;
                 for row in from..cells.rows() {
                     let value = irregular::<T>(cells, row, self.values.len(), marks)?;
                     self.values.push(value);
@@ -142,9 +144,10 @@ impl<T: Whole> Kernel for Integers<T> {
         Ok(Arc::new(PrimitiveArray::<T>::try_new(taken(&mut self.values, room).into(), nulls)?))
     }
 
-    fn widened(&mut self) -> Option<Box<dyn Kernel>> {
-        let mut values = Vec::with_capacity(self.values.capacity());
+    fn widened(&mut self) -> Result<Option<Box<dyn Kernel>>, NoRoom> {
+        let mut values = with_room(self.values.capacity());
+        make_exact_room(&mut values, self.values.len())?;
         values.extend(self.values.iter().map(|value| T::float(*value)));
-        Some(Box::new(Floats::after(values, self.width)))
+        Ok(Some(Box::new(Floats::after(values, self.width))))
     }
 }

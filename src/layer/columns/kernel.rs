@@ -4,7 +4,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::{NullBuffer, NullBufferBuilder};
 use arrow_schema::{ArrowError, DataType};
 
-use crate::archive::{Encoding, Field};
+use crate::archive::{Encoding, Field, NoRoom, make_room, with_room};
 use crate::layer::findings::{Finding, Findings};
 
 /// Some whole records of a .dbf, none of them deleted.
@@ -98,6 +98,27 @@ impl Misfit {
     }
 }
 
+/// Why a column takes no more cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::layer) enum Refusal {
+    /// Its type cannot hold one.
+    Misfit(Misfit),
+    /// The system has no memory left for more.
+    NoRoom(NoRoom),
+}
+
+impl From<Misfit> for Refusal {
+    fn from(misfit: Misfit) -> Self {
+        Self::Misfit(misfit)
+    }
+}
+
+impl From<NoRoom> for Refusal {
+    fn from(lack: NoRoom) -> Self {
+        Self::NoRoom(lack)
+    }
+}
+
 /// What a column keeps beside its values: which are null, and what was found.
 pub(super) struct Marks {
     nulls: NullBufferBuilder,
@@ -131,8 +152,9 @@ impl Marks {
 pub(super) trait Kernel: Send {
     /// Adds the cells from row `from` on: one loop for the whole chunk, which asks no cell what the type answers.
     ///
-    /// At a cell that the type cannot hold it stops, and holds what stands before it.
-    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit>;
+    /// At a cell that the type cannot hold it stops, and holds what stands before it. Room is made for all of them at
+    /// once, or refused.
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal>;
 
     /// The Arrow type.
     fn data_type(&self) -> DataType;
@@ -144,19 +166,20 @@ pub(super) trait Kernel: Send {
     fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError>;
 
     /// The same values in a type that holds more, for a column whose type follows its cells.
-    fn widened(&mut self) -> Option<Box<dyn Kernel>> {
-        None
+    fn widened(&mut self) -> Result<Option<Box<dyn Kernel>>, NoRoom> {
+        Ok(None)
     }
 }
 
 /// Makes room for `count` values at the end of a column, to be filled in.
-pub(super) fn grown<T: Copy + Default>(values: &mut Vec<T>, count: usize) -> &mut [T] {
+pub(super) fn grown<T: Copy + Default>(values: &mut Vec<T>, count: usize) -> Result<&mut [T], NoRoom> {
     let start = values.len();
+    make_room(values, count)?;
     values.resize(start + count, T::default());
-    values.get_mut(start..).unwrap_or_default()
+    Ok(values.get_mut(start..).unwrap_or_default())
 }
 
 /// The vector; one with room for `room` values takes its place.
 pub(super) fn taken<T>(values: &mut Vec<T>, room: usize) -> Vec<T> {
-    std::mem::replace(values, Vec::with_capacity(room))
+    std::mem::replace(values, with_room(room))
 }

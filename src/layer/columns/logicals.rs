@@ -3,29 +3,43 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray};
-use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType};
 
 use super::cells::{chosen_logical, logical};
-use super::kernel::{Cells, Kernel, Marks, Misfit};
+use super::kernel::{Cells, Kernel, Marks, Misfit, Refusal, taken};
 use super::number::Cell;
+use crate::archive::{make_room, with_room};
 use crate::layer::findings::Finding;
 
 /// The logicals of a column.
 pub(super) struct Logicals {
-    values: BooleanBufferBuilder,
+    /// Eight values a byte, the first in its lowest bit.
+    bits: Vec<u8>,
+    count: usize,
     /// Whether a caller wants them of a field that is declared as something else.
     is_chosen: bool,
 }
 
 impl Logicals {
     pub(super) fn new(rows: usize) -> Self {
-        Self { values: BooleanBufferBuilder::new(rows), is_chosen: false }
+        Self { bits: with_room(rows.div_ceil(8)), count: 0, is_chosen: false }
     }
 
     /// Truth values of a field that is declared as something else.
     pub(super) fn chosen(rows: usize) -> Self {
-        Self { values: BooleanBufferBuilder::new(rows), is_chosen: true }
+        Self { bits: with_room(rows.div_ceil(8)), count: 0, is_chosen: true }
+    }
+
+    #[inline]
+    fn push(&mut self, value: bool) {
+        let place = self.count % 8;
+        let bit = u8::from(value) << place;
+        match self.bits.last_mut() {
+            Some(last) if place > 0 => *last |= bit,
+            _ => self.bits.push(bit),
+        }
+        self.count += 1;
     }
 }
 
@@ -68,7 +82,8 @@ const LETTERS: [u8; 256] = {
 };
 
 impl Kernel for Logicals {
-    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit> {
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
+        make_room(&mut self.bits, cells.rows().saturating_sub(from).div_ceil(8))?;
         for row in from..cells.rows() {
             let cell = cells.cell(row);
             let letter = match cell {
@@ -80,11 +95,11 @@ impl Kernel for Logicals {
             } else {
                 let found = irregular(cells, row, self.is_chosen, marks)?;
                 if found.is_none() {
-                    marks.null(self.values.len());
+                    marks.null(self.count);
                 }
                 found == Some(true)
             };
-            self.values.append(value);
+            self.push(value);
         }
         Ok(())
     }
@@ -94,11 +109,11 @@ impl Kernel for Logicals {
     }
 
     fn len(&self) -> usize {
-        self.values.len()
+        self.count
     }
 
     fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
-        let mut values = std::mem::replace(&mut self.values, BooleanBufferBuilder::new(room));
-        Ok(Arc::new(BooleanArray::new(values.finish(), nulls)))
+        let bits = Buffer::from_vec(taken(&mut self.bits, room.div_ceil(8)));
+        Ok(Arc::new(BooleanArray::new(BooleanBuffer::new(bits, 0, std::mem::take(&mut self.count)), nulls)))
     }
 }

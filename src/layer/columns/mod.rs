@@ -22,7 +22,7 @@ use self::dates::Dates;
 use self::floats::Floats;
 use self::integers::Integers;
 use self::kernel::{Cells, Kernel, Marks};
-pub(super) use self::kernel::{Chunk, Misfit};
+pub(super) use self::kernel::{Chunk, Misfit, Refusal};
 use self::logicals::Logicals;
 use self::texts::{Raw, Texts};
 use crate::archive::{Encoding, Field};
@@ -135,17 +135,16 @@ impl Column {
 
     /// Decodes this column of a chunk. Only a fixed column can meet a cell that does not fit: it then holds what
     /// stands before it.
-    pub(super) fn append(&mut self, chunk: &Chunk<'_>, encoding: &Encoding) -> Result<(), Misfit> {
+    pub(super) fn append(&mut self, chunk: &Chunk<'_>, encoding: &Encoding) -> Result<(), Refusal> {
         let cells = Cells::of(chunk, &self.field, encoding);
-        let Err(misfit) = self.kernel.append(&cells, 0, &mut self.marks) else { return Ok(()) };
-        match self.kernel.widened().filter(|_| !self.is_fixed) {
-            None => Err(misfit),
-            Some(wider) => {
-                self.marks.note(Finding::IntegerWithDecimals, misfit.record);
-                self.kernel = wider;
-                self.kernel.append(&cells, misfit.row, &mut self.marks)
-            }
-        }
+        let misfit = match self.kernel.append(&cells, 0, &mut self.marks) {
+            Err(Refusal::Misfit(misfit)) if !self.is_fixed => misfit,
+            done => return done,
+        };
+        let Some(wider) = self.kernel.widened()? else { return Err(misfit.into()) };
+        self.marks.note(Finding::IntegerWithDecimals, misfit.record);
+        self.kernel = wider;
+        self.kernel.append(&cells, misfit.row, &mut self.marks)
     }
 
     /// The Arrow type that its cells turned out to have.

@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 
 use super::kernel::up_to_nul;
 use super::number::{Cell, IntegerCell, float, integer};
-use super::{Chunk, Column, ColumnType, Misfit};
+use super::{Chunk, Column, ColumnType, Misfit, Refusal};
 use crate::archive::{Encoding, Field};
 
 /// Records of one field, whatever stands in the cells.
@@ -26,7 +26,10 @@ fn field(kind: u8, width: usize, decimals: u8) -> Field {
 
 fn append(column: &mut Column, cells: &[&str], width: usize, first: u64) -> Result<(), Misfit> {
     let chunk = Chunk { bytes: &records(cells, width), record_size: width + 1, numbers: None, first };
-    column.append(&chunk, &Encoding::named("UTF-8").unwrap())
+    column.append(&chunk, &Encoding::named("UTF-8").unwrap()).map_err(|refusal| match refusal {
+        Refusal::Misfit(misfit) => misfit,
+        Refusal::NoRoom(lack) => panic!("{lack:?}"),
+    })
 }
 
 fn fixed(kind: u8, width: usize, decimals: u8, forced: Option<&str>) -> Column {

@@ -7,8 +7,9 @@ use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
 
 use super::cells::text;
-use super::kernel::{Cells, Kernel, Marks, Misfit, grown};
+use super::kernel::{Cells, Kernel, Marks, Refusal, grown};
 use super::words::{BLANKS, not_plain, word};
+use crate::archive::{NoRoom, make_room, with_room};
 
 /// Bytes of any length, one after the other. Offsets have 64 bits: text of any size fits, and pandas takes them as they are.
 struct Heap {
@@ -20,7 +21,7 @@ struct Heap {
 
 impl Heap {
     fn new(expected: usize) -> Self {
-        let mut ends = Vec::with_capacity(expected.saturating_add(1));
+        let mut ends = with_room(expected.saturating_add(1));
         ends.push(0);
         Self { ends, data: Vec::new(), expected }
     }
@@ -31,10 +32,10 @@ impl Heap {
 
     /// Room for `count` cells of `width`: once some are known, for all that are still expected, as long as those are
     /// on average. So the buffer is never doubled over.
-    fn make_room(&mut self, count: usize, width: usize) {
+    fn make_room(&mut self, count: usize, width: usize) -> Result<(), NoRoom> {
         let needed = count.saturating_mul(width);
         if self.data.capacity() - self.data.len() >= needed {
-            return;
+            return Ok(());
         }
         let known = self.len();
         let left = self.expected.saturating_sub(known) as u128;
@@ -42,7 +43,8 @@ impl Heap {
             0 => 0,
             known => usize::try_from(self.data.len() as u128 * left / known as u128).unwrap_or(0),
         };
-        self.data.reserve_exact(needed.saturating_add(rest));
+        let for_all = self.data.try_reserve_exact(needed.saturating_add(rest));
+        for_all.or_else(|_| make_room(&mut self.data, needed))
     }
 
     #[inline]
@@ -76,6 +78,9 @@ impl Texts {
 
 /// Bytes that are copied at once.
 const BLOCK: usize = 32;
+
+/// So many times the bytes of its cell a text may have that is recoded.
+const RECODED: usize = 3;
 
 /// How long the text in a cell is without the blanks after it.
 #[inline]
@@ -120,13 +125,14 @@ fn append(data: &mut Vec<u8>, cell: &[u8], length: usize) {
 }
 
 impl Kernel for Texts {
-    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Misfit> {
+    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
         let count = cells.rows().saturating_sub(from);
         // Blocks are a little longer than the texts in them.
-        self.heap.make_room(count, cells.width.max(BLOCK));
+        let width = cells.width.max(BLOCK);
+        self.heap.make_room(count + RECODED, width)?;
         let Heap { ends, data, .. } = &mut self.heap;
         let first = ends.len() - 1;
-        let ends = grown(ends, count);
+        let ends = grown(ends, count)?;
         // The cell before, and how much of it was taken as it stands.
         let mut before: (&[u8], usize) = (&[], 0);
         for (row, (end, cell)) in (from..).zip(ends.iter_mut().zip(cells.blocks(from, 0, cells.width))) {
@@ -140,6 +146,7 @@ impl Kernel for Texts {
                     before = (cell, length);
                 } else {
                     let cell = if self.aligned { cell.trim_ascii_start() } else { cell };
+                    make_room(data, (count + from - row + RECODED) * width)?;
                     let record = cells.number(row);
                     if !text(cell, cells.encoding, data, |finding| marks.note(finding, record)) {
                         marks.null(first + row - from);
@@ -177,8 +184,9 @@ impl Raw {
 }
 
 impl Kernel for Raw {
-    fn append(&mut self, cells: &Cells<'_>, from: usize, _: &mut Marks) -> Result<(), Misfit> {
-        self.heap.make_room(cells.rows(), cells.width);
+    fn append(&mut self, cells: &Cells<'_>, from: usize, _: &mut Marks) -> Result<(), Refusal> {
+        self.heap.make_room(cells.rows(), cells.width)?;
+        make_room(&mut self.heap.ends, cells.rows())?;
         for row in from..cells.rows() {
             self.heap.data.extend_from_slice(cells.cell(row));
             self.heap.end();

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, LargeStringArray, TimestampMicrosecondArray};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeStringArray, TimestampMicrosecondArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
-use arrow_schema::ArrowError;
 use chrono::{DateTime, SecondsFormat};
 
-use crate::archive::Encoding;
+use crate::archive::{Encoding, NoRoom, ask_for, make_room};
+use crate::error::Result;
 use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
 use crate::layer::findings::{Finding, Findings};
+use crate::layer::schema::broken;
 use crate::wire::time;
 
 /// The zone of times in Arrow.
@@ -17,6 +18,9 @@ pub(in crate::layer) const UTC: &str = "UTC";
 
 /// Whole numbers of no more digits than this are exact as floats.
 const EXACT: usize = 15;
+
+/// The bytes that a time takes at most while it is written as text.
+const WRITTEN: usize = 96;
 
 /// One column while it is read.
 pub(super) struct Column {
@@ -69,32 +73,34 @@ impl Column {
     }
 
     /// Adds the same null `count` times.
-    pub(super) fn push_null(&mut self, count: usize) {
+    pub(super) fn push_null(&mut self, count: usize) -> std::result::Result<(), NoRoom> {
         match &mut self.values {
-            Values::Whole(values) => values.resize(values.len().saturating_add(count), 0),
+            Values::Whole(values) => repeat(values, 0, count)?,
             Values::Times { micros, zoned, .. } => {
-                micros.resize(micros.len().saturating_add(count), 0);
+                repeat(micros, 0, count)?;
                 zoned.append_n(count, false);
             }
-            Values::Float(values) => values.resize(values.len().saturating_add(count), 0.0),
+            Values::Float(values) => repeat(values, 0.0, count)?,
             Values::Words { ends, .. } => {
                 let end = ends.last().copied().unwrap_or(0);
-                ends.resize(ends.len().saturating_add(count), end);
+                repeat(ends, end, count)?;
             }
         }
         self.nulls.append_n_nulls(count);
+        Ok(())
     }
 
     /// Adds an integer.
-    pub(super) fn push_whole(&mut self, value: i64) {
+    pub(super) fn push_whole(&mut self, value: i64) -> std::result::Result<(), NoRoom> {
         if let Values::Whole(values) = &mut self.values {
-            values.push(value);
+            repeat(values, value, 1)?;
             self.nulls.append_non_null();
         }
+        Ok(())
     }
 
     /// Adds what a cell of record `record` holds, `count` times.
-    pub(super) fn push(&mut self, cell: &[u8], count: usize, record: u64) {
+    pub(super) fn push(&mut self, cell: &[u8], count: usize, record: u64) -> std::result::Result<(), NoRoom> {
         let text = cell.trim_ascii();
         if text.is_empty() {
             return self.push_null(count);
@@ -102,34 +108,34 @@ impl Column {
         match &mut self.values {
             Values::Whole(values) => match integer(text) {
                 IntegerCell::Cell(Cell::Value(value)) => {
-                    values.resize(values.len().saturating_add(count), value);
+                    repeat(values, value, count)?;
                     self.nulls.append_n_non_nulls(count);
                 }
-                IntegerCell::Cell(Cell::Null | Cell::Odd) => self.push_odd(count, record),
+                IntegerCell::Cell(Cell::Null | Cell::Odd) => return self.push_odd(count, record),
                 IntegerCell::Fraction(_) => {
                     self.become_floats();
-                    self.push(text, count, record);
+                    return self.push(text, count, record);
                 }
             },
             Values::Float(values) => match float(text) {
                 Cell::Value(value) => {
-                    values.resize(values.len().saturating_add(count), value);
+                    repeat(values, value, count)?;
                     self.nulls.append_n_non_nulls(count);
                 }
-                Cell::Null | Cell::Odd => self.push_odd(count, record),
+                Cell::Null | Cell::Odd => return self.push_odd(count, record),
             },
             Values::Times { micros, zoned, is_utc } => match time::read(&String::from_utf8_lossy(text)) {
                 time::Read::Time(found) => {
                     let is_zoned = *is_utc || states_zone(text);
-                    micros.resize(micros.len().saturating_add(count), found.timestamp_micros());
+                    repeat(micros, found.timestamp_micros(), count)?;
                     zoned.append_n(count, is_zoned);
                     self.nulls.append_n_non_nulls(count);
                     add(if is_zoned { &mut self.zoned } else { &mut self.zoneless }, record);
                 }
-                time::Read::Nothing => self.push_null(count),
+                time::Read::Nothing => return self.push_null(count),
                 time::Read::Wrong => {
                     add(&mut self.bad_times, record);
-                    self.push_null(count);
+                    return self.push_null(count);
                 }
             },
             Values::Words { ends, data, encoding } => {
@@ -137,6 +143,8 @@ impl Column {
                 if doubtful {
                     self.findings.add(Finding::TextRecoded, record);
                 }
+                make_room(data, decoded.len().saturating_mul(count))?;
+                make_room(ends, count)?;
                 for _ in 0..count {
                     data.extend_from_slice(decoded.as_bytes());
                     ends.push(i64::try_from(data.len()).unwrap_or(i64::MAX));
@@ -144,50 +152,66 @@ impl Column {
                 self.nulls.append_n_non_nulls(count);
             }
         }
+        Ok(())
     }
 
     /// Adds the null of a cell that holds something and no number. Stars, which fill cells of a .dbf that are too small for
     /// their numbers, are none here: these cells have no width.
-    fn push_odd(&mut self, count: usize, record: u64) {
+    fn push_odd(&mut self, count: usize, record: u64) -> std::result::Result<(), NoRoom> {
         self.findings.add(Finding::BadNumber, record);
-        self.push_null(count);
+        self.push_null(count)
     }
 
     fn become_floats(&mut self) {
-        if let Values::Whole(values) = &self.values {
+        if let Values::Whole(values) = &mut self.values {
+            // They take the place of the integers, which are as long.
             #[expect(clippy::cast_precision_loss, reason = "reading the digits as a float would round in the same way")]
-            let floats = values.iter().map(|value| *value as f64).collect();
+            let floats = std::mem::take(values).into_iter().map(|value| value as f64).collect();
             self.values = Values::Float(floats);
         }
     }
 
     /// The finished array.
-    pub(super) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
+    pub(super) fn finish(mut self) -> Result<ArrayRef> {
         let nulls = self.nulls.finish();
-        Ok(match self.values {
-            Values::Whole(values) => Arc::new(Int64Array::try_new(values.into(), nulls)?),
-            Values::Float(values) => Arc::new(Float64Array::try_new(values.into(), nulls)?),
+        let array = match self.values {
+            Values::Whole(values) => Int64Array::try_new(values.into(), nulls).map(made),
+            Values::Float(values) => Float64Array::try_new(values.into(), nulls).map(made),
             Values::Times { micros, .. } if self.zoneless.is_none() => {
-                Arc::new(TimestampMicrosecondArray::try_new(micros.into(), nulls)?.with_timezone(UTC))
+                TimestampMicrosecondArray::try_new(micros.into(), nulls).map(|times| made(times.with_timezone(UTC)))
             }
             Values::Times { micros, .. } if self.zoned.is_none() => {
-                Arc::new(TimestampMicrosecondArray::try_new(micros.into(), nulls)?)
+                TimestampMicrosecondArray::try_new(micros.into(), nulls).map(made)
             }
             Values::Times { micros, mut zoned, .. } => {
+                ask_for(micros.len().saturating_mul(WRITTEN)).map_err(NoRoom::error)?;
                 let zoned = zoned.finish();
                 let rows = micros.iter().zip(&zoned).enumerate();
                 let text = |(row, (micros, is_zoned)): (usize, (&i64, bool))| {
                     let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
                     if is_null { None } else { written(*micros, is_zoned) }
                 };
-                Arc::new(rows.map(text).collect::<LargeStringArray>())
+                Ok(made(rows.map(text).collect::<LargeStringArray>()))
             }
             Values::Words { ends, data, .. } => {
-                let texts = LargeStringArray::try_new(OffsetBuffer::new(ScalarBuffer::from(ends)), data.into(), nulls)?;
-                as_numbers(&texts).unwrap_or_else(|| Arc::new(texts))
+                let texts = LargeStringArray::try_new(OffsetBuffer::new(ScalarBuffer::from(ends)), data.into(), nulls)
+                    .map_err(|cause| broken(&cause))?;
+                Ok(as_numbers(&texts)?.unwrap_or_else(|| made(texts)))
             }
-        })
+        };
+        array.map_err(|cause| broken(&cause))
     }
+}
+
+fn made(array: impl Array + 'static) -> ArrayRef {
+    Arc::new(array)
+}
+
+/// Adds `value` so many times.
+fn repeat<T: Copy>(values: &mut Vec<T>, value: T, count: usize) -> std::result::Result<(), NoRoom> {
+    make_room(values, count)?;
+    values.resize(values.len().saturating_add(count), value);
+    Ok(())
 }
 
 /// A time as text: one of UTC ends in `Z`, one of a clock that nobody names in nothing.
@@ -200,7 +224,7 @@ fn written(micros: i64, is_zoned: bool) -> Option<String> {
 }
 
 /// Texts as numbers, where every one of them is written as a number is and stays what it is.
-fn as_numbers(texts: &LargeStringArray) -> Option<ArrayRef> {
+fn as_numbers(texts: &LargeStringArray) -> Result<Option<ArrayRef>> {
     let is_number = |text: &str| {
         let digits = text.strip_prefix('-').unwrap_or(text);
         // A leading zero marks a code, such as that of a county, and no number.
@@ -208,20 +232,21 @@ fn as_numbers(texts: &LargeStringArray) -> Option<ArrayRef> {
         !is_code && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
     };
     if texts.iter().flatten().next().is_none() || !texts.iter().flatten().all(is_number) {
-        return None;
+        return Ok(None);
     }
     let mut column = Column::numbers();
     for text in texts {
-        match text {
+        let pushed = match text {
             Some(text) => column.push(text.as_bytes(), 1, 0),
             None => column.push_null(1),
-        }
+        };
+        pushed.map_err(NoRoom::error)?;
     }
     // A number of twenty digits is the name of something, and a float would change it.
     let is_whole = |text: &str| !text.contains('.');
     let is_exact = matches!(column.values, Values::Whole(_))
         || texts.iter().flatten().all(|text| text.len() <= EXACT || !is_whole(text));
-    if column.findings.is_empty() && is_exact { column.finish().ok() } else { None }
+    if column.findings.is_empty() && is_exact { column.finish().map(Some) } else { Ok(None) }
 }
 
 /// Counts something met at a record.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
-use crate::archive::{Member, Window};
+use crate::archive::{Member, NoRoom, Window};
 use crate::error::{Error, Result};
 
 /// How much is looked at at a time.
@@ -25,6 +25,26 @@ pub(super) struct Lines<'a> {
     window: Window,
     units: Units,
     is_marked: bool,
+}
+
+/// Why a line cannot be taken.
+pub(super) enum Refusal {
+    /// It is damaged.
+    Damage(String),
+    /// The system has no memory left for more.
+    NoRoom(NoRoom),
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self::Damage(why)
+    }
+}
+
+impl From<NoRoom> for Refusal {
+    fn from(lack: NoRoom) -> Self {
+        Self::NoRoom(lack)
+    }
 }
 
 /// What a letter of the table is made of.
@@ -99,7 +119,7 @@ impl<'a> Lines<'a> {
     /// Gives each line that is not blank to `take`, with its number among them, or why it is no text, and reads the member to
     /// its end. What `take` says against a line becomes an error with the record and its offset. False where the last line
     /// has no end.
-    pub(super) fn each(self, mut take: impl FnMut(u64, Line<'_>) -> std::result::Result<(), String>) -> Result<bool> {
+    pub(super) fn each(self, mut take: impl FnMut(u64, Line<'_>) -> std::result::Result<(), Refusal>) -> Result<bool> {
         let Self { member, mut window, units, .. } = self;
         let mut record = 0_u64;
         let mut has_end = true;
@@ -129,7 +149,13 @@ impl<'a> Lines<'a> {
                 // What ends texts may stand alone in the last line.
                 if !content.iter().all(|byte| byte.is_ascii_whitespace() || *byte == END) {
                     let content = plain.as_ref().map(|_| content).map_err(Clone::clone);
-                    take(record, content).map_err(|why| fault(member, record, at, &why))?;
+                    take(record, content).map_err(|refusal| match refusal {
+                        Refusal::Damage(why) => fault(member, record, at, &why),
+                        Refusal::NoRoom(lack) => lack.of(member.name()).with(|facts| {
+                            facts.record = Some(record);
+                            facts.offset = Some(at);
+                        }),
+                    })?;
                     record = record.saturating_add(1);
                 }
                 // Blanks behind the last line end are no record; tabs may be what is left of one.

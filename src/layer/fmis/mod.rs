@@ -38,7 +38,7 @@ pub(super) fn read(
     let mut rows = Rows::new(layout, &Options { encoding, ..options.clone() })?;
     let read = lines.and_then(|lines| lines.each(|record, line| rows.add(record, line)));
     match read {
-        Err(error) if !options.strict && error.kind() == Kind::Archive => {
+        Err(error) if !options.strict && error.kind() == Kind::Archive && !error.lacks_memory() => {
             let message = format!("only the first {} records could be read: {error}", rows.records());
             notes.push(Diagnostic::new("fmis-damaged", message).in_member(fmis.tab.name()).at(rows.records()));
         }

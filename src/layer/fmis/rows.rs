@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, LargeBinaryArray};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
-use arrow_schema::{ArrowError, Field};
+use arrow_schema::Field;
 
 use super::columns::{Column, add};
-use super::lines::Line;
-use crate::archive::{Diagnostic, Encoding, Fmis, Layout, Options, Quantity, Slot};
+use super::lines::{Line, Refusal};
+use crate::archive::{Diagnostic, Encoding, Fmis, Layout, NoRoom, Options, Quantity, Slot, ask_for, make_room};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
 use crate::layer::crs::Crs;
-use crate::layer::schema;
+use crate::layer::schema::{self, broken};
 use crate::wire::names::same;
 
 /// The column with the number of the section.
@@ -164,11 +164,11 @@ impl Rows {
 
     /// Takes one line, whose number is `record`; a text is why it cannot be taken. Without `strict`, lines that do not fit
     /// the layout are left out.
-    pub(super) fn add(&mut self, record: u64, line: Line<'_>) -> std::result::Result<(), String> {
+    pub(super) fn add(&mut self, record: u64, line: Line<'_>) -> std::result::Result<(), Refusal> {
         self.records = record.saturating_add(1);
         let line = match line.and_then(|line| self.split(record, line).map(|()| line)) {
             Ok(line) => line,
-            Err(why) if self.is_strict => return Err(why),
+            Err(why) if self.is_strict => return Err(why.into()),
             Err(why) => {
                 if self.unfit.is_none() {
                     self.misfit = why;
@@ -197,7 +197,8 @@ impl Rows {
             return Err(format!(
                 "its sections would make rows of {made} bytes, more than {most} times those of the table; if you trust \
                  it, raise Limits(ratio=...)"
-            ));
+            )
+            .into());
         }
         if let Some(IntegerCell::Cell(Cell::Value(id))) = self.id.map(|at| integer(cell(at))) {
             if self.last_id.is_some_and(|last| last.checked_add(1) != Some(id)) {
@@ -213,15 +214,15 @@ impl Rows {
             if let Slot::Step(column) = slot
                 && let Some(column) = self.of_step.get_mut(*column)
             {
-                column.push(cell(at), count, record);
+                column.push(cell(at), count, record)?;
             }
         }
         for section in active.iter() {
-            self.section.push_whole(layout.sections.get(*section).copied().unwrap_or_default());
+            self.section.push_whole(layout.sections.get(*section).copied().unwrap_or_default())?;
             for (column, at) in self.of_section.iter_mut().zip(cells.get(*section).into_iter().flatten()) {
                 match at {
-                    Some(at) => column.push(cell(*at), 1, record),
-                    None => column.push_null(1),
+                    Some(at) => column.push(cell(*at), 1, record)?,
+                    None => column.push_null(1)?,
                 }
             }
         }
@@ -232,6 +233,7 @@ impl Rows {
         let (longitude, latitude) = (number(self.longitude), number(self.latitude));
         let place = longitude.zip(latitude).filter(|(x, y)| x.abs() <= 180.0 && y.abs() <= 90.0);
         if let Some((x, y)) = place {
+            make_room(&mut self.points, count.saturating_mul(POINT.len().saturating_add(16)))?;
             for _ in 0..count {
                 self.points.extend_from_slice(&POINT);
                 self.points.extend_from_slice(&x.to_le_bytes());
@@ -337,7 +339,6 @@ impl Rows {
         metadata: Vec<(String, String)>,
         notes: Vec<Diagnostic>,
     ) -> Result<Layer> {
-        let broken = |cause: ArrowError| Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"));
         let section = Quantity { name: SECTION.to_owned(), unit: None, ddi: None };
         let has_sections = !self.layout.sections.is_empty();
         let of_step = self.layout.of_step.iter().zip(self.of_step);
@@ -348,7 +349,7 @@ impl Rows {
             if self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&quantity.name)) {
                 continue;
             }
-            let array = column.finish().map_err(broken)?;
+            let array = column.finish()?;
             let stated = [("unit", &quantity.unit), ("ddi", &quantity.ddi)];
             let stated = stated.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value.clone()?)));
             fields.push(Field::new(&quantity.name, array.data_type().clone(), true).with_metadata(stated.collect()));
@@ -361,15 +362,16 @@ impl Rows {
             let nulls = self.valid.finish();
             let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
             let lengths = (0..self.count).map(|row| if is_valid(row) { POINT.len().saturating_add(16) } else { 0 });
+            ask_for(self.count.saturating_mul(8)).map_err(NoRoom::error)?;
             let ends = OffsetBuffer::<i64>::from_lengths(lengths);
-            let points = LargeBinaryArray::try_new(ends, self.points.into(), nulls).map_err(broken)?;
+            let points = LargeBinaryArray::try_new(ends, self.points.into(), nulls).map_err(|cause| broken(&cause))?;
             types = if points.null_count() < points.len() { vec![1] } else { Vec::new() };
             let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
             geometry = Some(fields.len());
             fields.push(schema::geometry_field(&names, Some(&crs), None));
             arrays.push(Arc::new(points));
         }
-        let (schema, batch) = schema::batch(fields, arrays, self.count).map_err(broken)?;
+        let (schema, batch) = schema::batch(fields, arrays, self.count).map_err(|cause| broken(&cause))?;
         let layer = Layer {
             name,
             source,

@@ -7,7 +7,7 @@ mod checks;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeBinaryArray, LargeStringArray};
-use arrow_schema::{ArrowError, Field};
+use arrow_schema::Field;
 
 use crate::archive::{Diagnostic, GrainCart, Member, Options};
 use crate::error::{Error, Kind, Result};
@@ -15,7 +15,7 @@ use crate::layer::Layer;
 use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
 use crate::layer::crs::Crs;
 use crate::layer::findings::{Finding, Findings};
-use crate::layer::schema;
+use crate::layer::schema::{self, broken};
 use crate::wire::names::same;
 
 /// Columns of whole numbers.
@@ -72,8 +72,7 @@ pub(super) fn read(
     let types = if points.null_count() < points.len() { vec![1] } else { Vec::new() };
     fields.push(schema::geometry_field(&names, Some(&crs), None));
     arrays.push(Arc::new(points));
-    let broken = |cause: ArrowError| Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"));
-    let (schema, batch) = schema::batch(fields, arrays, cart.loads.len()).map_err(broken)?;
+    let (schema, batch) = schema::batch(fields, arrays, cart.loads.len()).map_err(|cause| broken(&cause))?;
     let layer = Layer {
         name,
         source,

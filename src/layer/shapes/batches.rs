@@ -8,6 +8,7 @@ use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 
 use super::Geometries;
+use crate::archive::with_room;
 
 impl Geometries {
     /// The same column without the records of deleted rows.
@@ -21,24 +22,26 @@ impl Geometries {
         if deleted.range(self.taken..self.taken.saturating_add(self.len())).next().is_none() {
             return;
         }
-        let ends = std::mem::take(&mut self.ends);
         self.nulls = NullBufferBuilder::new(0);
-        self.ends = Vec::with_capacity(ends.len());
-        self.ends.push(0);
-        let mut end = 0;
-        let place = |end: i64| usize::try_from(end).unwrap_or(0);
-        for (number, (start, stop)) in (self.taken..).zip(ends.iter().zip(ends.iter().skip(1))) {
-            if deleted.contains(&number) {
-                continue;
+        let (mut kept, mut start, mut end) = (0, 0, 0);
+        for (number, at) in (self.taken..).zip(1..self.ends.len()) {
+            let stop = self.ends.get(at).and_then(|stop| usize::try_from(*stop).ok()).unwrap_or(start);
+            if !deleted.contains(&number) {
+                if start == stop {
+                    self.nulls.append_null();
+                } else {
+                    self.nulls.append_non_null();
+                }
+                self.data.copy_within(start..stop, end);
+                end += stop - start;
+                kept += 1;
+                if let Some(kept) = self.ends.get_mut(kept) {
+                    *kept = i64::try_from(end).unwrap_or(i64::MAX);
+                }
             }
-            let (start, stop) = (place(*start), place(*stop));
-            if start == stop {
-                self.null();
-            }
-            self.data.copy_within(start..stop, end);
-            end += stop - start;
-            self.ends.push(i64::try_from(end).unwrap_or(i64::MAX));
+            start = stop;
         }
+        self.ends.truncate(kept + 1);
         self.data.truncate(end);
     }
 
@@ -61,8 +64,8 @@ impl Geometries {
         let count = self.ends.len().saturating_sub(1);
         let mut nulls = std::mem::replace(&mut self.nulls, NullBufferBuilder::new(0));
         nulls.append_n_non_nulls(count.saturating_sub(nulls.len()));
-        let data = std::mem::replace(&mut self.data, Vec::with_capacity(bytes));
-        let mut next = Vec::with_capacity(ends);
+        let data = std::mem::replace(&mut self.data, with_room(bytes));
+        let mut next = with_room(ends);
         next.push(0);
         let ends = std::mem::replace(&mut self.ends, next);
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));

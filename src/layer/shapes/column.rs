@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::ArrowError;
 
 use super::{Geometries, NO_DATA, floats};
-use crate::archive::{Diagnostic, Member, Options, Record, Set, ShapeHeader, ShapeReader, TakeShapes};
+use crate::archive::{Diagnostic, Member, NoRoom, Options, Record, Set, ShapeHeader, ShapeReader, TakeShapes};
 use crate::error::Result;
 
 /// A .shp that is read step by step into a column of geometries.
@@ -20,11 +20,11 @@ pub(in crate::layer) struct ShapeColumn {
 }
 
 impl TakeShapes for Geometries {
-    fn record(&mut self, header: ShapeHeader, number: u64, record: &Record<'_>) {
-        self.push(header, number, record);
+    fn record(&mut self, header: ShapeHeader, number: u64, record: &Record<'_>) -> std::result::Result<(), NoRoom> {
+        self.push(header, number, record)
     }
 
-    fn points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> usize {
+    fn points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> std::result::Result<usize, NoRoom> {
         self.push_points(header, first, bytes)
     }
 }
@@ -79,7 +79,7 @@ impl ShapeColumn {
     pub(in crate::layer) fn step(&mut self, until: u64) -> Result<bool> {
         if !self.ended && self.records() < until {
             match self.reader.step(until, &mut self.all, &mut self.notes) {
-                Err(error) if !self.is_strict => {
+                Err(error) if !self.is_strict && !error.lacks_memory() => {
                     let message = format!("reading stopped here: {error}");
                     self.notes.push(Diagnostic::new("shp-damaged", message).in_member(&self.name));
                     self.ended = true;
@@ -135,8 +135,13 @@ pub(in crate::layer) fn measured(set: &Set, options: &Options) -> Result<Option<
         return Ok(None);
     }
     let mut measures = Measures { met: false };
-    while !measures.met && matches!(reader.step(u64::MAX, &mut measures, &mut ignored), Ok(true)) {}
-    Ok(Some(measures.met))
+    loop {
+        match reader.step(u64::MAX, &mut measures, &mut ignored) {
+            Ok(true) if !measures.met => {}
+            Err(error) if error.lacks_memory() => return Err(error),
+            _ => return Ok(Some(measures.met)),
+        }
+    }
 }
 
 struct Measures {
@@ -144,9 +149,10 @@ struct Measures {
 }
 
 impl TakeShapes for Measures {
-    fn record(&mut self, _: ShapeHeader, _: u64, record: &Record<'_>) {
+    fn record(&mut self, _: ShapeHeader, _: u64, record: &Record<'_>) -> std::result::Result<(), NoRoom> {
         if let Record::Shape(shape) | Record::Beyond(shape) | Record::Within(shape) = record {
             self.met |= shape.vertices.m.is_some_and(|m| floats(m).any(|value| value > NO_DATA));
         }
+        Ok(())
     }
 }

@@ -3,10 +3,12 @@
 mod batches;
 pub(super) mod column;
 mod met;
+mod ordinates;
 mod patches;
 mod points;
 mod ring_search;
 mod rings;
+mod room;
 #[cfg(test)]
 mod tests;
 
@@ -15,17 +17,11 @@ use std::collections::BTreeSet;
 use arrow_buffer::NullBufferBuilder;
 
 use self::met::Met;
+pub(super) use self::ordinates::is_place;
+use self::ordinates::{NO_DATA, are_places, floats, ordinate};
 use self::rings::{Ring, polygons};
-use crate::archive::{Flat, Record, Shape, ShapeHeader, Vertices};
+use crate::archive::{Flat, NoRoom, Record, Shape, ShapeHeader, Vertices, ask_for, make_room, with_room};
 use crate::layer::findings::Finding;
-
-/// Below this, an M means that there is none.
-pub(super) const NO_DATA: f64 = -1e38;
-
-/// Whether an X or Y is a place: `no data` is written as less than -1e38, and nothing is as far away as that.
-pub(super) fn is_place(ordinate: f64) -> bool {
-    ordinate.abs() <= -NO_DATA
-}
 
 /// The bytes of a point and its record header.
 pub(super) const POINT_RECORD: usize = 28;
@@ -61,11 +57,11 @@ impl Geometries {
         let room = usize::try_from(size.min(MOST_ROOM)).unwrap_or(0);
         let most = room / POINT_RECORD;
         let count = count.and_then(|count| usize::try_from(count).ok()).map_or(most, |count| count.min(most));
-        let mut ends = Vec::with_capacity(count + 1);
+        let mut ends = with_room(count + 1);
         ends.push(0);
         Self {
             // Well-known binary is a little smaller than the shapes it is made of.
-            data: Vec::with_capacity(room),
+            data: with_room(room),
             ends,
             nulls: NullBufferBuilder::new(0),
             taken: 0,
@@ -84,7 +80,13 @@ impl Geometries {
     }
 
     /// Adds the geometry of one record.
-    pub(super) fn push(&mut self, header: ShapeHeader, number: u64, record: &Record<'_>) {
+    pub(super) fn push(
+        &mut self,
+        header: ShapeHeader,
+        number: u64,
+        record: &Record<'_>,
+    ) -> std::result::Result<(), NoRoom> {
+        make_room(&mut self.ends, 1)?;
         let start = self.data.len();
         let is_value = match record {
             Record::Null => false,
@@ -104,7 +106,7 @@ impl Geometries {
                 } else if header.has_z && !has_z {
                     self.findings.add(Finding::MissingZ, number);
                 }
-                let written = self.write(header, number, shape);
+                let written = self.write(header, number, shape)?;
                 if written == Some(false) {
                     self.findings.add(Finding::BrokenShape, number);
                 }
@@ -116,6 +118,7 @@ impl Geometries {
             self.null();
         }
         self.ends.push(i64::try_from(self.data.len()).unwrap_or(i64::MAX));
+        Ok(())
     }
 
     /// The next geometry is null; those before it that no word was said about are values.
@@ -126,7 +129,12 @@ impl Geometries {
     }
 
     /// `Some(true)` where it was written, `None` where there is nothing to write, `Some(false)` where it is broken.
-    fn write(&mut self, header: ShapeHeader, number: u64, shape: &Shape<'_>) -> Option<bool> {
+    fn write(
+        &mut self,
+        header: ShapeHeader,
+        number: u64,
+        shape: &Shape<'_>,
+    ) -> std::result::Result<Option<bool>, NoRoom> {
         let vertices = shape.vertices;
         let measured = vertices.m.is_some_and(|m| floats(m).any(|value| value > NO_DATA));
         let has_m = if self.declares_m { *self.has_m.get_or_insert(measured) } else { measured };
@@ -140,8 +148,10 @@ impl Geometries {
         if !are_places(vertices.xy) {
             self.findings.add(Finding::NoDataCoordinate, number);
         }
+        // From here on all is written into room that is there.
+        make_room(&mut self.data, room::written(shape, dimensions))?;
         let count = vertices.xy.len() / 16;
-        match shape.flat {
+        Ok(match shape.flat {
             Flat::Point => {
                 self.head(1, dimensions);
                 self.coordinates(vertices, 0, 1, dimensions);
@@ -163,6 +173,8 @@ impl Geometries {
                 Some(true)
             }
             Flat::PolyLine | Flat::Polygon | Flat::MultiPatch => {
+                make_room(&mut self.parts, shape.parts.len() / 4)?;
+                ask_for(room::on_the_way(shape))?;
                 // Taken out and put back, so that no record allocates its own.
                 let mut parts = std::mem::take(&mut self.parts);
                 let written = self.parts(shape, count, number, &mut parts)
@@ -174,7 +186,7 @@ impl Geometries {
                 self.parts = parts;
                 Some(written)
             }
-        }
+        })
     }
 
     /// A line, or a polygon of one ring, of all vertices.
@@ -366,26 +378,4 @@ impl Dimensions {
     pub(super) fn code(self, flat: u32) -> u32 {
         flat + if self.z { 1000 } else { 0 } + if self.m { 2000 } else { 0 }
     }
-}
-
-/// The Z or M of one vertex.
-fn ordinate(all: Option<&[u8]>, vertex: usize) -> Option<f64> {
-    let bytes = all?.get(vertex * 8..vertex * 8 + 8)?;
-    bytes.try_into().ok().map(f64::from_le_bytes)
-}
-
-/// Whether all X and Y are places: as `is_place` says, but by the bits without the sign, which rise as the numbers do,
-/// and without a way out on the way, so that several go at once.
-#[inline]
-pub(super) fn are_places(xy: &[u8]) -> bool {
-    let farthest = (-NO_DATA).to_bits();
-    let (ordinates, _) = xy.as_chunks();
-    let beyond = ordinates
-        .iter()
-        .fold(0, |beyond, ordinate| beyond | farthest.wrapping_sub(u64::from_le_bytes(*ordinate) & (u64::MAX >> 1)));
-    beyond >> 63 == 0
-}
-
-pub(super) fn floats(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
-    bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
 }

@@ -1,7 +1,7 @@
 //! Points by the run: most layers are nothing else, and their records are all alike.
 
 use super::{Dimensions, Geometries, POINT_RECORD, are_places};
-use crate::archive::{Flat, ShapeHeader};
+use crate::archive::{Flat, NoRoom, ShapeHeader, make_room};
 use crate::layer::findings::Finding;
 
 /// What stands in the record of a point between its number and its place: the content's length in words, and the type.
@@ -13,18 +13,20 @@ impl Geometries {
     /// Adds the geometries of whole records of points that follow one another in the file, record headers included, as
     /// far as they are plain (ten words of a point with X and Y); says how many were added. The next one, if any, is
     /// for `push`.
-    pub(super) fn push_points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> usize {
+    pub(super) fn push_points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> Result<usize, NoRoom> {
         // In a layer with Z or M, or of other shapes, a point with X and Y is not plain.
         if header.flat != Some(Flat::Point) || header.has_z || self.declares_m {
-            return 0;
+            return Ok(0);
         }
         let (records, _) = bytes.as_chunks::<POINT_RECORD>();
         let is_plain = |record: &[u8; POINT_RECORD]| record.get(4..12) == Some(PLAIN_POINT.as_slice());
         let count = records.iter().position(|record| !is_plain(record)).unwrap_or(records.len());
         let records = records.get(..count).unwrap_or_default();
         if records.is_empty() {
-            return 0;
+            return Ok(0);
         }
+        make_room(&mut self.ends, count)?;
+        make_room(&mut self.data, count * POINT)?;
         let dimensions = Dimensions { z: false, m: false };
         self.types.insert(dimensions.code(1));
         let start = self.data.len();
@@ -47,6 +49,6 @@ impl Geometries {
         }
         let end = |at: usize| i64::try_from(start + at * POINT).unwrap_or(i64::MAX);
         self.ends.extend((1..=count).map(end));
-        count
+        Ok(count)
     }
 }

@@ -28,7 +28,7 @@ fn one_by_one(header: ShapeHeader, bytes: &[u8]) -> Geometries {
     for (number, record) in (0..).zip(bytes.chunks(28)) {
         let vertices = Vertices { xy: &record[12..], z: None, m: None };
         let shape = Shape { flat: Flat::Point, parts: &[], part_kinds: &[], vertices };
-        all.push(header, number, &Record::Shape(shape));
+        all.push(header, number, &Record::Shape(shape)).unwrap();
     }
     all
 }
@@ -52,8 +52,8 @@ fn points_by_the_run_are_the_points_one_by_one() {
     let places = [(1.0, 2.0), (-3.5, 1e38), (f64::NAN, 0.0), (0.0, -1e39), (4.0, 5.0)];
     let bytes = records(&places);
     let mut all = Geometries::new(false, None, bytes.len() as u64, None);
-    assert_eq!(all.push_points(POINTS, 0, &bytes[..56]), 2);
-    assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), 3);
+    assert_eq!(all.push_points(POINTS, 0, &bytes[..56]), Ok(2));
+    assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), Ok(3));
     let expected = one_by_one(POINTS, &bytes);
     assert_eq!(told(&all), told(&expected));
     assert_eq!(told(&all).len(), 1, "two coordinates are no places: {:?}", told(&all));
@@ -67,15 +67,21 @@ fn a_run_ends_before_the_first_record_that_is_no_plain_point() {
         let mut bytes = records(&[(1.0, 1.0); 4]);
         bytes[2 * 28 + at] = byte;
         let mut all = Geometries::new(false, None, 0, None);
-        assert_eq!(all.push_points(POINTS, 0, &bytes), 2, "{at}");
-        assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), 0, "{at}");
+        assert_eq!(all.push_points(POINTS, 0, &bytes), Ok(2), "{at}");
+        assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), Ok(0), "{at}");
         assert_eq!(all.len(), 2);
     }
     let bytes = records(&[(1.0, 1.0); 2]);
-    assert_eq!(Geometries::new(true, None, 0, None).push_points(POINTS, 0, &bytes), 0, "M is missing here");
-    assert_eq!(Geometries::new(false, None, 0, None).push_points(ShapeHeader { has_z: true, ..POINTS }, 0, &bytes), 0);
-    assert_eq!(Geometries::new(false, None, 0, None).push_points(ShapeHeader { flat: None, ..POINTS }, 0, &bytes), 0);
-    assert_eq!(Geometries::new(false, None, 0, None).push_points(POINTS, 0, &bytes[..55]), 1);
+    assert_eq!(Geometries::new(true, None, 0, None).push_points(POINTS, 0, &bytes), Ok(0), "M is missing here");
+    assert_eq!(
+        Geometries::new(false, None, 0, None).push_points(ShapeHeader { has_z: true, ..POINTS }, 0, &bytes),
+        Ok(0)
+    );
+    assert_eq!(
+        Geometries::new(false, None, 0, None).push_points(ShapeHeader { flat: None, ..POINTS }, 0, &bytes),
+        Ok(0)
+    );
+    assert_eq!(Geometries::new(false, None, 0, None).push_points(POINTS, 0, &bytes[..55]), Ok(1));
 }
 
 #[test]
@@ -83,16 +89,16 @@ fn batches_leave_out_deleted_rows_and_keep_nulls_in_their_place() {
     let deleted = BTreeSet::from([1, 4, 5, 9]);
     let bytes = records(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]);
     let mut all = Geometries::new(false, None, 0, None);
-    all.push_points(POINTS, 0, &bytes);
-    all.push(POINTS, 3, &Record::Null);
+    all.push_points(POINTS, 0, &bytes).unwrap();
+    all.push(POINTS, 3, &Record::Null).unwrap();
     assert_eq!(xs(&all.take(&deleted).unwrap()), [Some(0.0), Some(2.0), None]);
     assert_eq!(all.len(), 0);
-    all.push(POINTS, 4, &Record::Null);
-    all.push_points(POINTS, 5, &bytes);
-    all.push(POINTS, 8, &Record::Broken("it is"));
+    all.push(POINTS, 4, &Record::Null).unwrap();
+    all.push_points(POINTS, 5, &bytes).unwrap();
+    all.push(POINTS, 8, &Record::Broken("it is")).unwrap();
     assert_eq!(xs(&all.take(&deleted).unwrap()), [Some(1.0), Some(2.0), None]);
     assert_eq!(all.take(&deleted).unwrap().len(), 0);
-    all.push_points(POINTS, 9, &bytes);
+    all.push_points(POINTS, 9, &bytes).unwrap();
     assert_eq!(xs(&all.take(&BTreeSet::new()).unwrap()), [Some(0.0), Some(1.0), Some(2.0)]);
     assert_eq!(told(&all).len(), 1, "what was found is told for all batches");
 }
@@ -111,7 +117,7 @@ fn a_line_or_ring_of_one_part_is_as_the_parts_say() {
         let header = ShapeHeader { flat: Some(flat), has_z: false, length: 0 };
         let vertices = Vertices { xy: &xy, z: None, m: None };
         let mut all = Geometries::new(false, None, 0, None);
-        all.push(header, 0, &Record::Shape(Shape { flat, parts: &[0; 4], part_kinds: &[], vertices }));
+        all.push(header, 0, &Record::Shape(Shape { flat, parts: &[0; 4], part_kinds: &[], vertices })).unwrap();
         assert_eq!(told(&all).len(), findings, "{flat:?} of {points}: {:?}", told(&all));
         let array = all.take(&BTreeSet::new()).unwrap();
         let mut expected = [head, &*xy].concat();

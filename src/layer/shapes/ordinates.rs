@@ -1,0 +1,31 @@
+//! What the numbers of vertices mean: places, and data that are none.
+
+/// Below this, an M means that there is none.
+pub(super) const NO_DATA: f64 = -1e38;
+
+/// Whether an X or Y is a place: `no data` is written as less than -1e38, and nothing is as far away as that.
+pub(in crate::layer) fn is_place(ordinate: f64) -> bool {
+    ordinate.abs() <= -NO_DATA
+}
+
+/// The Z or M of one vertex.
+pub(super) fn ordinate(all: Option<&[u8]>, vertex: usize) -> Option<f64> {
+    let bytes = all?.get(vertex * 8..vertex * 8 + 8)?;
+    bytes.try_into().ok().map(f64::from_le_bytes)
+}
+
+/// Whether all X and Y are places: as `is_place` says, but by the bits without the sign, which rise as the numbers do,
+/// and without a way out on the way, so that several go at once.
+#[inline]
+pub(super) fn are_places(xy: &[u8]) -> bool {
+    let farthest = (-NO_DATA).to_bits();
+    let (ordinates, _) = xy.as_chunks();
+    let beyond = ordinates
+        .iter()
+        .fold(0, |beyond, ordinate| beyond | farthest.wrapping_sub(u64::from_le_bytes(*ordinate) & (u64::MAX >> 1)));
+    beyond >> 63 == 0
+}
+
+pub(super) fn floats(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
+    bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+}
