@@ -130,7 +130,7 @@ async fn a_detail_that_was_refused_is_told_with_its_reason_until_one_comes_4_2()
     assert!(!refused.reason.is_empty() && matches!(item.file, FileState::Have(_)), "{refused:?}");
     // It is not asked for again before the job changes.
     sync(&mirror).await;
-    assert_eq!(mirror.status().unwrap().unavailable, [refused.clone()]);
+    assert_eq!(mirror.status().unwrap().unavailable, std::slice::from_ref(&refused));
     service.sandbox.change_job(&refused.id).unwrap();
     service.wait(Duration::from_secs(3_600)).await;
     assert_eq!(sync(&mirror).await.changed, 1);
