@@ -104,7 +104,9 @@ def several(value: Any) -> list[Any]:
     """Give one value or several as a list; of an array without dimensions, what it holds."""
     if not is_single(value):
         return [*value]
-    return [value[()] if getattr(value, "shape", None) == () else value]
+    # A text of numpy has no dimensions either, and is one already.
+    is_array = getattr(value, "shape", None) == () and not isinstance(value, str | bytes)
+    return [value[()] if is_array else value]
 
 
 def flag(name: str, value: object) -> bool:

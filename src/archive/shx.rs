@@ -2,7 +2,7 @@
 
 use super::byte_order::i32_be;
 use super::member::Member;
-use super::room::{make_room, with_room};
+use super::room::{NoRoom, make_exact_room, make_room, with_room};
 use super::shp::{HEADER, header_of};
 use super::window::Window;
 use crate::error::{Error, Result};
@@ -43,7 +43,25 @@ impl Index {
             }
             Ok(())
         })?;
-        Ok(Some(Self { has_odd_length: entries.has_odd_length, ..Self::from(words) }))
+        let index = Self { has_odd_length: entries.has_odd_length, ..Self::from(words) };
+        match index.shared()? {
+            Some((one, other)) => Err(twice(member, one, other)),
+            None => Ok(Some(index)),
+        }
+    }
+
+    /// Two records that it puts at the same place, the later one last: each would have the geometry of the other.
+    fn shared(&self) -> Result<Option<(usize, usize)>> {
+        // Places that ascend differ.
+        if self.in_order {
+            return Ok(None);
+        }
+        let mut places: Vec<(u32, usize)> = Vec::new();
+        make_exact_room(&mut places, self.words.len()).map_err(NoRoom::error)?;
+        places.extend(self.words.iter().copied().zip(0..).filter(|(word, _)| *word > 0));
+        places.sort_unstable();
+        let shared = places.iter().zip(places.iter().skip(1)).filter(|((one, _), (other, _))| one == other);
+        Ok(shared.map(|((_, one), (_, other))| (*one, *other)).min_by_key(|(_, other)| *other))
     }
 
     /// Changes the places of its records, in words of two bytes.
@@ -215,6 +233,17 @@ fn place(entry: &[u8], shp_size: u64) -> Option<u32> {
         at == 0 || (at >= HEADER as u64 && at + 12 <= shp_size)
     };
     i32_be(entry, 0).and_then(|word| u32::try_from(word).ok()).filter(fits)
+}
+
+/// The error of an index that puts two records at one place.
+fn twice(member: &Member, one: usize, other: usize) -> Error {
+    let message = format!(
+        "the index puts record {other} where record {one} is: one of the two would have the geometry of the other"
+    );
+    member.fault(message).with(|facts| {
+        facts.record = Some(other as u64);
+        facts.offset = Some((other.saturating_mul(ENTRY) as u64).saturating_add(HEADER as u64));
+    })
 }
 
 /// The error of an entry that names no place of a record.

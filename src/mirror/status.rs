@@ -101,7 +101,11 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
                 .map(|round| round.began),
             calls: look.calls()?,
             generation,
-            is_published: published.is_some_and(|published| look.revision().is_ok_and(|now| now == published.revision)),
+            // What is shown may be an older generation, where somebody removed the one that was published last.
+            is_published: published.is_some_and(|published| {
+                generation.unwrap_or(0) == published.generation
+                    && look.revision().is_ok_and(|now| now == published.revision)
+            }),
             unavailable: unavailable(look)?,
         })
     })

@@ -154,7 +154,7 @@ fn an_index_that_names_one_record_many_times_is_refused() {
     let shx = make::with_header(3, &index);
     let size = shp.len() + shx.len();
     let error = bounded("one record many times", make::zip(&[("t.shp", &shp), ("t.shx", &shx)]), size).unwrap_err();
-    assert!(error.message().contains("the same bytes for several records"), "{error}");
+    assert!(error.message().contains("puts record 1 where record 0 is"), "{error}");
     assert_eq!(error.facts().record, Some(1), "{error}");
 }
 

@@ -170,6 +170,25 @@ fn one_bit_of_an_index_costs_one_geometry_at_most() {
 }
 
 #[test]
+fn an_entry_that_names_the_place_of_another_record_gives_no_row_its_geometry() {
+    for order in orders() {
+        let whole = Shuffled::new(order, Numbers::OfRows);
+        for (row, other) in [(3, 0), (0, 3), (ROWS - 1, 5), (5, ROWS - 1), (7, 8)] {
+            let what = format!("{:?}: {row} at the place of {other}", whole.order);
+            let mut damaged = whole.clone();
+            damaged.shx.copy_within(100 + 8 * other..104 + 8 * other, 100 + 8 * row);
+            let error = layer::read(&make::source(damaged.zip(Deflated)), &Options::default()).unwrap_err();
+            assert_eq!(error.facts().record, Some(row.max(other) as u64), "{what}: {error}");
+            let layer = saved(damaged.zip(Deflated));
+            let nulls = nulls(&layer, &what);
+            assert!(nulls.iter().all(|null| [row, other].contains(null)), "{what}: {nulls:?}");
+            assert_eq!(layer.len(), ROWS, "{what}");
+            told(&layer, "shx-damaged", &what);
+        }
+    }
+}
+
+#[test]
 fn damage_of_a_shuffled_shp_costs_the_records_that_it_meets() {
     for order in orders() {
         let whole = Shuffled::new(order, Numbers::OfRows);
