@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -135,3 +136,20 @@ def test_the_status_says_that_what_is_published_cannot_be_read(tmp_path: Path, d
             mirror.to_geopandas()
         assert mirror.sync().rows == rows
         assert (mirror.status().rows, mirror.status().damage) == (rows, None)
+
+
+def test_an_older_generation_is_not_told_to_be_all_that_is_known(tmp_path: Path) -> None:
+    with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        mirror.sync()
+        service.add_job()
+        rows = mirror.sync().rows
+        shutil.rmtree((mirror.folder / "current").resolve())
+        assert not mirror.status().is_published
+        # It makes the generation before the one that is read, until a sync writes the dataset anew.
+        assert not mirror.verify().ok
+        status = mirror.status()
+        assert (status.generation, status.is_published) == (1, False)
+        assert "older than what is known" in str(status)
+        assert mirror.sync().rows == rows
+        assert mirror.status().is_published

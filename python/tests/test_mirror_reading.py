@@ -142,6 +142,8 @@ def test_other_backends_give_other_types(farm: Farm) -> None:
 def test_an_array_without_dimensions_counts_as_what_it_holds(farm: Farm) -> None:
     year, kind = np.array(2025), np.array("Yield")
     assert set(farm.to_geopandas(year=year, job_type=kind).job_id) == {"101"}
+    [text] = np.array(["Yield"])
+    assert set(farm.to_geopandas(year=year, job_type=text).job_id) == {"101"}
 
 
 @pytest.mark.parametrize(
