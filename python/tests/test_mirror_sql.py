@@ -180,7 +180,7 @@ def test_variables_of_a_program_are_no_tables(farm: Farm) -> None:
         "SET GLOBAL \"log_query_path\" TO 'out.sql'; SELECT 1",
         "SET enable_profiling = 'json'; SET profiling_output = 'out.json'; SELECT 1",
         "SET temp_directory = 'elsewhere'; SELECT 1",
-        'PRAGMA "Temp_Directory" = \'elsewhere\'; SELECT 1',
+        "PRAGMA \"Temp_Directory\" = 'elsewhere'; SELECT 1",
         "SET GLOBAL home_directory = 'elsewhere'; SELECT 1",
         "SET autoinstall_known_extensions = true; SELECT 1",
         "RESET autoinstall_known_extensions; SELECT 1",

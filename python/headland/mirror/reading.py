@@ -113,7 +113,8 @@ class Reading:
             TypeError: A parameter is nothing that DuckDB has, such as a complex number; or it is no table, and the
                 query does not ask for it.
             ValueError: The query writes or is several, or there is no such view; the message names those that are. A
-                time has nanoseconds, which a parameter would lose.
+                parameter would lose nanoseconds or digits: a Decimal has 38, and the numbers of a list become of one
+                kind.
             duckdb.Error: What DuckDB says of the query.
             ImportError: duckdb is not installed; ``pip install 'headland[sql]'`` brings it.
 

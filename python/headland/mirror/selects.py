@@ -135,7 +135,7 @@ def _called(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement, 
 
 
 def _is_name(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> bool:
-    """Say whether what looks like a function of those is the name of a table or a column, such as ``query(a) AS (...)``.
+    """Say whether what looks like one of those functions is the name of a table, such as in ``query(a) AS (...)``.
 
     DuckDB tells of what is a plain query alone; of PIVOT, EXPLAIN and SET VARIABLE nothing is known.
     """
