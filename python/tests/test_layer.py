@@ -24,15 +24,12 @@ import pyproj
 import pytest
 import shapefile  # pyshp
 import shapely
-from shapefiles import POINT, RINGS, Field, Shape, dbf, shp, zipped
+from shapefiles import RINGS, Shape, shp, zipped
 
 import headland as hl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-NOWHERE = shp(POINT, [Shape([[(0.0, 0.0, 0.0, 0.0)]]), Shape([[(1.0, 1.0, 0.0, 0.0)]])])
-"""Two points in a system that nobody tells, and their index."""
 
 UTM_14 = pyproj.CRS.from_epsg(32614).to_wkt("WKT1_ESRI")
 
@@ -76,29 +73,6 @@ def test_a_layer_says_what_it_is(layer: hl.Layer) -> None:
     assert layer.units == {"PASS": "unknown", "MOISTURE": "unknown"}
     assert "YIELD" in repr(layer)
     assert "3 records" in repr(layer)
-
-
-def test_one_of_several_columns_of_one_name_is_never_taken_for_all_of_them() -> None:
-    fields = [Field(b"DAY", "C", 8), Field(b"YIELD", "N", 4), Field(b"DAY", "D", 8), Field(b"YIELD", "N", 4)]
-    rows = [[b"20260901", b"   1", b"20260902", b"   3"], [b"20260901", b"   1", b"20260902", b"   4"]]
-    units = json.dumps({"DataAttributes": [{"Name": "Yield", "Unit": "bu/ac"}]}).encode()
-    source = zipped(
-        {"t.dbf": dbf(fields, rows), "t-Deere-Metadata.json": units}
-        | dict(zip(("t.shp", "t.shx"), NOWHERE, strict=True))
-    )
-    for layer in (hl.read(source), next(hl.open(source))):
-        told = r"^2 columns are called `YIELD`, those at the places \[1, 3\]: `to_arrow\(\).column\(1\)` and "
-        with pytest.raises(ValueError, match=told):
-            layer.values("YIELD")
-        assert layer.to_arrow().column(3).to_pylist() == [3, 4]
-        with pytest.raises(ValueError, match="2 columns are called `YIELD`"):
-            layer.picture("YIELD", crs="as-is")
-        with pytest.raises(ValueError, match="2 columns are called `DAY`"):
-            layer.with_time("when", date="DAY", zone="UTC")
-        assert layer.units == {"YIELD": "bu/ac"}
-        # The map that nobody chose a column for is of the first whose numbers differ, which is the second of that name.
-        assert ">4<" in layer.picture(crs="as-is")
-    assert hl.read(source, columns=["YIELD"]).columns == ["YIELD", "YIELD", "geometry"]
 
 
 def test_cells_as_plain_values(layer: hl.Layer) -> None:
