@@ -79,7 +79,8 @@ def read(
         source: A path of a file or a folder, bytes, or a binary file object.
         layer: Which layer, where the archive holds several; ``headland.layers`` names them.
         columns: Only these columns, in the order of the file; the geometry always comes along.
-        encoding: The encoding of texts, instead of what the archive says.
+        encoding: The encoding of texts, instead of what the archive says, such as ``"utf-8"`` or ``"cp1252"``: one in
+            which ASCII stands for itself, so not UTF-16, in which FMIS tables are read without being told.
         strict: Whether damage is an error; with ``False`` what can be saved is read, and ``diagnostics`` say what
             was lost.
         threads: How many threads may work; two by default, where the machine has them.
@@ -94,6 +95,9 @@ def read(
 
 def layers(source: Source, *, strict: bool = True, limits: Limits | None = None) -> list[str]:
     """Give the names of an archive's layers, one of which ``headland.read`` takes as ``layer``.
+
+    To name layers, no record is read: a layer is named too whose reading is refused, such as one that is larger than
+    ``Limits.bytes``, of which ``read`` and ``open`` say so. So the others of its archive can be had by their names.
 
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.

@@ -84,7 +84,10 @@ class Layer:
 
     @property
     def units(self) -> dict[str, str]:
-        """The unit of each column of numbers, ``"unknown"`` where nobody says it; also of others that have one."""
+        """The unit of each column of numbers, ``"unknown"`` where nobody says it; also of others that have one.
+
+        Archives state units by the names of columns, so that columns of one name have one unit.
+        """
         numbers = {column.name: "unknown" for column in self.describe() if column.type.startswith(NUMBERS)}
         return numbers | dict(self._core.units)
 
@@ -231,7 +234,12 @@ class Layer:
         return target
 
     def values(self, column: str) -> list[Any]:
-        """Give the cells of one column as Python values, without any other package; null is ``None``."""
+        """Give the cells of one column as Python values, without any other package; null is ``None``.
+
+        Raises:
+            ValueError: There is no column of that name, or there are several: their places tell them apart, as in
+                ``to_arrow().column(place)``.
+        """
         return self._core.values(arguments.text("column", column))
 
     def with_time(
@@ -264,8 +272,8 @@ class Layer:
             came twice are null; ``diagnostics`` count each kind.
 
         Raises:
-            ValueError: An unknown column, zone or sign of a format, a `name` that is taken, or a text whose own offset
-                is not that of the zone.
+            ValueError: An unknown column, zone or sign of a format, a column whose name several have, a `name` that is
+                taken, or a text whose own offset is not that of the zone.
 
         >>> layer = layer.with_time("when", date="DATE", time="TIME", zone="America/Chicago")
         """

@@ -193,7 +193,7 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
             ``"date"`` or ``"bool"`` (one of T, Y, 1, F, N, 0 in either case of letters); or ``"scan"``.
         layer: Which layer, where the archive holds several; ``headland.layers`` names them.
         columns: Only these columns, in the order of the file; the geometry always comes along.
-        encoding: The encoding of texts, instead of what the archive says.
+        encoding: The encoding of texts, instead of what the archive says; as in ``read``.
         strict: Whether damage is an error; with ``False`` what can be saved is read, and ``diagnostics`` say what
             was lost.
         threads: How many threads may work; two by default, where the machine has them.

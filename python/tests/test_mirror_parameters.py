@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import textwrap
+import zoneinfo
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +28,9 @@ def farm(tmp_path: Path) -> Farm:
     jobs = [job("101", year="2025", rows=40), job("102", rows=45), job("104", "AsApplied", rows=3)]
     return published(tmp_path / "farm", jobs)
 
+
+ENDLESS: list[Any] = []
+ENDLESS += [1, ENDLESS]
 
 NOON = dt.datetime(2026, 5, 1, 12)  # noqa: DTZ001 - as datetime64 has it
 
@@ -53,6 +58,18 @@ NOON = dt.datetime(2026, 5, 1, 12)  # noqa: DTZ001 - as datetime64 has it
         (pl.Series([1, None]), [1, None], "INTEGER[]"),
         (pa.chunked_array([[1], [None]]), [1, None], "INTEGER[]"),
         (pa.scalar("a"), "a", "VARCHAR"),
+        (Decimal("1" * 38), Decimal("1" * 38), "DECIMAL(38,0)"),
+        ([1, 1.5, None], [1.0, 1.5, None], "DOUBLE[]"),
+        ([2**53, 0.5], [2.0**53, 0.5], "DOUBLE[]"),
+        ([2**53 + 1, Decimal("0.5")], [Decimal(2**53 + 1), Decimal("0.5")], "DECIMAL(20,1)[]"),
+        (
+            {"ids": [2**53 + 1], "shares": [0.5]},
+            {"ids": [2**53 + 1], "shares": [0.5]},
+            "STRUCT(ids BIGINT[], shares DOUBLE[])",
+        ),
+        (["101", 102], ["101", "102"], "VARCHAR[]"),
+        (pl.Series(["a", 1], dtype=pl.Object), ["a", "1"], "VARCHAR[]"),
+        (dt.time(12, tzinfo=dt.UTC), dt.time(12, tzinfo=dt.UTC), "TIME WITH TIME ZONE"),
     ],
     ids=repr,
 )
@@ -95,7 +112,25 @@ def test_the_jobs_of_a_column_are_asked_for_by_it(farm: Farm) -> None:
         (ValueError, {"a": pd.Timedelta(1, "ns")}, r"nanoseconds would be lost: .*round\('us'\)"),
         (ValueError, np.datetime64("20000-01-01"), "20000-01-01, which is beyond"),
         (ValueError, pd.Timestamp(np.datetime64("20000-01-01", "s")), "20000-01-01 .*, which is beyond"),
-        (ValueError, 2**128, "whole numbers of 128 bits"),
+        (ValueError, 2**128, "whole numbers of 128 bits, not one of 129"),
+        (ValueError, -(2**127) - 1, "whole numbers of 128 bits, not one of 129"),
+        (ValueError, Decimal("1" * 39), r"111, which would be 1.1\d+e\+38: a Decimal has at most 38 digits"),
+        (ValueError, Decimal("1e-40"), "1E-40, which would be 1e-40: a Decimal"),
+        (ValueError, [Decimal("1" * 30), Decimal("0." + "1" * 30)], "which would be 0.11111111: a Decimal"),
+        (ValueError, [2**53 + 1, 0.5], "has 9007199254740993, which would be 9007199254740992.0: .* give .* one kind"),
+        (ValueError, [{"a": [2**53 + 1]}, {"a": [0.5]}], "has 9007199254740993, which would be 9007199254740992.0"),
+        (ValueError, [Decimal("0.1"), 0.5], "has 0.1, which would be 0.1: .* give .* one kind"),
+        (ValueError, [2**128 - 1, -1], "does not take: .* out of range"),
+        (ValueError, ENDLESS, "contains itself"),
+        (ValueError, {"a": [ENDLESS, ENDLESS]}, "contains itself"),
+        (
+            ValueError,
+            dt.time(12, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin")),
+            "time of day 12:00:00 in .* Europe/Berlin",
+        ),
+        (ValueError, dt.time(12, tzinfo=dt.timezone(dt.timedelta(hours=20))), "of less than 16 hours: give a datetime"),
+        (TypeError, pd.MultiIndex.from_tuples([(1, 2)]), r"not MultiIndex: give .* `.get_level_values\(0\)`"),
+        (TypeError, pl.Series([object()]), "takes numbers, texts, .*, not object"),
         (ValueError, np.longdouble("1e4000"), r"floats of 64 bits, not 1e\+4000"),
         (ValueError, "half \ud800", "half of a surrogate pair"),
         (TypeError, np.timedelta64(1, "Y"), "give it in days"),

@@ -179,6 +179,15 @@ def test_variables_of_a_program_are_no_tables(farm: Farm) -> None:
         "SET log_query_path = 'out.sql'; SELECT 1",
         "SET GLOBAL \"log_query_path\" TO 'out.sql'; SELECT 1",
         "SET enable_profiling = 'json'; SET profiling_output = 'out.json'; SELECT 1",
+        "SET temp_directory = 'elsewhere'; SELECT 1",
+        "PRAGMA \"Temp_Directory\" = 'elsewhere'; SELECT 1",
+        "SET GLOBAL home_directory = 'elsewhere'; SELECT 1",
+        "SET autoinstall_known_extensions = true; SELECT 1",
+        "RESET autoinstall_known_extensions; SELECT 1",
+        "SET custom_extension_repository = 'http://127.0.0.1:9'; SELECT 1",
+        "WITH query(a) AS (SELECT 1) FROM query('FROM enable_logging()')",
+        "EXPLAIN ANALYZE FROM query('FROM enable_logging()')",
+        "PIVOT (FROM query('FROM enable_logging()')) ON x USING count(*)",
         "UPDATE EXTENSIONS",
         "SELECT 1; UPDATE EXTENSIONS",
         "",
@@ -209,6 +218,8 @@ def test_a_query_whose_rows_would_be_lost_is_named(farm: Farm) -> None:
         ("FORCE INSTALL spatial FROM core; FROM Yield", "INSTALL, .*"),
         ("FROM enable_logging()", r"enable_logging\(\)"),
         ("SET log_query_path = NULL; FROM Yield", "SET log_query_path"),
+        ("SET temp_directory = 'x'; FROM Yield", "SET temp_directory, which says where DuckDB keeps files of its own"),
+        ("RESET autoload_known_extensions; FROM Yield", "RESET autoload_known_extensions, .* LOAD takes it"),
     ],
 )
 def test_what_a_query_has_no_place_for_is_named_in_words(farm: Farm, query: str, word: str) -> None:
@@ -220,14 +231,26 @@ def test_names_that_are_like_those_of_functions_are_names(farm: Farm) -> None:
     query = "SELECT checkpoint, 'query(1)' FROM (SELECT 1 AS checkpoint) AS enable_logging"
     assert farm.sql(query).fetchall() == [(1, "query(1)")]
     assert farm.sql("SET VARIABLE log = 1; SELECT getvariable('log')").fetchall() == [(1,)]
+    assert farm.sql("SET VARIABLE temp_directory = 1; SELECT getvariable('temp_directory')").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "WITH query(a) AS (SELECT $one) SELECT * FROM query",
+        "SELECT x FROM (SELECT $one) query(x)",
+        'WITH "Query" (a) AS (SELECT $one), checkpoint(b) AS (FROM "Query") FROM checkpoint',
+    ],
+)
+def test_names_of_functions_are_free_for_tables_that_have_names_for_columns(farm: Farm, query: str) -> None:
+    assert farm.sql(query, one=1).fetchall() == [(1,)]
 
 
 def test_settings_hold_for_one_query_alone(farm: Farm) -> None:
-    current = "SELECT current_setting('TimeZone'), current_setting('threads')"
+    current = "SELECT current_setting('TimeZone'), current_setting('threads'), current_setting('memory_limit')"
     plain = farm.sql(current).fetchall()
-    assert farm.sql(f"SET TimeZone = 'Asia/Kathmandu'; SET threads = 1; {current}").fetchall() == [
-        ("Asia/Kathmandu", 1)
-    ]
+    settings = "SET TimeZone = 'Asia/Kathmandu'; SET threads = 1; SET GLOBAL memory_limit = '1GiB'"
+    assert farm.sql(f"{settings}; {current}").fetchall() == [("Asia/Kathmandu", 1, "1.0 GiB")]
     assert farm.sql(current).fetchall() == plain
 
 

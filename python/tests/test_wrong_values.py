@@ -192,6 +192,10 @@ def test_an_empty_source_is_not_the_working_folder(client: hl.Client, service: h
         (lambda client: client.job_data.get("   "), "only blanks"),
         (lambda client: client.job_data.get("7 "), "begins or ends with a blank"),
         (lambda client: client.job_data.read("1", encoding="10000-01-01"), "`encoding` takes the name of an encoding"),
+        (
+            lambda client: client.job_data.read("1", encoding="utf-16le"),
+            "`utf-8`, `cp1252`, .* and others, not `utf-16le`",
+        ),
         (lambda client: client.job_data.read("1", format="GML"), "`format` of job_data.read is `GML`"),
         (lambda client: client.job_data.read("1", format="XML"), "`headland.read_tree` reads what"),
         (lambda client: client.job_data.upload(named(" lead.zip")), "begins or ends with a blank"),

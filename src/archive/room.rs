@@ -69,7 +69,12 @@ pub fn ask_for(bytes: usize) -> Result<(), NoRoom> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+
     use super::*;
+    use crate::archive::member::{Body, Member};
 
     #[test]
     fn room_that_no_system_has_is_an_error_that_says_how_much() {
@@ -87,6 +92,14 @@ mod tests {
         assert_eq!(values, [1], "what is there stays");
         assert_eq!(make_room(&mut values, 7), Ok(()));
         assert!(values.capacity() >= 8);
+    }
+
+    #[test]
+    fn a_window_that_has_no_room_is_an_error_of_its_member() {
+        let body = Body::Plain { store: Arc::new(Bytes::new()), offset: 0, crc: None };
+        let member = Member::new("t.shp".to_owned(), u64::MAX, body);
+        let error = member.window(usize::MAX / 4).err().unwrap();
+        assert!(error.lacks_memory() && error.facts().member.as_deref() == Some("t.shp"), "{error}");
     }
 
     #[test]

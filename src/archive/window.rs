@@ -44,11 +44,15 @@ impl Window {
     pub(super) fn new(member: &Member, size: usize) -> Result<Self> {
         let inflow = Inflow::new(member)?;
         let most = usize::try_from(member.size()).unwrap_or(usize::MAX).max(1);
+        let size = size.clamp(1, most);
+        let mut buffer = Vec::new();
+        make_exact_room(&mut buffer, size).map_err(|lack| lack.of(member.name()))?;
+        buffer.resize(size, 0);
         Ok(Self {
             checksum: Checksum::of(member),
             member: member.clone(),
             origin: Origin::Here(Box::new(inflow)),
-            buffer: vec![0; size.clamp(1, most)],
+            buffer,
             start: 0,
             end: 0,
             is_block: false,

@@ -32,7 +32,7 @@ impl Layer {
         let transform = if options.as_is { None } else { Some(self.known_crs()?.to_wgs84()?) };
         let (column, shown) = match &options.column {
             Some(name) => {
-                let shown = self.shown(name)?.ok_or_else(|| {
+                let shown = self.shown(self.place(name)?).ok_or_else(|| {
                     Error::new(
                         Kind::Value,
                         format!("column `{name}` holds neither numbers nor text, so it has no colours"),
@@ -71,19 +71,20 @@ impl Layer {
 
     /// The column that a map shows where nobody chose: one with a telling name, else the first whose numbers differ.
     fn telling(&self) -> Option<(String, Shown)> {
-        let mut fields: Vec<&str> = self
+        let mut fields: Vec<(usize, &str)> = self
             .schema
             .fields()
             .iter()
-            .filter(|field| matches!(field.data_type(), DataType::Float64 | DataType::Int32 | DataType::Int64))
-            .map(|field| field.name().as_str())
+            .enumerate()
+            .filter(|(_, field)| matches!(field.data_type(), DataType::Float64 | DataType::Int32 | DataType::Int64))
+            .map(|(place, field)| (place, field.name().as_str()))
             .collect();
-        fields.sort_by_key(|name| {
+        fields.sort_by_key(|(_, name)| {
             let lower = name.to_ascii_lowercase();
             TELLING.iter().position(|word| lower.contains(word)).unwrap_or(TELLING.len())
         });
-        fields.into_iter().find_map(|name| {
-            let shown = self.shown(name).ok().flatten()?;
+        fields.into_iter().find_map(|(place, name)| {
+            let shown = self.shown(place)?;
             let Shown::Numbers(numbers) = &shown else { return None };
             let mut values = numbers.iter().flatten();
             let first = values.next()?;
@@ -92,23 +93,16 @@ impl Layer {
     }
 
     /// The values of a column; `None` where they can have no colours.
-    fn shown(&self, name: &str) -> Result<Option<Shown>> {
+    fn shown(&self, place: usize) -> Option<Shown> {
         let mut all: Option<Shown> = None;
         for batch in &self.batches {
-            let array = batch.column_by_name(name).ok_or_else(|| {
-                let names: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
-                let message = format!("there is no column `{name}`; there are: {}", names.join(", "));
-                Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned()))
-            })?;
-            let part = values(array);
-            match (&mut all, part) {
-                (_, None) => return Ok(None),
-                (Some(Shown::Numbers(all)), Some(Shown::Numbers(part))) => all.extend(part),
-                (Some(Shown::Names(all)), Some(Shown::Names(part))) => all.extend(part),
-                (all, part) => *all = part,
+            match (&mut all, values(batch.columns().get(place)?)?) {
+                (Some(Shown::Numbers(all)), Shown::Numbers(part)) => all.extend(part),
+                (Some(Shown::Names(all)), Shown::Names(part)) => all.extend(part),
+                (all, part) => *all = Some(part),
             }
         }
-        Ok(all)
+        all
     }
 }
 

@@ -28,9 +28,11 @@ pub fn check(options: &Options) -> Result<()> {
         _ => {}
     }
     match &options.encoding {
-        Some(name) if Encoding::named(name).is_none() => {
-            wrong(format!("`encoding` takes the name of an encoding, such as `cp1252`, not `{name}`"))
-        }
+        Some(name) if Encoding::named(name).is_none() => wrong(format!(
+            "`encoding` takes the name of an encoding in which ASCII stands for itself, as in all text of a .dbf: \
+                 `utf-8`, `cp1252`, `iso-8859-1`, `cp850`, `shift_jis`, `gb18030` and others, not `{name}`; FMIS tables \
+                 in UTF-16 are read as such without it"
+        )),
         _ => Ok(()),
     }
 }

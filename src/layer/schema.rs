@@ -14,6 +14,26 @@ use crate::error::{Error, Kind, Result};
 const METADATA: &str = "headland.metadata";
 
 impl Layer {
+    /// The place of the column of that name: an error where there is none, and where several have it.
+    pub fn place(&self, name: &str) -> Result<usize> {
+        let fields = self.schema.fields();
+        let places: Vec<usize> =
+            fields.iter().enumerate().filter(|(_, field)| field.name() == name).map(|(place, _)| place).collect();
+        let message = match &*places {
+            [place] => return Ok(*place),
+            [] => {
+                let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
+                format!("there is no column `{name}`; there are: {}", names.join(", "))
+            }
+            [first, ..] => format!(
+                "{} columns are called `{name}`, those at the places {places:?}: `to_arrow().column({first})` and \
+                 `to_geopandas().iloc[:, {first}]` give one of them",
+                places.len()
+            ),
+        };
+        Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned())))
+    }
+
     /// The unit of each column that has one.
     #[must_use]
     pub fn units(&self) -> Vec<(String, String)> {

@@ -154,15 +154,10 @@ impl Layer {
 
     /// The cells of one column as Python values.
     fn values<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
-        if self.layer.schema().index_of(column).is_err() {
-            let known = self.columns().join(", ");
-            return Err(PyValueError::new_err(format!("there is no column `{column}`; there are: {known}")));
-        }
+        let place = self.layer.place(column).map_err(|error| errors::raise(py, &error))?;
         let values = PyList::empty(py);
-        for batch in self.layer.batches() {
-            if let Some(array) = batch.column_by_name(column) {
-                cells::append(&values, array.as_ref())?;
-            }
+        for array in self.layer.batches().iter().filter_map(|batch| batch.columns().get(place)) {
+            cells::append(&values, array.as_ref())?;
         }
         Ok(values)
     }

@@ -91,7 +91,9 @@ class Reading:
 
         Args:
             query: One ``SELECT`` and what belongs to it; ``SET`` and ``LOAD`` may stand before it, and hold for this
-                query alone. Each query has a DuckDB of its own, so threads need not wait for each other.
+                query alone; settings by which DuckDB writes or fetches files, such as ``temp_directory`` and
+                ``autoinstall_known_extensions``, stay as they are. Each query has a DuckDB of its own, so threads need
+                not wait for each other.
             parameters: The values of ``$name`` in the query: numbers, texts, times and others of Python, numpy and
                 pandas, and lists, columns and dicts of them. They are bound and never part of its text. What pandas and
                 numpy have for no value is ``NULL``; a time without a zone, as numpy has them, is UTC where it meets one
@@ -111,7 +113,8 @@ class Reading:
             TypeError: A parameter is nothing that DuckDB has, such as a complex number; or it is no table, and the
                 query does not ask for it.
             ValueError: The query writes or is several, or there is no such view; the message names those that are. A
-                time has nanoseconds, which a parameter would lose.
+                parameter would lose nanoseconds or digits: a Decimal has 38, and the numbers of a list become of one
+                kind.
             duckdb.Error: What DuckDB says of the query.
             ImportError: duckdb is not installed; ``pip install 'headland[sql]'`` brings it.
 

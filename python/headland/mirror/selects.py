@@ -36,8 +36,38 @@ ACTING = {
 HIDING = {"query", "json_execute_serialized_sql"}
 """Table functions that do what a text says: what is in there, nobody has looked at."""
 
-LOGGING = {"log_query_path", "profile_output", "profiling_output"}
-"""Settings by which a query that follows writes a file."""
+ACTING_SETTINGS = {
+    **dict.fromkeys(("log_query_path", "profile_output", "profiling_output"), ""),
+    **dict.fromkeys(
+        (
+            "extension_directories",
+            "extension_directory",
+            "extension_repository_directory",
+            "home_directory",
+            "secret_directory",
+            "temp_directory",
+        ),
+        ", which says where DuckDB keeps files of its own",
+    ),
+    **dict.fromkeys(
+        (
+            "allow_community_extensions",
+            "allow_extension_repositories",
+            "allow_extensions_metadata_mismatch",
+            "allow_unsigned_extensions",
+            "autoinstall_extension_repository",
+            "autoinstall_known_extensions",
+            "autoload_known_extensions",
+            "custom_extension_repository",
+        ),
+        ", which says what DuckDB fetches and trusts: `duckdb.install_extension(name)` fetches an extension, and LOAD "
+        "takes it",
+    ),
+}
+"""Settings by which a query that follows writes or fetches files, and what there is to say of them."""
+
+SCOPES = {"global", "session", "local"}
+"""What may stand between SET and the name of a setting."""
 
 MOST_SHOWN = 60
 """How much of a statement an error shows."""
@@ -67,7 +97,7 @@ def check(connection: duckdb.DuckDBPyConnection, text: str) -> set[str]:
             )
     for statement in statements:
         is_setting = statement is not last and _kind(statement) in SETTINGS
-        word = _misset(statement) if is_setting else _misplaced(connection, statement)
+        word = _misset(connection, statement) if is_setting else _misplaced(connection, statement)
         if word is not None:
             raise ValueError(
                 f"`query` is a SELECT, with SET and LOAD before it, and has no place for {word}; "
@@ -84,21 +114,35 @@ def _kind(statement: duckdb.Statement) -> duckdb.StatementType | None:
         return None
 
 
-def _misset(statement: duckdb.Statement) -> str | None:
-    """Give the words by which what stands before a query makes files; None where it makes none."""
+def _misset(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> str | None:
+    """Give the words by which what stands before a query does more than set; None where it only sets."""
     texts = [text for _, text in _words(statement.query.encode())]
     if "install" in texts[:2]:
         # FORCE may stand before it.
         return "INSTALL, which `duckdb.install_extension(name)` does once and for all"
-    # GLOBAL, SESSION or LOCAL may stand between.
-    names = [_name(text) for text in texts[1:3]]
-    return next((f"SET {name}" for name in names if name in LOGGING), None) or _called(texts)
+    # RESET and PRAGMA set as well.
+    setting = next((_name(text) for text in texts[1:] if text not in SCOPES), "")
+    if setting in ACTING_SETTINGS:
+        return f"{texts[0].upper()} {setting}{ACTING_SETTINGS[setting]}"
+    return _called(connection, statement, texts)
 
 
-def _called(texts: list[str]) -> str | None:
+def _called(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement, texts: list[str]) -> str | None:
     """Give the function of a query that does more than read; None where there is none."""
-    called = (_name(text) for text, mark in pairwise(texts) if mark.startswith("("))
-    return next((f"{name}()" for name in called if name in ACTING | HIDING), None)
+    called = [_name(text) for text, mark in pairwise(texts) if mark.startswith("(")]
+    acting = next((name for name in called if name in ACTING | HIDING), None)
+    return None if acting is None or _is_name(connection, statement) else f"{acting}()"
+
+
+def _is_name(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> bool:
+    """Say whether what looks like one of those functions is the name of a table, such as in ``query(a) AS (...)``.
+
+    DuckDB tells of what is a plain query alone; of PIVOT, EXPLAIN and SET VARIABLE nothing is known.
+    """
+    tree = "json_serialize_sql($query::VARCHAR)"
+    told = connection.execute(f"SELECT {tree}->>'$.error', {tree}->>'$..function_name'", {"query": statement.query})
+    [(error, functions)] = told.fetchall()
+    return error == "false" and (ACTING | HIDING).isdisjoint(name.casefold() for name in functions)
 
 
 def _name(text: str) -> str:
@@ -114,7 +158,7 @@ def _misplaced(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statemen
     for before, mark, word in zip(texts, texts[1:], texts[2:], strict=False):
         if before in {"as", "materialized"} and mark == "(" and word in WRITING:
             return word.upper()
-    called = _called(texts)
+    called = _called(connection, statement, texts)
     if called is not None:
         return called
     end = next((start for start, text in words if text == ";"), len(query))

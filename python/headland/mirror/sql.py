@@ -48,7 +48,7 @@ def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPy
     named = {name: view for name, view in views.items() if name.casefold() in spoken and name not in tables}
     for name, view in (named or views).items():
         connection.execute(f"CREATE VIEW {_quoted(name, NAME)} AS {view()}")
-    params = {name: parameters.bound(name, value) for name, value in given.items()}
+    params = {name: parameters.bound(connection, name, value) for name, value in given.items()}
     try:
         return connection.sql(text, params=params or None)
     except duckdb.CatalogException as reason:

@@ -168,10 +168,7 @@ impl Layer {
     fn cells<'a>(&self, batch: &'a RecordBatch, name: &str, argument: &str) -> Result<Cells<'a>> {
         let wrong =
             |message: String| Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned()));
-        let Some(array) = batch.column_by_name(name) else {
-            let names: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
-            return Err(wrong(format!("there is no column `{name}`; there are: {}", names.join(", "))));
-        };
+        let array = batch.column(self.place(name)?);
         match array.data_type() {
             DataType::Date32 | DataType::LargeUtf8 | DataType::Int32 | DataType::Int64
                 if argument == "date" || *array.data_type() != DataType::Date32 =>
