@@ -153,3 +153,16 @@ def test_an_older_generation_is_not_told_to_be_all_that_is_known(tmp_path: Path)
         assert "older than what is known" in str(status)
         assert mirror.sync().rows == rows
         assert mirror.status().is_published
+
+
+def test_a_frame_whose_state_is_gone_says_to_make_it_again(tmp_path: Path) -> None:
+    farm = published(tmp_path, JOBS)
+    frame, first = farm.to_dask(), (tmp_path / "current").resolve()
+    published(tmp_path, JOBS, number=2)
+    assert len(frame.compute(scheduler="threads")) == 8
+    shutil.rmtree(first)
+    told = r"part-0.parquet` is gone; the mirror has published anew since, .* make the frame again"
+    with pytest.raises(hl.ArchiveError, match=told) as caught:
+        frame.compute(scheduler="threads")
+    assert isinstance(caught.value, FileNotFoundError)
+    assert len(farm.to_dask().compute(scheduler="threads")) == 8

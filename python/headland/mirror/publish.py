@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from headland import _core, errors
-from headland.mirror import parts
+from headland.mirror import blocks, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -190,7 +190,7 @@ def _send(store: Store, known: dict[str, str], there: dict[str, int], file: File
         raise errors.from_os("ConfigurationError", message, cause) from None
     if digest != file.sha256:
         raise errors.ConfigurationError(
-            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {parts.MEND}"
+            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {blocks.MEND}"
         )
     store.put(file.name, file.path)
     return file.bytes

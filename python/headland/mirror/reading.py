@@ -58,6 +58,7 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet.
+            ArchiveError: A published file is missing or damaged: the bytes that are read are compared with checksums.
             TypeError: A job type is no text, a year no number, a column no name.
             ValueError: There is no such job type or column, or a column has types that do not go together, such as a
                 date and a text.
@@ -107,7 +108,8 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet.
-            ArchiveError: A published file that the query speaks of is missing or damaged.
+            ArchiveError: A published file that the query speaks of is missing or damaged. The rows of parts, which
+                DuckDB reads when it is asked, are not compared with checksums; `verify()` does that.
             TypeError: A parameter is nothing that DuckDB has, such as a complex number; or it is no table, and the
                 query does not ask for it.
             ValueError: The query writes or is several, or there is no such view; the message names those that are. A
@@ -147,6 +149,8 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet.
+            ArchiveError: A published file is missing or damaged; or when the frame is computed, the state that it was
+                made of is not there any more, and the frame is to be made again.
             ValueError: As in :meth:`to_geopandas`.
             ImportError: Dask is not installed; ``pip install 'headland[dask]'`` brings it.
 

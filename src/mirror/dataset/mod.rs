@@ -9,6 +9,7 @@ mod part;
 mod place;
 mod plan;
 mod rows;
+mod sums;
 mod verify;
 
 use std::collections::BTreeSet;
@@ -302,6 +303,7 @@ impl<'a> Work<'a> {
                 rows,
                 bytes: file.bytes,
                 sha256: file.sha256,
+                crc32: file.crc32,
                 row_groups,
                 bbox,
                 origins,
