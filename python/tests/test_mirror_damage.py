@@ -31,7 +31,21 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, text: str | None) -> None:
             read()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"state":5}', '{"state":"../../farm"}', "null", "\xff"])
+STATE = '{"state":"generations/000001-0123456789ab",'
+POINTERS = [
+    '"account":[]}',
+    '"account":{"a":1}}',
+    '"account":7}',
+    '"before":7}',
+    '"before":["x"]}',
+    '"before":"../../farm"}',
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"state":5}', '{"state":"../../farm"}', "null", "\xff", *(STATE + each for each in POINTERS)],
+)
 def test_a_damaged_pointer_is_named_with_what_to_do(tmp_path: Path, text: str) -> None:
     farm, target = published(tmp_path / "farm", JOBS[:1]), tmp_path / "out"
     done = farm.publish(target.as_uri())

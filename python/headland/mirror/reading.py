@@ -168,6 +168,9 @@ class Reading:
     def publish(self, url: str, *, archives: bool = False, **store_options: Any) -> Publication:
         """Copy what is published here to an object store, for readers elsewhere; they never see half of it.
 
+        What is there already is known by its name and its size, and is not sent again. Of a file that was damaged there
+        and is as long as before, readers with headland see it by the checksums: remove it there and publish again.
+
         Args:
             url: Where to, without credentials: ``s3://bucket/farm``, ``gs://``, ``az://``, ``file:///folder``.
             archives: Whether the archives go along.
@@ -178,8 +181,9 @@ class Reading:
             What was done, and where it can be read now.
 
         Raises:
-            ConfigurationError: Nothing was published yet, a file of the mirror is not what its manifest says, or the
-                mirror of another account is published there.
+            ConfigurationError: Nothing was published yet, a file of the mirror is not what its manifest says, the
+                mirror of another account is published there, or of one while the journal is missing that says whose
+                this is.
             ArchiveError: The manifest is missing or damaged, or what there says which state is the newest.
             PermissionDenied: The store does not let these credentials write.
             TransportError: The store could not be reached, or refused. What was published there before still stands.
