@@ -58,11 +58,19 @@ def read_with_each_bit_flipped(folder: Path) -> int:
     return refused
 
 
+def service() -> hl.Sandbox:
+    return hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved")
+
+
+def mirror_of(service: hl.Sandbox, folder: Path) -> hl.Mirror:
+    client = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
+    return hl.Mirror(folder, client, locations=False)
+
+
 def synced(folder: Path) -> Farm:
     """Give a mirror as a sync writes it."""
-    with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
-        client = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
-        hl.Mirror(folder, client, locations=False).sync()
+    with service() as farm:
+        mirror_of(farm, folder).sync()
     return Farm(folder)
 
 
@@ -144,3 +152,17 @@ def test_a_part_of_many_blocks_is_read_block_by_block(tmp_path: Path, monkeypatc
     part.write_bytes(content[: len(content) // 64 * 64 - 64])
     with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged \(it is not as long as it was written"):
         farm.to_geopandas()
+
+
+def test_a_sync_without_any_change_brings_checksums_to_what_has_none(tmp_path: Path) -> None:
+    path = tmp_path / "farm" / "current" / "manifest.json"
+    with service() as farm:
+        mirror = mirror_of(farm, tmp_path / "farm")
+        rows = mirror.sync().rows
+        without_checksums(Farm(tmp_path / "farm"))
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 1}))
+        assert mirror.verify().ok
+        again = mirror.sync()
+        assert (again.generation, again.rows) == (2, rows)
+        assert all(entry["crc32"] for name in ("parts", "catalog") for entry in json.loads(path.read_text())[name])
+        assert mirror.sync().generation is None

@@ -7,7 +7,7 @@ import errno
 import io
 import os
 import zlib
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from headland import errors
 
@@ -36,22 +36,16 @@ MEND = "run `verify()`, which finds what else is damaged, then `sync()`, which w
 class Blocks(io.RawIOBase):
     """A published file that gives no byte of a block before the checksum of that block is compared."""
 
-    def __init__(self, path: Path, crc32: str | None) -> None:
-        """Open a file; `crc32` are the checksums of its blocks, one behind the other, where they are known."""
+    def __init__(self, file: IO[bytes], path: Path, crc32: str | None) -> None:
+        """Take an open file; `crc32` are the checksums of its blocks, one behind the other, where they are known."""
         self._path = path
         self._crc32 = crc32
         self._place = 0
         self._kept = 0, b""
-        self._file = path.open("rb")
+        self._file = file
         self._bytes = os.fstat(self._file.fileno()).st_size
         if crc32 is not None and -(-self._bytes // BLOCK) * DIGITS != len(crc32):
-            self.close()
             raise errors.ArchiveError(f"`{path}` is damaged (it is not as long as it was written); {MEND}")
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
 
     def readable(self) -> bool:
         """Say that it is read."""
@@ -116,7 +110,7 @@ def parquet(path: Path, crc32: str | None) -> Iterator[pq.ParquetFile]:
     import pyarrow.parquet as pq
 
     try:
-        with Blocks(path, crc32) as file, pq.ParquetFile(file) as opened:
+        with path.open("rb") as file, Blocks(file, path, crc32) as blocks, pq.ParquetFile(blocks) as opened:
             yield opened
     except FileNotFoundError:
         raise missing(path) from None
@@ -135,8 +129,8 @@ def compare(path: Path, crc32: str | None) -> None:
     Raises:
         ArchiveError: It is damaged.
     """
-    with Blocks(path, crc32) as file:
-        while file.read(BLOCK):
+    with path.open("rb") as file, Blocks(file, path, crc32) as blocks:
+        while blocks.read(BLOCK):
             pass
 
 

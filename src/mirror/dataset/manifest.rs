@@ -104,7 +104,12 @@ impl Manifest {
 
     /// Whether its parts may stand beside new ones: a reader of another version may give other rows.
     pub(super) fn is_ours(&self) -> bool {
-        self.format == FORMAT && self.headland == version()
+        self.has_our_format() && self.headland == version()
+    }
+
+    /// Whether nothing is missing in it that is written now.
+    pub(super) fn has_our_format(&self) -> bool {
+        self.format == FORMAT
     }
 
     /// Writes it, as the last file of its generation.
