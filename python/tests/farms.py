@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 from shapefiles import POINT, Field, Shape, dbf, shp, zipped
 
 import headland as hl
+from headland.mirror import blocks
 from headland.mirror.reading import Reading
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def published(folder: Path, jobs: Iterable[Job], number: int = 1, *, group: int 
         folders.setdefault(key, []).append((each, table))
     parts = [part(state, key, members, group) for key, members in sorted(folders.items())]
     catalog = [catalogued(state, "jobs", [each for members in folders.values() for each, _ in members])]
-    manifest = {"format": 1, "generation": number, "parts": parts, "catalog": catalog}
+    manifest = {"format": 2, "generation": number, "parts": parts, "catalog": catalog}
     state.mkdir(parents=True, exist_ok=True)
     (state / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     link = folder / "current.new"
@@ -146,5 +148,20 @@ def catalogued(state: Path, name: str, jobs: Sequence[Job]) -> dict[str, Any]:
 def described(state: Path, path: Path, count: int) -> dict[str, Any]:
     """Give what the manifest says of any file."""
     content = path.read_bytes()
-    name = path.relative_to(state).as_posix()
-    return {"path": name, "rows": count, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    checksums = (zlib.crc32(content[at : at + blocks.BLOCK]) for at in range(0, len(content), blocks.BLOCK))
+    return {
+        "path": path.relative_to(state).as_posix(),
+        "rows": count,
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "crc32": "".join(f"{each:08x}" for each in checksums),
+    }
+
+
+def without_checksums(farm: Farm) -> None:
+    """Bring the manifest to what was written before there were any."""
+    path = farm.folder / "current" / "manifest.json"
+    said = json.loads(path.read_text())
+    for entry in [*said["parts"], *said["catalog"]]:
+        del entry["crc32"]
+    path.write_text(json.dumps(said))

@@ -31,7 +31,21 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, text: str | None) -> None:
             read()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"state":5}', '{"state":"../../farm"}', "null", "\xff"])
+STATE = '{"state":"generations/000001-0123456789ab",'
+POINTERS = [
+    '"account":[]}',
+    '"account":{"a":1}}',
+    '"account":7}',
+    '"before":7}',
+    '"before":["x"]}',
+    '"before":"../../farm"}',
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"state":5}', '{"state":"../../farm"}', "null", "\xff", *(STATE + each for each in POINTERS)],
+)
 def test_a_damaged_pointer_is_named_with_what_to_do(tmp_path: Path, text: str) -> None:
     farm, target = published(tmp_path / "farm", JOBS[:1]), tmp_path / "out"
     done = farm.publish(target.as_uri())
@@ -153,3 +167,16 @@ def test_an_older_generation_is_not_told_to_be_all_that_is_known(tmp_path: Path)
         assert "older than what is known" in str(status)
         assert mirror.sync().rows == rows
         assert mirror.status().is_published
+
+
+def test_a_frame_whose_state_is_gone_says_to_make_it_again(tmp_path: Path) -> None:
+    farm = published(tmp_path, JOBS)
+    frame, first = farm.to_dask(), (tmp_path / "current").resolve()
+    published(tmp_path, JOBS, number=2)
+    assert len(frame.compute(scheduler="threads")) == 8
+    shutil.rmtree(first)
+    told = r"part-0.parquet` is gone; the mirror has published anew since, .* make the frame again"
+    with pytest.raises(hl.ArchiveError, match=told) as caught:
+        frame.compute(scheduler="threads")
+    assert isinstance(caught.value, FileNotFoundError)
+    assert len(farm.to_dask().compute(scheduler="threads")) == 8

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from farms import Farm
 
 import headland as hl
 
@@ -43,3 +45,19 @@ def test_the_mirror_of_another_account_is_not_replaced(tmp_path: Path) -> None:
         assert same.publish(target.as_uri()).state != done.state
         (target / "current.json").unlink()
         assert other.publish(target.as_uri()).sent > 0
+
+
+def test_a_folder_whose_account_is_not_known_replaces_that_of_none(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    with farm() as service:
+        mirror = mirror_of(service, tmp_path / "one")
+        mirror.sync()
+        done = mirror.publish(target.as_uri())
+        without = tmp_path / "without its journal"
+        shutil.copytree(mirror.folder, without, symlinks=True, ignore=shutil.ignore_patterns("journal.sqlite*"))
+        with pytest.raises(hl.ConfigurationError, match=r"without its `journal.sqlite`, nobody knows .* makes it anew"):
+            Farm(without).publish(target.as_uri())
+        assert Farm(without).publish((tmp_path / "elsewhere").as_uri()).sent > 0
+        again = mirror_of(service, without)
+        again.sync()
+        assert again.publish(target.as_uri()).url == done.url

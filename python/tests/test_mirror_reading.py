@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import shapely
 from examples import blocks
-from farms import PRJ, Farm, job, published
+from farms import PRJ, Farm, job, published, without_checksums
 from shapefiles import Field
 
 import headland as hl
@@ -95,6 +95,8 @@ def test_only_the_folders_that_are_asked_for_are_opened(farm: Farm) -> None:
 
 
 def test_only_the_row_groups_and_columns_that_are_needed_are_read(farm: Farm) -> None:
+    # Checksums are of blocks, which are longer than what is needed here: without them, it shows what is parsed.
+    without_checksums(farm)
     # Ten points a row group, a hundredth of a degree apart: the box meets those from -97.75 to -97.65.
     box = (-97.755, 44.0, -97.645, 46.0)
     expected = farm.to_geopandas(job_type="Yield", year=2025, bbox=box, columns=["MOISTURE"])
@@ -105,7 +107,7 @@ def test_only_the_row_groups_and_columns_that_are_needed_are_read(farm: Farm) ->
     frame = farm.to_geopandas(job_type="Yield", year=2025, bbox=box, columns=["MOISTURE"])
     pd.testing.assert_frame_equal(frame, expected)
     assert frame.MOISTURE.tolist() == [*range(25, 36)]
-    with pytest.raises(OSError, match=r"."):
+    with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged"):
         farm.to_geopandas(job_type="Yield", year=2025)
 
 

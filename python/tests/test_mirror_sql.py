@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import shapely
-from farms import Farm, job, published
+from farms import Farm, job, published, without_checksums
 from shapefiles import Field
 
 import headland as hl
@@ -84,6 +84,8 @@ def test_no_system_is_claimed_where_one_is_unknown(tmp_path: Path, kinds: tuple[
 
 
 def test_only_the_files_of_a_job_type_are_opened_and_only_the_rows_of_a_year_read(farm: Farm) -> None:
+    # One checksum covers all bytes of such a short file: without them, it shows what DuckDB parses.
+    without_checksums(farm)
     for path in farm.folder.glob("current/dataset/*/*/*/*.parquet"):
         if "job_type=Yield" not in str(path):
             path.write_bytes(b"this is opened by nobody")
@@ -98,6 +100,8 @@ def test_only_the_files_of_a_job_type_are_opened_and_only_the_rows_of_a_year_rea
 
 
 def test_a_box_leaves_row_groups_unread(farm: Farm) -> None:
+    # One checksum covers all bytes of such a short file: without them, it shows what DuckDB parses.
+    without_checksums(farm)
     [path] = farm.folder.glob("current/dataset/job_type=Yield/year=2025/*/*.parquet")
     query = "SELECT sum(PASS) FROM Yield WHERE year = 2025 AND bbox.xmin <= $east AND bbox.xmax >= $west"
     import pyarrow.parquet as pq

@@ -132,7 +132,7 @@ fn publish(
             published.revision == revision
                 && current.as_ref().is_some_and(|current| current.number == published.generation)
         });
-        if is_shown && current.is_some_and(|current| dataset::is_there(&current)) {
+        if is_shown && current.is_some_and(|current| dataset::may_stay(&current)) {
             return Ok(last);
         }
         for id in forget_lost_of_gone(folder, journal, now)? {

@@ -167,12 +167,24 @@ fn in_folder(folder: &Path, sha256: &str) -> Option<PathBuf> {
 
 /// The digest of a file, its length, and the end of its name by its first bytes.
 pub(super) fn digest(path: &Path, cancel: &Cancel) -> Result<(String, u64, &'static str)> {
-    let fail = |cause: std::io::Error| failed("read", path, &cause);
-    let mut file = File::open(path).map_err(fail)?;
     let mut hash = Sha256::new();
-    let mut buffer = vec![0; 256 * 1024];
     let mut bytes: u64 = 0;
     let mut end = "grc";
+    read(path, cancel, &mut |read| {
+        if bytes == 0 && read.starts_with(b"PK") {
+            end = "zip";
+        }
+        hash.update(read);
+        bytes = bytes.saturating_add(read.len() as u64);
+    })?;
+    Ok((hex(&hash.finalize()), bytes, end))
+}
+
+/// Reads a file from its begin to its end.
+pub(super) fn read(path: &Path, cancel: &Cancel, take: &mut dyn FnMut(&[u8])) -> Result<()> {
+    let fail = |cause: std::io::Error| failed("read", path, &cause);
+    let mut file = File::open(path).map_err(fail)?;
+    let mut buffer = vec![0; 256 * 1024];
     loop {
         cancel.check()?;
         let count = match file.read(&mut buffer) {
@@ -182,15 +194,10 @@ pub(super) fn digest(path: &Path, cancel: &Cancel) -> Result<(String, u64, &'sta
         };
         let read = buffer.get(..count).unwrap_or_default();
         if read.is_empty() {
-            break;
+            return Ok(());
         }
-        if bytes == 0 && read.starts_with(b"PK") {
-            end = "zip";
-        }
-        hash.update(read);
-        bytes = bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        take(read);
     }
-    Ok((hex(&hash.finalize()), bytes, end))
 }
 
 /// Bytes as hexadecimal digits.

@@ -11,6 +11,7 @@ use headland::error::Kind;
 use headland::layer::Cancel;
 use headland::mirror::dataset::{mend, verify};
 use headland::mirror::{Disk, Folder, Trouble};
+use serde_json::Value;
 
 use crate::disk::failing;
 use crate::parts::{Farm, Rows, files, points, rows};
@@ -198,4 +199,31 @@ fn damage_is_found_named_and_mended() {
     let told = find(&farm, false);
     assert_eq!((told.len(), told[0].trouble), (1, Trouble::Missing));
     farm.publish_and_compare();
+}
+
+/// Checksums that the manifest has wrong are damage of their file, which readers refuse; a manifest from before there were
+/// any is whole, and the next publication writes the parts anew with them.
+#[test]
+fn checksums_of_blocks_are_verified_and_come_to_what_was_published_before_them() {
+    let mut farm = Farm::new();
+    want(&mut farm, false);
+    farm.publish_and_compare();
+    let manifest = || farm.folder.current().unwrap().unwrap().path.join("manifest.json");
+    let mut said: Value = serde_json::from_slice(&fs::read(manifest()).unwrap()).unwrap();
+    said["parts"][0]["crc32"] = "00000000".into();
+    fs::write(manifest(), said.to_string()).unwrap();
+    let findings = verify(&farm.folder, false, &Cancel::default()).unwrap();
+    assert_eq!((findings.len(), findings[0].trouble), (1, Trouble::Damaged));
+    assert!(findings[0].to_string().contains("checksums"), "{}", findings[0]);
+    assert_eq!(mend(&farm.folder, &findings).unwrap(), 1);
+    farm.publish_and_compare();
+
+    let mut said: Value = serde_json::from_slice(&fs::read(manifest()).unwrap()).unwrap();
+    said["format"] = 1.into();
+    for part in said["parts"].as_array_mut().unwrap() {
+        assert!(!part.as_object_mut().unwrap().remove("crc32").unwrap().as_str().unwrap().is_empty());
+    }
+    fs::write(manifest(), said.to_string()).unwrap();
+    assert_eq!(verify(&farm.folder, false, &Cancel::default()).unwrap(), []);
+    assert_eq!(farm.publish_and_compare().parts_kept, 0);
 }

@@ -10,15 +10,15 @@ import numbers
 import os
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from headland import arguments, errors
-from headland.mirror import job_types, schemas
+from headland.mirror import blocks, job_types, schemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     import geopandas as gpd
     import pyarrow as pa
@@ -39,22 +39,17 @@ Box = tuple[float, float, float, float]
 """West, south, east and north."""
 
 
-AGAIN = "`verify()` finds what else is lost, and the next `sync()` writes the dataset anew"
-"""What to do about a file that was lost; a sync notices."""
-
-MEND = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
-"""What to do about a damaged file; a sync takes one of the same size for whole until `verify()` has read it."""
-
 NULL = "__HIVE_DEFAULT_PARTITION__"
 """What a folder says where there is no value."""
 
 
 class Part(NamedTuple):
-    """A file of the dataset, and what its folders say of it."""
+    """A file of the dataset, what its folders say of it, and what the manifest says of its bytes."""
 
     path: Path
     job_type: str | None
     year: int | None
+    crc32: str | None
 
 
 class Piece(NamedTuple):
@@ -66,9 +61,10 @@ class Piece(NamedTuple):
     places: str | None
     covering: str | None
     groups: tuple[int, ...]
+    crc32: str | None
 
 
-NOTHING = Piece("", None, None, None, None, ())
+NOTHING = Piece("", None, None, None, None, (), None)
 """The piece of no rows: what a selection without any is read from."""
 
 
@@ -111,8 +107,21 @@ def rows(state: Path) -> dict[str, int]:
     Raises:
         ArchiveError: The manifest is missing or damaged.
     """
+    return {name: rows for name, (rows, _) in _listed(state).items()}
+
+
+def _listed(state: Path) -> dict[str, tuple[int, str | None]]:
+    """Give the rows of each part that the manifest of a state names, and the checksums of its blocks."""
     with manifest(state) as (_, said):
-        return {part["path"]: int(part["rows"]) for part in said["parts"]}
+        return {part["path"]: (int(part["rows"]), _crc32(part)) for part in said["parts"]}
+
+
+def _crc32(entry: dict[str, Any]) -> str | None:
+    """Give the checksums of a file; what was written before there were any has none."""
+    crc32 = entry.get("crc32")
+    if not isinstance(crc32, str | None):
+        raise TypeError(f"`crc32` is {crc32!r}")
+    return crc32 or None
 
 
 @contextlib.contextmanager
@@ -125,12 +134,12 @@ def manifest(state: Path) -> Iterator[tuple[bytes, Any]]:
     path = state / MANIFEST
     try:
         content = path.read_bytes()
-    except FileNotFoundError as cause:
-        raise errors.from_os("ArchiveError", f"`{path}` is missing; {AGAIN}", cause) from None
+    except FileNotFoundError:
+        raise blocks.missing(path) from None
     try:
         yield content, json.loads(content)
-    except (ValueError, KeyError, TypeError) as cause:
-        raise errors.ArchiveError(f"`{path}` is damaged ({cause!r}); {AGAIN}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as cause:
+        raise errors.ArchiveError(f"`{path}` is damaged ({cause!r}); {blocks.AGAIN}") from None
 
 
 def parts(state: Path) -> list[Part]:
@@ -140,29 +149,29 @@ def parts(state: Path) -> list[Part]:
         ArchiveError: One that was published is missing, or the manifest that names them: what is left would look like
             all there is.
     """
-    for name in rows(state):
+    listed = _listed(state)
+    for name in listed:
         if not (state / name).is_file():
-            raise missing(state / name)
+            raise blocks.missing(state / name)
     found = []
     for path in sorted(state.glob(PARTS)):
         kind, year = (folder.name.partition("=")[2] for folder in (path.parents[2], path.parents[1]))
-        found.append(Part(path, None if kind == NULL else unquote(kind), None if year == NULL else int(year)))
+        _, crc32 = listed.get(path.relative_to(state).as_posix(), (0, None))
+        found.append(Part(path, None if kind == NULL else unquote(kind), None if year == NULL else int(year), crc32))
     return found
 
 
-def missing(path: Path) -> Exception:
-    """Give the error of a published file that is missing."""
-    gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    return errors.from_os("ArchiveError", f"`{path}` is missing; {AGAIN}", gone)
+def catalog(state: Path) -> dict[Path, str | None]:
+    """List the tables of a state's catalog, those that its manifest names and that are missing among them.
 
-
-def catalog(state: Path) -> list[Path]:
-    """List the tables of a state's catalog, those that its manifest names and that are missing among them."""
-    found = {*(state / "catalog").glob("*.parquet")}
+    Returns:
+        The path of each, and the checksums of its blocks where they are known.
+    """
+    found: dict[Path, str | None] = dict.fromkeys((state / "catalog").glob("*.parquet"))
     if (state / MANIFEST).exists():
         with manifest(state) as (_, said):
-            found |= {state / table["path"] for table in said["catalog"]}
-    return sorted(found)
+            found |= {state / table["path"]: _crc32(table) for table in said["catalog"]}
+    return dict(sorted(found.items()))
 
 
 def selected(
@@ -190,44 +199,28 @@ def _years(year: object) -> set[int]:
 
 
 def head(part: Part) -> Head:
-    """Read the footer of a part."""
-    import pyarrow as pa
-
-    metadata, schema = footer(part.path)
-    geo = json.loads((metadata.metadata or {}).get(b"geo", b"{}"))
-    places = geo.get("primary_column")
-    said = geo.get("columns", {}).get(places, {})
-    covering = said.get("covering", {}).get("bbox", {}).get(COVERING[0], [None])[0]
-    # A system that is not said is WGS 84 by the rules of GeoParquet; one that is unknown is said to be null.
-    fields = [
-        schemas.places(said.get("crs", "OGC:CRS84"), field.metadata) if field.name == places else field
-        for field in schema
-        if field.name != covering
-    ]
-    keys = [pa.field("job_type", pa.large_string()), pa.field("year", pa.int32())]
-    groups = tuple(_group(metadata.row_group(at), covering) for at in range(metadata.num_row_groups))
-    return Head(part, pa.schema([*keys, *fields]), places, covering, groups)
-
-
-def footer(path: Path) -> tuple[Any, pa.Schema]:
-    """Give the metadata and the schema of a published file.
+    """Read the footer of a part.
 
     Raises:
         ArchiveError: It is missing or damaged.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(path) as file:
-            return file.metadata, file.schema_arrow
-    except FileNotFoundError:
-        raise missing(path) from None
-    except (pa.ArrowInvalid, OSError) as cause:
-        # Arrow takes metadata that it cannot read for a failure of the system, which has no number then.
-        if isinstance(cause, OSError) and cause.errno is not None:
-            raise
-        raise errors.ArchiveError(f"`{path}` is damaged ({cause}); {MEND}") from None
+    with blocks.parquet(part.path, part.crc32) as file:
+        metadata, schema = file.metadata, file.schema_arrow
+        geo = json.loads((metadata.metadata or {}).get(b"geo", b"{}"))
+        places = geo.get("primary_column")
+        said = geo.get("columns", {}).get(places, {})
+        covering = said.get("covering", {}).get("bbox", {}).get(COVERING[0], [None])[0]
+        # A system that is not said is WGS 84 by the rules of GeoParquet; one that is unknown is said to be null.
+        fields = [
+            schemas.places(said.get("crs", "OGC:CRS84"), field.metadata) if field.name == places else field
+            for field in schema
+            if field.name != covering
+        ]
+        groups = tuple(_group(metadata.row_group(at), covering) for at in range(metadata.num_row_groups))
+    keys = [pa.field("job_type", pa.large_string()), pa.field("year", pa.int32())]
+    return Head(part, pa.schema([*keys, *fields]), places, covering, groups)
 
 
 def _group(group: Any, covering: str | None) -> tuple[int, Box | None]:
@@ -274,16 +267,20 @@ def _piece(head: Head, run: list[int]) -> tuple[Piece, Box | None]:
         west, south, east, north = zip(*known, strict=True)
         around = (min(west), min(south), max(east), max(north))
     part = head.part
-    return Piece(str(part.path), part.job_type, part.year, head.places, head.covering, tuple(run)), around
+    piece = Piece(str(part.path), part.job_type, part.year, head.places, head.covering, tuple(run), part.crc32)
+    return piece, around
 
 
 def read(piece: Piece, schema: pa.Schema, bbox: Box | None) -> pa.Table:
-    """Read the columns of a schema from a piece; of a box, the rows whose own boxes meet it."""
+    """Read the columns of a schema from a piece; of a box, the rows whose own boxes meet it.
+
+    Raises:
+        ArchiveError: The part is missing or damaged.
+    """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     names = {schemas.GEOMETRY: piece.places} if piece.places else {}
-    with pq.ParquetFile(piece.path) as file:
+    with blocks.parquet(Path(piece.path), piece.crc32) as file:
         there = set(file.schema_arrow.names)
         own = [name for name in (names.get(name, name) for name in schema.names) if name in there]
         boxes = [piece.covering] if bbox is not None and piece.covering else []

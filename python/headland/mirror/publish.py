@@ -4,6 +4,12 @@ There, as here, each state has a folder of its own that never changes, `generati
 which is the newest, and by a digest of whose account. It is written last: readers that follow it, or that stay in a
 state's folder, never see half of one. What the store has already from the state before is copied inside the store, and
 what a broken attempt has left is not sent again. The archives are under their digests, beside the states.
+
+Several publications may go on at one address: the state that `current.json` names when all have ended is whole. Each
+removes what is old before it writes `current.json`, and looks after that whether its own state is still there: so the
+last one has seen what all others have removed, and has sent it again. Old is the state that `current.json` calls the
+one before, and any other to which nothing was written for a day by the store's clock, as one that is younger may be on
+its way. A state begins with its manifest, so that its age is known.
 """
 
 from __future__ import annotations
@@ -12,8 +18,8 @@ import hashlib
 import json
 import os
 import re
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,10 +27,12 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from headland import _core, errors
-from headland.mirror import parts
+from headland.mirror import blocks, object_store, parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
+
+    from headland.mirror.object_store import Store
 
 POINTER = "current.json"
 """The file that says which state is the newest."""
@@ -32,17 +40,14 @@ POINTER = "current.json"
 STATE = re.compile(r"generations/\d+-[0-9a-f]{12}")
 """What the folder of a state is called there: the number of the generation, and a digest of its manifest."""
 
+STATES = "generations/"
+"""What is before the names of states."""
+
+UNNAMED = timedelta(days=1)
+"""How long a state stays that `current.json` does not name: another publication may be writing it."""
+
 AT_ONCE = 8
 """How many files are sent at a time; there are few large ones, or many small archives."""
-
-MOST_SHOWN = 600
-"""How much of what a store says of a failure is shown."""
-
-OPEN = frozenset({"region", "endpoint", "bucket", "account_name", "container_name"})
-"""Options whose values may stand in an error; all others are taken for secrets."""
-
-SHORTEST = 4
-"""The letters of the shortest text that is taken for a secret."""
 
 
 class File(NamedTuple):
@@ -52,6 +57,14 @@ class File(NamedTuple):
     name: str
     bytes: int
     sha256: str
+
+
+class Pointer(NamedTuple):
+    """What `current.json` says: the newest state, the one before, and a digest of the account."""
+
+    state: str | None
+    before: str | None
+    account: str | None
 
 
 class Publication(NamedTuple):
@@ -83,35 +96,63 @@ def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) 
             f"`url` leads into a mirror, that in `{mirror}`, whose next sync would take it for its own: "
             "give the address of a folder outside it"
         )
-    store = opened(url, options)
+    store = object_store.opened(url, options)
     state = parts.published(folder)
     account = _core.mirrored_account(folder)
-    before, owner = _before(store)
-    if account is not None and owner not in {account, None}:
-        raise errors.ConfigurationError(
-            f"at `{store.url}` the mirror of another account is published (another access key or another base "
-            f"address): give this one an address of its own, or remove `{POINTER}` there, and publishing replaces it"
-        )
+    there = _pointer(store, folder, account)
     with parts.manifest(state) as (text, said):
         name = f"generations/{state.name}-{hashlib.sha256(text).hexdigest()[:12]}"
         files = [_file(state / entry["path"], f"{name}/{entry['path']}", entry) for entry in _entries(said)]
         digests = sorted({str(origin["archive"]) for part in said["parts"] for origin in part["origins"]})
     files += [_archive(folder, digest) for digest in digests] if archives else []
-    known = _known(store, before) if before else {}
-    there = store.sizes(f"{name}/") | (store.sizes("archives/") if archives else {})
+    sent = _bring(store, there.state, name, text, files)
+    last = _pointer(store, folder, account)
+    again: list[int] = []
+    if last.state != name:
+        _remove(store, last, name)
+        said = {"format": 1, "state": name, "before": last.state} | ({"account": account} if account else {})
+        store.put(POINTER, json.dumps(said).encode())
+        again = _bring(store, name, name, text, files)
+    return Publication(store.url, name, len(sent) + len(again), len(files) - len(sent), sum(sent) + sum(again))
+
+
+def _bring(store: Store, current: str | None, name: str, text: bytes, files: list[File]) -> list[int]:
+    """Bring what is missing of a state to the store, and give the bytes of each file that had to be sent.
+
+    Args:
+        store: The store.
+        current: The state that the store's pointer names, whose files are copied.
+        name: The state to bring there.
+        text: Its manifest.
+        files: Its files, and the archives that go along.
+    """
+    there = store.sizes(f"{name}/")
+    if any(file.name.startswith("archives/") for file in files):
+        there |= store.sizes("archives/")
+    known = _known(store, current) if current else {}
+    manifest = f"{name}/{parts.MANIFEST}"
+    if current != name or there.get(manifest) != len(text):
+        store.put(manifest, text)
     pool = ThreadPoolExecutor(AT_ONCE)
     try:
-        sent = [count for count in pool.map(partial(_send, store, known, there), files) if count is not None]
+        return [count for count in pool.map(partial(_send, store, known, there), files) if count is not None]
     finally:
         pool.shutdown(cancel_futures=True)
-    if before != name or there.get(f"{name}/{parts.MANIFEST}") != len(text):
-        store.put(f"{name}/{parts.MANIFEST}", text)
-    if before != name:
-        whose = account or owner
-        said = {"format": 1, "state": name, "before": before} | ({"account": whose} if whose else {})
-        store.put(POINTER, json.dumps(said).encode())
-        store.remove_states({name, before})
-    return Publication(store.url, name, len(sent), len(files) - len(sent), sum(sent))
+
+
+def _remove(store: Store, last: Pointer, name: str) -> None:
+    """Remove what nobody needs any more when another state takes the place of the last one."""
+    there = store.times(STATES)
+    begun = there.get(f"{name}/{parts.MANIFEST}")
+    states: dict[str, dict[str, datetime]] = {}
+    for file, time in there.items():
+        state = "/".join(file.split("/")[:2])
+        if STATE.fullmatch(state) and state not in {last.state, name}:
+            states.setdefault(state, {})[file] = time
+    for state, times in states.items():
+        is_left = begun is not None and begun - max(times.values()) > UNNAMED
+        if state == last.before or is_left:
+            store.remove(list(times))
 
 
 def _mirror_around(url: str, folder: Path) -> Path | None:
@@ -141,27 +182,40 @@ def _archive(folder: Path, digest: str) -> File:
     return File(path, path.relative_to(folder).as_posix(), path.stat().st_size, digest)
 
 
-def _before(store: Store) -> tuple[str | None, str | None]:
-    """Give the state that the store's pointer names, and the digest of the account that it is of, where it says so.
+def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
+    """Give what the store's pointer says, where the mirror of `account` may be published there.
 
     Raises:
         ArchiveError: The pointer is damaged.
+        ConfigurationError: The mirror of another account is published there, or it is not known whose `folder` is.
     """
     content = store.read(POINTER)
     if content is None:
-        return None, None
+        return Pointer(None, None, None)
     try:
         said = json.loads(content)
-        state = said["state"]
-        if STATE.fullmatch(state):
-            return str(state), said.get("account")
-        reason = f"it names no state but {state!r}"
+        found = Pointer(said["state"], said.get("before"), said.get("account"))
+        states = [said["state"], said.get("before") or said["state"]]
+        is_whole = all(map(STATE.fullmatch, states)) and isinstance(found.account, str | None)
+        reason = None if is_whole else f"it says {said}"
     except (ValueError, KeyError, TypeError) as cause:
         reason = repr(cause)
-    raise errors.ArchiveError(
-        f"`{POINTER}` at `{store.url}` is damaged ({reason}): remove that file there and publish again, "
-        "which sends what is missing and removes the states before"
-    )
+    if reason is not None:
+        raise errors.ArchiveError(
+            f"`{POINTER}` at `{store.url}` is damaged ({reason}): remove that file there and publish again, "
+            "which sends what is missing"
+        )
+    if found.account is not None and account is None:
+        raise errors.ConfigurationError(
+            f"at `{store.url}` the mirror of an account is published, and without its `{parts.JOURNAL}`, nobody knows "
+            f"of which account that in `{folder}` is: `sync()` makes it anew; or give an address of its own"
+        )
+    if found.account not in {account, None}:
+        raise errors.ConfigurationError(
+            f"at `{store.url}` the mirror of another account is published (another access key or another base "
+            f"address): give this one an address of its own, or remove `{POINTER}` there, and publishing replaces it"
+        )
+    return found
 
 
 def _known(store: Store, state: str) -> dict[str, str]:
@@ -190,144 +244,7 @@ def _send(store: Store, known: dict[str, str], there: dict[str, int], file: File
         raise errors.from_os("ConfigurationError", message, cause) from None
     if digest != file.sha256:
         raise errors.ConfigurationError(
-            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {parts.MEND}"
+            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {blocks.MEND}"
         )
     store.put(file.name, file.path)
     return file.bytes
-
-
-class Store:
-    """An object store, and how to speak of its failures without telling what opened it."""
-
-    def __init__(self, store: Any, url: str, secrets: Secrets) -> None:
-        self._store = store
-        self._secrets = secrets
-        self.url = url
-
-    def read(self, name: str) -> bytes | None:
-        """Read a file; ``None`` where there is none."""
-        import obstore
-
-        content: bytes | None = self._do(
-            "read", name, lambda: bytes(obstore.get(self._store, name).bytes()), missing=None
-        )
-        return content
-
-    def sizes(self, prefix: str) -> dict[str, int]:
-        """Give the bytes of each file whose name begins so."""
-        import obstore
-
-        found = self._do("list", prefix, lambda: obstore.list(self._store, prefix).collect(), missing=())
-        return {each["path"]: each["size"] for each in found}
-
-    def put(self, name: str, content: bytes | Path) -> None:
-        """Write a file; it appears when it is whole."""
-        import obstore
-
-        self._do("write", name, lambda: obstore.put(self._store, name, content))
-
-    def copy(self, old: str, new: str) -> bool:
-        """Copy a file inside the store; False where it is not there any more."""
-        import obstore
-
-        done: bool = self._do("copy", old, lambda: obstore.copy(self._store, old, new) is None, missing=False)
-        return done
-
-    def remove_states(self, kept: set[str | None]) -> None:
-        """Remove states but those that are kept, and nothing that is no state."""
-        import obstore
-
-        found = self._do("list", "generations/", lambda: obstore.list_with_delimiter(self._store, "generations/"))
-        for state in found["common_prefixes"]:
-            if STATE.fullmatch(state) and state not in kept:
-                names = list(self.sizes(f"{state}/"))
-                self._do("remove", state, partial(obstore.delete, self._store, names), missing=None)
-
-    def _do(self, verb: str, name: str, action: Callable[[], Any], missing: Any = ...) -> Any:
-        """Do something with the store; where the file is missing, give what stands for that."""
-        from obstore import exceptions
-
-        kind: type[errors.HeadlandError] = errors.TransportError
-        try:
-            return action()
-        except FileNotFoundError as cause:
-            if missing is not ...:
-                return missing
-            reason = self._secrets.without(cause)
-        except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as cause:
-            kind, reason = errors.PermissionDenied, self._secrets.without(cause)
-        except (exceptions.BaseError, OSError) as cause:
-            reason = self._secrets.without(cause)
-        raise kind(f"cannot {verb} `{name}` at `{self.url}`: {reason}") from None
-
-
-class Secrets:
-    """Values that may not be told, in a form that no traceback shows."""
-
-    __slots__ = ("_values",)
-
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        told = (value for name, value in _texts("", options) if name not in OPEN or "@" in value)
-        self._values = [value for value in told if len(value) >= SHORTEST]
-
-    def without(self, cause: Exception) -> str:
-        """Give what an error says, in a line and without the values."""
-        told = str(cause).partition("\n\nDebug source")[0]
-        for value in self._values:
-            told = told.replace(value, "***")
-        return textwrap.shorten(told, MOST_SHOWN) or type(cause).__name__
-
-    def __repr__(self) -> str:
-        """Say nothing."""
-        return "<secrets>"
-
-
-def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
-    """Give every text of a value, with the name that is nearest to it."""
-    if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, dict):
-        for inner, each in value.items():
-            yield from _texts(str(inner), each)
-
-
-def _misplaced(url: str) -> str | None:
-    """Say what is wrong with an address that is no URL, or that leads to a file; None where it may do."""
-    split = urlsplit(url)
-    # `file:work` is no address of the folder `work`: it would be taken for `/work`.
-    if not url.lower().startswith("file:///") if split.scheme == "file" else "://" not in url:
-        is_path = url and not split.scheme and url[0] != "~" and "@" not in url
-        example = Path(url).absolute().as_uri() if is_path else "file:///srv/farm"
-        given = "a text without a scheme" if "@" in url else repr(url)
-        return f"`url` takes a URL, such as {example!r} for a folder or 's3://bucket/farm' for a bucket, not {given}"
-    if split.scheme == "file":
-        path = Path(url2pathname(split.path))
-        # What may not be looked at is told by the store.
-        file = next((each for each in (path, *path.parents) if os.path.isfile(each)), None)  # noqa: PTH113
-        if file is not None:
-            return f"`url` leads to `{file}`, which is a file: give the address of a folder, which is made where needed"
-    return None
-
-
-def opened(url: str, options: dict[str, Any]) -> Store:
-    """Open a store, and empty its options: tracebacks show local variables."""
-    from obstore.store import from_url
-
-    secrets = Secrets(options)
-    split = urlsplit(url)
-    if split.query or split.fragment or "@" in split.netloc:
-        options.clear()
-        raise ValueError("`url` has no place for credentials and other settings: give them by name, as options")
-    reason = _misplaced(url)
-    if reason is not None:
-        options.clear()
-        raise ValueError(reason)
-    try:
-        made = {"mkdir": True} if split.scheme == "file" else {}
-        return Store(from_url(url.rstrip("/"), **made, **options), url.rstrip("/"), secrets)
-    except Exception as cause:  # noqa: BLE001 - whatever it is, it is told without what was given
-        reason = secrets.without(cause)
-    finally:
-        options.clear()
-    shown = f"{split.scheme}://{split.hostname or ''}{split.path}"
-    raise ValueError(f"`url` ({shown}) and the options do not make a store: {reason}") from None

@@ -58,6 +58,7 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet.
+            ArchiveError: A published file is missing or damaged: the bytes that are read are compared with checksums.
             TypeError: A job type is no text, a year no number, a column no name.
             ValueError: There is no such job type or column, or a column has types that do not go together, such as a
                 date and a text.
@@ -109,7 +110,8 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet.
-            ArchiveError: A published file that the query speaks of is missing or damaged.
+            ArchiveError: A published file that the query speaks of is missing or damaged. The rows of parts, which
+                DuckDB reads when it is asked, are not compared with checksums; `verify()` does that.
             TypeError: A parameter is nothing that DuckDB has, such as a complex number; or it is no table, and the
                 query does not ask for it.
             ValueError: The query writes or is several, or there is no such view; the message names those that are. A
@@ -150,6 +152,8 @@ class Reading:
 
         Raises:
             ConfigurationError: Nothing was published yet.
+            ArchiveError: A published file is missing or damaged; or when the frame is computed, the state that it was
+                made of is not there any more, and the frame is to be made again.
             ValueError: As in :meth:`to_geopandas`.
             ImportError: Dask is not installed; ``pip install 'headland[dask]'`` brings it.
 
@@ -167,6 +171,9 @@ class Reading:
     def publish(self, url: str, *, archives: bool = False, **store_options: Any) -> Publication:
         """Copy what is published here to an object store, for readers elsewhere; they never see half of it.
 
+        What is there already is known by its name and its size, and is not sent again. Of a file that was damaged there
+        and is as long as before, readers with headland see it by the checksums: remove it there and publish again.
+
         Args:
             url: Where to, without credentials: ``s3://bucket/farm``, ``gs://``, ``az://``, ``file:///folder``.
             archives: Whether the archives go along.
@@ -177,8 +184,9 @@ class Reading:
             What was done, and where it can be read now.
 
         Raises:
-            ConfigurationError: Nothing was published yet, a file of the mirror is not what its manifest says, or the
-                mirror of another account is published there.
+            ConfigurationError: Nothing was published yet, a file of the mirror is not what its manifest says, the
+                mirror of another account is published there, or of one while the journal is missing that says whose
+                this is.
             ArchiveError: The manifest is missing or damaged, or what there says which state is the newest.
             PermissionDenied: The store does not let these credentials write.
             TransportError: The store could not be reached, or refused. What was published there before still stands.

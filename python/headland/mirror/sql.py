@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from headland.mirror import parameters, parts, schemas, selects
+from headland.mirror import blocks, parameters, parts, schemas, selects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -94,14 +94,15 @@ def _views(state: Path) -> dict[str, Callable[[], str]]:
     views: dict[str, Callable[[], str]] = {name: partial(_parts, of_kind) for name, of_kind in kinds.items()}
     if found:
         views[DATASET] = partial(_parts, found)
-    for path in parts.catalog(state):
-        views[path.stem] = partial(_table, path)
+    for path, crc32 in parts.catalog(state).items():
+        views[path.stem] = partial(_table, path, crc32)
     return views
 
 
-def _table(path: Path) -> str:
-    """Give the rows of a table of the catalog."""
-    parts.footer(path)
+def _table(path: Path, crc32: str | None) -> str:
+    """Give the rows of a table of the catalog, which is small enough to be compared as a whole."""
+    with blocks.parquet(path, crc32):
+        blocks.compare(path, crc32)
     return f"SELECT * FROM read_parquet({_files([path])})"  # noqa: S608 - names are quoted
 
 

@@ -42,7 +42,8 @@ pub(super) fn write(
         filled.map_err(|error| Output::cause(&mut out, error))?;
         let (part, made) = Output::close(out)?;
         let rows = batch.num_rows() as u64;
-        let table = Table { path: format!("catalog/{file}"), rows, bytes: made.bytes, sha256: made.sha256 };
+        let path = format!("catalog/{file}");
+        let table = Table { path, rows, bytes: made.bytes, sha256: made.sha256, crc32: made.crc32 };
         let same = last.filter(|(at, last)| last.catalog.contains(&table) && table.is_there(at));
         match same {
             Some((at, _)) => disk.link_or_copy(&at.join(&table.path), &folder.join(&file))?,

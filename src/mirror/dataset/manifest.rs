@@ -13,8 +13,9 @@ use crate::mirror::store::{Finding, Trouble};
 /// The name of the file in its generation.
 pub(super) const NAME: &str = "manifest.json";
 
-/// Raised when parts are written otherwise than before, so that they are all written anew.
-const FORMAT: u32 = 1;
+/// Raised when parts are written otherwise than before, or other things are said of them, so that they are all written
+/// anew. Since 2, there are checksums of blocks.
+const FORMAT: u32 = 2;
 
 /// All that a generation holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,9 @@ pub(super) struct Part {
     pub(super) rows: u64,
     pub(super) bytes: u64,
     pub(super) sha256: String,
+    /// The checksums of its blocks, as [`super::sums::Summed`] has them; a manifest of format 1 has none.
+    #[serde(default)]
+    pub(super) crc32: String,
     pub(super) row_groups: usize,
     /// West, south, east and north of all its places, in the coordinates of the part.
     pub(super) bbox: Option<[f64; 4]>,
@@ -76,6 +80,9 @@ pub(super) struct Table {
     pub(super) rows: u64,
     pub(super) bytes: u64,
     pub(super) sha256: String,
+    /// As in [`Part`].
+    #[serde(default)]
+    pub(super) crc32: String,
 }
 
 impl Manifest {
@@ -97,7 +104,12 @@ impl Manifest {
 
     /// Whether its parts may stand beside new ones: a reader of another version may give other rows.
     pub(super) fn is_ours(&self) -> bool {
-        self.format == FORMAT && self.headland == version()
+        self.has_our_format() && self.headland == version()
+    }
+
+    /// Whether nothing is missing in it that is written now.
+    pub(super) fn has_our_format(&self) -> bool {
+        self.format == FORMAT
     }
 
     /// Writes it, as the last file of its generation.

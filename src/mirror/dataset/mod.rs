@@ -9,6 +9,7 @@ mod part;
 mod place;
 mod plan;
 mod rows;
+mod sums;
 mod verify;
 
 use std::collections::BTreeSet;
@@ -189,9 +190,11 @@ pub fn publish_in(
     }
 }
 
-/// Whether all files of a generation stand as long as they were written; [`verify`] reads them, too.
-pub(super) fn is_there(generation: &Generation) -> bool {
-    Manifest::read(&generation.path).is_ok_and(|manifest| manifest.is_there(&generation.path))
+/// Whether a generation may stay: it has our format, and all its files stand as long as they were written; [`verify`]
+/// reads them, too.
+pub(super) fn may_stay(generation: &Generation) -> bool {
+    Manifest::read(&generation.path)
+        .is_ok_and(|manifest| manifest.has_our_format() && manifest.is_there(&generation.path))
 }
 
 enum Outcome {
@@ -302,6 +305,7 @@ impl<'a> Work<'a> {
                 rows,
                 bytes: file.bytes,
                 sha256: file.sha256,
+                crc32: file.crc32,
                 row_groups,
                 bbox,
                 origins,

@@ -6,16 +6,15 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use parquet::errors::ParquetError;
-use sha2::{Digest as _, Sha256};
 
 use super::Origin;
 use super::manifest;
 use super::order::{Sides, are_apart, joined};
 use super::rows::Rows;
+use super::sums::{Summed, Sums};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, ROW_GROUP, Table, Writer, threads};
 use crate::mirror::disk::{Disk, Part};
-use crate::mirror::store::hex;
 
 /// Rows from which on a row group ends where the next job lies apart: fewer would make more groups than they spare.
 const ENOUGH: usize = 8_192;
@@ -23,42 +22,35 @@ const ENOUGH: usize = 8_192;
 /// Rows from which on it shows whether the values of a column repeat.
 const TELLING: usize = 64;
 
-/// A file that counts and digests what is written to it.
+/// A file that sums up what is written to it.
 pub(super) struct Output {
     part: Part,
-    hash: Sha256,
-    bytes: u64,
+    sums: Sums,
     /// The error behind one that parquet tells, with what to do about it.
     error: Option<Error>,
-}
-
-/// A file that is in its place.
-pub(super) struct Written {
-    pub(super) bytes: u64,
-    pub(super) sha256: String,
 }
 
 impl Output {
     /// Begins a file in `folder`.
     pub(super) fn begin(disk: &Disk, folder: &Path, name: &str) -> Result<BufWriter<Self>> {
         let part = disk.create_part(folder, name)?;
-        let output = Self { part, hash: Sha256::new(), bytes: 0, error: None };
+        let output = Self { part, sums: Sums::default(), error: None };
         Ok(BufWriter::with_capacity(256 * 1024, output))
     }
 
     /// Brings it to the disk and gives it its name.
-    pub(super) fn keep(output: BufWriter<Self>, target: &Path) -> Result<Written> {
+    pub(super) fn keep(output: BufWriter<Self>, target: &Path) -> Result<Summed> {
         let (part, written) = Self::close(output)?;
         part.keep(target)?;
         Ok(written)
     }
 
     /// Ends it; whoever does not keep the file has not written it.
-    pub(super) fn close(mut output: BufWriter<Self>) -> Result<(Part, Written)> {
+    pub(super) fn close(mut output: BufWriter<Self>) -> Result<(Part, Summed)> {
         let flushed = output.flush();
         let (output, _) = output.into_parts();
         flushed.map_err(|cause| output.part.failed(&cause))?;
-        Ok((output.part, Written { bytes: output.bytes, sha256: hex(&output.hash.finalize()) }))
+        Ok((output.part, output.sums.finish()))
     }
 
     /// The error of the disk where there was one, else `error`.
@@ -71,8 +63,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.part.write(bytes) {
             Ok(count) => {
-                self.hash.update(bytes.get(..count).unwrap_or_default());
-                self.bytes = self.bytes.saturating_add(count as u64);
+                self.sums.update(bytes.get(..count).unwrap_or_default());
                 Ok(count)
             }
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => Err(cause),

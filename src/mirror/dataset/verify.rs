@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::manifest::{self, Manifest};
+use super::sums::Sums;
 use super::{Origin, digest, rows};
 use crate::error::Result;
 use crate::layer::{Cancel, in_order, threads};
@@ -24,11 +25,11 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
     };
     let mut findings = Vec::new();
     let mut expected = BTreeSet::from([current.path.join(manifest::NAME)]);
-    let parts = manifest.parts.iter().map(|part| (&part.path, &part.sha256));
-    let tables = manifest.catalog.iter().map(|table| (&table.path, &table.sha256));
-    for (path, sha256) in parts.chain(tables) {
+    let parts = manifest.parts.iter().map(|part| (&part.path, &part.sha256, &part.crc32));
+    let tables = manifest.catalog.iter().map(|table| (&table.path, &table.sha256, &table.crc32));
+    for (path, sha256, crc32) in parts.chain(tables) {
         let path = current.path.join(path);
-        findings.extend(file(&path, sha256, cancel)?);
+        findings.extend(file(&path, sha256, crc32, cancel)?);
         expected.insert(path);
     }
     for part in &manifest.parts {
@@ -55,16 +56,21 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
     Ok(findings)
 }
 
-fn file(path: &Path, sha256: &str, cancel: &Cancel) -> Result<Option<Finding>> {
+fn file(path: &Path, sha256: &str, crc32: &str, cancel: &Cancel) -> Result<Option<Finding>> {
     let finding = |trouble, detail: String| Some(Finding { trouble, path: path.to_owned(), detail });
     if !path.is_file() {
         return Ok(finding(Trouble::Missing, AGAIN.to_owned()));
     }
-    Ok(match store::digest(path, cancel) {
-        Ok((found, ..)) if found == sha256 => None,
-        Ok((found, ..)) => {
-            finding(Trouble::Damaged, format!("its bytes have the digest {found}, not {sha256}; {AGAIN}"))
+    let mut sums = Sums::default();
+    Ok(match store::read(path, cancel, &mut |bytes| sums.update(bytes)).map(|()| sums.finish()) {
+        Ok(found) if found.sha256 != sha256 => {
+            finding(Trouble::Damaged, format!("its bytes have the digest {}, not {sha256}; {AGAIN}", found.sha256))
         }
+        Ok(found) if found.crc32 != crc32 && !crc32.is_empty() => finding(
+            Trouble::Damaged,
+            format!("the manifest has checksums of it that are not those of its bytes; {AGAIN}"),
+        ),
+        Ok(_) => None,
         Err(error) => {
             cancel.check()?;
             finding(Trouble::Damaged, format!("{error}; {AGAIN}"))

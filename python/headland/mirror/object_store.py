@@ -1,0 +1,165 @@
+"""An object store, and how to speak of its failures without telling what opened it."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from headland import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+MOST_SHOWN = 600
+"""How much of what a store says of a failure is shown."""
+
+OPEN = frozenset({"region", "endpoint", "bucket", "account_name", "container_name"})
+"""Options whose values may stand in an error; all others are taken for secrets."""
+
+SHORTEST = 4
+"""The letters of the shortest text that is taken for a secret."""
+
+
+class Store:
+    """Reading, writing, listing and removing, with errors that tell no secret."""
+
+    def __init__(self, store: Any, url: str, secrets: Secrets) -> None:
+        self._store = store
+        self._secrets = secrets
+        self.url = url
+
+    def read(self, name: str) -> bytes | None:
+        """Read a file; ``None`` where there is none."""
+        import obstore
+
+        content: bytes | None = self._do(
+            "read", name, lambda: bytes(obstore.get(self._store, name).bytes()), missing=None
+        )
+        return content
+
+    def sizes(self, prefix: str) -> dict[str, int]:
+        """Give the bytes of each file whose name begins so."""
+        return {each["path"]: each["size"] for each in self._listed(prefix)}
+
+    def put(self, name: str, content: bytes | Path) -> None:
+        """Write a file; it appears when it is whole."""
+        import obstore
+
+        self._do("write", name, lambda: obstore.put(self._store, name, content))
+
+    def copy(self, old: str, new: str) -> bool:
+        """Copy a file inside the store; False where it is not there any more."""
+        import obstore
+
+        done: bool = self._do("copy", old, lambda: obstore.copy(self._store, old, new) is None, missing=False)
+        return done
+
+    def times(self, prefix: str) -> dict[str, datetime]:
+        """Give when each file whose name begins so was written."""
+        return {each["path"]: each["last_modified"] for each in self._listed(prefix)}
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Remove files; those that are gone already do not matter."""
+        import obstore
+
+        self._do("remove", names[0], lambda: obstore.delete(self._store, names), missing=None)
+
+    def _listed(self, prefix: str) -> Sequence[Any]:
+        import obstore
+
+        found: Sequence[Any] = self._do("list", prefix, lambda: obstore.list(self._store, prefix).collect(), missing=())
+        return found
+
+    def _do(self, verb: str, name: str, action: Callable[[], Any], missing: Any = ...) -> Any:
+        """Do something with the store; where the file is missing, give what stands for that."""
+        from obstore import exceptions
+
+        kind: type[errors.HeadlandError] = errors.TransportError
+        try:
+            return action()
+        except FileNotFoundError as cause:
+            if missing is not ...:
+                return missing
+            reason = self._secrets.without(cause)
+        except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as cause:
+            kind, reason = errors.PermissionDenied, self._secrets.without(cause)
+        except (exceptions.BaseError, OSError) as cause:
+            reason = self._secrets.without(cause)
+        raise kind(f"cannot {verb} `{name}` at `{self.url}`: {reason}") from None
+
+
+class Secrets:
+    """Values that may not be told, in a form that no traceback shows."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        told = (value for name, value in _texts("", options) if name not in OPEN or "@" in value)
+        self._values = [value for value in told if len(value) >= SHORTEST]
+
+    def without(self, cause: Exception) -> str:
+        """Give what an error says, in a line and without the values."""
+        told = str(cause).partition("\n\nDebug source")[0]
+        for value in self._values:
+            told = told.replace(value, "***")
+        return textwrap.shorten(told, MOST_SHOWN) or type(cause).__name__
+
+    def __repr__(self) -> str:
+        """Say nothing."""
+        return "<secrets>"
+
+
+def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """Give every text of a value, with the name that is nearest to it."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for inner, each in value.items():
+            yield from _texts(str(inner), each)
+
+
+def _misplaced(url: str) -> str | None:
+    """Say what is wrong with an address that is no URL, or that leads to a file; None where it may do."""
+    split = urlsplit(url)
+    # `file:work` is no address of the folder `work`: it would be taken for `/work`.
+    if not url.lower().startswith("file:///") if split.scheme == "file" else "://" not in url:
+        is_path = url and not split.scheme and url[0] != "~" and "@" not in url
+        example = Path(url).absolute().as_uri() if is_path else "file:///srv/farm"
+        given = "a text without a scheme" if "@" in url else repr(url)
+        return f"`url` takes a URL, such as {example!r} for a folder or 's3://bucket/farm' for a bucket, not {given}"
+    if split.scheme == "file":
+        path = Path(url2pathname(split.path))
+        # What may not be looked at is told by the store.
+        file = next((each for each in (path, *path.parents) if os.path.isfile(each)), None)  # noqa: PTH113
+        if file is not None:
+            return f"`url` leads to `{file}`, which is a file: give the address of a folder, which is made where needed"
+    return None
+
+
+def opened(url: str, options: dict[str, Any]) -> Store:
+    """Open a store, and empty its options: tracebacks show local variables."""
+    from obstore.store import from_url
+
+    secrets = Secrets(options)
+    split = urlsplit(url)
+    if split.query or split.fragment or "@" in split.netloc:
+        options.clear()
+        raise ValueError("`url` has no place for credentials and other settings: give them by name, as options")
+    reason = _misplaced(url)
+    if reason is not None:
+        options.clear()
+        raise ValueError(reason)
+    try:
+        made = {"mkdir": True} if split.scheme == "file" else {}
+        return Store(from_url(url.rstrip("/"), **made, **options), url.rstrip("/"), secrets)
+    except Exception as cause:  # noqa: BLE001 - whatever it is, it is told without what was given
+        reason = secrets.without(cause)
+    finally:
+        options.clear()
+    shown = f"{split.scheme}://{split.hostname or ''}{split.path}"
+    raise ValueError(f"`url` ({shown}) and the options do not make a store: {reason}") from None
