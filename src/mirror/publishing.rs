@@ -116,7 +116,7 @@ fn publish(
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<Option<Told>> {
-    let Desk { folder, journal } = desk;
+    let Desk { folder, journal, .. } = desk;
     let mut last = None;
     for _ in 0..READINGS {
         let (revision, published, has_lost) =
@@ -137,6 +137,7 @@ fn publish(
         }
         for id in forget_lost_of_gone(folder, journal, now)? {
             let why = format!("record {id}: its archive is gone, and the service has it no more");
+            desk.note(why.clone());
             progress.happened(Event::Unavailable(why));
         }
         let (revision, wanted, tables) =

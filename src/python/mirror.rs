@@ -147,6 +147,7 @@ impl Mirror {
         facts.set_item("calls", calls)?;
         facts.set_item("generation", status.generation)?;
         facts.set_item("is_published", status.is_published)?;
+        facts.set_item("lost", &status.lost)?;
         let unavailable = status.unavailable.iter().map(|Unavailable { kind, id, name, state, reason }| {
             let facts = PyDict::new(py);
             facts.set_item("kind", kind.word())?;

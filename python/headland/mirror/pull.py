@@ -165,7 +165,7 @@ class Mirror(Reading):
         return Status.of(self._core.status(), self.folder, dt.datetime.now(dt.UTC))
 
     def verify(self, *, deep: bool = False) -> Verification:
-        """Read every archive and every published file, and compare them with their digests.
+        """Read the journal, every archive and every published file, and compare these with their digests.
 
         Args:
             deep: Read the rows of every archive again, too, and compare them with those of the dataset.
@@ -173,6 +173,11 @@ class Mirror(Reading):
         Returns:
             What was found; ``ok`` where all is as it should be. The next sync mends what was found. A damaged file of
             the dataset is removed at once: until that sync, readers say that it is missing.
+
+        Raises:
+            ConfigurationError: There is no mirror in the folder.
+            HeadlandError: The journal is damaged. The message says which files to move away; the next sync makes it
+                anew, without fetching the archives again.
 
         >>> assert mirror.verify().ok
         """
