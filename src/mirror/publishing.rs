@@ -49,6 +49,11 @@ impl<'a> Publishing<'a> {
         Self { run, last: run.client.clock().elapsed(), working: None }
     }
 
+    /// Whether none goes on.
+    pub(super) fn is_idle(&self) -> bool {
+        self.working.is_none()
+    }
+
     /// Begins one where the last is long ago: long pulls are published every now and then.
     pub(super) fn begin_if_due(&mut self) -> Result<()> {
         let now = self.run.client.clock().elapsed();

@@ -220,7 +220,7 @@ impl Mirror {
                     dataset::mend(&folder, &of_dataset)?;
                     // What is published counts as older than any revision, so that the next sync publishes again.
                     journal.step(|step| match step.published()? {
-                        Some(last) => step.set_published(Published { revision: 0, ..last }),
+                        Some(before) => step.set_published(Published { revision: 0, ..before }),
                         None => Ok(()),
                     })?;
                 }
