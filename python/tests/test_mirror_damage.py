@@ -179,7 +179,7 @@ def test_the_newest_state_that_was_lost_is_told_until_a_sync_with_nothing_new_wr
         told = f"`{newest}` is missing: "
         status = mirror.status()
         assert (status.generation, status.rows) == (None, None)
-        assert str(status.damage).startswith(told + "readers find nothing; sync again")
+        assert str(status.damage).startswith(told + "what was published is gone; sync again")
         for _ in range(2):
             assert [said.startswith(told) for said in mirror.verify().findings] == [True]
             status = mirror.status()

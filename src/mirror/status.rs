@@ -125,7 +125,7 @@ pub(super) fn lost(folder: &Folder, look: &Look) -> Result<Option<Finding>> {
         Some(current) if current.number < last => {
             (format!("generations/{last:06}"), format!("readers get generation {}, which is older", current.number))
         }
-        None if newest < last => (format!("generations/{last:06}"), "readers find nothing".to_owned()),
+        None if newest < last => (format!("generations/{last:06}"), "what was published is gone".to_owned()),
         None if newest > 0 => ("current".to_owned(), "readers do not find what was published".to_owned()),
         _ => return Ok(None),
     };
