@@ -255,6 +255,7 @@ class _Status(TypedDict):
     calls: dict[str, tuple[int, int]]
     generation: int | None
     is_published: bool
+    lost: str | None
     unavailable: list[_Unavailable]
 
 @final

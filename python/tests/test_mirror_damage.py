@@ -152,6 +152,94 @@ def test_the_status_says_that_what_is_published_cannot_be_read(tmp_path: Path, d
         assert (mirror.status().rows, mirror.status().damage) == (rows, None)
 
 
+def test_a_lost_link_is_told_and_verifying_reads_all_parts_without_it(tmp_path: Path) -> None:
+    with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        rows = mirror.sync().rows
+        current = mirror.folder / "current"
+        part = next(current.resolve().rglob("part-*.parquet"))
+        content = part.read_bytes()
+        part.unlink()
+        part.write_bytes(bytes([content[0], content[1] ^ 1]) + content[2:])
+        current.unlink()
+        status = mirror.status()
+        assert (status.generation, status.rows, status.is_published) == (None, None, False)
+        assert status.damage is not None
+        assert status.damage.startswith(f"`{current}` is missing: ")
+        for shown in (str(status), status._repr_html_()):
+            assert "sync again" in shown
+            assert "nothing yet" not in shown
+        with pytest.raises(hl.ConfigurationError, match=r"was lost; .* the next `sync\(\)` writes"):
+            mirror.to_geopandas()
+        found = mirror.verify().findings
+        assert sorted(said.split("`: ")[0].split("` ")[0] for said in found) == sorted([f"`{current}", f"`{part}"])
+        # The damaged part was removed, so that no sync takes it over, although none of its bytes is missing.
+        assert not part.exists()
+        assert not mirror.verify().ok
+        assert mirror.sync().rows == rows
+        assert len(mirror.to_geopandas(columns=["job_id"])) == rows
+        assert mirror.verify(deep=True).ok
+        assert mirror.status().damage is None
+
+
+def test_the_newest_state_that_was_lost_is_told_until_a_sync_with_nothing_new_writes_it_anew(tmp_path: Path) -> None:
+    with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        mirror.sync()
+        service.add_job()
+        rows = mirror.sync().rows
+        newest = (mirror.folder / "current").resolve()
+        shutil.rmtree(newest)
+        told = f"`{newest}` is missing: "
+        status = mirror.status()
+        assert (status.generation, status.rows) == (None, None)
+        assert str(status.damage).startswith(told + "what was published is gone; sync again")
+        for _ in range(2):
+            assert [said.startswith(told) for said in mirror.verify().findings] == [True]
+            status = mirror.status()
+            assert (status.generation, status.rows) == (1, len(mirror.to_geopandas(columns=["job_id"])))
+            assert str(status.damage).startswith(told + "readers get generation 1, which is older; sync again")
+            assert str(status.damage) in str(status)
+        outcome = mirror.sync()
+        assert (outcome.new, outcome.changed, outcome.rows) == (0, 0, rows)
+        assert (mirror.status().damage, mirror.status().is_published) == (None, True)
+        assert mirror.verify(deep=True).ok
+
+
+def test_a_sync_with_nothing_new_writes_a_lost_state_anew_without_verifying(tmp_path: Path) -> None:
+    with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        for _ in range(2):
+            service.add_job()
+            rows = mirror.sync().rows
+        shutil.rmtree((mirror.folder / "current").resolve())
+        outcome = mirror.sync()
+        assert (outcome.new, outcome.rows) == (0, rows)
+        assert len(mirror.to_geopandas(columns=["job_id"])) == rows
+
+
+def test_verifying_tells_a_damaged_journal_with_what_to_do(tmp_path: Path) -> None:
+    with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        rows = mirror.sync().rows
+        assert mirror.verify().ok
+        journal = mirror.folder / "journal.sqlite"
+        content = bytearray(journal.read_bytes())
+        # The rows of the places of devices, which neither status nor reading archives looks at.
+        at = content.rindex(b'"GPSDateTime"') // 4096 * 4096
+        content[at : at + 8] = b"\xff" * 8
+        journal.write_bytes(content)
+        assert mirror.status().rows == rows
+        with pytest.raises(hl.HeadlandError, match=r"`: .*the journal is damaged, .*: move `journal.sqlite` .* away"):
+            mirror.verify()
+        for path in mirror.folder.glob("journal.sqlite*"):
+            path.unlink()
+        before = len(service.requests)
+        assert mirror.sync().rows == rows
+        assert not [each for each in service.requests[before:] if "format=" in each.query.lower()]
+        assert mirror.verify(deep=True).ok
+
+
 def test_an_older_generation_is_not_told_to_be_all_that_is_known(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")

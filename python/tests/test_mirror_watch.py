@@ -6,7 +6,9 @@ import io
 import json
 import logging
 import re
+import signal
 import sys
+import threading
 import time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -79,6 +81,44 @@ def test_what_a_callable_raises_ends_the_sync_and_the_next_one_goes_on(tmp_path:
         details = [each.path for each in service.requests if each.path.startswith("/jobdata/") and not each.query]
         assert len({*details}) == JOBS
         assert len(details) <= JOBS + 1, "only what was on its way is asked for again"
+
+
+def test_what_is_on_its_way_comes_in_when_a_sync_is_ended(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+    mirror.plan()
+    service.faults.add(endpoint="job_data.get", kind="slow", times=JOBS)
+    # Each detail comes a second after it was asked for: then the sync has been ended for a while, and still waits.
+    end = threading.Timer(0.7, signal.raise_signal, (signal.SIGINT,))
+
+    def begin(told: dict[str, Any]) -> None:
+        if end.ident is None and told["phase"] == "pulling":
+            end.start()
+
+    with pytest.raises(KeyboardInterrupt):
+        mirror.sync(begin)
+    assert (mirror.status().details_due, mirror.status().generation) == (0, None)
+    service.faults.clear()
+    assert mirror.sync(False).generation == 1
+    details = [each.path for each in service.requests if each.path.startswith("/jobdata/") and not each.query]
+    assert len(details) == len({*details}) == JOBS
+
+
+def test_a_second_ctrl_c_does_not_wait_for_what_is_on_its_way(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+    mirror.plan()
+    service.faults.add(endpoint="job_data.download", kind="slow", times=1_000)
+    asked: list[float] = []
+    again = threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,))
+
+    def interrupt(told: dict[str, Any]) -> None:
+        if not asked and told["phase"] == "pulling":
+            asked.append(time.monotonic())
+            again.start()
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        mirror.sync(interrupt)
+    took = time.monotonic() - asked[0]
+    again.cancel()
+    assert took < 0.9, "the replies come after a second"
 
 
 def test_a_callable_hears_that_time_goes_by(mirror: hl.Mirror, service: hl.Sandbox) -> None:

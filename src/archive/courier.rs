@@ -108,6 +108,7 @@ impl Drop for Courier {
     }
 }
 
+/// Room for a parcel, of zeros.
 fn block(size: usize) -> std::result::Result<Vec<u8>, NoRoom> {
     let mut block = Vec::new();
     make_exact_room(&mut block, size)?;

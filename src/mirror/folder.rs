@@ -153,11 +153,18 @@ impl Folder {
         Ok(number.filter(|_| path.is_dir()).map(|number| Generation { number, path }))
     }
 
+    /// The newest generation: they have their numbers once they are whole. Where nothing points to one (a kill before the
+    /// first publication was done, a copy of the mirror without its links), the next writer takes it for the published one.
+    pub(super) fn newest(&self) -> Result<Option<Generation>> {
+        let all = entries(&self.path.join("generations"))?.into_iter();
+        let numbered = all.filter_map(|path| Some(Generation { number: name_of(&path)?.parse().ok()?, path }));
+        Ok(numbered.max_by_key(|generation| generation.number))
+    }
+
     /// Begins the next generation.
     pub fn draft(&self) -> Result<Draft<'_>> {
         let generations = self.path.join("generations");
-        let newest = entries(&generations)?.iter().filter_map(|path| name_of(path)?.parse::<u64>().ok()).max();
-        let number = newest.unwrap_or(0).saturating_add(1);
+        let number = self.newest()?.map_or(0, |newest| newest.number).saturating_add(1);
         let path = generations.join(format!("{number:06}.part"));
         self.disk.remove_folder(&path)?;
         self.disk.make_folder(&path)?;
@@ -180,19 +187,13 @@ impl Folder {
             }
         }
         self.remove_parts(&self.path)?;
-        if self.current()?.is_none() {
-            self.find_current()?;
+        if self.current()?.is_none()
+            && let Some(newest) = self.newest()?
+            && let Some(name) = name_of(&newest.path)
+        {
+            self.disk.swap_link(&Path::new("generations").join(name), &self.path.join("current"))?;
         }
         self.keep_newest()
-    }
-
-    /// A generation has its number once it is whole. Where nothing points to one (a kill before the first publication was
-    /// done, a copy of the mirror without its links), the newest is the published one.
-    fn find_current(&self) -> Result<()> {
-        let all = entries(&self.path.join("generations"))?;
-        let numbered = all.iter().filter_map(|path| Some((name_of(path)?.parse::<u64>().ok()?, name_of(path)?)));
-        let Some((_, name)) = numbered.max() else { return Ok(()) };
-        self.disk.swap_link(&Path::new("generations").join(name), &self.path.join("current"))
     }
 
     fn remove_parts(&self, folder: &Path) -> Result<()> {

@@ -1,10 +1,12 @@
-//! How far a sync has come: a snapshot that another thread reads at any time, and what has happened on the way.
+//! How far a sync has come: a snapshot that another thread reads at any time, what has happened on the way, and whether
+//! those who look want it to end.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use tokio::sync::Notify;
 
 use crate::limiter::Budget;
 
@@ -82,7 +84,7 @@ const KEPT: usize = 10_000;
 
 /// Where a sync tells how far it has come; clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<Mutex<(Snapshot, VecDeque<Event>)>>);
+pub struct Progress(Arc<Mutex<(Snapshot, VecDeque<Event>)>>, Arc<Notify>);
 
 impl Progress {
     /// How far it is now.
@@ -95,6 +97,22 @@ impl Progress {
     #[must_use]
     pub fn take_events(&self) -> Vec<Event> {
         self.lock().1.drain(..).collect()
+    }
+
+    /// Asks a pull to begin no call more: what is on its way comes in and is kept, nothing is published, and then the sync
+    /// ends. Whether there is a pull: any other work is ended by dropping it.
+    #[must_use]
+    pub fn end(&self) -> bool {
+        let is_pulling = self.lock().0.phase == Phase::Pulling;
+        if is_pulling {
+            self.1.notify_one();
+        }
+        is_pulling
+    }
+
+    /// Comes back, once, when a pull is asked to end.
+    pub(super) async fn ended(&self) {
+        self.1.notified().await;
     }
 
     pub(super) fn update(&self, change: impl FnOnce(&mut Snapshot)) {

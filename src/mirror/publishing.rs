@@ -49,6 +49,11 @@ impl<'a> Publishing<'a> {
         Self { run, last: run.client.clock().elapsed(), working: None }
     }
 
+    /// Whether none goes on.
+    pub(super) fn is_idle(&self) -> bool {
+        self.working.is_none()
+    }
+
     /// Begins one where the last is long ago: long pulls are published every now and then.
     pub(super) fn begin_if_due(&mut self) -> Result<()> {
         let now = self.run.client.clock().elapsed();
@@ -116,7 +121,7 @@ fn publish(
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<Option<Told>> {
-    let Desk { folder, journal } = desk;
+    let Desk { folder, journal, .. } = desk;
     let mut last = None;
     for _ in 0..READINGS {
         let (revision, published, has_lost) =
@@ -137,6 +142,7 @@ fn publish(
         }
         for id in forget_lost_of_gone(folder, journal, now)? {
             let why = format!("record {id}: its archive is gone, and the service has it no more");
+            desk.note(why.clone());
             progress.happened(Event::Unavailable(why));
         }
         let (revision, wanted, tables) =

@@ -18,7 +18,6 @@ use super::publishing;
 use super::round::{Entry, Round};
 use super::run::Run;
 use super::status::{self, Status};
-use super::store::{Finding, Trouble};
 use super::sync;
 use super::work::{NOTHING, Queue, Work, perform};
 use crate::client::Client;
@@ -197,19 +196,19 @@ impl Mirror {
         status::read(&self.path, &self.options, self.now())
     }
 
-    /// Reads every archive and every published file and compares them with their digests; `deep` reads the rows of every
+    /// Reads the journal, every archive and every published file and compares these with their digests; `deep` reads the rows of every
     /// archive again and compares those with the dataset's, too. What is missing or damaged among the archives is asked for
-    /// by the next sync, and what is among the published files is written anew.
+    /// by the next sync, and what is among the published files is written anew. A journal that is damaged is an error.
     pub fn verify(&self, deep: bool, cancel: &Cancel) -> Result<Verification> {
         let folder = Folder::open(&self.path, false)?;
         let journal = Journal::open(&folder, None)?;
-        let expected = journal.look(Look::archives)?;
+        let (expected, lost) = journal.look(|look| {
+            look.check()?;
+            Ok((look.archives()?, status::lost(&folder, look)?))
+        })?;
         let of_store = folder.store().verify(&expected, cancel)?;
         let mut of_dataset = dataset::verify(&folder, deep, cancel)?;
-        if folder.current()?.is_none() && journal.look(Look::published)?.is_some_and(|last| last.generation > 0) {
-            let detail = "what was published is gone; sync again, which writes it anew from the archives".to_owned();
-            of_dataset.push(Finding { trouble: Trouble::Missing, path: self.path.join("current"), detail });
-        }
+        of_dataset.extend(lost);
         let findings = of_store.iter().chain(&of_dataset).map(ToString::to_string).collect();
         if !of_store.is_empty() || !of_dataset.is_empty() {
             drop((folder, journal));
@@ -220,8 +219,10 @@ impl Mirror {
                 if !of_dataset.is_empty() {
                     dataset::mend(&folder, &of_dataset)?;
                     // What is published counts as older than any revision, so that the next sync publishes again.
-                    let generation = folder.current()?.map_or(0, |current| current.number);
-                    journal.step(|step| step.set_published(Published { generation, revision: 0 }))?;
+                    journal.step(|step| match step.published()? {
+                        Some(before) => step.set_published(Published { revision: 0, ..before }),
+                        None => Ok(()),
+                    })?;
                 }
             }
         }

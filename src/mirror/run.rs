@@ -12,11 +12,23 @@ use super::pull::Options;
 use crate::client::Client;
 use crate::error::Result;
 
-/// The folder and its journal, which threads share.
+/// The folder, its journal and what the user should know of, which threads share.
 #[derive(Debug)]
 pub(super) struct Desk {
     pub(super) folder: Folder,
     pub(super) journal: Journal,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Desk {
+    /// Keeps something that the user should know of and that does not end the run.
+    pub(super) fn note(&self, text: String) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    pub(super) fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// A run of the one writer.
@@ -26,7 +38,6 @@ pub(super) struct Run {
     pub(super) options: Options,
     pub(super) desk: Arc<Desk>,
     pub(super) progress: Progress,
-    notes: Mutex<Vec<String>>,
 }
 
 impl std::ops::Deref for Run {
@@ -51,9 +62,8 @@ impl Run {
         Ok(Self {
             client: client.clone(),
             options: options.clone(),
-            desk: Arc::new(Desk { folder, journal }),
+            desk: Arc::new(Desk { folder, journal, notes: Mutex::default() }),
             progress: progress.clone(),
-            notes: Mutex::default(),
         })
     }
 
@@ -67,14 +77,5 @@ impl Run {
             told.calls_done = told.calls_done.saturating_add(1);
             told.calls_left = told.calls_left.saturating_sub(1);
         });
-    }
-
-    /// Keeps something that the user should know of and that does not end the run.
-    pub(super) fn note(&self, text: String) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
-    }
-
-    pub(super) fn take_notes(&self) -> Vec<String> {
-        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

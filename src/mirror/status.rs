@@ -1,4 +1,5 @@
-//! How a mirror stands, from its journal alone: no call is made, and of each job no more is read than its type.
+//! How a mirror stands, from its journal and what `current` points to: no call is made, and of each job no more is read than
+//! its type.
 
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use super::folder::Folder;
 use super::journal::{Calls, FileState, ItemKind, Journal, Look, StateCount, TypeCount};
 use super::pull::Options;
 use super::round::{Round, is_relist_due};
+use super::store::{Finding, Trouble};
 use crate::error::Result;
 
 /// So many records are named that could not be had.
@@ -61,6 +63,8 @@ pub struct Status {
     pub generation: Option<u64>,
     /// Whether it shows all that is known.
     pub is_published: bool,
+    /// Why readers do not get what was published last, where somebody removed it, and what to do.
+    pub lost: Option<String>,
     /// Some of the files and details that could not be had.
     pub unavailable: Vec<Unavailable>,
 }
@@ -106,9 +110,27 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
                 generation.unwrap_or(0) == published.generation
                     && look.revision().is_ok_and(|now| now == published.revision)
             }),
+            lost: lost(&folder, look)?.map(|finding| finding.to_string()),
             unavailable: unavailable(look)?,
         })
     })
+}
+
+/// What was removed where readers do not get what was published last: `current`, or the folder of that generation.
+pub(super) fn lost(folder: &Folder, look: &Look) -> Result<Option<Finding>> {
+    // The journal is told of a generation once `current` points to it, and is read first.
+    let last = look.published()?.map_or(0, |published| published.generation);
+    let newest = folder.newest()?.map_or(0, |newest| newest.number);
+    let (name, why) = match folder.current()? {
+        Some(current) if current.number < last => {
+            (format!("generations/{last:06}"), format!("readers get generation {}, which is older", current.number))
+        }
+        None if newest < last => (format!("generations/{last:06}"), "what was published is gone".to_owned()),
+        None if newest > 0 => ("current".to_owned(), "readers do not find what was published".to_owned()),
+        _ => return Ok(None),
+    };
+    let detail = format!("{why}; sync again, which mends that");
+    Ok(Some(Finding { trouble: Trouble::Missing, path: folder.path().join(name), detail }))
 }
 
 fn unavailable(look: &Look) -> Result<Vec<Unavailable>> {

@@ -3,7 +3,8 @@
 //! A call is chosen when its slot is free and not before, so that a conversion which ripens meanwhile comes first; several
 //! are on their way at once, so that the windows and not the replies make the time. Each finished call is one step of the
 //! journal. An error that is about the service or the way to it ends the pull: what is on its way comes in, and all that
-//! was done stays. One that is about a single record sets that record aside until the next run.
+//! was done stays. So it is where those who look want the sync to end, and nothing is published then. An error that is about
+//! a single record sets that record aside until the next run.
 
 use std::time::Duration;
 
@@ -65,7 +66,7 @@ pub(super) async fn pull(run: &Run, queue: &mut Queue) -> Result<()> {
             });
         }
         let is_over = stop.is_some() || queue.is_empty();
-        if flight.is_empty() && is_over {
+        if flight.is_empty() && is_over && publishing.is_idle() {
             break;
         }
         tell(run, queue, &course.budget, flight.len(), (clock.elapsed().saturating_sub(begun), calls));
@@ -75,6 +76,11 @@ pub(super) async fn pull(run: &Run, queue: &mut Queue) -> Result<()> {
         let pause = if gives_way { GIVING_WAY } else { pause(run, queue, &course, flight.len()) };
         tokio::select! {
             biased;
+            () = run.progress.ended() => {
+                // Of the kind of a full disk, after which nothing is published.
+                stop = Some(Error::new(Kind::File, "the sync was ended; all that was finished is kept"));
+                publishing = Publishing::idle(run);
+            }
             Some((work, after)) = flight.next(), if !flight.is_empty() => match after {
                 Ok(after) => {
                     failures = 0;
@@ -96,10 +102,9 @@ pub(super) async fn pull(run: &Run, queue: &mut Queue) -> Result<()> {
                 }
             },
             outcome = publishing.ended() => outcome?,
-            () = clock.sleep(pause), if !is_over || flight.is_empty() => {}
+            () = clock.sleep(pause), if !is_over => {}
         }
     }
-    publishing.wait().await?;
     stop.map_or(Ok(()), Err)
 }
 

@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
@@ -26,6 +26,9 @@ use super::errors;
 use super::process::PerProcess;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
+
+/// How long what is on its way may take to come in once a signal has ended a wait.
+const LAST_TURNS: Duration = Duration::from_secs(1);
 
 /// How long a wait may go on without looking for signals.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
@@ -163,19 +166,22 @@ pub(super) fn let_go(object: Py<PyAny>) {
 
 /// Waits for `future` in this thread, with the GIL released; a signal ends the wait and drops the future.
 pub(super) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
-    wait_telling(py, future, |_| Ok(()))
+    wait_telling(py, future, |_| Ok(()), || false)
 }
 
 /// The same, and calls `tell` in this thread between the turns and at the end; what it raises ends the wait like a signal.
+/// `end` is called then: where it says that the future is about to end by itself, that one has a second for it, or until
+/// there is another signal.
 pub(super) fn wait_telling<'py, T: Send>(
     py: Python<'py>,
     future: impl Future<Output = Result<T>> + Send,
     mut tell: impl FnMut(Python<'py>) -> PyResult<()>,
+    end: impl FnOnce() -> bool,
 ) -> PyResult<T> {
     let bridge = bridge(py)?;
     let mut future = pin!(future);
-    loop {
-        let turn = bridge.without_gil(py, || {
+    let mut turn = || {
+        bridge.without_gil(py, || {
             bridge.runtime.block_on(async {
                 let turn = tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await;
                 // The runtime wakes what has yielded when it rests, and forgets it where a turn ends before that: calls
@@ -183,13 +189,20 @@ pub(super) fn wait_telling<'py, T: Send>(
                 tokio::task::yield_now().await;
                 turn
             })
-        });
-        if let Ok(outcome) = turn {
+        })
+    };
+    loop {
+        if let Ok(outcome) = turn() {
             tell(py)?;
             return outcome.map_err(|error| errors::raise(py, &error));
         }
-        py.check_signals()?;
-        tell(py)?;
+        if let Err(reason) = py.check_signals().and_then(|()| tell(py)) {
+            let asked = Instant::now();
+            if end() {
+                while turn().is_err() && py.check_signals().is_ok() && asked.elapsed() < LAST_TURNS {}
+            }
+            return Err(reason);
+        }
     }
 }
 

@@ -69,7 +69,7 @@ impl Mirror {
         } else {
             let progress = Progress::default();
             let told = telling(tell, progress.clone());
-            bridge::wait_telling(py, async move { core.plan_telling(&progress).await }, told)?
+            bridge::wait_telling(py, async move { core.plan_telling(&progress).await }, told, || false)?
         };
         let facts = PyDict::new(py);
         facts.set_item("new", plan.new)?;
@@ -98,8 +98,8 @@ impl Mirror {
         let _memory = GivesBack::always();
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let progress = Progress::default();
-        let told = telling(tell, progress.clone());
-        let outcome = bridge::wait_telling(py, async move { core.sync(&progress).await }, told)?;
+        let (told, ending) = (telling(tell, progress.clone()), progress.clone());
+        let outcome = bridge::wait_telling(py, async move { core.sync(&progress).await }, told, || ending.end())?;
         let facts = PyDict::new(py);
         facts.set_item("new", outcome.new)?;
         facts.set_item("changed", outcome.changed)?;
@@ -147,6 +147,7 @@ impl Mirror {
         facts.set_item("calls", calls)?;
         facts.set_item("generation", status.generation)?;
         facts.set_item("is_published", status.is_published)?;
+        facts.set_item("lost", &status.lost)?;
         let unavailable = status.unavailable.iter().map(|Unavailable { kind, id, name, state, reason }| {
             let facts = PyDict::new(py);
             facts.set_item("kind", kind.word())?;

@@ -182,6 +182,8 @@ async fn those_that_the_service_gives_no_more_are_told_and_the_rest_is_published
         let told = progress.take_events();
         assert_eq!((outcome.gone, rows(&service)), (u64::from(!is_listed), all - its_rows), "{told:?}");
         assert_eq!(published(&told), [(2, all - its_rows)]);
+        let notes = [format!("record {gone}: its archive is gone, and the service has it no more")];
+        assert_eq!(outcome.notes, notes[usize::from(is_listed)..], "the status names those that are listed still");
         let status = mirror.status().unwrap();
         assert!(status.is_published, "{status:?}");
         let is_named = status.unavailable.iter().any(|of| of.id == gone && of.state == "failed");

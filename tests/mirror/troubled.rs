@@ -2,6 +2,7 @@
 //! making a finished call again.
 
 use std::collections::BTreeSet;
+use std::task::Poll;
 use std::time::Duration;
 
 use headland::error::Kind;
@@ -41,6 +42,39 @@ async fn undisturbed(jobs: u32) -> (usize, End) {
     let service = Service::start(unlimited(jobs));
     sync(&service.mirror(&[], without_locations())).await;
     (service.count(), end_state(&service))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pull_that_is_asked_to_end_takes_in_what_is_on_its_way_and_begins_and_publishes_nothing_more() {
+    let (calls, end) = undisturbed(14).await;
+    let mut came_in = 0;
+    // From the first file on, and not so late that the last replies come together.
+    for stop_after in (10..calls - 16).step_by(7) {
+        let service = Service::start(unlimited(14));
+        let mirror = service.mirror(&[], without_locations());
+        let progress = Progress::default();
+        // Looks whenever a reply has come, and not after a sleep, during which all of them come.
+        let asking = std::future::poll_fn(|_| {
+            let done = progress.snapshot().calls_done;
+            if done < stop_after as u64 {
+                return Poll::Pending;
+            }
+            assert!(progress.end(), "{:?}", progress.snapshot());
+            Poll::Ready(done)
+        });
+        let (done, outcome) = tokio::join!(asking, mirror.sync(&progress));
+        assert!(outcome.unwrap_err().message().contains("was ended"));
+        let finished = progress.snapshot().calls_done;
+        assert_eq!(finished, service.count() as u64, "each call that was made came in");
+        assert!(finished - done <= 16, "{finished} after {done}");
+        came_in += finished - done;
+        let status = mirror.status().unwrap();
+        assert!(status.generation.is_none() && status.unfinished_since.is_some(), "{status:?}");
+        sync(&mirror).await;
+        assert_eq!(service.count(), calls, "none is made again, after {stop_after}");
+        assert_eq!(end_state(&service), end);
+    }
+    assert!(came_in > 16, "{came_in} calls in all were on their way");
 }
 
 #[tokio::test(start_paused = true)]

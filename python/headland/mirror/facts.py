@@ -212,26 +212,31 @@ class Status(Facts):
     unavailable: list[Unavailable]
     """Some of the files and details that could not be had, twenty of a kind at most."""
     dataset: list[Stock]
-    """What is published, by job type and year; empty where it cannot be read."""
+    """What readers get, by job type and year; empty where it cannot be read."""
     damage: str | None
-    """Why what is published cannot be read, such as a file that was lost, and what to do; ``None`` where it can."""
+    """Why what was published last cannot be read, such as a file that was lost, and what to do; ``None`` where it can.
+    Where its whole folder was lost, ``dataset`` and ``generation`` may be those of the generation before."""
     disk: int
     """Bytes of the folder on the disk: archives, published states, journal and quarantine."""
 
     @property
     def parts(self) -> int | None:
         """Files of the dataset; ``None`` where it cannot be read."""
-        return None if self.damage else sum(each.parts for each in self.dataset)
+        return None if self._is_unreadable else sum(each.parts for each in self.dataset)
 
     @property
     def rows(self) -> int | None:
         """Rows of the dataset; ``None`` where it cannot be read."""
-        return None if self.damage else sum(each.rows for each in self.dataset)
+        return None if self._is_unreadable else sum(each.rows for each in self.dataset)
 
     @property
     def rows_bytes(self) -> int | None:
         """Bytes of the files of the dataset; ``None`` where it cannot be read."""
-        return None if self.damage else sum(each.bytes for each in self.dataset)
+        return None if self._is_unreadable else sum(each.bytes for each in self.dataset)
+
+    @property
+    def _is_unreadable(self) -> bool:
+        return self.damage is not None and not self.dataset
 
     def __str__(self) -> str:
         """Give a line for each thing that a person wants to know."""
@@ -244,16 +249,17 @@ class Status(Facts):
     @classmethod
     def of(cls, facts: _core._Status, folder: Path, now: dt.datetime) -> Status:
         """Make one of what the core tells and of what is on the disk."""
-        known = {name: value for name, value in facts.items() if name not in {"calls", "unavailable", "types"}}
+        others = {"calls", "unavailable", "types", "lost"}
+        known = {name: value for name, value in facts.items() if name not in others}
         types: dict[str, dict[str, int]] = {}
         for (kind, state), count in facts["types"].items():
             types.setdefault(kind or "unknown", {})[state] = count
         dataset: list[Stock] = []
-        damage = None
+        damage = facts["lost"]
         try:
             dataset = stock.dataset(folder)
         except errors.ArchiveError as reason:
-            damage = str(reason)
+            damage = damage or str(reason)
         return cls(
             **known,  # type: ignore[arg-type]  # the names and types of a TypedDict, of which mypy sees objects
             folder=folder,

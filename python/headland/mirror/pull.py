@@ -105,8 +105,9 @@ class Mirror(Reading):
     def sync(self, progress: Callable[[dict[str, Any]], object] | bool | None = None) -> Outcome:
         """Pull all that is new or has changed, and publish it.
 
-        Ctrl-C leaves everything in order: the next sync goes on where this one stopped. What happens is in the log
-        ``headland.mirror``: beginning and end, each file that is not to be had and why, each publication.
+        Ctrl-C leaves everything in order: the next sync goes on where this one stopped. Files and details that are on
+        their way have a second to come in, unless it is pressed again. What happens is in the log ``headland.mirror``:
+        beginning and end, each file that is not to be had and why, each publication.
 
         Args:
             progress: ``None`` shows a bar in a terminal or a notebook, with tqdm where it is installed; ``False`` is
@@ -115,7 +116,7 @@ class Mirror(Reading):
                 ``calls_left`` (at least), ``jobs_done``, ``jobs_left``, ``bytes``, ``converting`` (files that the
                 service makes), ``waiting_until`` (when there is nothing to do before a conversion is ripe),
                 ``limit_until`` (when the rate limit lets no call start before) and ``seconds_left``. What it raises
-                ends the sync.
+                ends the sync, as Ctrl-C does.
 
         Returns:
             What was done.
@@ -165,7 +166,7 @@ class Mirror(Reading):
         return Status.of(self._core.status(), self.folder, dt.datetime.now(dt.UTC))
 
     def verify(self, *, deep: bool = False) -> Verification:
-        """Read every archive and every published file, and compare them with their digests.
+        """Read the journal, every archive and every published file, and compare these with their digests.
 
         Args:
             deep: Read the rows of every archive again, too, and compare them with those of the dataset.
@@ -173,6 +174,11 @@ class Mirror(Reading):
         Returns:
             What was found; ``ok`` where all is as it should be. The next sync mends what was found. A damaged file of
             the dataset is removed at once: until that sync, readers say that it is missing.
+
+        Raises:
+            ConfigurationError: There is no mirror in the folder.
+            HeadlandError: The journal is damaged. The message says which files to move away; the next sync makes it
+                anew, without fetching the archives again.
 
         >>> assert mirror.verify().ok
         """

@@ -63,7 +63,7 @@ def html(status: Status) -> str:
 def _facts(status: Status) -> list[tuple[str, str]]:
     now = status.read_at
     due = ", due at the next sync" if status.relist_due else ""
-    if status.generation is None:
+    if status.generation is None and status.damage is None:
         published = "nothing yet"
     elif status.parts is None or status.rows is None or status.rows_bytes is None:
         published = f"cannot be read: {status.damage}"
@@ -72,6 +72,8 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         files = words.number(status.parts, "file")
         rows = words.number(status.rows, "row")
         published = f"{rows} in {files}, {words.size(status.rows_bytes)}, {is_new}"
+        if status.damage is not None:
+            published += f": {status.damage}"
     facts = [
         ("published", published),
         ("archives", f"{words.number(status.archives, 'archive')}, {words.size(status.bytes)}"),
@@ -80,7 +82,8 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         ("calls", ", ".join(f"{count.ever:,} {name}" for name, count in status.calls.items()) or "none yet"),
     ]
     if status.planned_at is not None:
-        pulled = "nothing has been pulled yet" if status.generation is None else "nothing of it has been pulled yet"
+        is_first = status.generation is None and status.damage is None
+        pulled = "nothing has been pulled yet" if is_first else "nothing of it has been pulled yet"
         facts.append(("planned", f"{words.age(status.planned_at, now)}; {pulled}: sync"))
     if status.unfinished_since is not None:
         facts.append(("unfinished", f"a sync that began {words.age(status.unfinished_since, now)}: sync again"))

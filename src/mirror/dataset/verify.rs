@@ -16,9 +16,11 @@ use crate::mirror::{Folder, ItemKind};
 const AGAIN: &str = "sync again, which writes it anew from the archives";
 
 /// Compares the files of the published generation with its manifest: that each is there, byte for byte, and no other.
-/// With `deep`, every archive is read again and its rows are compared with those that were written.
+/// With `deep`, every archive is read again and its rows are compared with those that were written. Where nothing points to
+/// a generation, it is the one that the next writer takes for the published one.
 pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Finding>> {
-    let Some(current) = folder.current()? else { return Ok(Vec::new()) };
+    let current = folder.current()?.map_or_else(|| folder.newest(), |current| Ok(Some(current)))?;
+    let Some(current) = current else { return Ok(Vec::new()) };
     let manifest = match Manifest::read(&current.path) {
         Ok(manifest) => manifest,
         Err(finding) => return Ok(vec![Finding { detail: format!("{}; {AGAIN}", finding.detail), ..finding }]),

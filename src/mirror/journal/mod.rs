@@ -142,6 +142,8 @@ impl Look {
             return Ok(());
         }
         let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        // The first line names the database, which the message does in words.
+        let said = said.lines().last().unwrap_or_default().to_owned();
         Err(failed(&self.path, &rusqlite::Error::SqliteFailure(code, Some(said))))
     }
 
