@@ -89,7 +89,7 @@ def published(folder: Path) -> Path:
     except OSError as cause:
         message = f"the mirror in `{folder}` has published nothing yet; `sync()` or `headland pull` fills it"
         if current.is_symlink() or any((folder / "generations").glob("[0-9]*")):
-            message = f"`{current}`, which leads to what is published, was lost; {AGAIN}"
+            message = f"`{current}`, which leads to what is published, was lost; {blocks.AGAIN}"
         raise errors.from_os("ConfigurationError", message, cause) from None
 
 
