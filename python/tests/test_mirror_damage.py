@@ -268,3 +268,27 @@ def test_a_frame_whose_state_is_gone_says_to_make_it_again(tmp_path: Path) -> No
         frame.compute(scheduler="threads")
     assert isinstance(caught.value, FileNotFoundError)
     assert len(farm.to_dask().compute(scheduler="threads")) == 8
+
+
+@pytest.mark.parametrize("digit", [b"0", b"1"])
+def test_a_bit_of_the_manifest_costs_no_row(tmp_path: Path, digit: bytes) -> None:
+    with (
+        hl.Sandbox(small_jobs=3, rate_limits=(), conversion_time=0.2) as service,
+        hl.Client(**service.credentials, rate_limits=()) as client,
+    ):
+        mirror = hl.Mirror(tmp_path / "farm", client, locations=False)
+        mirror.sync(False)
+        rows = len(mirror.to_geopandas(columns=["job_id"]))
+        manifest = mirror.folder / "current" / "manifest.json"
+        whole = manifest.read_bytes()
+        # The last digit of the rows of an archive, which still reads as a number.
+        at = whole.index(b',"digest"', whole.index(b'"origins"')) - 1
+        manifest.write_bytes(whole[:at] + digit + whole[at + 1 :])
+        assert manifest.read_bytes() != whole
+        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*another digest.*the next `sync\(\)`"):
+            mirror.to_geopandas(columns=["job_id"])
+        assert not mirror.verify().ok
+        assert mirror.sync(False).rows == rows
+        assert mirror.verify(deep=True).ok
+        assert len(mirror.to_geopandas(columns=["job_id"])) == rows
+        assert not mirror.status().unavailable

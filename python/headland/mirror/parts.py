@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import math
 import numbers
 import os
+import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -28,6 +30,12 @@ JOURNAL = "journal.sqlite"
 
 MANIFEST = "manifest.json"
 """The file of a state that lists its files and where their rows come from."""
+
+SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"}')
+"""The end of a manifest: the digest of all that comes before it. Those that older versions wrote have none."""
+
+SEALED = 77
+"""How many bytes that are."""
 
 PARTS = "dataset/job_type=*/year=*/columns=*/*.parquet"
 """Where the parts are, under a published state."""
@@ -138,9 +146,14 @@ def manifest(state: Path) -> Iterator[tuple[bytes, Any]]:
         content = path.read_bytes()
     except FileNotFoundError:
         raise blocks.missing(path) from None
+    seal = SEAL.fullmatch(content[-SEALED:])
+    if seal is not None and hashlib.sha256(content[:-SEALED]).hexdigest().encode() != seal[1]:
+        raise errors.ArchiveError(
+            f"`{path}` is damaged (it is not what was written: it has another digest); {blocks.AGAIN}"
+        )
     try:
         yield content, json.loads(content)
-    except (ValueError, KeyError, TypeError, AttributeError) as cause:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as cause:
         raise errors.ArchiveError(f"`{path}` is damaged ({cause!r}); {blocks.AGAIN}") from None
 
 

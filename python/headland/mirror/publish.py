@@ -198,7 +198,7 @@ def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
         states = [said["state"], said.get("before") or said["state"]]
         is_whole = all(map(STATE.fullmatch, states)) and isinstance(found.account, str | None)
         reason = None if is_whole else f"it says {said}"
-    except (ValueError, KeyError, TypeError) as cause:
+    except (ValueError, KeyError, TypeError, RecursionError) as cause:
         reason = repr(cause)
     if reason is not None:
         raise errors.ArchiveError(
@@ -224,7 +224,7 @@ def _known(store: Store, state: str) -> dict[str, str]:
     try:
         said = json.loads(store.read(f"{state}/{parts.MANIFEST}") or b"{}")
         places = {entry["sha256"]: (f"{state}/{entry['path']}", entry["bytes"]) for entry in _entries(said)}
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         # What cannot be known is sent.
         return {}
     return {digest: place for digest, (place, size) in places.items() if there.get(place) == size}

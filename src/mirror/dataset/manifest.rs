@@ -4,11 +4,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::Origin;
 use crate::error::{Error, Kind, Result};
 use crate::mirror::disk::Disk;
-use crate::mirror::store::{Finding, Trouble};
+use crate::mirror::store::{Finding, Trouble, hex};
 
 /// The name of the file in its generation.
 pub(super) const NAME: &str = "manifest.json";
@@ -16,6 +17,13 @@ pub(super) const NAME: &str = "manifest.json";
 /// Raised when parts are written otherwise than before, or other things are said of them, so that they are all written
 /// anew. Since 2, there are checksums of blocks.
 const FORMAT: u32 = 2;
+
+/// What stands before the digest of all that comes before it, at the end of the file, and what stands behind it. What is
+/// believed of archives and rows must be what was written: a sync takes it for known.
+const SEAL: (&[u8], &[u8]) = (b",\"sha256\":\"", b"\"}");
+
+/// The hexadecimal digits of a digest.
+const DIGITS: usize = 64;
 
 /// All that a generation holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,6 +107,9 @@ impl Manifest {
             std::io::ErrorKind::NotFound => wrong(Trouble::Missing, "nothing tells where rows come from".to_owned()),
             _ => wrong(Trouble::Damaged, format!("it cannot be read ({cause})")),
         })?;
+        if !is_sealed(&bytes) {
+            return Err(wrong(Trouble::Damaged, "it is not what was written: it has another digest".to_owned()));
+        }
         serde_json::from_slice(&bytes).map_err(|cause| wrong(Trouble::Damaged, format!("it cannot be read ({cause})")))
     }
 
@@ -114,8 +125,12 @@ impl Manifest {
 
     /// Writes it, as the last file of its generation.
     pub(super) fn write(&self, disk: &Disk, generation: &Path) -> Result<()> {
-        let bytes = serde_json::to_vec(self)
+        let mut bytes = serde_json::to_vec(self)
             .map_err(|cause| Error::new(Kind::File, format!("the manifest cannot be written: {cause}")))?;
+        // The digest is its last field.
+        bytes.pop();
+        let digest = hex(&Sha256::digest(&bytes));
+        bytes.extend([SEAL.0, digest.as_bytes(), SEAL.1].concat());
         let mut part = disk.create_part(generation, NAME)?;
         part.write_all(&bytes).map_err(|cause| part.failed(&cause))?;
         part.keep(&generation.join(NAME))
@@ -134,6 +149,14 @@ impl Manifest {
         self.parts.iter().all(|part| part.is_there(generation))
             && self.catalog.iter().all(|table| table.is_there(generation))
     }
+}
+
+/// Whether a manifest is what was written; one that was written before there was a digest in it is taken for it.
+fn is_sealed(bytes: &[u8]) -> bool {
+    let body = bytes.len().saturating_sub(SEAL.0.len() + DIGITS + SEAL.1.len());
+    let Some((body, seal)) = bytes.split_at_checked(body) else { return true };
+    let digest = seal.strip_prefix(SEAL.0).and_then(|seal| seal.strip_suffix(SEAL.1));
+    digest.is_none_or(|digest| digest == hex(&Sha256::digest(body)).as_bytes())
 }
 
 fn stands(path: &Path, bytes: u64) -> bool {
