@@ -196,9 +196,10 @@ impl Mirror {
         status::read(&self.path, &self.options, self.now())
     }
 
-    /// Reads the journal, every archive and every published file and compares these with their digests; `deep` reads the rows of every
-    /// archive again and compares those with the dataset's, too. What is missing or damaged among the archives is asked for
-    /// by the next sync, and what is among the published files is written anew. A journal that is damaged is an error.
+    /// Reads the journal, every archive and every published file and compares these with their digests; `deep` reads the rows
+    /// of every archive again and compares those with the dataset's, too. What is missing or damaged among the archives is
+    /// asked for by the next sync, and what is among the published files is written anew. A journal that is damaged is an
+    /// error.
     pub fn verify(&self, deep: bool, cancel: &Cancel) -> Result<Verification> {
         let folder = Folder::open(&self.path, false)?;
         let journal = Journal::open(&folder, None)?;

@@ -105,7 +105,8 @@ class Mirror(Reading):
     def sync(self, progress: Callable[[dict[str, Any]], object] | bool | None = None) -> Outcome:
         """Pull all that is new or has changed, and publish it.
 
-        Ctrl-C leaves everything in order: the next sync goes on where this one stopped. Files and details that are on
+        Ctrl-C leaves everything in order: the next sync goes on where this one stopped. It goes on with the
+        lists that were read: what has changed since then comes with the sync after it. Files and details that are on
         their way have a second to come in, unless it is pressed again. What happens is in the log ``headland.mirror``:
         beginning and end, each file that is not to be had and why, each publication.
 
