@@ -12,6 +12,7 @@ use headland::layer::Cancel;
 use headland::mirror::dataset::{mend, verify};
 use headland::mirror::{Disk, Folder, Trouble};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::disk::failing;
 use crate::parts::{Farm, Rows, files, points, rows};
@@ -216,7 +217,7 @@ fn checksums_of_blocks_are_verified_and_come_to_what_was_published_before_them()
     assert_eq!((findings.len(), &findings[0].path), (1, &manifest()), "it is not what was written");
     // As it would be, had it been written so.
     said.as_object_mut().unwrap().remove("sha256").unwrap();
-    fs::write(manifest(), said.to_string()).unwrap();
+    fs::write(manifest(), sealed(&said)).unwrap();
     let findings = verify(&farm.folder, false, &Cancel::default()).unwrap();
     assert_eq!((findings.len(), findings[0].trouble), (1, Trouble::Damaged));
     assert!(findings[0].to_string().contains("checksums"), "{}", findings[0]);
@@ -232,4 +233,34 @@ fn checksums_of_blocks_are_verified_and_come_to_what_was_published_before_them()
     fs::write(manifest(), said.to_string()).unwrap();
     assert_eq!(verify(&farm.folder, false, &Cancel::default()).unwrap(), []);
     assert_eq!(farm.publish_and_compare().parts_kept, 0);
+}
+
+/// A manifest as it would have been written, with its digest at its end.
+fn sealed(said: &Value) -> String {
+    let body = said.to_string();
+    let body = body.strip_suffix('}').unwrap();
+    let digest: String = Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{body},\"sha256\":\"{digest}\"}}")
+}
+
+/// What a manifest without a digest says of layers and rows is believed by nobody: the archives say it anew, and none of
+/// them is blamed for it. One of now that has lost its digest is damaged.
+#[test]
+fn a_manifest_without_a_digest_is_not_believed_and_written_anew() {
+    for format in [2, 3] {
+        let mut farm = Farm::new();
+        want(&mut farm, false);
+        farm.publish_and_compare();
+        let manifest = || farm.folder.current().unwrap().unwrap().path.join("manifest.json");
+        let mut said: Value = serde_json::from_slice(&fs::read(manifest()).unwrap()).unwrap();
+        assert_eq!(said["format"], 3, "the one that is written now");
+        said.as_object_mut().unwrap().remove("sha256").unwrap();
+        said["format"] = format.into();
+        said["parts"][0]["origins"][0]["layer"] = "edited".into();
+        fs::write(manifest(), said.to_string()).unwrap();
+        let findings = verify(&farm.folder, true, &Cancel::default()).unwrap();
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!(findings[0].to_string().contains("its digest is gone"), format == 3, "{}", findings[0]);
+        assert_eq!(farm.publish_and_compare().parts_kept, 0);
+    }
 }

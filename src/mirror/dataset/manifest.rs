@@ -15,8 +15,9 @@ use crate::mirror::store::{Finding, Trouble, hex};
 pub(super) const NAME: &str = "manifest.json";
 
 /// Raised when parts are written otherwise than before, or other things are said of them, so that they are all written
-/// anew. Since 2, there are checksums of blocks.
-const FORMAT: u32 = 2;
+/// anew. Since 2, there are checksums of blocks, and since 3, there is always a digest of the manifest itself: what older
+/// ones say may have been changed by anybody.
+const FORMAT: u32 = 3;
 
 /// What stands before the digest of all that comes before it, at the end of the file, and what stands behind it. What is
 /// believed of archives and rows must be what was written: a sync takes it for known.
@@ -107,10 +108,16 @@ impl Manifest {
             std::io::ErrorKind::NotFound => wrong(Trouble::Missing, "nothing tells where rows come from".to_owned()),
             _ => wrong(Trouble::Damaged, format!("it cannot be read ({cause})")),
         })?;
-        if !is_sealed(&bytes) {
+        let is_whole = has_its_digest(&bytes);
+        if is_whole == Some(false) {
             return Err(wrong(Trouble::Damaged, "it is not what was written: it has another digest".to_owned()));
         }
-        serde_json::from_slice(&bytes).map_err(|cause| wrong(Trouble::Damaged, format!("it cannot be read ({cause})")))
+        let manifest: Self = serde_json::from_slice(&bytes)
+            .map_err(|cause| wrong(Trouble::Damaged, format!("it cannot be read ({cause})")))?;
+        if is_whole.is_none() && manifest.has_our_format() {
+            return Err(wrong(Trouble::Damaged, "it is not what was written: its digest is gone".to_owned()));
+        }
+        Ok(manifest)
     }
 
     /// Whether its parts may stand beside new ones: a reader of another version may give other rows.
@@ -151,12 +158,12 @@ impl Manifest {
     }
 }
 
-/// Whether a manifest is what was written; one that was written before there was a digest in it is taken for it.
-fn is_sealed(bytes: &[u8]) -> bool {
+/// Whether a manifest has the digest of all that comes before it; `None` where it has none at all.
+fn has_its_digest(bytes: &[u8]) -> Option<bool> {
     let body = bytes.len().saturating_sub(SEAL.0.len() + DIGITS + SEAL.1.len());
-    let Some((body, seal)) = bytes.split_at_checked(body) else { return true };
-    let digest = seal.strip_prefix(SEAL.0).and_then(|seal| seal.strip_suffix(SEAL.1));
-    digest.is_none_or(|digest| digest == hex(&Sha256::digest(body)).as_bytes())
+    let (body, seal) = bytes.split_at_checked(body)?;
+    let digest = seal.strip_prefix(SEAL.0)?.strip_suffix(SEAL.1)?;
+    Some(digest == hex(&Sha256::digest(body)).as_bytes())
 }
 
 fn stands(path: &Path, bytes: u64) -> bool {
