@@ -138,6 +138,8 @@ def path(name: str, value: object) -> Path:
         raise TypeError(f"`{name}` takes a path of str, not of {type(written).__name__}")
     if not written:
         raise ValueError(f"`{name}` takes a path, not an empty text")
+    if "\0" in written:
+        raise ValueError(f"`{name}` takes a path, and {written!r} has a null character, which no path has")
     return Path(written)
 
 

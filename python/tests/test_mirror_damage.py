@@ -11,6 +11,7 @@ from farms import job, published
 
 import headland as hl
 from headland.dask import read_archives
+from headland.mirror import parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -292,3 +293,53 @@ def test_a_bit_of_the_manifest_costs_no_row(tmp_path: Path, digit: bytes) -> Non
         assert mirror.verify(deep=True).ok
         assert len(mirror.to_geopandas(columns=["job_id"])) == rows
         assert not mirror.status().unavailable
+
+
+def test_a_manifest_that_has_lost_its_digest_is_damaged(tmp_path: Path) -> None:
+    with hl.Sandbox(small_jobs=2, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        rows = mirror.sync().rows
+        manifest = mirror.folder / "current" / "manifest.json"
+        content = manifest.read_bytes()
+        assert json.loads(content)["format"] == parts.SEALED_SINCE
+        manifest.write_bytes(content[: -parts.SEALED] + b"}")
+        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*its digest is gone.*the next `sync"):
+            mirror.to_geopandas(columns=["job_id"])
+        assert mirror.sync().rows == rows == len(mirror.to_geopandas(columns=["job_id"]))
+
+
+@pytest.mark.parametrize("kind", ["loop", "link to a file", "file", "folder"])
+def test_what_stands_in_the_place_of_the_link_is_told_with_what_to_do(tmp_path: Path, kind: str) -> None:
+    with hl.Sandbox(small_jobs=2, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        rows = mirror.sync().rows
+        current = mirror.folder / "current"
+        current.unlink()
+        if kind == "loop":
+            current.symlink_to("current")
+        elif kind == "link to a file":
+            current.symlink_to("journal.sqlite")
+        elif kind == "file":
+            current.write_text("mine")
+        else:
+            current.mkdir()
+        in_the_way = kind in {"file", "folder"}
+        told = "is not the link that headland makes there, .*: move it away" if in_the_way else "was lost"
+        for read in (
+            mirror.to_geopandas,
+            mirror.to_dask,
+            lambda: mirror.sql("SELECT 1"),
+            lambda: mirror.publish((tmp_path / "out").as_uri()),
+        ):
+            with pytest.raises(hl.ConfigurationError, match=rf"`{current}`.* {told}.*; .* the next `sync\(\)` writes"):
+                read()
+        if in_the_way:
+            for look in (mirror.status, mirror.verify, mirror.sync):
+                with pytest.raises(hl.HeadlandError, match=r"`.*current` is not the link .*; move it away"):
+                    look()
+            current.rename(tmp_path / "away")
+        else:
+            assert str(mirror.status().damage).startswith(f"`{current}` is missing: ")
+        assert mirror.sync().rows in {rows, None}
+        assert len(mirror.to_geopandas(columns=["job_id"])) == rows
+        assert mirror.status().damage is None

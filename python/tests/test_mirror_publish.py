@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import threading
 import traceback
 from pathlib import Path
@@ -239,7 +240,23 @@ def test_damage_here_is_not_published(store: tuple[Service, str], tmp_path: Path
         farm.publish(url, **service.options)
     assert rows(service, url) == {"101": 40}
     part.unlink()
-    with pytest.raises(hl.ConfigurationError, match="cannot be read; where a sync has published anew"):
+    with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is missing; .* the next `sync\(\)` writes"):
+        farm.publish(url, **service.options)
+
+
+def test_a_state_that_is_gone_while_it_is_published_is_told_to_be_published_again(
+    store: tuple[Service, str], tmp_path: Path
+) -> None:
+    service, url = store
+    farm = published(tmp_path, JOBS)
+    state = (tmp_path / "current").resolve()
+
+    def vanish(method: str, _: str) -> None:
+        if method == "PUT" and state.exists():
+            shutil.rmtree(state)
+
+    service.refuse.append(vanish)
+    with pytest.raises(hl.ArchiveError, match=r"\.parquet` is gone; .* has published anew since, .*publish again"):
         farm.publish(url, **service.options)
 
 
@@ -373,3 +390,42 @@ def test_a_mirror_is_not_published_into_another(tmp_path: Path) -> None:
             farm.publish(f"file://{target}")
     assert [each.name for each in (tmp_path / "south").iterdir()] == ["journal.sqlite"]
     assert farm.publish((tmp_path / "beside").as_uri()).sent == 2
+
+
+def test_no_folder_of_a_state_that_is_gone_stays(tmp_path: Path) -> None:
+    target = tmp_path / "shared"
+    for number in (1, 2, 3):
+        jobs = [job(str(number), "Yield" if number > 1 else "Planter")]
+        published(tmp_path / "farm", jobs, number=number).publish(target.as_uri())
+    states = sorted(state.name[:6] for state in (target / "generations").iterdir())
+    assert states == ["000002", "000003"]
+    assert [each for each in target.rglob("*") if each.is_dir() and not any(each.iterdir())] == []
+
+
+def test_whether_a_folder_is_made_may_be_said(tmp_path: Path) -> None:
+    farm, target = published(tmp_path / "farm", JOBS[:1]), tmp_path / "shared"
+    with pytest.raises(ValueError, match=r"`url` \(file://.*/shared\) and the options do not make a store: .*/shared"):
+        farm.publish(target.as_uri(), mkdir=False)
+    assert not target.exists()
+    assert farm.publish(target.as_uri(), mkdir=True).sent == 2
+    assert farm.publish(target.as_uri(), mkdir=False).kept == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("file:///", r"leads to the root of the file system: give the address of a folder"),
+        ("file:////", r"leads to the root of the file system"),
+        ("memory://", r"leads to the memory of this program, where nobody else can read it"),
+        ("memory:///farm", r"leads to the memory of this program"),
+        ("file:///tmp/a\0b", r"holds a null character"),
+        ("file:///tmp/a%00b", r"holds a null character"),
+        ("s3://farm/a%00b", r"holds a null character"),
+        ("s3://[farm", r"is no URL: Invalid IPv6 URL"),
+    ],
+)
+def test_an_address_that_leads_to_no_folder_of_its_own_is_told(tmp_path: Path, url: str, told: str) -> None:
+    farm = published(tmp_path, JOBS[:1])
+    with pytest.raises(ValueError, match=f"`url` {told}") as caught:
+        farm.publish(url, secret_access_key=SECRET)
+    assert SECRET not in everything_of(caught.value)

@@ -289,6 +289,24 @@ def test_job_types_that_differ_in_case_alone_are_one_view(tmp_path: Path) -> Non
     assert farm.sql("SELECT count(*) FROM Yield").fetchall() == [(8,)]
 
 
+@pytest.mark.parametrize("kind", ["JOBS", "Dataset", "jobs"])
+def test_a_job_type_that_is_called_like_another_view_has_none_of_its_own(tmp_path: Path, kind: str) -> None:
+    farm = published(tmp_path, [job("1"), job("2", kind, rows=3)])
+    assert farm.sql("SELECT count(*) FROM jobs").fetchall() == [(2,)]
+    assert farm.sql("SELECT count(*) FROM dataset").fetchall() == [(7,)]
+    assert farm.sql("SELECT count(*) FROM dataset WHERE job_type = $kind", kind=kind).fetchall() == [(3,)]
+    assert {name for (name,) in farm.sql("SHOW TABLES").fetchall()} == {"Yield", "dataset", "jobs"}
+
+
+def test_tables_whose_names_differ_in_case_alone_are_told(farm: Farm) -> None:
+    north, south = pd.DataFrame({"x": [1]}), pd.DataFrame({"x": [2]})
+    with pytest.raises(ValueError, match="`fields` and `Fields` differ in the case of their names alone"):
+        farm.sql("SELECT * FROM fields", fields=north, Fields=south)
+    # As a name that is spelt like that of a view, it is the table.
+    assert farm.sql("SELECT x FROM yield", YIELD=north).fetchall() == [(1,)]
+    assert farm.sql("SELECT x FROM dataset", Dataset=south).fetchall() == [(2,)]
+
+
 def test_times_are_fetched_with_what_the_extra_brings(farm: Farm) -> None:
     begun = dt.datetime(2026, 5, 1, 12, 30, tzinfo=dt.UTC)
     jobs = pa.table({"begun": pa.array([begun], pa.timestamp("us", "UTC"))})

@@ -21,6 +21,7 @@ import pytest
 
 import headland as hl
 from headland.cli import output
+from headland.cli.run import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -192,6 +193,12 @@ def test_an_empty_text_is_no_folder(service: hl.Sandbox) -> None:
         assert done.returncode == 2
         assert "takes a folder, not an empty text" in done.stderr
     assert service.requests == []
+
+
+def test_a_text_that_no_path_has_is_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ((), ("--status",)):
+        assert main(["pull", "--to", "farm\0", *words]) == 2
+        assert r"takes a folder, and 'farm\x00' has a null character" in capsys.readouterr().err
 
 
 def test_a_wrong_base_address_is_named(service: hl.Sandbox, tmp_path: Path) -> None:

@@ -226,3 +226,14 @@ def test_an_upload_keeps_the_name_that_it_is_given(name: str) -> None:
     with hl.Sandbox.demo() as fresh, hl.Client(**fresh.credentials, rate_limits=()) as client:
         created = client.job_data.upload(named(name))
         assert client.job_data.get(created["id"])["device_file_name"] == name
+
+
+def test_a_path_with_a_null_character_is_told(client: hl.Client, service: hl.Sandbox, tmp_path: Path) -> None:
+    before = len(service.requests)
+    with pytest.raises(ValueError, match=r"`folder` takes a path, and 'farm\\x00' has a null character"):
+        hl.Mirror("farm\0", client)
+    with pytest.raises(ValueError, match=r"`source` takes a path, and 'job\\x00.zip' has a null character"):
+        hl.read("job\0.zip")
+    with pytest.raises(ValueError, match=r"`to` takes a path, and '.*\\x00' has a null character"):
+        client.job_data.download("1", to=f"{tmp_path}/job\0")
+    assert len(service.requests) == before

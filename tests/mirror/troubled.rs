@@ -78,6 +78,27 @@ async fn a_pull_that_is_asked_to_end_takes_in_what_is_on_its_way_and_begins_and_
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_new_since_an_ended_sync_comes_after_its_lists_are_done_at_once_where_they_are_old() {
+    for (wait, is_old) in [(3_000, false), (4_000, true)] {
+        let service = Service::start(unlimited(6));
+        let mirror = service.mirror(&[], without_locations());
+        service.sandbox.add_fault("job_data.download", "unauthorized", 1_000).unwrap();
+        mirror.sync(&Progress::default()).await.unwrap_err();
+        service.sandbox.clear_faults();
+        let added = service.sandbox.add_job().unwrap();
+        service.wait(Duration::from_secs(wait)).await;
+        let has_it = || items(&service, ItemKind::Job).iter().any(|item| item.id == added);
+        let before = service.count();
+        sync(&mirror).await;
+        assert_eq!(has_it(), is_old);
+        let lists = service.since(before).iter().filter(|request| request.path == "/jobdata").count();
+        assert_eq!(lists, usize::from(is_old), "a list is read anew once, where it is");
+        sync(&mirror).await;
+        assert!(has_it());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pull_that_is_dropped_at_any_call_goes_on_and_repeats_no_finished_call() {
     let (calls, end) = undisturbed(14).await;
     for stop_after in (1..calls).step_by(11) {

@@ -86,6 +86,8 @@ def _folder(text: str) -> Path:
     """Take a folder; an empty text, as an unset variable gives, would be the working folder."""
     if not text:
         raise argparse.ArgumentTypeError("takes a folder, not an empty text; `.` is the one in which you are")
+    if "\0" in text:
+        raise argparse.ArgumentTypeError(f"takes a folder, and {text!r} has a null character, which no path has")
     return Path(text)
 
 

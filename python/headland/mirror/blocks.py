@@ -140,7 +140,8 @@ def missing(path: Path) -> Exception:
     state = next((each for each in path.parents if each.parent.name == STATES), None)
     if state is not None and not state.exists():
         told = (
-            "the mirror has published anew since, and has removed the state before: read again, or make the frame again"
+            "the mirror has published anew since, and has removed the state before: read or publish again, or make the "
+            "frame again"
         )
         return errors.from_os("ArchiveError", f"`{path}` is gone; {told}", gone)
     return errors.from_os("ArchiveError", f"`{path}` is missing; {AGAIN}", gone)

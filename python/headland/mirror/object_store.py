@@ -6,7 +6,7 @@ import os
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from headland import errors
@@ -123,40 +123,53 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
             yield from _texts(str(inner), each)
 
 
-def _misplaced(url: str) -> str | None:
-    """Say what is wrong with an address that is no URL, or that leads to a file; None where it may do."""
+def place(url: str) -> Path | None:
+    """Give the folder that an address leads to; None where it is that of a store elsewhere."""
     split = urlsplit(url)
+    return Path(url2pathname(split.path)) if split.scheme == "file" else None
+
+
+def misplaced(url: str) -> str | None:
+    """Say what is wrong with an address that is no URL, or that leads to no folder; None where it may do."""
+    try:
+        split = urlsplit(url)
+    except ValueError as cause:
+        return f"`url` is no URL: {cause}"
+    if split.query or split.fragment or "@" in split.netloc:
+        return "`url` has no place for credentials and other settings: give them by name, as options"
+    if "\0" in unquote(url):
+        return "`url` holds a null character, which no name of a folder has"
+    if split.scheme == "memory":
+        return "`url` leads to the memory of this program, where nobody else can read it: give the address of a store"
     # `file:work` is no address of the folder `work`: it would be taken for `/work`.
     if not url.lower().startswith("file:///") if split.scheme == "file" else "://" not in url:
         is_path = url and not split.scheme and url[0] != "~" and "@" not in url
         example = Path(url).absolute().as_uri() if is_path else "file:///srv/farm"
         given = "a text without a scheme" if "@" in url else repr(url)
         return f"`url` takes a URL, such as {example!r} for a folder or 's3://bucket/farm' for a bucket, not {given}"
-    if split.scheme == "file":
-        path = Path(url2pathname(split.path))
-        # What may not be looked at is told by the store.
-        file = next((each for each in (path, *path.parents) if os.path.isfile(each)), None)  # noqa: PTH113
-        if file is not None:
-            return f"`url` leads to `{file}`, which is a file: give the address of a folder, which is made where needed"
-    return None
+    path = place(url)
+    return None if path is None else _no_folder(path)
+
+
+def _no_folder(path: Path) -> str | None:
+    """Say why nothing can be published into a folder; None where it may do."""
+    advice = "give the address of a folder, which is made where needed"
+    if path == Path(path.anchor):
+        return f"`url` leads to the root of the file system: {advice}"
+    # What may not be looked at is told by the store.
+    file = next((each for each in (path, *path.parents) if os.path.isfile(each)), None)  # noqa: PTH113
+    return None if file is None else f"`url` leads to `{file}`, which is a file: {advice}"
 
 
 def opened(url: str, options: dict[str, Any]) -> Store:
-    """Open a store, and empty its options: tracebacks show local variables."""
+    """Open the store of an address that is not misplaced, and empty its options: tracebacks show local variables."""
     from obstore.store import from_url
 
     secrets = Secrets(options)
     split = urlsplit(url)
-    if split.query or split.fragment or "@" in split.netloc:
-        options.clear()
-        raise ValueError("`url` has no place for credentials and other settings: give them by name, as options")
-    reason = _misplaced(url)
-    if reason is not None:
-        options.clear()
-        raise ValueError(reason)
     try:
-        made = {"mkdir": True} if split.scheme == "file" else {}
-        return Store(from_url(url.rstrip("/"), **made, **options), url.rstrip("/"), secrets)
+        of_folders = {"mkdir": True, "automatic_cleanup": True} if split.scheme == "file" else {}
+        return Store(from_url(url.rstrip("/"), **{**of_folders, **options}), url.rstrip("/"), secrets)
     except Exception as cause:  # noqa: BLE001 - whatever it is, it is told without what was given
         reason = secrets.without(cause)
     finally:

@@ -32,7 +32,10 @@ MANIFEST = "manifest.json"
 """The file of a state that lists its files and where their rows come from."""
 
 SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"}')
-"""The end of a manifest: the digest of all that comes before it. Those that older versions wrote have none."""
+"""The end of a manifest: the digest of all that comes before it."""
+
+SEALED_SINCE = 3
+"""The format of manifests from which on they have that digest."""
 
 SEALED = 77
 """How many bytes that are."""
@@ -90,15 +93,23 @@ def published(folder: Path) -> Path:
     """Give the folder of the state that is published now; it stays whole when another one is published."""
     current = folder / "current"
     try:
-        return current.resolve(strict=True)
-    except NotADirectoryError as cause:
-        message = f"`{folder}` is a file or lies in one, and a mirror is a folder: choose another path"
-        raise errors.from_os("ConfigurationError", message, cause) from None
+        # A loop of links is an error of the system here, of whatever version Python is.
+        state = Path(os.path.realpath(current, strict=True))
+        if not state.is_dir() and current.is_symlink():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     except OSError as cause:
         message = f"the mirror in `{folder}` has published nothing yet; `sync()` or `headland pull` fills it"
         if current.is_symlink() or any((folder / "generations").glob("[0-9]*")):
             message = f"`{current}`, which leads to what is published, was lost; {blocks.AGAIN}"
+        elif isinstance(cause, NotADirectoryError):
+            message = f"`{folder}` is a file or lies in one, and a mirror is a folder: choose another path"
         raise errors.from_os("ConfigurationError", message, cause) from None
+    if not current.is_symlink() and not (state / MANIFEST).is_file():
+        raise errors.ConfigurationError(
+            f"`{current}` is not the link that headland makes there, and holds nothing that was published: "
+            f"move it away; {blocks.AGAIN}"
+        )
+    return state
 
 
 def archive(folder: Path, digest: str) -> Path:
@@ -152,7 +163,10 @@ def manifest(state: Path) -> Iterator[tuple[bytes, Any]]:
             f"`{path}` is damaged (it is not what was written: it has another digest); {blocks.AGAIN}"
         )
     try:
-        yield content, json.loads(content)
+        said = json.loads(content)
+        if seal is None and said["format"] >= SEALED_SINCE:
+            raise ValueError("its digest is gone")  # noqa: TRY301 - damage like any other
+        yield content, said
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as cause:
         raise errors.ArchiveError(f"`{path}` is damaged ({cause!r}); {blocks.AGAIN}") from None
 

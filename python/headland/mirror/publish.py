@@ -21,16 +21,14 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from headland import _core, errors
 from headland.mirror import blocks, object_store, parts
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
     from headland.mirror.object_store import Store
 
@@ -89,13 +87,10 @@ class Publication(NamedTuple):
 
 def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) -> Publication:
     """Bring a store to what the mirror has published; `options` may hold credentials and are emptied."""
-    mirror = _mirror_around(url, folder)
-    if mirror is not None:
+    reason = object_store.misplaced(url) or _in_a_mirror(url, folder)
+    if reason is not None:
         options.clear()
-        raise ValueError(
-            f"`url` leads into a mirror, that in `{mirror}`, whose next sync would take it for its own: "
-            "give the address of a folder outside it"
-        )
+        raise ValueError(reason)
     store = object_store.opened(url, options)
     state = parts.published(folder)
     account = _core.mirrored_account(folder)
@@ -155,17 +150,23 @@ def _remove(store: Store, last: Pointer, name: str) -> None:
             store.remove(list(times))
 
 
-def _mirror_around(url: str, folder: Path) -> Path | None:
-    """Give the mirror, this or another, whose folder an address is or lies in."""
-    place = urlsplit(url)
-    if place.scheme != "file":
+def _in_a_mirror(url: str, folder: Path) -> str | None:
+    """Say of which mirror, this or another, an address is the folder, or one in it; None where it is of none."""
+    place = object_store.place(url)
+    if place is None:
         return None
-    target, own = Path(url2pathname(place.path)).resolve(), folder.resolve()
-    if (folder / "current").exists() and target.is_relative_to(own):
-        return own
+    target, own = place.resolve(), folder.resolve()
     # What may not be looked at is told by the store.
     is_file = os.path.isfile
-    return next((each for each in (target, *target.parents) if is_file(each / parts.JOURNAL)), None)
+    around = next((each for each in (target, *target.parents) if is_file(each / parts.JOURNAL)), None)
+    if (folder / "current").exists() and target.is_relative_to(own):
+        around = own
+    if around is None:
+        return None
+    return (
+        f"`url` leads into a mirror, that in `{around}`, whose next sync would take it for its own: "
+        "give the address of a folder outside it"
+    )
 
 
 def _entries(manifest: dict[str, Any]) -> list[dict[str, Any]]:
@@ -239,9 +240,10 @@ def _send(store: Store, known: dict[str, str], there: dict[str, int], file: File
     try:
         with file.path.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
+    except FileNotFoundError:
+        raise blocks.missing(file.path) from None
     except OSError as cause:
-        message = f"`{file.path}` cannot be read; where a sync has published anew meanwhile, publish again"
-        raise errors.from_os("ConfigurationError", message, cause) from None
+        raise errors.from_os("ConfigurationError", f"`{file.path}` cannot be read", cause) from None
     if digest != file.sha256:
         raise errors.ConfigurationError(
             f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {blocks.MEND}"

@@ -79,7 +79,8 @@ class Mirror(Reading):
     def plan(self, *, offline: bool = False, progress: Callable[[dict[str, Any]], object] | bool | None = None) -> Plan:
         """Say what a sync has to do: how many calls for what, how long at the limit, how many bytes.
 
-        The lists that are due are read for it, and details of devices; the sync that follows does not read them again.
+        The lists that are due are read for it, and details of devices; the sync that follows within an hour does not
+        read them again.
 
         Args:
             offline: Go by the journal alone, without a call: what is new since the last one is not in it.
@@ -106,7 +107,8 @@ class Mirror(Reading):
         """Pull all that is new or has changed, and publish it.
 
         Ctrl-C leaves everything in order: the next sync goes on where this one stopped. It goes on with the
-        lists that were read: what has changed since then comes with the sync after it. Files and details that are on
+        lists that were read: what has changed since then comes with the sync after it, or, where they were read more
+        than an hour before, at its own end. Files and details that are on
         their way have a second to come in, unless it is pressed again. What happens is in the log ``headland.mirror``:
         beginning and end, each file that is not to be had and why, each publication.
 

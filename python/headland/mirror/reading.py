@@ -88,7 +88,8 @@ class Reading:
         the tables of the catalog: ``jobs``, ``products``, ``field_computers`` and the others. Columns are ``job_id``,
         ``layer``, ``job_row``, those of the archives, ``geometry``, ``bbox``, and of the folders ``job_type``, ``year``
         and ``columns``, the digest of a folder's schema: of columns that have other units in other folders, it says
-        which.
+        which. Names are equal whatever their case. A job type that is called like another view, such as ``Jobs``, has
+        no view of its own: ``dataset`` has its rows, under that ``job_type``.
 
         Args:
             query: One ``SELECT`` and what belongs to it; ``SET`` and ``LOAD`` may stand before it, and hold for this
@@ -99,7 +100,8 @@ class Reading:
                 pandas, and lists, columns and dicts of them. They are bound and never part of its text. What pandas and
                 numpy have for no value is ``NULL``; a time without a zone, as numpy has them, is UTC where it meets one
                 with a zone, unless ``SET TimeZone`` stands before the query. A table, such as a frame of pandas, polars
-                or geopandas, a pyarrow table, a layer or what another query gave, is a view of that name.
+                or geopandas, a pyarrow table, a layer or what another query gave, is a view of that name, and comes
+                before those of the mirror.
 
         Returns:
             A ``duckdb.DuckDBPyRelation``: ``.df()``, ``.pl()``, ``.arrow()``, ``.fetchall()`` and others. It reads when
@@ -114,9 +116,9 @@ class Reading:
                 DuckDB reads when it is asked, are not compared with checksums; `verify()` does that.
             TypeError: A parameter is nothing that DuckDB has, such as a complex number; or it is no table, and the
                 query does not ask for it.
-            ValueError: The query writes or is several, or there is no such view; the message names those that are. A
-                parameter would lose nanoseconds or digits: a Decimal has 38, and the numbers of a list become of one
-                kind.
+            ValueError: The query writes or is several, or there is no such view; the message names those that are. Two
+                tables have names that differ in case alone. A parameter would lose nanoseconds or digits: a Decimal
+                has 38, and the numbers of a list become of one kind.
             duckdb.Error: What DuckDB says of the query.
             ImportError: duckdb is not installed; ``pip install 'headland[sql]'`` brings it.
 
@@ -178,7 +180,9 @@ class Reading:
             url: Where to, without credentials: ``s3://bucket/farm``, ``gs://``, ``az://``, ``file:///folder``.
             archives: Whether the archives go along.
             store_options: What ``obstore.store.from_url`` takes, such as ``region=``, ``access_key_id=``,
-                ``secret_access_key=``, ``endpoint=``. Without them, obstore takes what the environment says.
+                ``secret_access_key=``, ``endpoint=``. Without them, obstore takes what the environment says. A folder
+                is made where there is none, and folders that become empty are removed: ``mkdir=False`` and
+                ``automatic_cleanup=False`` leave that.
 
         Returns:
             What was done, and where it can be read now.
@@ -187,10 +191,12 @@ class Reading:
             ConfigurationError: Nothing was published yet, a file of the mirror is not what its manifest says, the
                 mirror of another account is published there, or of one while the journal is missing that says whose
                 this is.
-            ArchiveError: The manifest is missing or damaged, or what there says which state is the newest.
+            ArchiveError: The manifest or a file is missing, the manifest is damaged, or what there says which state is
+                the newest.
             PermissionDenied: The store does not let these credentials write.
             TransportError: The store could not be reached, or refused. What was published there before still stands.
-            ValueError: The address is none, holds credentials, or is that of a folder in a mirror, this or another.
+            ValueError: The address is none, holds credentials, leads to no folder of its own (``file:///``,
+                ``memory://``), or is that of a folder in a mirror, this or another.
             ImportError: obstore is not installed; ``pip install 'headland[s3]'`` brings it.
 
         >>> mirror.publish("s3://cooperative/farm", region="us-east-1")

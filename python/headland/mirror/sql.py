@@ -41,11 +41,18 @@ def query(folder: Path, text: str, values: Mapping[str, Any]) -> duckdb.DuckDBPy
     # A column can be the one and the other: it is a value where the query asks for one.
     given = {name: value for name, value in values.items() if name.casefold() in asked}
     tables = {name: value for name, value in values.items() if name not in given}
+    names: dict[str, str] = {}
     for name, table in tables.items():
+        other = names.setdefault(name.casefold(), name)
+        if other != name:
+            raise ValueError(
+                f"the tables `{other}` and `{name}` differ in the case of their names alone, and SQL takes those for "
+                "one name: call one of them otherwise"
+            )
         _register(connection, name, table)
     # To make a view, the footers of its parts are read: only those that the query speaks of are made.
     spoken = text.casefold().replace('""', NAME)
-    named = {name: view for name, view in views.items() if name.casefold() in spoken and name not in tables}
+    named = {name: view for name, view in views.items() if name.casefold() in spoken and name.casefold() not in names}
     for name, view in (named or views).items():
         connection.execute(f"CREATE VIEW {_quoted(name, NAME)} AS {view()}")
     params = {name: parameters.bound(connection, name, value) for name, value in given.items()}
@@ -83,20 +90,21 @@ def _register(connection: duckdb.DuckDBPyConnection, name: str, table: Any) -> N
 
 
 def _views(state: Path) -> dict[str, Callable[[], str]]:
-    """Give what makes the queries of all views, by their names; names are equal whatever their case, as in SQL."""
+    """Give what makes the queries of all views, by their names; names are equal whatever their case, as in SQL.
+
+    A job type that has the name of another view has none of its own: what that view holds is the same in every mirror.
+    """
     found = parts.parts(state)
+    fixed: dict[str, Callable[[], str]] = {DATASET: partial(_parts, found)} if found else {}
+    for path, crc32 in parts.catalog(state).items():
+        fixed[path.stem] = partial(_table, path, crc32)
     kinds: dict[str, list[parts.Part]] = {}
     names: dict[str, str] = {}
     for part in found:
-        if part.job_type is not None:
+        if part.job_type is not None and part.job_type.casefold() not in fixed:
             name = names.setdefault(part.job_type.casefold(), part.job_type)
             kinds.setdefault(name, []).append(part)
-    views: dict[str, Callable[[], str]] = {name: partial(_parts, of_kind) for name, of_kind in kinds.items()}
-    if found:
-        views[DATASET] = partial(_parts, found)
-    for path, crc32 in parts.catalog(state).items():
-        views[path.stem] = partial(_table, path, crc32)
-    return views
+    return {name: partial(_parts, of_kind) for name, of_kind in kinds.items()} | fixed
 
 
 def _table(path: Path, crc32: str | None) -> str:

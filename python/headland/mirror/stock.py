@@ -35,10 +35,10 @@ def dataset(folder: Path) -> list[Stock]:
     Raises:
         ArchiveError: A published file is missing or damaged.
     """
-    try:
-        state = (folder / "current").resolve(strict=True)
-    except FileNotFoundError:
+    current = folder / "current"
+    if not current.is_dir():
         return []
+    state = current.resolve()
     rows = parts.rows(state)
     found: dict[tuple[str | None, int | None], Stock] = {}
     for part in parts.parts(state):
