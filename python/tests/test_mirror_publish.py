@@ -321,24 +321,6 @@ def test_a_bucket_that_is_not_there_is_told(moto: Service, tmp_path: Path) -> No
         published(tmp_path, JOBS).publish("s3://nobucket/farm", **moto.options)
 
 
-def test_a_folder_is_a_store_too(tmp_path: Path) -> None:
-    farm = published(tmp_path / "farm", JOBS)
-    target = tmp_path / "shared disk"
-    done = farm.publish(target.as_uri(), archives=True)
-    assert (done.sent, done.kept) == (7, 0)
-    assert farm.publish(target.as_uri() + "/", archives=True).kept == 7
-    [state] = (target / "generations").iterdir()
-    assert state.name.startswith("000001-")
-    # What is in a store is laid out as in a mirror, so that what reads the one can read the other.
-    (target / "current").symlink_to(state)
-    assert len(Farm(target).to_geopandas(job_type="Yield")) == 80
-
-
-def test_nothing_published_here_is_told(tmp_path: Path) -> None:
-    with pytest.raises(hl.ConfigurationError, match="has published nothing yet"):
-        Farm(tmp_path).publish((tmp_path / "there").as_uri())
-
-
 @pytest.mark.parametrize(
     ("url", "told"),
     [
@@ -358,57 +340,6 @@ def test_what_is_no_url_is_told_with_one(tmp_path: Path, url: str, told: str) ->
         farm.publish(url, secret_access_key=KEY)
     assert SECRET not in str(caught.value)
     assert KEY not in everything_of(caught.value)
-
-
-def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
-    farm = published(tmp_path / "farm", JOBS[:1])
-    file = tmp_path / "notes.txt"
-    file.write_text("mine")
-    for url in (file.as_uri(), file.as_uri() + "/below"):
-        with pytest.raises(ValueError, match=r"`url` leads to `.*notes.txt`, which is a file"):
-            farm.publish(url)
-    with pytest.raises(hl.ConfigurationError, match=r"notes.txt` is a file or lies in one, and a mirror is a folder"):
-        Farm(file).publish((tmp_path / "there").as_uri())
-    with pytest.raises(hl.ConfigurationError, match=r"notes.txt` is a file, and a mirror is a folder"):
-        hl.Mirror(file).status()
-    assert file.read_text() == "mine"
-
-
-def test_a_mirror_is_not_published_into_itself(tmp_path: Path) -> None:
-    farm = published(tmp_path, JOBS[:1])
-    with pytest.raises(ValueError, match="leads into a mirror, that in `"):
-        farm.publish((tmp_path / "out").as_uri())
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_mirror_is_not_published_into_another(tmp_path: Path) -> None:
-    farm = published(tmp_path / "north", JOBS[:1])
-    (tmp_path / "south").mkdir()
-    (tmp_path / "south" / "journal.sqlite").write_bytes(b"a journal")
-    for target in (tmp_path / "south", tmp_path / "south" / "out", tmp_path / "other" / ".." / "south"):
-        with pytest.raises(ValueError, match=r"leads into a mirror, that in `.*south`, .* a folder outside it"):
-            farm.publish(f"file://{target}")
-    assert [each.name for each in (tmp_path / "south").iterdir()] == ["journal.sqlite"]
-    assert farm.publish((tmp_path / "beside").as_uri()).sent == 2
-
-
-def test_no_folder_of_a_state_that_is_gone_stays(tmp_path: Path) -> None:
-    target = tmp_path / "shared"
-    for number in (1, 2, 3):
-        jobs = [job(str(number), "Yield" if number > 1 else "Planter")]
-        published(tmp_path / "farm", jobs, number=number).publish(target.as_uri())
-    states = sorted(state.name[:6] for state in (target / "generations").iterdir())
-    assert states == ["000002", "000003"]
-    assert [each for each in target.rglob("*") if each.is_dir() and not any(each.iterdir())] == []
-
-
-def test_whether_a_folder_is_made_may_be_said(tmp_path: Path) -> None:
-    farm, target = published(tmp_path / "farm", JOBS[:1]), tmp_path / "shared"
-    with pytest.raises(ValueError, match=r"`url` \(file://.*/shared\) and the options do not make a store: .*/shared"):
-        farm.publish(target.as_uri(), mkdir=False)
-    assert not target.exists()
-    assert farm.publish(target.as_uri(), mkdir=True).sent == 2
-    assert farm.publish(target.as_uri(), mkdir=False).kept == 2
 
 
 @pytest.mark.parametrize(

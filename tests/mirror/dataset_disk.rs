@@ -239,7 +239,7 @@ fn checksums_of_blocks_are_verified_and_come_to_what_was_published_before_them()
 fn sealed(said: &Value) -> String {
     let body = said.to_string();
     let body = body.strip_suffix('}').unwrap();
-    let digest: String = Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = Sha256::digest(body).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
     format!("{body},\"sha256\":\"{digest}\"}}")
 }
 
