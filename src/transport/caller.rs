@@ -87,7 +87,8 @@ impl Caller {
     pub(super) fn request(&self, call: &Call, class: Class, correction: i64) -> Result<Request> {
         let method = call.row.method;
         let address = call.address(&self.base);
-        let mut headers = HeaderMap::new();
+        // As many as a request has with those of the connection, so that the map never grows.
+        let mut headers = HeaderMap::with_capacity(12);
         let timestamp = self.clock.now().timestamp().saturating_add(correction);
         self.access.prove(&mut headers, &self.base, method, &address.path, timestamp)?;
         headers.insert(ACCEPT, HeaderValue::from_static(self.accept.media_type()));

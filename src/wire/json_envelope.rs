@@ -29,6 +29,9 @@ pub(super) fn total_of(body: &[u8]) -> Option<i64> {
 
 /// Reads a `ServiceResponse`; `None` where the object is something else.
 pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
+    if !has_status(body) {
+        return None;
+    }
     let body = &*quoted(strip_bom(body));
     let mut found: MaybeResponse = serde_json::from_slice(body).ok()?;
     // A service may wrap the object in the name of its root element, as XML does.
@@ -43,6 +46,13 @@ pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
         })
     };
     response_of(text, found.members)
+}
+
+/// Whether a body can be a `ServiceResponse`, each of which has a status. Most are records without one, and need no second
+/// reading.
+fn has_status(body: &[u8]) -> bool {
+    let [status, ..] = MEMBERS;
+    body.windows(status.len()).any(|word| word.eq_ignore_ascii_case(status.as_bytes()))
 }
 
 /// Reads a name, without a copy where it stands in the body as it is.
