@@ -140,13 +140,17 @@ impl Geometries {
         let has_m = if self.declares_m { *self.has_m.get_or_insert(measured) } else { measured };
         self.needs_m |= measured && !has_m;
         let dimensions = Dimensions { z: header.has_z || vertices.z.is_some(), m: has_m };
+        if !are_places(vertices.xy) {
+            if cannot_close(shape) {
+                self.findings.add(Finding::NoDataRing, number);
+                return Ok(None);
+            }
+            self.findings.add(Finding::NoDataCoordinate, number);
+        }
         if has_m && !measured {
             self.findings.add(Finding::MissingM, number);
         } else if has_m && vertices.m.is_some_and(|m| floats(m).any(|value| value < NO_DATA)) {
             self.findings.add(Finding::NoDataM, number);
-        }
-        if !are_places(vertices.xy) {
-            self.findings.add(Finding::NoDataCoordinate, number);
         }
         // From here on all is written into room that is there.
         make_room(&mut self.data, room::written(shape, dimensions))?;
@@ -364,6 +368,23 @@ impl Geometries {
                 self.data.extend_from_slice(&value.to_le_bytes());
             }
         }
+    }
+}
+
+/// Whether a ring begins or ends with a vertex that is NaN, which equals nothing, so that GEOS would refuse the ring and all
+/// geometries beside it. In a surface, any vertex may be where a triangle begins.
+fn cannot_close(shape: &Shape<'_>) -> bool {
+    let xy = shape.vertices.xy;
+    let is_nan = |vertex: usize| xy.get(vertex * 16..vertex * 16 + 16).is_some_and(|xy| floats(xy).any(f64::is_nan));
+    match shape.flat {
+        Flat::Polygon => {
+            let (starts, _) = shape.parts.as_chunks();
+            let starts = starts.iter().filter_map(|start| usize::try_from(i32::from_le_bytes(*start)).ok());
+            let borders = starts.chain([0]).flat_map(|start| [start.checked_sub(1), Some(start)]);
+            borders.flatten().any(is_nan) || xy.last_chunk::<16>().is_some_and(|xy| floats(xy).any(f64::is_nan))
+        }
+        Flat::MultiPatch => floats(xy).any(f64::is_nan),
+        Flat::Point | Flat::MultiPoint | Flat::PolyLine => false,
     }
 }
 
