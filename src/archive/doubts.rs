@@ -6,6 +6,8 @@ use super::room::{NoRoom, make_room};
 /// The header of a .shp, and that of a record, in words of two bytes.
 const HEADER: u32 = 50;
 const RECORD_HEADER: u32 = 4;
+/// No place: entries have 31 bits.
+const NONE: u32 = u32::MAX;
 
 /// The entries of an index as they come, each held against the one before it and the one behind it.
 pub(super) struct Doubts {
@@ -22,8 +24,10 @@ pub(super) struct Doubts {
     held: Option<(u32, u32)>,
     /// The number of that entry.
     record: u32,
-    /// Where the last record that has a place ends.
+    /// Where the last record that has a place ends, before that entry.
     end: u32,
+    /// Where that entry ends, if it stands where the one before it ends: the place of the next one, as a rule.
+    meets: u32,
 }
 
 impl Doubts {
@@ -37,11 +41,39 @@ impl Doubts {
             held: None,
             record: 0,
             end: HEADER,
+            meets: NONE,
         }
+    }
+
+    /// Takes the next entries at one go where each record stands where the one before it ends, as in most indices; whether
+    /// they do.
+    pub(super) fn pass(&mut self, entries: &[[u8; 8]]) -> bool {
+        let (mut meets, mut differs, mut last) = (self.meets, 0, None);
+        for entry in entries {
+            let [word, length] =
+                [entry.first_chunk(), entry.last_chunk()].map(|half| half.map_or(0, |half| u32::from_be_bytes(*half)));
+            // Places and lengths have 31 bits.
+            differs |= (word ^ meets) | ((word | length) >> 31);
+            meets = word.wrapping_add(RECORD_HEADER).wrapping_add(length);
+            last = Some((word, length));
+        }
+        let passes = differs == 0 && last.is_some();
+        if let (true, Some((word, _)), Ok(count)) = (passes, last, u32::try_from(entries.len())) {
+            self.record = self.record.saturating_add(count);
+            (self.end, self.held, self.meets) = (word, last, meets);
+        }
+        passes
     }
 
     /// Takes the next entry: a place and a length in words, which are 0 where a record has no shape.
     pub(super) fn add(&mut self, word: u32, length: u32) -> Result<(), NoRoom> {
+        let settled = self.settle_held(word, length);
+        let is_straight = word > 0 && word == self.end && self.run.is_none();
+        self.meets = if is_straight { word.saturating_add(RECORD_HEADER).saturating_add(length) } else { NONE };
+        settled
+    }
+
+    fn settle_held(&mut self, word: u32, length: u32) -> Result<(), NoRoom> {
         match self.held.replace((word, length)) {
             Some((held, held_length)) => self.settle(held, held_length, word),
             None => Ok(()),
@@ -61,7 +93,8 @@ impl Doubts {
         self.record = record.saturating_add(1);
         let end = |start: u32| start.saturating_add(RECORD_HEADER).saturating_add(length);
         if word == 0 && length == 0 {
-            self.run.get_or_insert((record, 0)).1 += 1;
+            let run = self.run.get_or_insert((record, 0));
+            run.1 = run.1.saturating_add(1);
         } else {
             if word == 0 || end(word) != next {
                 make_room(&mut self.odd, 1)?;

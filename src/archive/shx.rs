@@ -41,11 +41,14 @@ impl Index {
         let mut doubts = Doubts::new();
         entries.each(|entries| {
             make_room(&mut words, entries.len()).map_err(|lack| lack.of(member.name()))?;
+            let is_straight = doubts.pass(entries);
             for entry in entries {
                 let Some(word) = place(entry, shp_size) else {
                     return Err(unfit(member, words.len(), i32_be(entry, 0), shp_size));
                 };
-                doubts.add(word, length(entry)).map_err(|lack| lack.of(member.name()))?;
+                if !is_straight {
+                    doubts.add(word, length(entry)).map_err(|lack| lack.of(member.name()))?;
+                }
                 words.push(word);
             }
             Ok(())
@@ -123,7 +126,12 @@ impl Index {
     }
 
     /// Of so many records from `first` on, how many the index gives another length than that of `words`; and the first.
+    #[inline]
     pub(super) fn other_lengths(&self, first: u64, count: u64, words: u32) -> (u64, u64) {
+        if self.odd.is_empty() { (0, first) } else { self.odd_lengths(first, count, words) }
+    }
+
+    fn odd_lengths(&self, first: u64, count: u64, words: u32) -> (u64, u64) {
         let from = self.odd.partition_point(|(record, _)| u64::from(*record) < first);
         let end = first.saturating_add(count);
         let rest = self.odd.get(from..).unwrap_or_default().iter();

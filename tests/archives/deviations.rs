@@ -199,7 +199,9 @@ fn a_ring_that_cannot_be_closed_is_null_and_one_that_only_passes_no_place_is_kep
         [&[(0, (-1e39, 0.0)), (4, (-1e39, 0.0))], &[(0, (f64::INFINITY, 0.0)), (4, (f64::INFINITY, 0.0))]];
     let dented = |bad: &[(usize, (f64, f64))]| {
         let mut square = square;
-        bad.iter().for_each(|(at, place)| square[*at] = *place);
+        for (at, place) in bad {
+            square[*at] = *place;
+        }
         square
     };
     let hole = [(0.2, 0.2), (0.8, 0.2), (0.8, 0.8), (0.2, 0.2)];

@@ -69,11 +69,11 @@ fn an_entry_that_names_no_record_of_a_shp_in_order_costs_nothing_and_is_told() {
                 let layer = read(&shp, &shx, strict);
                 let what = format!("row {row} at word {}: {:?}", word(&shx, entry), layer.diagnostics());
                 assert_eq!(texts(&layer), own.iter().cloned().map(Some).collect::<Vec<_>>(), "{what}");
-                let [note] = layer.diagnostics() else { panic!("one diagnostic and no other: {what}") };
-                assert_eq!((note.code, note.record), ("shx-damaged", Some(row as u64)), "{what}");
-                assert_eq!(note.member.as_deref(), Some("t.shx"), "{what}");
+                let [told] = layer.diagnostics() else { panic!("one diagnostic and no other: {what}") };
+                assert_eq!((told.code, told.record), ("shx-damaged", Some(row as u64)), "{what}");
+                assert_eq!(told.member.as_deref(), Some("t.shx"), "{what}");
                 let words = format!("the entry of record {row} (at byte {entry} of the index) names no place");
-                assert!(note.message.starts_with(&words) && note.message.contains("(1 such entries)"), "{what}");
+                assert!(told.message.starts_with(&words) && told.message.contains("(1 such entries)"), "{what}");
             }
         }
         let two = with(&with(&shx, 116, 0), 124, 0);

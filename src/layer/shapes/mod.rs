@@ -18,7 +18,7 @@ use arrow_buffer::NullBufferBuilder;
 
 use self::met::Met;
 pub(super) use self::ordinates::is_place;
-use self::ordinates::{NO_DATA, are_places, floats, ordinate};
+use self::ordinates::{NO_DATA, are_places, cannot_close, floats, ordinate};
 use self::rings::{Ring, polygons};
 use crate::archive::{Flat, NoRoom, Record, Shape, ShapeHeader, Vertices, ask_for, make_room, with_room};
 use crate::layer::findings::Finding;
@@ -368,23 +368,6 @@ impl Geometries {
                 self.data.extend_from_slice(&value.to_le_bytes());
             }
         }
-    }
-}
-
-/// Whether a ring begins or ends with a vertex that is NaN, which equals nothing, so that GEOS would refuse the ring and all
-/// geometries beside it. In a surface, any vertex may be where a triangle begins.
-fn cannot_close(shape: &Shape<'_>) -> bool {
-    let xy = shape.vertices.xy;
-    let is_nan = |vertex: usize| xy.get(vertex * 16..vertex * 16 + 16).is_some_and(|xy| floats(xy).any(f64::is_nan));
-    match shape.flat {
-        Flat::Polygon => {
-            let (starts, _) = shape.parts.as_chunks();
-            let starts = starts.iter().filter_map(|start| usize::try_from(i32::from_le_bytes(*start)).ok());
-            let borders = starts.chain([0]).flat_map(|start| [start.checked_sub(1), Some(start)]);
-            borders.flatten().any(is_nan) || xy.last_chunk::<16>().is_some_and(|xy| floats(xy).any(f64::is_nan))
-        }
-        Flat::MultiPatch => floats(xy).any(f64::is_nan),
-        Flat::Point | Flat::MultiPoint | Flat::PolyLine => false,
     }
 }
 
