@@ -98,7 +98,7 @@ class Layer:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """What was repaired or left out while reading."""
+        """What was repaired or left out while reading, in the order of members and records."""
         return [Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics]
 
     def describe(self) -> list[Column]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyogrio
+import pytest
+import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 from shapefiles import LINE, NO_M, POINT, POINTS, RINGS, Field, M, Shape, Z, dbf, shp, zipped
@@ -255,6 +257,26 @@ def test_open_rings_are_closed_and_gdal_leaves_them_open(ring: list[tuple[float,
     (told,) = (diagnostic for diagnostic in mine.diagnostics if diagnostic.code == "open-ring")
     assert told.record == 1
     assert "(2 times" in told.message
+
+
+@pytest.mark.parametrize("places", [(4,), (0, 4), (0,)])
+def test_a_ring_that_ends_in_nan_is_null_and_costs_no_other_row_its_geometry(places: tuple[int, ...]) -> None:
+    good = [(x, y, 0.0, 0.0) for x, y in square(0, 0, 10, clockwise=True)]
+    bad = [(math.nan, y, z, m) if place in places else (x, y, z, m) for place, (x, y, z, m) in enumerate(good)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        members = Layer(RINGS, [Shape([good]), Shape([bad]), Shape([good])], set(), has_dbf=True).write(folder)
+        theirs = from_gdal(folder)
+    with pytest.raises(shapely.errors.GEOSException):
+        shapely.from_wkb(theirs)
+    layer = hl.read(zipped(members))
+    frame = layer.to_geopandas()
+    assert [shape and shape.area for shape in frame.geometry] == [100.0, None, 100.0]
+    assert frame["N"].tolist() == [0, 1, 2]
+    (told,) = (diagnostic for diagnostic in layer.diagnostics if diagnostic.code == "no-data-ring")
+    assert (told.member, told.record) == ("t.shp", 1)
+    assert "read as null geometries (1 times, first at record 1)" in told.message
+    assert layer.area("as-is") == 200.0
 
 
 boxes = st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 6), st.integers(1, 6), st.booleans())

@@ -117,6 +117,7 @@ fn fields(member: &Member, table: &[u8], notes: &mut Vec<Diagnostic>) -> Vec<Fie
     let mut fields: Vec<Field> = Vec::new();
     let mut offset = 1_usize;
     let mut terminated = false;
+    let (mut lower, mut first_lower) = (0_usize, None);
     for bytes in table.chunks(FIELD) {
         if bytes.first().is_none_or(|first| *first == 0x0D) {
             terminated = true;
@@ -131,6 +132,10 @@ fn fields(member: &Member, table: &[u8], notes: &mut Vec<Diagnostic>) -> Vec<Fie
         let ended = name.get(..end).unwrap_or_default();
         // Blanks fill a name up where no NUL ends it; before a NUL, they are a part of it.
         let name = if end == name.len() { ended.trim_ascii_end() } else { ended }.to_vec();
+        if kind.is_ascii_lowercase() {
+            lower = lower.saturating_add(1);
+            first_lower.get_or_insert((fields.len().saturating_add(1), char::from(kind)));
+        }
         let width = usize::from(width);
         let decimals = if matches!(kind, b'N' | b'F' | b'n' | b'f') { decimals } else { 0 };
         fields.push(Field { name, kind: kind.to_ascii_uppercase(), offset, width, decimals });
@@ -139,6 +144,13 @@ fn fields(member: &Member, table: &[u8], notes: &mut Vec<Diagnostic>) -> Vec<Fie
     if !terminated {
         let message = "its field table has no end mark; its header length was taken instead";
         notes.push(Diagnostic::new("dbf-no-terminator", message).in_member(member.name()));
+    }
+    if let Some((position, kind)) = first_lower {
+        let message = format!(
+            "the types of {lower} fields are lower-case letters and were read as the capital ones, first `{kind}` of field \
+             {position}; other readers take such fields for text"
+        );
+        notes.push(Diagnostic::new("lower-case-type", message).in_member(member.name()));
     }
     fields
 }

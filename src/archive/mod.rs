@@ -8,6 +8,7 @@ mod codepage;
 mod contents;
 mod courier;
 mod dbf;
+mod doubts;
 mod elsewhere;
 mod fmis;
 mod grc;

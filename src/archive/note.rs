@@ -19,6 +19,18 @@ impl Diagnostic {
         Self { code, message: message.into(), member: None, record: None }
     }
 
+    /// Puts findings in the order of members and records, what is about a whole source or member before the rest of it:
+    /// however a source is read, they are met at other times.
+    pub fn sort(notes: &mut [Self]) {
+        notes.sort_by(|one, other| {
+            let place = |note: &Self| (note.record, note.code);
+            one.member
+                .cmp(&other.member)
+                .then_with(|| place(one).cmp(&place(other)))
+                .then_with(|| one.message.cmp(&other.message))
+        });
+    }
+
     /// The same finding, about one member.
     #[must_use]
     pub fn in_member(mut self, member: &str) -> Self {

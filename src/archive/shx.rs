@@ -1,6 +1,7 @@
 //! The index of a shapefile: where each record is.
 
 use super::byte_order::i32_be;
+use super::doubts::Doubts;
 use super::member::Member;
 use super::room::{NoRoom, make_exact_room, make_room, with_room};
 use super::shp::{HEADER, header_of};
@@ -23,6 +24,10 @@ pub struct Index {
     words: Vec<u32>,
     in_order: bool,
     has_odd_length: bool,
+    /// Records and the lengths of their contents, in words of two bytes, of those that do not reach to the next record.
+    odd: Vec<(u32, u32)>,
+    /// Records whose entries contradict those beside them.
+    doubts: Vec<u32>,
 }
 
 impl Index {
@@ -33,21 +38,34 @@ impl Index {
         }
         let mut entries = Entries::open(member, shp_size)?;
         let mut words: Vec<u32> = with_room(entries.count.min(MOST_ROOM));
+        let mut doubts = Doubts::new();
         entries.each(|entries| {
             make_room(&mut words, entries.len()).map_err(|lack| lack.of(member.name()))?;
+            let is_straight = doubts.pass(entries);
             for entry in entries {
                 let Some(word) = place(entry, shp_size) else {
                     return Err(unfit(member, words.len(), i32_be(entry, 0), shp_size));
                 };
+                if !is_straight {
+                    doubts.add(word, length(entry)).map_err(|lack| lack.of(member.name()))?;
+                }
                 words.push(word);
             }
             Ok(())
         })?;
-        let index = Self { has_odd_length: entries.has_odd_length, ..Self::from(words) };
-        match index.shared()? {
-            Some((one, other)) => Err(twice(member, one, other)),
-            None => Ok(Some(index)),
+        let mut index = Self { has_odd_length: entries.has_odd_length, ..Self::from(words) };
+        if let Some((one, other)) = index.shared()? {
+            return Err(twice(member, one, other));
         }
+        doubts.end(u32::try_from(shp_size / 2).unwrap_or(u32::MAX)).map_err(|lack| lack.of(member.name()))?;
+        (index.odd, index.doubts) = (doubts.odd, doubts.misplaced);
+        // Between records in another order there is room anyway.
+        if index.in_order && !doubts.missing.is_empty() {
+            make_room(&mut index.doubts, doubts.missing.len()).map_err(|lack| lack.of(member.name()))?;
+            index.doubts.append(&mut doubts.missing);
+            index.doubts.sort_unstable();
+        }
+        Ok(Some(index))
     }
 
     /// Two records that it puts at the same place, the later one last: each would have the geometry of the other.
@@ -68,6 +86,62 @@ impl Index {
     pub(super) fn replace(&mut self, change: impl FnOnce(&mut Vec<u32>)) {
         change(&mut self.words);
         self.in_order = is_ascending(&self.words);
+    }
+
+    /// Whether entries contradict those beside them, so that only the .shp can tell where their records stand.
+    pub(super) fn has_doubts(&self) -> bool {
+        !self.doubts.is_empty()
+    }
+
+    /// Where the entry of a record stands.
+    pub(super) fn entry(record: u64) -> u64 {
+        record.saturating_mul(ENTRY as u64).saturating_add(HEADER as u64)
+    }
+
+    /// Puts the records in doubt where `starts` has them, the places of all records in the .shp, if the other entries
+    /// name those very places and theirs name none; then says how many have another place now, and the first of them.
+    pub(super) fn mend(&mut self, starts: Vec<u32>) -> Option<(u64, u64)> {
+        let mut doubts = self.doubts.iter().copied().peekable();
+        let (mut count, mut first) = (0_u64, 0);
+        let agrees = starts.len() == self.words.len()
+            && (0..).zip(self.words.iter().zip(&starts)).all(|(record, (word, start))| {
+                let is_doubted = doubts.next_if_eq(&record).is_some();
+                if word != start {
+                    first = if count == 0 { u64::from(record) } else { first };
+                    count = count.saturating_add(1);
+                }
+                word == start || (is_doubted && starts.binary_search(word).is_err())
+            });
+        agrees.then(|| {
+            (self.words, self.in_order) = (starts, true);
+            (count, first)
+        })
+    }
+
+    /// How many records in doubt have no place, and the first of them.
+    pub(super) fn gone(&self) -> (u64, u64) {
+        let mut gone = self.doubts.iter().filter(|record| self.offset(u64::from(**record)) == Some(0)).peekable();
+        let first = gone.peek().map_or(0, |record| u64::from(**record));
+        (gone.count() as u64, first)
+    }
+
+    /// Of so many records from `first` on, how many the index gives another length than that of `words`; and the first.
+    #[inline]
+    pub(super) fn other_lengths(&self, first: u64, count: u64, words: u32) -> (u64, u64) {
+        if self.odd.is_empty() { (0, first) } else { self.odd_lengths(first, count, words) }
+    }
+
+    fn odd_lengths(&self, first: u64, count: u64, words: u32) -> (u64, u64) {
+        let from = self.odd.partition_point(|(record, _)| u64::from(*record) < first);
+        let end = first.saturating_add(count);
+        let rest = self.odd.get(from..).unwrap_or_default().iter();
+        let mut others = rest
+            .take_while(|(record, _)| u64::from(*record) < end)
+            .filter(|(_, length)| *length != words)
+            .map(|(record, _)| u64::from(*record))
+            .peekable();
+        let first = others.peek().copied().unwrap_or(end);
+        (others.count() as u64, first)
     }
 
     /// The offset of a record in bytes; `None` behind the last.
@@ -99,7 +173,7 @@ impl Index {
 impl From<Vec<u32>> for Index {
     fn from(words: Vec<u32>) -> Self {
         let in_order = is_ascending(&words);
-        Self { words, in_order, has_odd_length: false }
+        Self { words, in_order, ..Self::default() }
     }
 }
 
@@ -142,7 +216,7 @@ impl Remains {
                 make_room(column, entries.len()).map_err(|lack| lack.of(member.name()))?;
             }
             for entry in entries {
-                let length = i32_be(entry, 4).and_then(|length| u32::try_from(length).ok()).unwrap_or(0);
+                let length = length(entry);
                 // A record without a shape has no length either.
                 words.push(place(entry, shp_size).filter(|word| *word > 0 || length == 0).unwrap_or(LOST));
                 lengths.push(length);
@@ -235,6 +309,11 @@ fn place(entry: &[u8], shp_size: u64) -> Option<u32> {
     i32_be(entry, 0).and_then(|word| u32::try_from(word).ok()).filter(fits)
 }
 
+/// The length that an entry names, in words of two bytes.
+fn length(entry: &[u8]) -> u32 {
+    i32_be(entry, 4).and_then(|length| u32::try_from(length).ok()).unwrap_or(0)
+}
+
 /// The error of an index that puts two records at one place.
 fn twice(member: &Member, one: usize, other: usize) -> Error {
     let message = format!(
@@ -242,7 +321,7 @@ fn twice(member: &Member, one: usize, other: usize) -> Error {
     );
     member.fault(message).with(|facts| {
         facts.record = Some(other as u64);
-        facts.offset = Some((other.saturating_mul(ENTRY) as u64).saturating_add(HEADER as u64));
+        facts.offset = Some(Index::entry(other as u64));
     })
 }
 
@@ -255,6 +334,6 @@ fn unfit(member: &Member, record: usize, word: Option<i32>, shp_size: u64) -> Er
     );
     member.fault(message).with(|facts| {
         facts.record = Some(record as u64);
-        facts.offset = Some((record.saturating_mul(ENTRY) as u64).saturating_add(HEADER as u64));
+        facts.offset = Some(Index::entry(record as u64));
     })
 }

@@ -32,6 +32,7 @@ pub(super) enum Finding {
     MissingM,
     NoDataM,
     NoDataCoordinate,
+    NoDataRing,
     MixedShapes,
     MissingZ,
 }
@@ -88,7 +89,13 @@ impl Finding {
             Self::NoDataM => ("no-data-m", "M values that mean `no data` were read as NaN"),
             Self::NoDataCoordinate => (
                 "no-data-coordinate",
-                "coordinates that mean `no data` or are no finite numbers were kept; GeoJSON has null geometries for them",
+                "coordinates that mean `no data` or are no finite numbers were kept; GeoJSON has null geometries for them, and areas \
+                 and lengths that geopandas takes of them mean nothing",
+            ),
+            Self::NoDataRing => (
+                "no-data-ring",
+                "polygons with a ring that begins or ends in a vertex that is no number cannot be closed and were read as null \
+                 geometries",
             ),
             Self::MixedShapes => (
                 "mixed-shapes",

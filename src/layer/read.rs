@@ -62,12 +62,13 @@ pub(super) fn advised(error: Error, options: &Options) -> Error {
 
 fn read_checked(source: &Source, options: &Options) -> Result<Layer> {
     let (set, mut notes) = chosen(source, options)?;
-    let layer = if let Some(layer) = at_once(&set, source, options, &mut notes) {
+    let mut layer = if let Some(layer) = at_once(&set, source, options, &mut notes) {
         layer?
     } else {
         let rows = members(&set, options, &mut notes)?;
         assemble(&set, source, options, rows, notes)?
     };
+    Diagnostic::sort(&mut layer.diagnostics);
     match options.to_crs {
         Some(_) => layer.into_wgs84(),
         None => Ok(layer),

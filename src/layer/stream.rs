@@ -121,6 +121,7 @@ impl Stream {
             rows.tell(&mut notes);
         }
         notes.extend(self.notes.iter().cloned());
+        Diagnostic::sort(&mut notes);
         notes
     }
 

@@ -188,6 +188,58 @@ fn coordinates_that_are_no_place_are_kept_told_and_null_in_geojson() {
     assert!(shapes(1, &records[..1]).diagnostics().iter().all(|note| note.code != "no-data-coordinate"));
 }
 
+#[test]
+fn a_ring_that_cannot_be_closed_is_null_and_one_that_only_passes_no_place_is_kept() {
+    let square = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0), (0.0, 0.0)];
+    let nan = f64::NAN;
+    let ends: [&[(usize, (f64, f64))]; 4] =
+        [&[(4, (nan, nan))], &[(0, (nan, 0.0)), (4, (nan, 0.0))], &[(0, (0.0, nan))], &[(4, (0.0, nan))]];
+    let dents = [nan, f64::INFINITY, f64::NEG_INFINITY, -1e39].map(|odd| vec![(2, (odd, 1.0))]);
+    let far: [&[(usize, (f64, f64))]; 2] =
+        [&[(0, (-1e39, 0.0)), (4, (-1e39, 0.0))], &[(0, (f64::INFINITY, 0.0)), (4, (f64::INFINITY, 0.0))]];
+    let dented = |bad: &[(usize, (f64, f64))]| {
+        let mut square = square;
+        for (at, place) in bad {
+            square[*at] = *place;
+        }
+        square
+    };
+    let hole = [(0.2, 0.2), (0.8, 0.2), (0.8, 0.8), (0.2, 0.2)];
+    for bad in ends {
+        let inner: Vec<(f64, f64)> = hole.iter().chain(&dented(bad)).copied().collect();
+        let outer: Vec<(f64, f64)> = dented(bad).iter().chain(&hole).copied().collect();
+        let records = [
+            make::parts(5, &[0], &square),
+            make::parts(5, &[0], &dented(bad)),
+            make::parts(5, &[0, 4], &inner),
+            make::parts(5, &[0, 5], &outer),
+            make::parts(5, &[0], &square),
+        ];
+        let layer = shapes(5, &records);
+        let nulls: Vec<bool> = layer.geometries().map(|wkb| wkb.is_none()).collect();
+        assert_eq!(nulls, [false, true, true, true, false], "{bad:?}");
+        let note = layer.diagnostics().iter().find(|note| note.code == "no-data-ring").unwrap();
+        assert_eq!(note.record, Some(1));
+        assert!(note.message.contains("null geometries (3 times, first at record 1)"), "{}", note.message);
+        assert!(layer.diagnostics().iter().all(|note| !["open-ring", "no-data-coordinate"].contains(&note.code)));
+    }
+    for bad in dents.iter().map(Vec::as_slice).chain(far) {
+        let layer = shapes(5, &[make::parts(5, &[0], &dented(bad))]);
+        assert!(layer.geometries().all(|wkb| wkb.is_some()), "{bad:?}");
+        told(&layer, "no-data-coordinate");
+    }
+}
+
+#[test]
+fn types_of_columns_in_lower_case_are_read_as_the_capital_ones_and_told() {
+    let layer = table(&[("a", b'C', 2, 0), ("n", b'n', 3, 1), ("d", b'd', 8, 0)], &[b" ab1.520240229"]);
+    assert_eq!((&*column(&layer, "n")[0], &*column(&layer, "d")[0]), ("1.5", "2024-02-29"));
+    told(&layer, "lower-case-type");
+    let note = layer.diagnostics().iter().find(|note| note.code == "lower-case-type").unwrap();
+    assert!(note.message.contains("of 2 fields") && note.message.contains("`n` of field 2"), "{}", note.message);
+    assert!(table(&[("a", b'C', 2, 0)], &[b" ab"]).diagnostics().iter().all(|note| note.code != "lower-case-type"));
+}
+
 /// A record of lines (13, 23), rings (15, 25) or points (18, 28) with these measures.
 fn measured(kind: i32, points: &[(f64, f64)], measures: &[f64]) -> Vec<u8> {
     let mut bytes = if kind % 10 == 8 {

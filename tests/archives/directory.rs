@@ -65,7 +65,7 @@ fn what_directory_and_headers_agree_on_is_saved_of_a_zip_that_contradicts_itself
     hurt[dbf] ^= 1;
     let layer = read(&hurt, false).unwrap();
     assert_eq!((layer.len(), layer.geometry_column()), (2, Some("geometry")));
-    assert_eq!(codes(&layer), ["unreadable-member", "no-dbf"]);
+    assert_eq!(codes(&layer), ["no-dbf", "unreadable-member"]);
 }
 
 #[test]
@@ -143,5 +143,32 @@ fn a_damaged_directory_lifts_no_limit_and_makes_no_link_a_file() {
     }
     let prj = entries(&whole)[0];
     let linked = hurt(&miscounted, |zip| zip[prj + 38..prj + 42].copy_from_slice(&(0o120_777_u32 << 16).to_le_bytes()));
-    assert_eq!(codes(&read(&linked, false).unwrap()), ["directory-damaged", "refused-link", "no-prj"]);
+    assert_eq!(codes(&read(&linked, false).unwrap()), ["directory-damaged", "no-prj", "refused-link"]);
+}
+
+#[test]
+fn archives_that_are_joined_are_told_with_where_the_first_ends_and_the_last_is_saved() {
+    let front = make::zip(&[("a.dbf", &make::dbf(&[("LOAD", b'N', 2, 0)], &[b"  7"], 0))]);
+    let last = zipped();
+    let all = read(&last, true).unwrap();
+    for (gap, before) in [(&b""[..], front.clone()), (b"xx", front.clone()), (b"", [&front[..], &front[..]].concat())] {
+        let before = [&before[..], gap].concat();
+        let joined = [&before[..], &last[..]].concat();
+        let error = read(&joined, true).unwrap_err();
+        let words = format!(
+            "two archives stand one behind the other, or more: {} bytes that end with an archive of 1 members, and one of 4 \
+             members behind them",
+            before.len()
+        );
+        assert!(error.message().contains(&words), "{error}");
+        assert!(error.message().contains(&format!("cut the file at byte {}", before.len())), "{error}");
+        assert!(!error.message().contains("broke off"), "{error}");
+        let saved = read(&joined, false).unwrap();
+        assert_eq!(saved.batches(), all.batches());
+        assert_eq!(codes(&saved), ["joined-archives"]);
+        assert!(saved.diagnostics()[0].message.contains("only the last was read"));
+        // Where the first is damaged, nobody can say what it was.
+        let error = read(&hurt(&joined, |joined| joined[front.len() - 20] = 1), true).unwrap_err();
+        assert!(before.len() > front.len() + 2 || error.message().contains("ends early"), "{error}");
+    }
 }

@@ -16,6 +16,7 @@ mod fmis_odd;
 mod generated;
 mod hostile;
 mod hostile_demands;
+mod index;
 mod make;
 mod matrix;
 mod meter;

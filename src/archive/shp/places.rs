@@ -1,13 +1,52 @@
-//! Which places of an index hold a record, where the .shp or the index itself is damaged.
+//! Which places hold a record, where the .shp or its index is damaged, or the index contradicts itself.
 
 use std::collections::BTreeSet;
 
 use super::{HEADER, Record, parse};
 use crate::archive::byte_order::i32_be;
+use crate::archive::member::Member;
+use crate::archive::room::make_room;
 use crate::archive::shx::{Index, LOST, Remains};
+use crate::error::Result;
 
 /// The header of a record.
 const RECORD_HEADER: usize = 8;
+const WINDOW: usize = 256 * 1024;
+
+/// Where the records of a .shp stand that are so many, lie end to end up to its end and are numbered in their order;
+/// `None` where they do not, or cannot be read. Only a lack of memory is an error.
+pub(super) fn in_a_row(shp: &Member, count: u64) -> Result<Option<Vec<u32>>> {
+    match walked(shp, count) {
+        Err(error) if error.lacks_memory() => Err(error),
+        walked => Ok(walked.unwrap_or_default()),
+    }
+}
+
+fn walked(shp: &Member, count: u64) -> Result<Option<Vec<u32>>> {
+    let mut window = shp.window(WINDOW)?;
+    let declared = i32_be(window.fill(HEADER)?, 24).and_then(|words| u64::try_from(words).ok()).unwrap_or(0) * 2;
+    let end = if (HEADER as u64..=shp.size()).contains(&declared) { declared } else { shp.size() };
+    window.consume(HEADER);
+    let (mut starts, mut before) = (Vec::new(), None);
+    while window.position() < end {
+        let at = window.position();
+        let head = window.fill(RECORD_HEADER)?;
+        let length = i32_be(head, 4).and_then(|words| u64::try_from(words).ok()).map(|words| words * 2);
+        let (Some(number), Some(length), Ok(word)) = (i32_be(head, 0), length, u32::try_from(at / 2)) else {
+            return Ok(None);
+        };
+        let next = at.saturating_add(RECORD_HEADER as u64).saturating_add(length);
+        let follows = before.is_none_or(|before: i32| before.checked_add(1) == Some(number));
+        if !follows || next > end || starts.len() as u64 >= count {
+            return Ok(None);
+        }
+        make_room(&mut starts, 1).map_err(|lack| lack.of(shp.name()))?;
+        starts.push(word);
+        before = Some(number);
+        window.skip_to(next)?;
+    }
+    Ok(Some(starts))
+}
 
 /// An index whose places all hold a record, and the records that have none.
 pub(super) struct Places {

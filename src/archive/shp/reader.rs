@@ -1,6 +1,6 @@
 //! The records of a .shp in the order of rows, some at a time: followed by an index, jumped to, or walked through.
 
-use super::seams::{Numbers, Seams};
+use super::seams::{Lengths, Numbers, Seams};
 use super::way::Way;
 use super::{HEADER, Header, Record, parse};
 use crate::archive::byte_order::{i32_be, i32_le};
@@ -17,6 +17,8 @@ const RECORD_HEADER: usize = 8;
 const PLAIN_POINTS: i32 = 1;
 /// A record that holds such a point, its header included.
 const POINT: usize = 28;
+/// The contents of such a record in words of two bytes.
+const POINT_WORDS: u32 = 10;
 /// So many records a step where all of them are in memory.
 const JUMPS: u64 = 4096;
 
@@ -48,6 +50,7 @@ pub struct ShapeReader {
     /// Where records meet, as far as an index says where they are.
     seams: Seams,
     numbers: Numbers,
+    lengths: Lengths,
     /// How many records have a length that no record has, and the first of them.
     lengthless: Option<(u64, u64)>,
     /// The bytes that records may still have: an index could name one large record many times.
@@ -88,6 +91,7 @@ impl ShapeReader {
             run: 0,
             seams: Seams::from(HEADER as u64),
             numbers: Numbers::default(),
+            lengths: Lengths::of(index),
             lengthless: None,
             shared: member.size(),
             ended: false,
@@ -132,6 +136,9 @@ impl ShapeReader {
             // Told where a fault ends the reader too: it may be all that shows records of other rows.
             if self.ended && matches!(self.way, Way::Walk) {
                 self.numbers.tell(&self.member, notes);
+            }
+            if self.ended {
+                self.lengths.tell(notes);
             }
             if let Some((count, first)) = self.lengthless.take_if(|_| self.ended) {
                 let message = format!("records whose length is damaged have null geometries ({count} of them)");
@@ -202,6 +209,7 @@ impl ShapeReader {
                     .map_err(NoRoom::error)?;
                 if taken > 0 {
                     self.seams.add(record, offset, offset.saturating_add((taken * POINT) as u64));
+                    self.lengths.add(index.other_lengths(record, taken as u64, POINT_WORDS));
                     self.next = record.saturating_add(taken as u64);
                     is_first = false;
                     continue;
@@ -220,6 +228,7 @@ impl ShapeReader {
                 }
                 (length, _) => length?,
             };
+            self.lengths.add(index.other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)));
             // The space up to the next record is the record's too: some writers declare less than they write. None may
             // reach into the next one: records that share bytes would cost more than the file has.
             let space = next.unwrap_or(self.member.size()).saturating_sub(offset).saturating_sub(RECORD_HEADER as u64);
@@ -254,6 +263,7 @@ impl ShapeReader {
             } else {
                 let rest = usize::try_from(offset).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
                 let length = content_length(&self.member, rest, record, offset)?;
+                self.lengths.add(index.other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)));
                 self.shared = self.shared.checked_sub(length as u64).ok_or_else(|| {
                     self.member.fault("the index names the same bytes for several records").with(|facts| {
                         facts.record = Some(record);

@@ -1,4 +1,4 @@
-//! Where the records of a .shp meet, and how they are counted: what lies between two of them, or in both, is told.
+//! Where the records of a .shp meet, how they are counted and how long its index takes them for: what does not fit is told.
 
 use crate::archive::member::Member;
 use crate::archive::note::Diagnostic;
@@ -65,6 +65,43 @@ impl Numbers {
             let message = "the numbers of its records do not follow one another: records may be missing or stand in \
                            another order, so that geometries may belong to other rows";
             notes.push(Diagnostic::new("record-numbers", message).in_member(member.name()).at(first));
+        }
+    }
+}
+
+/// Records to which the index gives another length than they have.
+#[derive(Debug)]
+pub(super) struct Lengths {
+    /// The index.
+    member: String,
+    other: u64,
+    first: u64,
+}
+
+impl Lengths {
+    /// None so far.
+    pub(super) fn of(index: Option<&Member>) -> Self {
+        Self { member: index.map(|index| index.name().to_owned()).unwrap_or_default(), other: 0, first: 0 }
+    }
+
+    /// Takes note of so many of them, and of the first.
+    #[inline]
+    pub(super) fn add(&mut self, (other, first): (u64, u64)) {
+        if self.other == 0 {
+            self.first = first;
+        }
+        self.other = self.other.saturating_add(other);
+    }
+
+    /// One diagnostic, where there were any.
+    pub(super) fn tell(&self, notes: &mut Vec<Diagnostic>) {
+        if self.other > 0 {
+            let message = format!(
+                "the index gives records another length than they have in the .shp, which was used ({} times, first at record \
+                 {}); readers that trust the index lose their geometries",
+                self.other, self.first
+            );
+            notes.push(Diagnostic::new("record-lengths", message).in_member(&self.member).at(self.first));
         }
     }
 }

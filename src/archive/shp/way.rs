@@ -1,6 +1,6 @@
 //! How the records of a .shp are found: by its index, by what is left of one, or one after the other.
 
-use super::places::{Places, held, named};
+use super::places::{Places, held, in_a_row, named};
 use crate::archive::member::Member;
 use crate::archive::note::Diagnostic;
 use crate::archive::room::ask_for;
@@ -28,7 +28,8 @@ impl Way {
         is_strict: bool,
         notes: &mut Vec<Diagnostic>,
     ) -> Result<Self> {
-        let way = match shx.map(|shx| (shx, Index::read(shx, shp.size()))) {
+        let mut read = |shx| Index::read(shx, shp.size())?.map(|index| certain(shp, shx, index, notes)).transpose();
+        let way = match shx.map(|shx| (shx, read(shx))) {
             Some((shx, Err(error))) if !is_strict && !error.lacks_memory() => {
                 Self::without_trust(shp, shx, &error, notes)?
             }
@@ -105,6 +106,33 @@ impl Way {
         )));
         Ok(Self::Walk)
     }
+}
+
+/// An index that contradicts itself, as far as the .shp can tell what is right: where its records lie end to end and are
+/// numbered, and the other entries name their places, an entry that names none is put right by it.
+fn certain(shp: &Member, shx: &Member, mut index: Index, notes: &mut Vec<Diagnostic>) -> Result<Index> {
+    if !index.has_doubts() {
+        return Ok(index);
+    }
+    let mended = match in_a_row(shp, index.records())? {
+        Some(starts) => index.mend(starts),
+        None => None,
+    };
+    let (count, first) = mended.unwrap_or_else(|| index.gone());
+    if count > 0 {
+        let what = match mended {
+            Some(_) => {
+                "names no place where a record is; the records of the .shp lie end to end and are numbered, so this \
+                        one was read from its place there"
+            }
+            None => "gives it no place, and the .shp does not tell it for certain, so its geometry is null",
+        };
+        let entry = Index::entry(first);
+        let message =
+            format!("the entry of record {first} (at byte {entry} of the index) {what} ({count} such entries)");
+        notes.push(Diagnostic::new("shx-damaged", message).in_member(shx.name()).at(first));
+    }
+    Ok(index)
 }
 
 /// The bytes of a .shp, as far as they can be read, with the fault that ends them told.

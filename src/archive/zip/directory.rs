@@ -1,7 +1,8 @@
-//! The end record and the central directory of a zip: where they are, and what each entry claims.
+//! The central directory of a zip: whether it is the one of the whole file, and what each entry claims.
 
 use std::sync::Arc;
 
+use super::ends::{Front, Place, ends, front};
 use super::walk;
 use crate::archive::byte_order::{u16_le, u32_le, u64_le};
 use crate::archive::codepage;
@@ -9,10 +10,6 @@ use crate::archive::options::Limits;
 use crate::archive::store::ReadAt;
 use crate::error::{Error, Kind, Result};
 
-const END: [u8; 4] = *b"PK\x05\x06";
-const END_SIZE: usize = 22;
-const END_64: [u8; 4] = *b"PK\x06\x06";
-const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
 pub(super) const ENTRY: [u8; 4] = *b"PK\x01\x02";
 const ENTRY_SIZE: usize = 46;
 /// So many bytes a member may take in the directory, all together and on the average.
@@ -56,20 +53,12 @@ impl Entry {
     }
 }
 
-/// Where the directory is.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    offset: u64,
-    size: u64,
-    entries: u64,
-    /// What stands before the archive, such as a program that unpacks it.
-    prefix: u64,
-}
-
 /// What there is of a directory.
 pub(super) enum Found {
     /// All entries, and where the directory begins.
     Whole(Vec<Entry>, u64),
+    /// The archive is behind another one, of so many bytes and members: its entries, and where its directory begins.
+    Behind(Front, Vec<Entry>, u64),
     /// There is no end record of the whole.
     Missing,
     /// It cannot be read, for this reason: the members may be whole.
@@ -115,32 +104,16 @@ pub(super) fn unreadable(name: &str, reason: &str) -> Error {
 /// The directory, as far as it is there; an error where the limits forbid to read it, or two would do.
 pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Found> {
     match sought(store, limits) {
-        Ok(Some((entries, start))) => Ok(Found::Whole(entries, start)),
+        Ok(Some(found)) => Ok(found),
         Ok(None) => Ok(Found::Missing),
         Err(Fault::Damage(reason)) => Ok(Found::Damaged(reason)),
         Err(Fault::Refusal(reason)) => Err(unreadable(name, &reason)),
     }
 }
 
-fn sought(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<(Vec<Entry>, u64)>, Fault> {
+fn sought(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<Found>, Fault> {
     let size = store.size().map_err(|cause| cause.to_string())?;
-    let tail_size = size.min(END_SIZE as u64 + u64::from(u16::MAX));
-    let tail_start = size.saturating_sub(tail_size);
-    let tail = exact(store, tail_start, tail_size)?;
-    let mut exact_ends = Vec::new();
-    let mut loose_ends = Vec::new();
-    for at in (0..tail.len().saturating_sub(END_SIZE - 1)).rev() {
-        if tail.get(at..at + 4) != Some(&END[..]) {
-            continue;
-        }
-        let comment = usize::from(u16_le(&tail, at + 20).unwrap_or(0));
-        let end = at + END_SIZE + comment;
-        if end > tail.len() {
-            continue;
-        }
-        let found = place(store, &tail, at, tail_start);
-        if end == tail.len() { exact_ends.push(found) } else { loose_ends.push(found) }
-    }
+    let (exact_ends, loose_ends) = ends(store, size)?;
     // Several end records that all fit leave it open which directory is the real one, and readers would differ.
     let mut good: Vec<Place> = exact_ends.iter().filter_map(|found| found.as_ref().ok().copied()).collect();
     if good.len() > 1 {
@@ -152,10 +125,15 @@ fn sought(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Optio
     if good.is_empty() {
         good.extend(loose_ends.iter().filter_map(|found| found.as_ref().ok().copied()).take(1));
     }
-    // A file that begins with a member, before what its end record speaks of: that record is one of an archive inside it,
-    // or of a second archive behind it, and would hide the other members.
-    if good.first().is_some_and(|place| walk::begins(store).is_some_and(|at| place.prefix > at)) {
-        return Ok(None);
+    // A file that begins with a member, before what its end record speaks of: that record is one of a second archive behind
+    // a first, or of an archive inside it, and would hide the other members.
+    let hidden = good.first().map(|place| place.prefix).zip(walk::begins(store)).filter(|(prefix, at)| prefix > at);
+    let mut before = None;
+    if let Some((prefix, at)) = hidden {
+        before = front(store, prefix, at)?;
+        if before.is_none() {
+            return Ok(None);
+        }
     }
     let Some(place) = good.first() else {
         return match exact_ends.into_iter().chain(loose_ends).next() {
@@ -181,7 +159,10 @@ fn sought(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Optio
     }
     let directory = exact(store, place.offset, place.size)?;
     let entries = entries(&directory, place, limits)?;
-    Ok(Some((entries, place.offset)))
+    Ok(Some(match before {
+        Some(front) => Found::Behind(front, entries, place.offset),
+        None => Found::Whole(entries, place.offset),
+    }))
 }
 
 /// How many bytes of a directory are held.
@@ -210,54 +191,6 @@ pub(in crate::archive) fn exact(
         }
     }
     Ok(bytes)
-}
-
-fn place(store: &Arc<dyn ReadAt>, tail: &[u8], at: usize, tail_start: u64) -> std::result::Result<Place, String> {
-    let cut = || "its end record is cut".to_owned();
-    let end_at = tail_start + at as u64;
-    let disk = u16_le(tail, at + 4).ok_or_else(cut)?;
-    let entries = u16_le(tail, at + 10).ok_or_else(cut)?;
-    let size = u32_le(tail, at + 12).ok_or_else(cut)?;
-    let offset = u32_le(tail, at + 16).ok_or_else(cut)?;
-    let (mut disk, mut entries, mut size, mut offset) =
-        (u32::from(disk), u64::from(entries), u64::from(size), u64::from(offset));
-    let mut directory_end = end_at;
-    if let Some(locator_at) = end_at.checked_sub(20)
-        && let Ok(locator) = exact(store, locator_at, 20)
-        && locator.starts_with(&LOCATOR_64)
-        && (entries == 0xFFFF || size == 0xFFFF_FFFF || offset == 0xFFFF_FFFF || disk == 0xFFFF)
-    {
-        let claimed = u64_le(&locator, 8).ok_or_else(cut)?;
-        // A prefix moves the record; it then stands right before its locator.
-        let near = locator_at.saturating_sub(56);
-        let (record, record_at) = [claimed, near]
-            .into_iter()
-            .find_map(|at| {
-                exact(store, at, 56).ok().filter(|record| record.starts_with(&END_64)).map(|record| (record, at))
-            })
-            .ok_or("its zip64 end record is not where its locator says")?;
-        disk = u32_le(&record, 16).ok_or_else(cut)?;
-        entries = u64_le(&record, 32).ok_or_else(cut)?;
-        size = u64_le(&record, 40).ok_or_else(cut)?;
-        offset = u64_le(&record, 48).ok_or_else(cut)?;
-        directory_end = record_at;
-    }
-    if disk != 0 {
-        return Err(
-            "it is one part of an archive that spans several files: join them (`zip -s 0 part.zip --out whole.zip`)"
-                .to_owned(),
-        );
-    }
-    let start = directory_end.checked_sub(size).ok_or("its directory is larger than the file")?;
-    let prefix = start.checked_sub(offset);
-    // Offsets count from the start of the archive (the prefix is added) or, as some tools write, from the file's.
-    for (offset, prefix) in prefix.map(|prefix| (start, prefix)).into_iter().chain([(offset, 0)]) {
-        let begins = exact(store, offset, 4.min(size)).is_ok_and(|bytes| size == 0 || bytes == ENTRY);
-        if begins && offset.saturating_add(size) <= directory_end {
-            return Ok(Place { offset, size, entries, prefix });
-        }
-    }
-    Err("its directory is not where its end record says".to_owned())
 }
 
 fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Result<Vec<Entry>, Fault> {

@@ -2,6 +2,7 @@
 
 mod descriptor;
 pub(super) mod directory;
+mod ends;
 mod inflated;
 mod walk;
 
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use self::directory::{Entry, Found, exact};
+use self::ends::Front;
 use self::inflated::{Inflated, Packed};
 use crate::archive::byte_order::{u16_le, u32_le};
 use crate::archive::member::{Body, Member};
@@ -37,6 +39,17 @@ pub(super) fn members(
 ) -> Result<Option<Vec<Member>>> {
     let (entries, directory) = match directory::read(store, name, limits)? {
         Found::Whole(entries, start) => (entries, start),
+        Found::Behind(front, entries, start) => {
+            let (what, cut) = (behind(front, entries.len()), front.bytes);
+            if is_strict {
+                let advice = format!(
+                    "; readers see the last alone, as `strict=False` does: cut the file at byte {cut} and read each by itself"
+                );
+                return Err(directory::unreadable(name, &[&what, &*advice].concat()));
+            }
+            notes.push(Diagnostic::new("joined-archives", format!("{what}; only the last was read")));
+            (entries, start)
+        }
         Found::Missing => match walk::read(store, name, limits, None)? {
             None => return Ok(None),
             Some(walk) if is_strict => return Err(walk.error(name)),
@@ -58,6 +71,15 @@ pub(super) fn members(
         },
     };
     Ok(Some(held(store, &entries, directory, limits, is_strict, notes)))
+}
+
+/// What is to be said of an archive of so many members behind another one.
+fn behind(front: Front, members: usize) -> String {
+    let Front { bytes, members: first } = front;
+    format!(
+        "two archives stand one behind the other, or more: {bytes} bytes that end with an archive of {first} members, and one of \
+         {members} members behind them"
+    )
 }
 
 /// The members that may be read, of entries that all stand before `end`.

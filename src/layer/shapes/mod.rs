@@ -18,7 +18,7 @@ use arrow_buffer::NullBufferBuilder;
 
 use self::met::Met;
 pub(super) use self::ordinates::is_place;
-use self::ordinates::{NO_DATA, are_places, floats, ordinate};
+use self::ordinates::{NO_DATA, are_places, cannot_close, floats, ordinate};
 use self::rings::{Ring, polygons};
 use crate::archive::{Flat, NoRoom, Record, Shape, ShapeHeader, Vertices, ask_for, make_room, with_room};
 use crate::layer::findings::Finding;
@@ -140,13 +140,17 @@ impl Geometries {
         let has_m = if self.declares_m { *self.has_m.get_or_insert(measured) } else { measured };
         self.needs_m |= measured && !has_m;
         let dimensions = Dimensions { z: header.has_z || vertices.z.is_some(), m: has_m };
+        if !are_places(vertices.xy) {
+            if cannot_close(shape) {
+                self.findings.add(Finding::NoDataRing, number);
+                return Ok(None);
+            }
+            self.findings.add(Finding::NoDataCoordinate, number);
+        }
         if has_m && !measured {
             self.findings.add(Finding::MissingM, number);
         } else if has_m && vertices.m.is_some_and(|m| floats(m).any(|value| value < NO_DATA)) {
             self.findings.add(Finding::NoDataM, number);
-        }
-        if !are_places(vertices.xy) {
-            self.findings.add(Finding::NoDataCoordinate, number);
         }
         // From here on all is written into room that is there.
         make_room(&mut self.data, room::written(shape, dimensions))?;

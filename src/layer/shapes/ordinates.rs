@@ -1,5 +1,7 @@
 //! What the numbers of vertices mean: places, and data that are none.
 
+use crate::archive::{Flat, Shape};
+
 /// Below this, an M means that there is none.
 pub(super) const NO_DATA: f64 = -1e38;
 
@@ -28,4 +30,21 @@ pub(super) fn are_places(xy: &[u8]) -> bool {
 
 pub(super) fn floats(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
     bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+}
+
+/// Whether a ring begins or ends with a vertex that is NaN, which equals nothing, so that GEOS would refuse the ring and all
+/// geometries beside it. In a surface, any vertex may be where a triangle begins.
+pub(super) fn cannot_close(shape: &Shape<'_>) -> bool {
+    let xy = shape.vertices.xy;
+    let is_nan = |vertex: usize| xy.get(vertex * 16..vertex * 16 + 16).is_some_and(|xy| floats(xy).any(f64::is_nan));
+    match shape.flat {
+        Flat::Polygon => {
+            let (starts, _) = shape.parts.as_chunks();
+            let starts = starts.iter().filter_map(|start| usize::try_from(i32::from_le_bytes(*start)).ok());
+            let borders = starts.chain([0]).flat_map(|start| [start.checked_sub(1), Some(start)]);
+            borders.flatten().any(is_nan) || xy.last_chunk::<16>().is_some_and(|xy| floats(xy).any(f64::is_nan))
+        }
+        Flat::MultiPatch => floats(xy).any(f64::is_nan),
+        Flat::Point | Flat::MultiPoint | Flat::PolyLine => false,
+    }
 }
