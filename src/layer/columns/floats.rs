@@ -39,6 +39,7 @@ impl Floats {
     }
 
     /// Counts the values from `start` on, which are of the rows from `from` on, that have lost digits of their cells.
+    #[inline(never)]
     fn count_lost(&self, cells: &Cells<'_>, from: usize, start: usize, marks: &mut Marks) {
         for (row, value) in (from..).zip(self.values.get(start..).unwrap_or_default()) {
             if value.abs() >= LAST_EXACT && loses_digits(cells.text(row).0, *value) {

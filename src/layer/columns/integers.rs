@@ -20,6 +20,8 @@ pub(super) trait Whole: ArrowPrimitiveType + Send {
     fn fitted(value: i64) -> Option<Self::Native>;
     /// The float nearest to it.
     fn float(value: Self::Native) -> f64;
+    /// Whether it is beyond those that floats hold without a gap.
+    fn is_large(value: Self::Native) -> bool;
     /// Whether that float has lost digits.
     fn loses_digits(value: Self::Native) -> bool;
 }
@@ -31,6 +33,10 @@ impl Whole for Int32Type {
 
     fn float(value: i32) -> f64 {
         value.into()
+    }
+
+    fn is_large(_: i32) -> bool {
+        false
     }
 
     fn loses_digits(_: i32) -> bool {
@@ -49,12 +55,17 @@ impl Whole for Int64Type {
     }
 
     #[inline]
+    fn is_large(value: i64) -> bool {
+        value.unsigned_abs() > 1 << 53
+    }
+
+    #[inline]
     #[expect(
         clippy::cast_possible_truncation,
         reason = "only the last of all, for which no integer column has room, is taken for a float by that"
     )]
     fn loses_digits(value: i64) -> bool {
-        value.unsigned_abs() > 1 << 53 && Self::float(value) as i64 != value && has_many_digits(value.unsigned_abs())
+        Self::is_large(value) && Self::float(value) as i64 != value && has_many_digits(value.unsigned_abs())
     }
 }
 
@@ -76,17 +87,22 @@ impl<T: Whole> Integers<T> {
 
     /// Counts the values from `start` on, which are of the rows from `from` on, that have more digits than a float: when a
     /// later cell makes floats of them, nobody knows any more of which records they were.
+    #[inline(never)]
     fn count_long(&mut self, cells: &Cells<'_>, from: usize, start: usize) {
-        if self.width <= KEPT_DIGITS {
+        let values = self.values.get(start..).unwrap_or_default();
+        // Most columns have no large number, which is found out for many values at a time.
+        if self.width <= KEPT_DIGITS || !values.iter().fold(false, |any, value| any | T::is_large(*value)) {
             return;
         }
-        for (row, value) in (from..).zip(self.values.get(start..).unwrap_or_default()) {
+        for (row, value) in (from..).zip(values) {
             if T::loses_digits(*value) {
                 self.long.get_or_insert((0, cells.number(row))).0 += 1;
             }
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn general(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
         make_room(&mut self.values, cells.rows().saturating_sub(from))?;
         for row in from..cells.rows() {

@@ -153,6 +153,8 @@ pub(in crate::layer) fn has_many_digits(mut number: u64) -> bool {
 
 /// The whole number in the text of a number, to the last digit: `12`, `12.0`, `1e17`. `None` where it has a fraction or
 /// more digits than 128 bits hold.
+#[cold]
+#[inline(never)]
 fn whole(text: &[u8]) -> Option<i128> {
     let text = std::str::from_utf8(text).ok()?;
     let (digits, exponent) = match text.split_once(['e', 'E']) {
