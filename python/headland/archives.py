@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import re
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-from headland import _core, arguments
+from headland import _core, arguments, spellings
 from headland.files import bytes_of
 from headland.layer import Layer
 
@@ -22,6 +23,24 @@ Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/{1,3}[^/]")
 """How an address begins; a `Path` has lost one of its slashes. A drive has one letter."""
+
+PLAIN_NAME = re.compile("[A-Za-z0-9 :_-]+")
+"""How the name of an encoding is written."""
+
+SPELLED = {
+    "utf-8-sig": "utf-8",
+    "euc_jp": "euc-jp",
+    "euc_kr": "euc-kr",
+    "big5hkscs": "big5-hkscs",
+    "mac-roman": "macintosh",
+    "mac-cyrillic": "cp10007",
+    "mac-greek": "cp10006",
+    "mac-latin2": "cp10029",
+}
+"""Codecs of Python that the core has under another name."""
+
+SHARED = ("utf-8", "iso8859-", "cp", "koi8-", "shift_jis", "gb", "big5")
+"""How the names begin that codecs have in Python and in the core."""
 
 MEMBERS, BYTES, RATIO, NESTING, NAME = _core.LIMITS
 
@@ -77,20 +96,29 @@ def read(
 
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.
-        layer: Which layer, where the archive holds several; ``headland.layers`` names them.
+        layer: Which layer, where the archive holds several; ``headland.layers`` names them. A name is also found where
+            the archive writes its accents as letters of their own (NFD, as macOS does) and you do not (NFC).
         columns: Only these columns, in the order of the file; the geometry always comes along.
         encoding: The encoding of texts, instead of what the archive says, such as ``"utf-8"`` or ``"cp1252"``: one in
-            which ASCII stands for itself, so not UTF-16, in which FMIS tables are read without being told.
+            which ASCII stands for itself, so not UTF-16, in which FMIS tables are read without being told. Each name
+            that Python has for a codec is known, and means what it means to Python: ``"latin-1"`` has control
+            characters where ``"cp1252"``, which files of Windows are in, has letters such as ``€``.
         strict: Whether damage is an error; with ``False`` what can be saved is read, and ``diagnostics`` say what
             was lost.
         threads: How many threads may work; two by default, where the machine has them.
         limits: What the archive may hold; ``Limits()`` by default.
         to_crs: A coordinate system to transform to, such as ``"EPSG:4326"``.
 
+    Raises:
+        ArchiveError: What cannot be read, with member, record and offset.
+        ValueError: A layer, a column, an encoding or a coordinate system that there is none of.
+        TypeError: A source or an argument of another type than stated.
+
     >>> layer = headland.read("job.zip")
     >>> layer.write_parquet("job.parquet")
     """
-    return Layer(_core.read(given(source), reading(layer, columns, encoding, strict, threads, limits, to_crs)))
+    kept, how = given(source), reading(layer, columns, encoding, strict, threads, limits, to_crs)
+    return Layer(spellings.found(kept, how, False, lambda how, _: _core.read(kept, how)))
 
 
 def layers(source: Source, *, strict: bool = True, limits: Limits | None = None) -> list[str]:
@@ -134,12 +162,25 @@ def reading(
     return {
         "layer": None if layer is None else arguments.text("layer", layer),
         "columns": None if columns is None else names(columns),
-        "encoding": None if encoding is None else arguments.text("encoding", encoding, '"cp1252"'),
+        "encoding": None if encoding is None else _encoding(arguments.text("encoding", encoding, '"cp1252"')),
         "strict": arguments.flag("strict", strict),
         "threads": None if threads is None else arguments.whole_number("threads", threads, 1, arguments.MANY),
         "limits": checked(limits),
         "to_crs": None if to_crs is None else arguments.text("to_crs", to_crs, '"EPSG:4326"'),
     }
+
+
+def _encoding(name: str) -> str:
+    """Give the core's name of an encoding; a name that is none of Python's either is left for the core to judge."""
+    # Python passes over all other signs.
+    if not PLAIN_NAME.fullmatch(name):
+        return name
+    try:
+        known = codecs.lookup(name).name
+    except LookupError:
+        return name
+    # What the core has not is told by the name that was given.
+    return SPELLED.get(known, known if known.startswith(SHARED) else name)
 
 
 def names(columns: object) -> list[str]:

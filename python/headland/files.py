@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
@@ -47,8 +49,8 @@ def content_of(call: str, file: Upload) -> tuple[str, bytes]:
 def bytes_of(file: object, argument: str) -> bytes:
     """Read a binary file object to its end."""
     read = getattr(file, "read", None)
-    if read is None:
-        message = f"`{argument}` takes a path, bytes or a binary file object, not {type(file).__name__}"
+    if read is None or isinstance(file, zipfile.ZipFile):
+        message = f"`{argument}` takes a path, bytes or a binary file object, not {_type_of(file)}{_instead(file)}"
         raise TypeError(message)
     if isinstance(file, io.TextIOBase):
         raise TypeError(f"`{argument}` is a file object that gives text: open it in binary mode")
@@ -57,6 +59,25 @@ def bytes_of(file: object, argument: str) -> bytes:
         message = f"`{argument}` is a file object that gives {type(content).__name__}: open it in binary mode"
         raise TypeError(message)
     return content
+
+
+def _type_of(file: object) -> str:
+    """Give the name of a type, with its package, since there are paths and responses of many."""
+    kind = type(file)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _instead(file: object) -> str:
+    """Say what to give instead, where that is known."""
+    if isinstance(file, zipfile.ZipFile | tarfile.TarFile):
+        return ": give what it was opened from, its path or its bytes"
+    if isinstance(file, list | tuple | set | dict):
+        return ": give one at a time"
+    # A path inside a zip, and a response of requests.
+    for attribute, shown in (("read_bytes", "read_bytes()"), ("iter_content", "content")):
+        if hasattr(file, attribute):
+            return f": give its `.{shown}`"
+    return ""
 
 
 class Delivery:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from headland import _core, arguments
+from headland import _core, arguments, spellings
 from headland.archives import given, reading
 from headland.layer import Diagnostic, Layer
 
@@ -186,12 +186,16 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
     a column one of floats; so does ``types="scan"``, at the price of a first pass over all cells, and so does
     ``strict=False`` in the same way, where no ``types`` are given.
 
+    A type by choice is a demand: a cell of a text that is no date, no number or no truth value is an ``ArchiveError``
+    too, and null with ``strict=False``, counted in a diagnostic. Blank cells are null. A column that has the kind of
+    its field, such as ``"float64"`` for one of numbers, is read as without a choice: what is no number is null.
+
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.
         batch_size: How many records are read at a time, from 1 up. Deleted ones leave a batch shorter, never empty.
         types: The types of some columns, by their names: ``"int32"``, ``"int64"``, ``"float64"``, ``"string"``,
             ``"date"`` or ``"bool"`` (one of T, Y, 1, F, N, 0 in either case of letters); or ``"scan"``.
-        layer: Which layer, where the archive holds several; ``headland.layers`` names them.
+        layer: Which layer, where the archive holds several; as in ``read``.
         columns: Only these columns, in the order of the file; the geometry always comes along.
         encoding: The encoding of texts, instead of what the archive says; as in ``read``.
         strict: Whether damage is an error; with ``False`` what can be saved is read, and ``diagnostics`` say what
@@ -208,7 +212,8 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
         ArchiveError: Where the archive cannot be read, when it is opened or in the middle. The batches before it were
             given, the reader is closed then. Checksums are checked at the end of each member: of a damaged one, batches
             may have been given before that.
-        ValueError: For a name or a type of a column that there is none of.
+        ValueError: For a name or a type of a column that there is none of, and as in ``read``.
+        TypeError: A source or an argument of another type than stated.
 
     >>> with headland.open("job.zip", batch_size=1000) as reader:
     ...     for batch in reader:
@@ -216,7 +221,10 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
     """
     how = reading(layer, columns, encoding, strict, threads, limits, to_crs)
     size = arguments.whole_number("batch_size", batch_size, 1, MOST_ROWS)
-    return LayerReader(_core.open_reader(given(source), how, _typing(types), size))
+    kept = given(source)
+    return LayerReader(
+        spellings.found(kept, how, _typing(types), lambda how, types: _core.open_reader(kept, how, types, size))
+    )
 
 
 def _typing(types: object) -> bool | list[tuple[str, str]]:

@@ -7,6 +7,7 @@ where it has one, the reader must give this value and tell of it.
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import math
 import re
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """What is a number, with blanks at its ends taken off."""
 
 INTEGER = re.compile(rb"[+-]?\d+\.?0*")
-"""What a column of integers can hold."""
+"""What every reader takes for an integer."""
 
 UNDEFINED = frozenset((0x81, 0x8D, 0x8F, 0x90, 0x9D))
 """Bytes that stand for nothing in Windows-1252."""
@@ -73,20 +74,42 @@ def floating(cell: bytes) -> Cell:
     return Cell(None, ("bad-number", *codes))
 
 
+def whole(cell: bytes) -> int | None:
+    """Give the whole number that a cell says, whatever its size and its exponent."""
+    if floating(cell).value is None:
+        return None
+    number, parts = decimal.Decimal(_stripped(cell).decode()).as_integer_ratio()
+    return number if parts == 1 else None
+
+
 def integer(cell: bytes) -> Cell:
-    """Give an integer; what is no number is null (b)."""
+    """Give an integer, also of one with an exponent; what is no number is null (b)."""
     stripped, codes = _stripped(cell), hidden(cell)
     if _is_blank(stripped):
         return Cell(None, codes)
-    if INTEGER.fullmatch(stripped):
-        return Cell(int(stripped.split(b".", maxsplit=1)[0]), codes)
-    return Cell(None, ("bad-number", *codes))
+    value = whole(cell)
+    if value is None:
+        return Cell(None, ("bad-number", *codes))
+    return Cell(value, ("integer-with-exponent", *codes) if b"e" in stripped.lower() else codes)
 
 
-def is_fraction(cell: bytes) -> bool:
+def is_fraction(cell: bytes, width: int) -> bool:
     """Whether a column of integers with this cell becomes one of floats (b)."""
-    stripped = _stripped(cell)
-    return floating(cell).value is not None and not INTEGER.fullmatch(stripped)
+    value, bits = whole(cell), 31 if width < 10 else 63
+    return floating(cell).value is not None and (value is None or not -(2**bits) <= value < 2**bits)
+
+
+def is_unlike_integers(cell: bytes) -> bool:
+    """Whether it is a number that other readers cannot take for an integer."""
+    return floating(cell).value is not None and not INTEGER.fullmatch(_stripped(cell))
+
+
+def loses_digits(cell: bytes) -> bool:
+    """Whether a float cannot give back the digits of a whole number, of those that fit into 128 bits."""
+    value = whole(cell)
+    if value is None or abs(value) >= 2**127:
+        return False
+    return len(str(abs(value)).rstrip("0")) > 15 and int(float(value)) != value
 
 
 def date(cell: bytes) -> Cell:

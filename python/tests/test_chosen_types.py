@@ -1,11 +1,16 @@
-"""Truth values by choice (`types=` of `headland.open`): single letters and digits, and nothing that begins like one."""
+"""Types by choice (`types=` of `headland.open`): what a cell must be, and what is told of others."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import pytest
 from shapefiles import Field, dbf, zipped
 
 import headland as hl
+
+if TYPE_CHECKING:
+    from headland.reader import TypeName
 
 
 def table(kind: str, width: int, cells: list[str]) -> bytes:
@@ -15,7 +20,7 @@ def table(kind: str, width: int, cells: list[str]) -> bytes:
 
 def test_letters_and_digits_are_truth_values_and_words_are_none() -> None:
     cells = ["T", "t", "Y", "y", "1", "F", "f", "N", "n", "0", "?", "", "Tom", "Field 1", "true", "x"]
-    with hl.open(table("C", 8, cells), types={"X": "bool"}) as reader:
+    with hl.open(table("C", 8, cells), types={"X": "bool"}, strict=False) as reader:
         values = [value for batch in reader for value in batch.values("X")]
         told = {note.code: note for note in reader.diagnostics}
     assert values == [True] * 5 + [False] * 5 + [None] * 6
@@ -31,3 +36,46 @@ def test_a_number_that_is_no_truth_value_is_an_error_with_its_place(number: str)
     ):
         list(reader)
     assert (refused.value.record, refused.value.field) == (2, "X")
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad", "why", "code"),
+    [
+        ("date", "2024-02-29", "hello", "is no date", "bad-date"),
+        ("date", "20240229", "31/12/2024", "is no date", "bad-date"),
+        ("int32", "7", "seven", "is no number", "bad-number"),
+        ("int64", "1e17", "1,5", "is no number", "bad-number"),
+        ("float64", "1.5", "nan", "is no number", "bad-number"),
+        ("bool", "T", "Tom", "is no truth value", "bad-logical"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_a_text_that_is_none_of_its_type_is_an_error_with_its_place_and_null_without_strict(
+    kind: TypeName, good: str, bad: str, why: str, code: str, size: int
+) -> None:
+    archive = table("C", 12, [good, "", good, bad, good, bad])
+    with hl.open(archive, types={"X": kind}, batch_size=size) as reader, pytest.raises(hl.ArchiveError) as refused:
+        list(reader)
+    error = refused.value
+    assert (error.member, error.record, error.field) == ("t.dbf", 3, "X")
+    for words in (
+        f"`{bad}` {why} in column `X`",
+        'types={"X": "string"}',
+        "`strict=False`, which makes such cells null",
+    ):
+        assert words in str(error)
+    with hl.open(archive, types={"X": kind}, batch_size=size, strict=False) as reader:
+        values = [value for batch in reader for value in batch.values("X")]
+        told = {note.code: note for note in reader.diagnostics}
+    assert [value is None for value in values] == [False, True, False, True, False, True]
+    assert told[code].record == 3
+    assert "(2 times" in told[code].message
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"), [("N", "float64"), ("N", "int64"), ("F", "int32"), ("D", "date"), ("L", "bool")]
+)
+def test_a_type_of_the_kind_of_its_field_leaves_what_is_none_null(field: str, kind: TypeName) -> None:
+    with hl.open(table(field, 8, ["x"]), types={"X": kind}) as reader:
+        assert next(reader).values("X") == [None]
+        assert {note.code for note in reader.diagnostics} & {"bad-number", "bad-date", "bad-logical"}

@@ -27,6 +27,8 @@ COLUMN_CODES = frozenset(
     (
         "bad-number",
         "integer-with-decimals",
+        "integer-with-exponent",
+        "digits-lost",
         "bad-date",
         "blank-logical",
         "logical-digit",
@@ -34,6 +36,7 @@ COLUMN_CODES = frozenset(
         "after-nul",
         "leading-blanks",
         "text-recoded",
+        "text-lost",
         "text-undeclared",
     )
 )
@@ -260,7 +263,7 @@ def documented_cells(
         return pa.bool_(), [documented.logical(cell) for cell in cells], None
     if field.kind == "F" or field.decimals or field.width > 18:
         return pa.float64(), [documented.floating(cell) for cell in cells], None
-    fractions = [row for row, cell in enumerate(cells) if documented.is_fraction(cell)]
+    fractions = [row for row, cell in enumerate(cells) if documented.is_fraction(cell, field.width)]
     if fractions:
         found = [documented.floating(cell) for cell in cells]
         return pa.float64(), found, Cell(fractions[0], ("integer-with-decimals",))
@@ -289,6 +292,10 @@ def agrees(table: Table, mine: hl.Layer, theirs: pa.Table) -> None:
         # GDAL has integers for F without decimals; the rule is float64 for F whatever its digits.
         is_float = fraction is not None or (field.kind == "F" and pa.types.is_integer(gdal_kind))
         assert is_float or {pa.string(): pa.large_string()}.get(gdal_kind, gdal_kind) == kind, (field, gdal_kind)
+        if kind == pa.float64() and not field.decimals and field.width > 15:
+            lost = [number for number, cell in zip(kept, raw, strict=True) if documented.loses_digits(cell)]
+            if lost:
+                expected["digits-lost", name], first["digits-lost", name] = len(lost), lost[0]
         if fraction:
             key = (fraction.codes[0], name)
             expected[key], first[key] = 1, kept[fraction.value]
@@ -298,7 +305,7 @@ def agrees(table: Table, mine: hl.Layer, theirs: pa.Table) -> None:
             place = f"{field} record {kept[row]} {raw[row]!r}: ours {my_value!r}, GDAL {value!r}, documented {cell}"
             assert bits(my_value) == bits(cell.value), place
             if not set(cell.codes) - {"text-undeclared", "after-nul"} and not (
-                is_float and documented.is_fraction(raw[row])
+                is_float and documented.is_unlike_integers(raw[row])
             ):
                 # An integer has no negative zero.
                 same = (value == my_value) if is_float else (bits(value) == bits(my_value))

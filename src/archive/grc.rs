@@ -11,7 +11,7 @@ use super::member::Member;
 use super::note::Diagnostic;
 use super::options::Options;
 use super::room::ask_for;
-use super::text::Encoding;
+use super::text::{Doubt, Encoding};
 use crate::error::{Error, Kind, Result};
 use crate::wire::names::same;
 
@@ -144,8 +144,15 @@ impl Reader<'_> {
     }
 
     /// The cells of a line, and whether its quotes fit.
-    fn cells(&self, line: Line<'_>) -> (Vec<String>, bool) {
-        let (text, _) = self.encoding.decode(line.bytes);
+    fn cells(&mut self, line: Line<'_>) -> (Vec<String>, bool) {
+        let (text, doubt) = self.encoding.decode(line.bytes);
+        if let Some(doubt) = doubt {
+            let (code, sentence) = match doubt {
+                Doubt::Recoded => ("text-recoded", "lines that are no UTF-8 were read as Windows-1252"),
+                Doubt::Lost => ("text-lost", "bytes that stand for nothing in their encoding were lost to U+FFFD"),
+            };
+            self.count(code, sentence);
+        }
         let (cells, fits) = split(&text);
         (cells.into_iter().map(Cow::into_owned).collect(), fits)
     }

@@ -44,7 +44,7 @@ pub use shp::{Flat, Header as ShapeHeader, Record, Shape, Vertices};
 pub use shx::Index;
 pub use source::Source;
 pub use store::ReadAt;
-pub use text::Encoding;
+pub use text::{Doubt, Encoding};
 pub use window::Window;
 pub use xml::element::Element;
 pub use xml::tree::tree;

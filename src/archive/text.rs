@@ -25,6 +25,15 @@ enum How {
     Undeclared,
 }
 
+/// What is doubtful about text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Another encoding than the declared one had to be taken for it, and each byte is there.
+    Recoded,
+    /// Some bytes stand for nothing and were lost.
+    Lost,
+}
+
 impl Encoding {
     /// The encoding by its name or code page number; `None` where nobody knows it.
     #[must_use]
@@ -121,29 +130,30 @@ impl Encoding {
         matches!(self.how, How::Undeclared)
     }
 
-    /// The text of `bytes`, and whether another encoding than the declared one had to be taken for it.
+    /// The text of `bytes`, and what is doubtful about it.
     #[must_use]
-    pub fn decode<'a>(&self, bytes: &'a [u8]) -> (Cow<'a, str>, bool) {
+    pub fn decode<'a>(&self, bytes: &'a [u8]) -> (Cow<'a, str>, Option<Doubt>) {
         match &self.how {
-            How::Latin1 => (bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into(), false),
+            How::Latin1 => (bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into(), None),
             How::Page(table) => {
                 let letter = |byte: &u8| match byte.checked_sub(0x80) {
                     None => char::from(*byte),
                     Some(upper) => table.get(usize::from(upper)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
                 };
                 let text: String = bytes.iter().map(letter).collect();
-                let wrong = text.contains(char::REPLACEMENT_CHARACTER);
-                (text.into(), wrong)
+                let is_lost = text.contains(char::REPLACEMENT_CHARACTER);
+                (text.into(), is_lost.then_some(Doubt::Lost))
             }
             How::Standard(encoding) => {
-                let (text, wrong) = encoding.decode_without_bom_handling(bytes);
+                let (text, is_lost) = encoding.decode_without_bom_handling(bytes);
                 // Five bytes of Windows-1252 stand for nothing, though browsers let them pass.
                 let undefined = |byte: &u8| matches!(byte, 0x81 | 0x8D | 0x8F | 0x90 | 0x9D);
-                (text, wrong || (*encoding == WINDOWS_1252 && bytes.iter().any(undefined)))
+                let is_recoded = *encoding == WINDOWS_1252 && bytes.iter().any(undefined);
+                (text, is_lost.then_some(Doubt::Lost).or(is_recoded.then_some(Doubt::Recoded)))
             }
             How::Utf8 | How::Undeclared => match std::str::from_utf8(bytes) {
-                Ok(text) => (text.into(), false),
-                Err(_) => (WINDOWS_1252.decode_without_bom_handling(bytes).0, true),
+                Ok(text) => (text.into(), None),
+                Err(_) => (WINDOWS_1252.decode_without_bom_handling(bytes).0, Some(Doubt::Recoded)),
             },
         }
     }
@@ -154,16 +164,20 @@ impl Encoding {
     /// through letters of several bytes there: of such a letter nothing is left.
     #[must_use]
     pub fn column_name(&self, bytes: &[u8]) -> (String, Option<(&'static str, &'static str)>) {
-        let (text, is_doubtful) = self.decode(bytes);
-        if !is_doubtful {
-            return (text.into_owned(), None);
-        }
+        let (text, doubt) = self.decode(bytes);
+        let Some(doubt) = doubt else { return (text.into_owned(), None) };
         if bytes.len() >= SHORTEST_CUT
             && let Some(whole) = self.without_cut_letter(bytes)
         {
             return (whole, Some(("name-cut", "was cut inside its last letter, which was left out")));
         }
-        (text.into_owned(), Some(("text-recoded", "is not valid in its encoding; it was read as far as possible")))
+        let wrong = match doubt {
+            Doubt::Recoded => ("text-recoded", "is not valid in its encoding; it was read as far as possible"),
+            Doubt::Lost => {
+                ("text-lost", "has bytes that stand for nothing in its encoding; U+FFFD stands in their place")
+            }
+        };
+        (text.into_owned(), Some(wrong))
     }
 
     /// The text of `bytes` before a last letter that is not whole; `None` where anything else is wrong. Where nothing is
@@ -300,6 +314,23 @@ mod tests {
 
     #[test]
     fn a_lie_about_utf_8_still_gives_valid_text() {
-        assert_eq!(Encoding::named("UTF-8").unwrap().decode(b"\xe9"), ("é".into(), true));
+        assert_eq!(Encoding::named("UTF-8").unwrap().decode(b"\xe9"), ("é".into(), Some(Doubt::Recoded)));
+    }
+
+    #[test]
+    fn bytes_that_are_lost_are_told_apart_from_those_that_were_recoded() {
+        for (label, bytes, expected, doubt) in [
+            ("1252", &b"a\x81b"[..], "a\u{81}b", Some(Doubt::Recoded)),
+            ("UTF-8", b"a\x81b", "a\u{81}b", Some(Doubt::Recoded)),
+            ("857", b"a\xd5b", "a\u{fffd}b", Some(Doubt::Lost)),
+            ("932", b"a\x81", "a\u{fffd}", Some(Doubt::Lost)),
+            ("1253", b"a\xd2", "a\u{fffd}", Some(Doubt::Lost)),
+            ("gb18030", b"\x84\x31\xa4\x37", "\u{fffd}", None),
+            ("8859-1", b"a\x81", "a\u{81}", None),
+        ] {
+            assert_eq!(Encoding::named(label).unwrap().decode(bytes), (expected.into(), doubt), "{label}: {bytes:?}");
+        }
+        let (name, wrong) = Encoding::named("932").unwrap().column_name(b"a\xa0b");
+        assert_eq!((&*name, wrong.map(|(code, _)| code)), ("a\u{fffd}b", Some("text-lost")));
     }
 }

@@ -9,6 +9,8 @@ use crate::archive::Diagnostic;
 pub(super) enum Finding {
     BadNumber,
     IntegerWithDecimals,
+    IntegerWithExponent,
+    DigitsLost,
     BadDate,
     AmbiguousDate,
     DayFirst,
@@ -18,6 +20,7 @@ pub(super) enum Finding {
     AfterNul,
     LeadingBlanks,
     TextRecoded,
+    TextLost,
     TextUndeclared,
     BinaryColumn,
     Memo,
@@ -44,7 +47,16 @@ impl Finding {
             Self::BadNumber => ("bad-number", "cells that are no number were read as null"),
             Self::IntegerWithDecimals => (
                 "integer-with-decimals",
-                "the column is declared without decimals but has some: it was read as float64",
+                "the column is declared without decimals but has some, or a number too large for its type: it was read as \
+                 float64",
+            ),
+            Self::IntegerWithExponent => {
+                ("integer-with-exponent", "whole numbers with an exponent, such as 1e17, were read as integers")
+            }
+            Self::DigitsLost => (
+                "digits-lost",
+                "whole numbers have more digits than float64 holds and were rounded; of a .dbf, hl.open(types={...: \"string\"}) \
+                 reads all digits",
             ),
             Self::BadDate => ("bad-date", "cells that are no date were read as null"),
             Self::AmbiguousDate => (
@@ -66,6 +78,11 @@ impl Finding {
             Self::TextRecoded => (
                 "text-recoded",
                 "text that is not valid in its encoding was read as far as possible, as Windows-1252 where it should be UTF-8",
+            ),
+            Self::TextLost => (
+                "text-lost",
+                "bytes that stand for nothing in the encoding of the text were lost, and U+FFFD stands in their place; \
+                 encoding=... reads it in another",
             ),
             Self::TextUndeclared => ("text-undeclared", "text without a declared encoding was read as UTF-8"),
             Self::BinaryColumn => ("binary-column", "the column has a binary type and was read as bytes"),
@@ -124,6 +141,16 @@ impl Findings {
     pub(super) fn add_many(&mut self, finding: Finding, record: u64, times: u64) {
         let (count, _) = self.met.entry(finding).or_insert((0, record));
         *count = count.saturating_add(times);
+    }
+
+    /// The record where a kind was met first.
+    pub(super) fn first(&self, finding: Finding) -> Option<u64> {
+        self.met.get(&finding).map(|(_, first)| *first)
+    }
+
+    /// Takes back what was said of a kind.
+    pub(super) fn forget(&mut self, finding: Finding) {
+        self.met.remove(&finding);
     }
 
     /// Whether nothing was met.

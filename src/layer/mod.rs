@@ -143,7 +143,7 @@ impl Layer {
         self.crs.as_ref().and_then(Crs::projjson)
     }
 
-    /// The text of the .prj as found.
+    /// The text of the .prj as found; where it is a code, the text of that system.
     #[must_use]
     pub fn crs_wkt(&self) -> Option<&str> {
         self.prj.as_deref()

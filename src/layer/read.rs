@@ -28,10 +28,13 @@ pub fn check(options: &Options) -> Result<()> {
         _ => {}
     }
     match &options.encoding {
-        Some(name) if Encoding::named(name).is_none() => wrong(format!(
-            "`encoding` takes the name of an encoding in which ASCII stands for itself, as in all text of a .dbf: \
-                 `utf-8`, `cp1252`, `iso-8859-1`, `cp850`, `shift_jis`, `gb18030` and others, not `{name}`; FMIS tables \
-                 in UTF-16 are read as such without it"
+        Some(name) if name.contains(char::is_control) || Encoding::named(name).is_none() => wrong(format!(
+            "`encoding` takes the name of an encoding in which ASCII stands for itself, as in all text of a .dbf: `utf-8`, \
+             `cp1252`, all of cp1250 to cp1258, latin-1 and iso-8859-1 to -16, of DOS cp437, cp737, cp775, cp850, cp852, \
+             cp855, cp857, cp860 to cp863, cp865, cp866, cp869, cp874, of the Macintosh cp10000, cp10006, cp10007, cp10029, \
+             koi8-r, koi8-u, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr and others, not `{}`; FMIS tables in UTF-16 are \
+             read as such without it",
+            name.escape_debug()
         )),
         _ => Ok(()),
     }
@@ -194,8 +197,14 @@ pub(super) fn head(
         let message = "there is no .dbf, so the layer has no columns but its geometry";
         notes.push(Diagnostic::new("no-dbf", message));
     }
-    let prj = prj(set, options, notes)?;
-    let crs = prj.as_deref().and_then(|text| crs(text, set, notes));
+    let mut prj = prj(set, options, notes)?;
+    let coded = prj.as_deref().and_then(Crs::from_code);
+    let is_code = coded.is_some();
+    let crs = prj.as_deref().and_then(|text| crs(text, coded, set, notes));
+    if is_code {
+        // A code is no text that a reader of coordinate systems takes, so that it is not handed on as one.
+        prj = crs.as_ref().map(|crs| crs.wkt().to_owned());
+    }
     let mut geometry = None;
     if has_shapes {
         let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
@@ -246,9 +255,14 @@ fn prj(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Opti
     Ok(Some(text.trim_start_matches('\u{feff}').trim_matches(['\0', ' ', '\r', '\n']).to_owned()))
 }
 
-fn crs(text: &str, set: &Set, notes: &mut Vec<Diagnostic>) -> Option<Crs> {
+/// The system of a text, or of the code that it was found to be.
+fn crs(text: &str, coded: Option<Result<Crs>>, set: &Set, notes: &mut Vec<Diagnostic>) -> Option<Crs> {
     let member = set.prj.as_ref().map(|prj| prj.name().to_owned()).unwrap_or_default();
-    match Crs::from_wkt(text) {
+    if coded.as_ref().is_some_and(std::result::Result::is_ok) {
+        let message = format!("it holds the code `{text}` and no well-known text; the code was taken");
+        notes.push(Diagnostic::new("crs-by-code", message).in_member(&member));
+    }
+    match coded.unwrap_or_else(|| Crs::from_wkt(text)) {
         Ok(crs) => {
             if crs.projjson().is_none() {
                 let message =

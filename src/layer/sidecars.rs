@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Layer;
 use super::units;
-use crate::archive::{Diagnostic, Element, Member, Set};
+use crate::archive::{Diagnostic, Doubt, Element, Member, Set};
 use crate::error::Result;
 
 /// Sidecars are small; more than this is none.
@@ -49,16 +49,18 @@ impl Sidecars {
     }
 
     fn vendor(&mut self, member: &Member, bytes: &[u8], notes: &mut Vec<Diagnostic>) {
-        let (text, is_doubtful) = text_of_json(bytes);
+        let (text, doubt) = text_of_json(bytes);
         let Ok(Value::Object(entries)) = serde_json::from_str::<Value>(&text) else {
             let message = "it is not the JSON that was expected; the units are unknown";
             notes.push(Diagnostic::new("metadata-ignored", message).in_member(member.name()));
             return;
         };
-        if is_doubtful {
-            let message = "its text is not valid in its encoding; it was read as far as possible, as Windows-1252 where it \
-                           should be UTF-8";
-            notes.push(Diagnostic::new("text-recoded", message).in_member(member.name()));
+        let doubtful = doubt.map(|doubt| match doubt {
+            Doubt::Recoded => ("text-recoded", "its text is not valid UTF-8; it was read as Windows-1252"),
+            Doubt::Lost => ("text-lost", "its text has units that are no UTF-16; U+FFFD stands in their place"),
+        });
+        if let Some((code, message)) = doubtful {
+            notes.push(Diagnostic::new(code, message).in_member(member.name()));
         }
         let stated = units::of_vendor(&entries);
         self.units.extend(stated.units);
@@ -138,20 +140,20 @@ impl Layer {
     }
 }
 
-/// The text of JSON, and whether it is doubtful: by its mark, or by the NULs beside the brace that it begins with, else
+/// The text of JSON, and what is doubtful about it: by its mark, or by the NULs beside the brace that it begins with, else
 /// UTF-8.
-fn text_of_json(bytes: &[u8]) -> (Cow<'_, str>, bool) {
+fn text_of_json(bytes: &[u8]) -> (Cow<'_, str>, Option<Doubt>) {
     let (encoding, mark) = match bytes {
         [b'{', 0, ..] => (encoding_rs::UTF_16LE, 0),
         [0, b'{', ..] => (encoding_rs::UTF_16BE, 0),
         _ => encoding_rs::Encoding::for_bom(bytes).unwrap_or((encoding_rs::UTF_8, 0)),
     };
     let content = bytes.get(mark..).unwrap_or_default();
-    let (text, is_doubtful) = encoding.decode_without_bom_handling(content);
-    if is_doubtful && encoding == encoding_rs::UTF_8 {
-        return (encoding_rs::WINDOWS_1252.decode_without_bom_handling(content).0, true);
+    let (text, is_wrong) = encoding.decode_without_bom_handling(content);
+    if is_wrong && encoding == encoding_rs::UTF_8 {
+        return (encoding_rs::WINDOWS_1252.decode_without_bom_handling(content).0, Some(Doubt::Recoded));
     }
-    (text, is_doubtful)
+    (text, is_wrong.then_some(Doubt::Lost))
 }
 
 /// The bytes of a small member. Where it is damaged: an error to those who cannot do without it, else a diagnostic and

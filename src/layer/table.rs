@@ -258,12 +258,15 @@ impl From<Error> for Stop {
 
 /// The error of a cell that its column cannot hold, with what to do about it.
 fn unfit(member: &str, column: &Column, misfit: &Misfit) -> Error {
-    let name = &column.name;
+    let (name, kind) = (&column.name, column.data_type());
+    let (type_name, or) = match (misfit.is_odd, kind.is_integer()) {
+        (true, _) => ("string", "with `strict=False`, which makes such cells null"),
+        (false, true) => ("float64", "with types=\"scan\", which looks at all cells first"),
+        (false, false) => ("string", "without a type for it"),
+    };
     let message = format!(
-        "{} in column `{name}`, which is {}; read it with types={{\"{name}\": \"float64\"}}, or with types=\"scan\", which \
-         looks at all cells first",
-        misfit.reason,
-        column.data_type()
+        "{} in column `{name}`, which is {kind}; read it with types={{\"{name}\": \"{type_name}\"}}, or {or}",
+        misfit.reason
     );
     Error::archive(member, message).with(|facts| {
         facts.record = Some(misfit.record);
@@ -333,7 +336,11 @@ fn choose(
         Typing::Cells => Column::new(name, field, rows),
         Typing::Fixed(choice, most) => {
             let kind = choice.of(&name, place);
-            Column::fixed(name, field, rows.min(most), kind)
+            let column = Column::fixed(name, field, rows.min(most), kind);
+            match kind {
+                Some(kind) if options.strict => column.demanding(kind),
+                _ => column,
+            }
         }
     };
     Ok(columns.into_iter().enumerate().map(column).collect())

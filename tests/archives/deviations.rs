@@ -81,6 +81,52 @@ fn text_is_valid_whatever_its_encoding_claims() {
 }
 
 #[test]
+fn bytes_that_are_lost_are_told_apart_from_those_that_were_recoded() {
+    let records: [&[u8]; 3] = [b" ab  ", b" a\x81  ", b" b\xff  "];
+    let layer = |cpg: &[u8]| table_of(&[("c", b'C', 4, 0)], &records, &[("t.cpg", cpg)]);
+    let codes = |layer: &Layer| -> Vec<(&'static str, Option<u64>)> {
+        let notes = layer.diagnostics().iter().filter(|note| note.message.contains("column `c`"));
+        notes.map(|note| (note.code, note.record)).collect()
+    };
+    let lost = layer(b"932");
+    assert_eq!(column(&lost, "c"), ["ab", "a\u{fffd}", "b\u{fffd}"]);
+    assert_eq!(codes(&lost), [("text-lost", Some(1))]);
+    let kept = layer(b"UTF-8");
+    assert_eq!(column(&kept, "c"), ["ab", "a\u{81}", "bÿ"]);
+    assert_eq!(codes(&kept), [("text-recoded", Some(1))]);
+}
+
+#[test]
+fn a_prj_that_holds_a_code_is_that_system_where_it_is_known_and_none_where_it_is_not() {
+    let (shp, shx) = make::shp(1, &[make::point(15.0, 50.0)]);
+    let read = |prj: &str| {
+        let members: [(&str, &[u8]); 3] = [("t.shp", &shp), ("t.shx", &shx), ("t.prj", prj.as_bytes())];
+        layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap()
+    };
+    let codes = |layer: &Layer| -> Vec<&'static str> { layer.diagnostics().iter().map(|note| note.code).collect() };
+    for (prj, code, name) in [
+        ("EPSG:4326", 4326, "WGS 84"),
+        ("epsg:32633\r\n", 32_633, "32633"),
+        ("urn:ogc:def:crs:EPSG::3857", 3857, "WGS 84 / Pseudo-Mercator"),
+        ("urn:ogc:def:crs:EPSG:9.1:25832", 25_832, "etrs1989utmzone32n"),
+        ("EPSG:2225", 2225, "2225"),
+        ("EPSG:5070", 5070, "5070"),
+        ("EPSG:27700", 27_700, "27700"),
+    ] {
+        let layer = read(prj);
+        assert_eq!((layer.crs_epsg(), layer.crs().unwrap().name()), (Some(code), name), "{prj}");
+        assert!(codes(&layer).contains(&"crs-by-code") && !codes(&layer).contains(&"crs-unknown"), "{prj}");
+        assert!(layer.crs().unwrap().projjson().is_some() && layer.crs().unwrap().to_wgs84().is_ok(), "{prj}");
+    }
+    for prj in ["EPSG:99999", "EPSG:", "EPSG:4326 or so"] {
+        let layer = read(prj);
+        assert!(layer.crs().is_none() && layer.crs_epsg().is_none(), "{prj}");
+        assert!(codes(&layer).contains(&"crs-unknown") && !codes(&layer).contains(&"crs-by-code"), "{prj}");
+    }
+    assert_eq!(read("EPSG:99999").crs_wkt(), None, "no code that nobody here knows looks like a certain one");
+}
+
+#[test]
 fn leading_blanks_of_text_are_kept() {
     let layer = table(&[("c", b'C', 5, 0)], &[b"  ab  ", b" ab   ", b"      "]);
     assert_eq!(column(&layer, "c"), [" ab", "ab", "\\N"]);

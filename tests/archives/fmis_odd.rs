@@ -210,13 +210,29 @@ fn what_is_no_number_is_null_and_told_and_what_is_one_is_read() {
         let column = layer.batches()[0].column(0);
         assert_eq!((column.null_count(), codes(&layer)), (1, vec!["bad-number"]), "{cell}");
     }
-    for (cell, value) in
-        [("1e3", 1000.0), ("-2.5E-1", -0.25), ("+5.0e0", 5.0), ("12345678901234567890", 1.234_567_890_123_456_8e19)]
-    {
+    for (cell, value, told) in [
+        ("1e3", 1000.0, vec![]),
+        ("-2.5E-1", -0.25, vec![]),
+        ("+5.0e0", 5.0, vec![]),
+        ("12345678901234567890", 1.234_567_890_123_456_8e19, vec!["digits-lost"]),
+    ] {
         let layer = read(layout, format!(" {cell} \n").as_bytes(), true).unwrap();
         let column = layer.batches()[0].column(0).as_primitive::<Float64Type>();
-        assert_eq!((column.value(0).to_bits(), codes(&layer)), (f64::to_bits(value), vec![]), "{cell}");
+        assert_eq!((column.value(0).to_bits(), codes(&layer)), (f64::to_bits(value), told), "{cell}");
     }
+}
+
+#[test]
+fn digits_that_a_fraction_takes_from_other_cells_are_counted() {
+    let layout = "<Column Name='SPEED'/>";
+    for table in ["9007199254740993\n7\n9007199254740995\n0.5\n", "0.5\n9007199254740993\n9007199254740995\n"] {
+        let layer = read(layout, table.as_bytes(), true).unwrap();
+        let first = table.lines().position(|line| line == "9007199254740993").map(|line| line as u64);
+        let note = layer.diagnostics().iter().find(|note| note.code == "digits-lost").unwrap();
+        assert!(note.message.starts_with("column `SPEED`: ") && note.message.contains("(2 times"), "{note:?}");
+        assert_eq!(note.record, first);
+    }
+    assert_eq!(codes(&read(layout, b"9007199254740993\n7\n", true).unwrap()), Vec::<&str>::new());
 }
 
 #[test]

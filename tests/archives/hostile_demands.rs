@@ -89,7 +89,7 @@ pub(crate) const DEMANDS: &[(&str, Demand)] = &[
     // N(10,0) above int32: as GDAL
     ("d37_int_widths_10", as_gdal(&[])),
     // N(19,0) int64 max and above: DEVIATE allowed: int64 where all fit, else float64/decimal; must not overflow
-    ("d39_int_widths_19", as_gdal(&[])),
+    ("d39_int_widths_19", as_gdal(&["digits-lost"])),
     // N(9,0) holding decimals: DEVIATE: float64 column (GDAL truncates 1.5 to 1 and 1e3 to 1)
     ("d41_int_with_decimals", but("", &["integer-with-decimals"], &[("V", "double", "1.5|2.0|-0.25|1000.0")])),
     // N(19,11) ArcGIS double: as GDAL

@@ -9,6 +9,7 @@ mod corpus;
 mod costs;
 mod cut;
 mod deviations;
+mod digits;
 mod directory;
 mod expected;
 mod fmis;

@@ -261,7 +261,12 @@ fn chosen_types_hold_and_unknown_names_are_told_before_reading() {
         Types::Named(types.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect())
     };
     let read = |types: &Types| batches(&source, &Options::default(), types, 10);
-    let (all, _, _) = read(&named(&[("N", ColumnType::String), ("C", ColumnType::Date), ("D", ColumnType::Int64)]));
+    let chosen = named(&[("N", ColumnType::String), ("C", ColumnType::Date), ("D", ColumnType::Int64)]);
+    let error = read(&chosen).2.unwrap();
+    assert_eq!((error.facts().record, error.facts().field.as_deref()), (Some(1), Some("C")), "{error}");
+    assert!(error.message().starts_with("`12` is no date in column `C`"), "{error}");
+    let (all, notes, _) = batches(&source, &Options { strict: false, ..Options::default() }, &chosen, 10);
+    assert!(notes.iter().any(|note| note.code == "bad-date" && note.record == Some(1)), "{notes:?}");
     let text = |column: &str, row| crate::canon::text(all[0].batches()[0].column_by_name(column).unwrap(), row);
     assert_eq!((text("N", 0), text("C", 0), text("D", 1)), ("7".into(), "2024-02-29".into(), "20240101".into()));
     let (_, _, error) = read(&named(&[("N", ColumnType::Int32)]));

@@ -2,7 +2,7 @@
 
 use super::kernel::up_to_nul;
 use super::number::{Cell, float};
-use crate::archive::Encoding;
+use crate::archive::{Doubt, Encoding};
 use crate::layer::findings::Finding;
 
 /// The days from the first of March of year 0 to 1970, where Arrow's dates begin.
@@ -25,11 +25,12 @@ pub(super) fn text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut not
     if cell.is_ascii() {
         data.extend_from_slice(cell);
     } else {
-        let (text, doubtful) = encoding.decode(cell);
-        if doubtful {
-            note(Finding::TextRecoded);
-        } else if encoding.is_undeclared() {
-            note(Finding::TextUndeclared);
+        let (text, doubt) = encoding.decode(cell);
+        match doubt {
+            Some(Doubt::Recoded) => note(Finding::TextRecoded),
+            Some(Doubt::Lost) => note(Finding::TextLost),
+            None if encoding.is_undeclared() => note(Finding::TextUndeclared),
+            None => {}
         }
         data.extend_from_slice(text.as_bytes());
     }

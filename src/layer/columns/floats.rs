@@ -8,7 +8,7 @@ use arrow_schema::{ArrowError, DataType};
 
 use super::fixed_point::Layout;
 use super::kernel::{Cells, Kernel, Marks, Refusal, grown, taken};
-use super::number::{Cell, float};
+use super::number::{Cell, KEPT_DIGITS, float, loses_digits};
 use crate::archive::{NoRoom, make_room, with_room};
 use crate::layer::findings::Finding;
 
@@ -16,16 +16,36 @@ use crate::layer::findings::Finding;
 pub(super) struct Floats {
     values: Vec<f64>,
     layout: Option<Layout>,
+    /// Whether the field is declared for whole numbers of more digits than a float has.
+    is_long: bool,
 }
+
+/// Every whole number up to 2 to the power of 53 is a float.
+const LAST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Floats {
     pub(super) fn new(width: usize, decimals: u8, rows: usize) -> Self {
-        Self { values: with_room(rows), layout: Layout::of(width, usize::from(decimals)) }
+        Self { values: with_room(rows), layout: Layout::of(width, usize::from(decimals)), is_long: false }
     }
 
-    /// A column that began with other numbers.
+    /// Floats of a field that is declared for whole numbers.
+    pub(super) fn of_whole(width: usize, rows: usize) -> Self {
+        Self { is_long: width > KEPT_DIGITS, ..Self::new(width, 0, rows) }
+    }
+
+    /// A column that began with whole numbers.
     pub(super) fn after(values: Vec<f64>, width: usize) -> Self {
-        Self { values, layout: Layout::of(width, 0) }
+        Self { values, layout: Layout::of(width, 0), is_long: width > KEPT_DIGITS }
+    }
+
+    /// Counts the values from `start` on, which are of the rows from `from` on, that have lost digits of their cells.
+    #[inline(never)]
+    fn count_lost(&self, cells: &Cells<'_>, from: usize, start: usize, marks: &mut Marks) {
+        for (row, value) in (from..).zip(self.values.get(start..).unwrap_or_default()) {
+            if value.abs() >= LAST_EXACT && loses_digits(cells.text(row).0, *value) {
+                marks.note(Finding::DigitsLost, cells.number(row));
+            }
+        }
     }
 
     fn regular<const WHOLE: usize, const FRACTION: usize>(
@@ -70,6 +90,29 @@ fn irregular(cells: &Cells<'_>, row: usize, position: usize, marks: &mut Marks) 
 
 impl Kernel for Floats {
     fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
+        let start = self.values.len();
+        self.decode(cells, from, marks)?;
+        if self.is_long {
+            self.count_lost(cells, from, start, marks);
+        }
+        Ok(())
+    }
+
+    fn data_type(&self) -> DataType {
+        DataType::Float64
+    }
+
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
+        Ok(Arc::new(Float64Array::try_new(taken(&mut self.values, room).into(), nulls)?))
+    }
+}
+
+impl Floats {
+    fn decode(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), NoRoom> {
         let Some(layout) = self.layout else {
             make_room(&mut self.values, cells.rows().saturating_sub(from))?;
             let base = self.values.len().wrapping_sub(from);
@@ -91,18 +134,6 @@ impl Kernel for Floats {
             (_, 2) => Self::regular::<3, 2>,
             (_, _) => Self::regular::<3, 3>,
         };
-        Ok(regular(self, &layout, cells, from, marks)?)
-    }
-
-    fn data_type(&self) -> DataType {
-        DataType::Float64
-    }
-
-    fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
-        Ok(Arc::new(Float64Array::try_new(taken(&mut self.values, room).into(), nulls)?))
+        regular(self, &layout, cells, from, marks)
     }
 }

@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, DataType};
 use super::fixed_point::Layout;
 use super::floats::Floats;
 use super::kernel::{Cells, Kernel, Marks, Misfit, Refusal, grown, taken};
-use super::number::{Cell, IntegerCell, integer};
+use super::number::{Cell, IntegerCell, KEPT_DIGITS, has_exponent, has_many_digits, integer};
 use crate::archive::{NoRoom, make_exact_room, make_room, with_room};
 use crate::layer::findings::Finding;
 
@@ -20,6 +20,10 @@ pub(super) trait Whole: ArrowPrimitiveType + Send {
     fn fitted(value: i64) -> Option<Self::Native>;
     /// The float nearest to it.
     fn float(value: Self::Native) -> f64;
+    /// Whether it is beyond those that floats hold without a gap.
+    fn is_large(value: Self::Native) -> bool;
+    /// Whether that float has lost digits.
+    fn loses_digits(value: Self::Native) -> bool;
 }
 
 impl Whole for Int32Type {
@@ -29,6 +33,14 @@ impl Whole for Int32Type {
 
     fn float(value: i32) -> f64 {
         value.into()
+    }
+
+    fn is_large(_: i32) -> bool {
+        false
+    }
+
+    fn loses_digits(_: i32) -> bool {
+        false
     }
 }
 
@@ -41,6 +53,20 @@ impl Whole for Int64Type {
     fn float(value: i64) -> f64 {
         value as f64
     }
+
+    #[inline]
+    fn is_large(value: i64) -> bool {
+        value.unsigned_abs() > 1 << 53
+    }
+
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "only the last of all, for which no integer column has room, is taken for a float by that"
+    )]
+    fn loses_digits(value: i64) -> bool {
+        Self::is_large(value) && Self::float(value) as i64 != value && has_many_digits(value.unsigned_abs())
+    }
 }
 
 /// The whole numbers of a column.
@@ -48,13 +74,42 @@ pub(super) struct Integers<T: Whole> {
     values: Vec<T::Native>,
     width: usize,
     layout: Option<Layout>,
+    /// How many values have more digits than a float, and the record of the first.
+    long: Option<(u64, u64)>,
 }
 
 impl<T: Whole> Integers<T> {
     pub(super) fn new(width: usize, decimals: u8, rows: usize) -> Self {
         // Decimals are for the general parser: as long as they are zeros, it takes them.
         let layout = Layout::of(width, 0).filter(|_| decimals == 0);
-        Self { values: with_room(rows), width, layout }
+        Self { values: with_room(rows), width, layout, long: None }
+    }
+
+    /// Counts the values from `start` on, which are of the rows from `from` on, that have more digits than a float: when a
+    /// later cell makes floats of them, nobody knows any more of which records they were.
+    #[inline(never)]
+    fn count_long(&mut self, cells: &Cells<'_>, from: usize, start: usize) {
+        let values = self.values.get(start..).unwrap_or_default();
+        // Most columns have no large number, which is found out for many values at a time.
+        if self.width <= KEPT_DIGITS || !values.iter().fold(false, |any, value| any | T::is_large(*value)) {
+            return;
+        }
+        for (row, value) in (from..).zip(values) {
+            if T::loses_digits(*value) {
+                self.long.get_or_insert((0, cells.number(row))).0 += 1;
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn general(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
+        make_room(&mut self.values, cells.rows().saturating_sub(from))?;
+        for row in from..cells.rows() {
+            let value = irregular::<T>(cells, row, self.values.len(), marks)?;
+            self.values.push(value);
+        }
+        Ok(())
     }
 
     fn regular<const WHOLE: usize>(
@@ -97,7 +152,11 @@ fn irregular<T: Whole>(cells: &Cells<'_>, row: usize, position: usize, marks: &m
     let (cell, has_more) = cells.text(row);
     let found = match integer(cell) {
         IntegerCell::Cell(Cell::Value(value)) => {
-            Some(T::fitted(value).ok_or_else(|| Misfit::new(cells, row, "does not fit into its type"))?)
+            let fitted = T::fitted(value).ok_or_else(|| Misfit::new(cells, row, "does not fit into its type"))?;
+            if has_exponent(cell) {
+                marks.note(Finding::IntegerWithExponent, cells.number(row));
+            }
+            Some(fitted)
         }
         IntegerCell::Fraction(_) => return Err(Misfit::new(cells, row, "is no whole number within its type")),
         IntegerCell::Cell(Cell::Null) => None,
@@ -117,19 +176,15 @@ fn irregular<T: Whole>(cells: &Cells<'_>, row: usize, position: usize, marks: &m
 
 impl<T: Whole> Kernel for Integers<T> {
     fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
-        match self.layout {
-            None => {
-                make_room(&mut self.values, cells.rows().saturating_sub(from))?;
-                for row in from..cells.rows() {
-                    let value = irregular::<T>(cells, row, self.values.len(), marks)?;
-                    self.values.push(value);
-                }
-                Ok(())
-            }
+        let start = self.values.len();
+        let done = match self.layout {
+            None => self.general(cells, from, marks),
             Some(layout) if layout.whole_words == 1 => self.regular::<1>(&layout, cells, from, marks),
             Some(layout) if layout.whole_words == 2 => self.regular::<2>(&layout, cells, from, marks),
             Some(layout) => self.regular::<3>(&layout, cells, from, marks),
-        }
+        };
+        self.count_long(cells, from, start);
+        done
     }
 
     fn data_type(&self) -> DataType {
@@ -144,7 +199,11 @@ impl<T: Whole> Kernel for Integers<T> {
         Ok(Arc::new(PrimitiveArray::<T>::try_new(taken(&mut self.values, room).into(), nulls)?))
     }
 
-    fn widened(&mut self) -> Result<Option<Box<dyn Kernel>>, NoRoom> {
+    fn widened(&mut self, marks: &mut Marks) -> Result<Option<Box<dyn Kernel>>, NoRoom> {
+        marks.findings.forget(Finding::IntegerWithExponent);
+        if let Some((count, first)) = self.long.take() {
+            marks.findings.add_many(Finding::DigitsLost, first, count);
+        }
         let mut values = with_room(self.values.capacity());
         make_exact_room(&mut values, self.values.len())?;
         values.extend(self.values.iter().map(|value| T::float(*value)));

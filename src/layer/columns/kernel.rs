@@ -89,12 +89,21 @@ pub(in crate::layer) struct Misfit {
     pub(in crate::layer) record: u64,
     /// What does not fit and why, as a clause.
     pub(in crate::layer) reason: String,
+    /// Whether it is only here that such a cell is not null.
+    pub(in crate::layer) is_odd: bool,
 }
 
 impl Misfit {
     pub(super) fn new(cells: &Cells<'_>, row: usize, why: &str) -> Self {
         let cell = String::from_utf8_lossy(cells.cell(row).trim_ascii()).escape_debug().to_string();
-        Self { row, record: cells.number(row), reason: format!("`{cell}` {why}") }
+        Self { row, record: cells.number(row), reason: format!("`{cell}` {why}"), is_odd: false }
+    }
+
+    /// The same for the cell of a record that would be null otherwise.
+    #[cold]
+    pub(super) fn odd(cells: &Cells<'_>, record: u64, why: &str) -> Self {
+        let row = (0..cells.rows()).find(|row| cells.number(*row) == record);
+        Self { is_odd: true, ..Self::new(cells, row.unwrap_or_default(), why) }
     }
 }
 
@@ -165,8 +174,9 @@ pub(super) trait Kernel: Send {
     /// The values so far, and room for as many as `room` in their place. The buffers move, nothing is copied.
     fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError>;
 
-    /// The same values in a type that holds more, for a column whose type follows its cells.
-    fn widened(&mut self) -> Result<Option<Box<dyn Kernel>>, NoRoom> {
+    /// The same values in a type that holds more, for a column whose type follows its cells; what that makes of them is
+    /// marked.
+    fn widened(&mut self, _: &mut Marks) -> Result<Option<Box<dyn Kernel>>, NoRoom> {
         Ok(None)
     }
 }

@@ -35,6 +35,7 @@ fn kernel(field: &Field, rows: usize, findings: &mut Findings) -> Box<dyn Kernel
     match (field.kind, width, decimals) {
         (b'N', 0..=9, 0) => Box::new(Integers::<Int32Type>::new(width, decimals, rows)),
         (b'N', 10..=18, 0) => Box::new(Integers::<Int64Type>::new(width, decimals, rows)),
+        (b'N' | b'F', _, 0) => Box::new(Floats::of_whole(width, rows)),
         (b'N' | b'F', _, _) => Box::new(Floats::new(width, decimals, rows)),
         (b'D', _, _) => Box::new(Dates::new(rows)),
         (b'L', _, _) => Box::new(Logicals::new(rows)),
@@ -89,11 +90,26 @@ impl ColumnType {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, found)| *found)
     }
 
+    /// What the cells of a field that is declared as something else must be to have this type: the finding of one that is
+    /// not, and a clause about it. Of fields of this kind, such cells are null.
+    fn demand(self, field: &Field) -> Option<(Finding, &'static str)> {
+        Some(match (self, field.kind) {
+            (Self::Int32 | Self::Int64 | Self::Float64, b'N' | b'F')
+            | (Self::Date, b'D')
+            | (Self::Bool, b'L')
+            | (Self::String, _) => return None,
+            (Self::Int32 | Self::Int64 | Self::Float64, _) => (Finding::BadNumber, "is no number"),
+            (Self::Date, _) => (Finding::BadDate, "is no date"),
+            (Self::Bool, _) => (Finding::BadLogical, "is no truth value"),
+        })
+    }
+
     fn kernel(self, field: &Field, rows: usize) -> Box<dyn Kernel> {
         let (width, decimals) = (field.width, field.decimals);
         match self {
             Self::Int32 => Box::new(Integers::<Int32Type>::new(width, decimals, rows)),
             Self::Int64 => Box::new(Integers::<Int64Type>::new(width, decimals, rows)),
+            Self::Float64 if decimals == 0 => Box::new(Floats::of_whole(width, rows)),
             Self::Float64 => Box::new(Floats::new(width, decimals, rows)),
             Self::String if matches!(field.kind, b'C' | b'M') => Box::new(Texts::new(rows)),
             Self::String => Box::new(Texts::aligned(rows)),
@@ -112,6 +128,8 @@ pub(super) struct Column {
     kernel: Box<dyn Kernel>,
     /// Whether the type stands before the first cell is seen.
     is_fixed: bool,
+    /// What is an error instead of a null.
+    demand: Option<(Finding, &'static str)>,
     marks: Marks,
 }
 
@@ -120,7 +138,7 @@ impl Column {
     pub(super) fn new(name: String, field: Field, rows: usize) -> Self {
         let mut marks = Marks::new();
         let kernel = kernel(&field, rows, &mut marks.findings);
-        Self { name, field, kernel, is_fixed: false, marks }
+        Self { name, field, kernel, is_fixed: false, demand: None, marks }
     }
 
     /// An empty column whose type is decided now: `forced`, or what its field says. `rows` is how many an array has.
@@ -130,18 +148,31 @@ impl Column {
             Some(forced) => forced.kernel(&field, rows),
             None => kernel(&field, rows, &mut marks.findings),
         };
-        Self { name, field, kernel, is_fixed: true, marks }
+        Self { name, field, kernel, is_fixed: true, demand: None, marks }
+    }
+
+    /// The same column, which takes no cell that says something else than its forced type.
+    pub(super) fn demanding(mut self, forced: ColumnType) -> Self {
+        self.demand = forced.demand(&self.field);
+        self
     }
 
     /// Decodes this column of a chunk. Only a fixed column can meet a cell that does not fit: it then holds what
-    /// stands before it.
+    /// stands before it, unless the cell is one of those that would be null.
     pub(super) fn append(&mut self, chunk: &Chunk<'_>, encoding: &Encoding) -> Result<(), Refusal> {
         let cells = Cells::of(chunk, &self.field, encoding);
-        let misfit = match self.kernel.append(&cells, 0, &mut self.marks) {
+        let done = self.kernel.append(&cells, 0, &mut self.marks);
+        // The decoding stops at its own misfit, so that one which is found here stands before it.
+        if let Some((finding, why)) = self.demand
+            && let Some(record) = self.marks.findings.first(finding)
+        {
+            return Err(Misfit::odd(&cells, record, why).into());
+        }
+        let misfit = match done {
             Err(Refusal::Misfit(misfit)) if !self.is_fixed => misfit,
             done => return done,
         };
-        let Some(wider) = self.kernel.widened()? else { return Err(misfit.into()) };
+        let Some(wider) = self.kernel.widened(&mut self.marks)? else { return Err(misfit.into()) };
         self.marks.note(Finding::IntegerWithDecimals, misfit.record);
         self.kernel = wider;
         self.kernel.append(&cells, misfit.row, &mut self.marks)

@@ -104,14 +104,76 @@ pub(in crate::layer) fn integer(cell: &[u8]) -> IntegerCell {
     match float(cell) {
         Cell::Null => IntegerCell::Cell(Cell::Null),
         Cell::Odd => IntegerCell::Cell(Cell::Odd),
-        #[expect(clippy::cast_possible_truncation, reason = "the value is integral and small enough to be exact")]
-        Cell::Value(value)
-            if value.fract() == 0.0 && value.abs() < 9e15 && !text.contains(&b'e') && !text.contains(&b'E') =>
-        {
-            IntegerCell::Cell(Cell::Value(value as i64))
-        }
-        Cell::Value(value) => IntegerCell::Fraction(value),
+        Cell::Value(value) => match whole(text).and_then(|whole| i64::try_from(whole).ok()) {
+            Some(whole) => IntegerCell::Cell(Cell::Value(whole)),
+            None => IntegerCell::Fraction(value),
+        },
     }
+}
+
+/// Whether a number is written with an exponent.
+pub(in crate::layer) fn has_exponent(cell: &[u8]) -> bool {
+    cell.iter().any(|byte| matches!(byte, b'e' | b'E'))
+}
+
+/// So many digits of every number a float gives back.
+pub(in crate::layer) const KEPT_DIGITS: usize = 15;
+
+/// Whether the float in a cell has lost digits of the whole number that is written there.
+#[cold]
+pub(in crate::layer) fn loses_digits(cell: &[u8], value: f64) -> bool {
+    let text = cell.trim_ascii();
+    let plain = plain(text).filter(|plain| plain.decimals == 0);
+    let plain =
+        plain.map(|Plain { negative, mantissa, .. }| if negative { -i128::from(mantissa) } else { mantissa.into() });
+    plain.or_else(|| whole(text)).is_some_and(|written| differs(written, value))
+}
+
+/// Whether a float has lost digits of a whole number.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "what is beyond 128 bits stays at their end, and is another number"
+)]
+pub(in crate::layer) fn differs(written: i128, value: f64) -> bool {
+    value as i128 != written
+        && match u64::try_from(written.unsigned_abs()) {
+            Ok(digits) => has_many_digits(digits),
+            Err(_) => written.unsigned_abs().to_string().trim_end_matches('0').len() > KEPT_DIGITS,
+        }
+}
+
+/// Whether there are more digits than a float gives back. Zeros at the end count for none: they always come back.
+#[inline]
+pub(in crate::layer) fn has_many_digits(mut number: u64) -> bool {
+    while number > 0 && number.is_multiple_of(10) {
+        number /= 10;
+    }
+    number >= 1_000_000_000_000_000
+}
+
+/// The whole number in the text of a number, to the last digit: `12`, `12.0`, `1e17`. `None` where it has a fraction or
+/// more digits than 128 bits hold.
+#[cold]
+#[inline(never)]
+fn whole(text: &[u8]) -> Option<i128> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (digits, exponent) = match text.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, exponent.parse::<i64>().ok()?),
+        None => (text, 0),
+    };
+    let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(digits);
+    let (before, after) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    // Zeros at the end are for the exponent, so that what is left holds all that is to be multiplied.
+    let joined = format!("{before}{after}");
+    let kept = joined.trim_end_matches('0');
+    if kept.is_empty() {
+        return Some(0);
+    }
+    let zeros = i64::try_from(joined.len() - kept.len()).ok()?;
+    let exponent = exponent.checked_add(zeros)?.checked_sub(i64::try_from(after.len()).ok()?)?;
+    let ten = 10_i128.checked_pow(u32::try_from(exponent).ok()?)?;
+    let value = kept.parse::<i128>().ok()?.checked_mul(ten)?;
+    Some(if digits.starts_with('-') { -value } else { value })
 }
 
 #[cfg(test)]
@@ -135,8 +197,32 @@ mod tests {
         assert_eq!(integer(b"-0012"), IntegerCell::Cell(Cell::Value(-12)));
         assert_eq!(integer(b"12."), IntegerCell::Cell(Cell::Value(12)));
         assert_eq!(integer(b"1.5"), IntegerCell::Fraction(1.5));
-        assert_eq!(integer(b"1e3"), IntegerCell::Fraction(1000.0));
+        assert_eq!(integer(b"1.5e0"), IntegerCell::Fraction(1.5));
         assert_eq!(integer(b"999999999999999999"), IntegerCell::Cell(Cell::Value(999_999_999_999_999_999)));
+    }
+
+    #[test]
+    fn whole_numbers_are_integers_to_the_last_digit_however_they_are_written() {
+        for (text, value) in [
+            ("1e3", 1_000),
+            ("1E+17", 100_000_000_000_000_000),
+            ("-9007199254740993.0", -9_007_199_254_740_993),
+            ("1234567.89e2", 123_456_789),
+            ("1500e-2", 15),
+            ("0e99999", 0),
+            ("-0.0", 0),
+            ("9223372036854775807", i64::MAX),
+            ("-9223372036854775808e0", i64::MIN),
+        ] {
+            assert_eq!(integer(text.as_bytes()), IntegerCell::Cell(Cell::Value(value)), "{text}");
+        }
+        for (text, value) in [("1.25e1", 12.5), ("1e19", 1e19), ("9223372036854775808", 2_f64.powi(63)), ("1e-9", 1e-9)]
+        {
+            assert_eq!(integer(text.as_bytes()), IntegerCell::Fraction(value), "{text}");
+        }
+        assert!(loses_digits(b"9007199254740993", 9_007_199_254_740_992.0));
+        assert!(!loses_digits(b" 9007199254740994 ", 9_007_199_254_740_994.0));
+        assert!(!loses_digits(b"0.1", 0.1) && !loses_digits(b"1e23", 1e23) && !loses_digits(b"0", 0.0));
     }
 
     proptest! {

@@ -108,7 +108,11 @@ fn a_type_may_be_forced_on_any_field() {
     let array = forced(b'N', 9, "string", &["     12.0", "", "       -3"]).unwrap();
     assert_eq!(array.as_string::<i64>().iter().collect::<Vec<_>>(), [Some("12.0"), None, Some("-3")]);
     let array = forced(b'C', 10, "date", &["19700102", "nonsense"]).unwrap();
-    assert_eq!(array.as_primitive::<Date32Type>().iter().collect::<Vec<_>>(), [Some(1), None]);
+    assert_eq!(
+        array.as_primitive::<Date32Type>().iter().collect::<Vec<_>>(),
+        [Some(1), None],
+        "where nulls are wanted"
+    );
     let array = forced(b'C', 20, "date", &["1970-01-02", " 1969-12-31", "1970-13-01", "1970-1-1", ""]).unwrap();
     let days = [Some(1), Some(-1), None, None, None];
     assert_eq!(array.as_primitive::<Date32Type>().iter().collect::<Vec<_>>(), days);
@@ -125,6 +129,33 @@ fn a_type_may_be_forced_on_any_field() {
     let array = forced(b'L', 5, "bool", &["True", "no"]).unwrap();
     assert_eq!(array.as_boolean().iter().collect::<Vec<_>>(), [Some(true), Some(false)], "a field of logicals");
     assert_eq!(ColumnType::named("decimal"), None);
+}
+
+#[test]
+fn a_demanding_column_takes_no_cell_that_says_something_else_and_names_the_first_of_a_chunk() {
+    let found = |kind: u8, name: &str, cells: &[&str]| {
+        let mut column = fixed(kind, 10, 0, Some(name)).demanding(ColumnType::named(name).unwrap());
+        append(&mut column, cells, 10, 40)
+    };
+    for (name, good, bad, why) in [
+        ("int32", "12", "x", "is no number"),
+        ("int64", "1e3", "1,5", "is no number"),
+        ("float64", "1.5", "nan", "is no number"),
+        ("date", "2026-09-01", "2026-13-01", "is no date"),
+        ("bool", "T", "Tom", "is no truth value"),
+    ] {
+        assert_eq!(found(b'C', name, &[good, "", good]), Ok(()), "{name}");
+        let misfit = found(b'C', name, &[good, "", bad, good, bad, "77.5"]).unwrap_err();
+        assert_eq!((misfit.row, misfit.record, misfit.is_odd), (2, 42, true), "{name}");
+        assert_eq!(misfit.reason, format!("`{bad}` {why}"));
+    }
+    // A misfit that no null could stand for comes first where it stands first.
+    let misfit = found(b'C', "int32", &["1", "1.5", "x"]).unwrap_err();
+    assert_eq!((misfit.record, misfit.is_odd), (41, false));
+    // Fields of the kind itself have nulls for what is none.
+    for (kind, name) in [(b'N', "int32"), (b'F', "float64"), (b'D', "date"), (b'L', "bool"), (b'N', "string")] {
+        assert_eq!(found(kind, name, &["x"]), Ok(()), "{name}");
+    }
 }
 
 #[test]

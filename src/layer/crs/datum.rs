@@ -101,6 +101,28 @@ impl Known {
     }
 }
 
+impl Known {
+    /// The geographic system on it, in degrees from Greenwich, as well-known text.
+    pub(super) fn wkt(&self) -> String {
+        let (semi_major, inverse) = self.figure;
+        let figure = match self.figure {
+            GRS80 => "GRS 1980",
+            WGS84_FIGURE => "WGS 84",
+            _ => self.system,
+        };
+        format!(
+            "GEOGCS[\"{}\",DATUM[\"{}\",SPHEROID[\"{figure}\",{semi_major},{inverse}]],PRIMEM[\"Greenwich\",0],\
+             UNIT[\"degree\",0.0174532925199433]]",
+            self.system, self.name
+        )
+    }
+}
+
+/// The first datum of which this is true.
+pub(super) fn known_by(is_it: impl Fn(&Known) -> bool) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| is_it(known))
+}
+
 /// A name as it compares: lower-case letters and digits, without ESRI's `D_` and EPSG's ` ensemble`.
 pub(super) fn plain(name: &str) -> String {
     let name = name.strip_prefix("D_").unwrap_or(name);

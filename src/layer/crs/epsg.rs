@@ -1,7 +1,7 @@
 //! EPSG codes, given only where they are certain.
 
 use super::datum::{self, Known};
-use super::method::{Measure, WEB_MERCATOR, plain};
+use super::method::{self, Measure, Parameter, WEB_MERCATOR, plain};
 use super::model::{Definition, Geographic, Projected, Value, same};
 
 /// The projected systems that every parameter proves. `python/tests/epsg_table.py` makes it from PROJ's database.
@@ -78,6 +78,46 @@ pub(super) fn certain_projected(system: &Projected) -> Option<Code> {
         // Which of two parallels is the first makes no difference.
         values.get_mut(2..4).filter(|_| matches!(*method, "C" | "A"))?.reverse();
         find(&values)
+    })
+}
+
+/// The projections in the table whose systems can be written as text: all but eight of its systems have one of them.
+const WRITTEN: [(&str, &str); 3] =
+    [("T", "Transverse Mercator"), ("C", "Lambert Conic Conformal (2SP)"), ("A", "Albers Equal Area")];
+
+/// The well-known text of a code; `None` for one that is not known here. The text proves its code, as that of a .prj does.
+pub(super) fn text(number: u32) -> Option<String> {
+    if let Some(known) = datum::known_by(|known| known.epsg == number) {
+        return Some(known.wkt());
+    }
+    if number == 3857 {
+        let base = datum::find(datum::WGS84)?.wkt();
+        let method = WEB_MERCATOR.name;
+        return Some(format!(
+            "PROJCS[\"WGS 84 / Pseudo-Mercator\",{base},PROJECTION[\"{method}\"],PARAMETER[\"central_meridian\",0],\
+             UNIT[\"metre\",1]]"
+        ));
+    }
+    let digits = number.to_string();
+    SYSTEMS.lines().find_map(|line| {
+        let (letter, rest) = line.split_once(' ')?;
+        let (_, projection) = WRITTEN.iter().find(|(known, _)| *known == letter)?;
+        let is_of = |word: &&str| word.split('=').next().and_then(|code| code.get(2..)) == Some(&*digits);
+        let (word, names) = rest.split(' ').find(is_of).map(|word| word.split_once('=').unwrap_or((word, &*digits)))?;
+        let mut letters = word.chars();
+        let (datum, unit) = (letters.next()?, letters.next()?.to_ascii_lowercase());
+        let base = datum::known_by(|known| known.letter == datum)?.wkt();
+        let (factor, _) = UNITS.iter().find(|(_, known)| *known == unit)?;
+        let parameter = |(parameter, value): (&&Parameter, &str)| {
+            let value: f64 = value.parse().ok()?;
+            let value = if parameter.measure == Measure::Length { value / factor } else { value };
+            Some(format!("PARAMETER[\"{}\",{value}],", parameter.name))
+        };
+        let parameters = method::find(projection, |_| true)?.parameters.iter().zip(rest.split(' ')).map(parameter);
+        let parameters = parameters.collect::<Option<Vec<_>>>()?.concat();
+        // Where names tell codes of one definition apart, the first of this code is as good as any.
+        let name = names.split('|').next().unwrap_or(names);
+        Some(format!("PROJCS[\"{name}\",{base},PROJECTION[\"{projection}\"],{parameters}UNIT[\"unit\",{factor}]]"))
     })
 }
 

@@ -17,7 +17,7 @@ mod wkt;
 
 pub use transform::Transform;
 
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use model::Definition;
 
 /// The coordinate system of a layer, as its .prj tells it.
@@ -46,6 +46,22 @@ impl Crs {
             Definition::Other(_) => "unnamed".to_owned(),
         };
         Ok(Self { text: text.to_owned(), name, epsg, projjson, definition })
+    }
+
+    /// Reads a text that is a code and no well-known text: `EPSG:4326` or `urn:ogc:def:crs:EPSG::4326`. `None` where it is
+    /// something else, and an error where the code is not known here.
+    #[must_use]
+    pub fn from_code(text: &str) -> Option<Result<Self>> {
+        let upper = text.trim().to_ascii_uppercase();
+        let of_urn = || upper.strip_prefix("URN:OGC:DEF:CRS:EPSG:")?.split_once(':').map(|(_, number)| number);
+        let number: u32 = upper.strip_prefix("EPSG:").or_else(of_urn)?.trim().parse().ok()?;
+        let unknown = || {
+            let message =
+                format!("the .prj holds the code EPSG:{number}, which headland does not know, and no well-known text");
+            Error::new(Kind::Archive, message)
+        };
+        let known = epsg::text(number).and_then(|text| Self::from_wkt(&text).ok());
+        Some(known.filter(|crs| crs.epsg == Some(number)).ok_or_else(unknown))
     }
 
     /// Longitudes and latitudes on WGS 84, the system of GeoJSON.

@@ -6,18 +6,17 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeStringArray, T
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use chrono::{DateTime, SecondsFormat};
 
-use crate::archive::{Encoding, NoRoom, ask_for, make_room};
+use crate::archive::{Doubt, Encoding, NoRoom, ask_for, make_room};
 use crate::error::Result;
-use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
+use crate::layer::columns::number::{
+    Cell, IntegerCell, KEPT_DIGITS, differs, float, has_exponent, integer, loses_digits,
+};
 use crate::layer::findings::{Finding, Findings};
 use crate::layer::schema::broken;
 use crate::wire::time;
 
 /// The zone of times in Arrow.
 pub(in crate::layer) const UTC: &str = "UTC";
-
-/// Whole numbers of no more digits than this are exact as floats.
-const EXACT: usize = 15;
 
 /// The bytes that a time takes at most while it is written as text.
 const WRITTEN: usize = 96;
@@ -27,6 +26,8 @@ pub(super) struct Column {
     values: Values,
     nulls: NullBufferBuilder,
     pub(super) findings: Findings,
+    /// Whole numbers with more digits than a float, as the times below.
+    long: Option<(u64, u64)>,
     /// Times that are none, and times with and without a zone: how many, and the first record.
     pub(super) bad_times: Option<(u64, u64)>,
     pub(super) zoned: Option<(u64, u64)>,
@@ -54,7 +55,8 @@ enum Values {
 impl Column {
     fn of(values: Values) -> Self {
         let nulls = NullBufferBuilder::new(0);
-        Self { values, nulls, findings: Findings::default(), bad_times: None, zoned: None, zoneless: None }
+        let findings = Findings::default();
+        Self { values, nulls, findings, long: None, bad_times: None, zoned: None, zoneless: None }
     }
 
     /// A column of numbers.
@@ -107,18 +109,25 @@ impl Column {
         }
         match &mut self.values {
             Values::Whole(values) => match integer(text) {
-                IntegerCell::Cell(Cell::Value(value)) => {
+                // Nobody declares integers here: who writes an exponent writes a float.
+                IntegerCell::Cell(Cell::Value(value)) if !has_exponent(text) => {
+                    if text.len() > KEPT_DIGITS && differs(value.into(), nearest(value)) {
+                        add(&mut self.long, record);
+                    }
                     repeat(values, value, count)?;
                     self.nulls.append_n_non_nulls(count);
                 }
                 IntegerCell::Cell(Cell::Null | Cell::Odd) => return self.push_odd(count, record),
-                IntegerCell::Fraction(_) => {
+                IntegerCell::Cell(Cell::Value(_)) | IntegerCell::Fraction(_) => {
                     self.become_floats();
                     return self.push(text, count, record);
                 }
             },
             Values::Float(values) => match float(text) {
                 Cell::Value(value) => {
+                    if text.len() > KEPT_DIGITS && loses_digits(text, value) {
+                        self.findings.add(Finding::DigitsLost, record);
+                    }
                     repeat(values, value, count)?;
                     self.nulls.append_n_non_nulls(count);
                 }
@@ -139,9 +148,11 @@ impl Column {
                 }
             },
             Values::Words { ends, data, encoding } => {
-                let (decoded, doubtful) = encoding.decode(text);
-                if doubtful {
-                    self.findings.add(Finding::TextRecoded, record);
+                let (decoded, doubt) = encoding.decode(text);
+                match doubt {
+                    Some(Doubt::Recoded) => self.findings.add(Finding::TextRecoded, record),
+                    Some(Doubt::Lost) => self.findings.add(Finding::TextLost, record),
+                    None => {}
                 }
                 make_room(data, decoded.len().saturating_mul(count))?;
                 make_room(ends, count)?;
@@ -165,9 +176,11 @@ impl Column {
     fn become_floats(&mut self) {
         if let Values::Whole(values) = &mut self.values {
             // They take the place of the integers, which are as long.
-            #[expect(clippy::cast_precision_loss, reason = "reading the digits as a float would round in the same way")]
-            let floats = std::mem::take(values).into_iter().map(|value| value as f64).collect();
+            let floats = std::mem::take(values).into_iter().map(nearest).collect();
             self.values = Values::Float(floats);
+            if let Some((count, first)) = self.long.take() {
+                self.findings.add_many(Finding::DigitsLost, first, count);
+            }
         }
     }
 
@@ -201,6 +214,11 @@ impl Column {
         };
         array.map_err(|cause| broken(&cause))
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "reading the digits as a float would round in the same way")]
+fn nearest(value: i64) -> f64 {
+    value as f64
 }
 
 fn made(array: impl Array + 'static) -> ArrayRef {
@@ -245,7 +263,7 @@ fn as_numbers(texts: &LargeStringArray) -> Result<Option<ArrayRef>> {
     // A number of twenty digits is the name of something, and a float would change it.
     let is_whole = |text: &str| !text.contains('.');
     let is_exact = matches!(column.values, Values::Whole(_))
-        || texts.iter().flatten().all(|text| text.len() <= EXACT || !is_whole(text));
+        || texts.iter().flatten().all(|text| text.len() <= KEPT_DIGITS || !is_whole(text));
     if column.findings.is_empty() && is_exact { column.finish().map(Some) } else { Ok(None) }
 }
 

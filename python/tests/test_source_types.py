@@ -1,0 +1,79 @@
+"""What is no source, and what is no encoding: the error says what it is, and what to give instead."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from shapefiles import Field, dbf, zipped
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Response:
+    """What requests gives, as far as it can be seen from outside."""
+
+    content = b""
+
+    def iter_content(self) -> None:
+        """Give the bytes one after the other."""
+
+
+ARCHIVE = zipped({"t.dbf": dbf([Field(b"A", "C", 4)], [[b"caf\xe9"]])})
+OPENED = zipfile.ZipFile(io.BytesIO(ARCHIVE))
+
+
+@pytest.mark.parametrize("call", [hl.read, hl.open, hl.layers, hl.read_tree])
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (OPENED, "not zipfile.ZipFile: give what it was opened from, its path or its bytes"),
+        (zipfile.Path(zipfile.ZipFile(io.BytesIO(ARCHIVE))), "Path: give its `.read_bytes()`"),
+        (["a.zip", "b.zip"], "not list: give one at a time"),
+        (None, "not NoneType"),
+        (7, "not int"),
+        (Response(), "test_source_types.Response: give its `.content`"),
+    ],
+)
+def test_what_is_no_source_is_told_by_its_type(call: Callable[[Any], object], source: object, told: str) -> None:
+    with pytest.raises(TypeError, match="`source` takes a path, bytes or a binary file object, not ") as refused:
+        call(source)
+    assert str(refused.value).endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *((name, "café") for name in ("latin-1", "latin_1", "Latin1", "L1", "iso8859-1", "ISO-8859-1", "latin")),
+        *((name, "café") for name in ("cp1252", "windows-1252", "1252", "latin9", "iso8859_15", "ascii", " cp1252 ")),
+        *((name, "café") for name in ("utf-8-sig", "U8", "UTF_8", "utf8", "cp65001")),
+        *((name, "cafÈ") for name in ("mac_roman", "macroman", "macintosh")),
+        *((name, "cafΘ") for name in ("cp437", "IBM437", "437")),
+        *((name, "caf\ufffd") for name in ("euc_jp", "eucjp", "euc_kr", "sjis", "cp936", "big5hkscs")),
+    ],
+)
+def test_every_name_that_python_has_for_an_encoding_is_known(name: str, text: str) -> None:
+    assert hl.read(ARCHIVE, encoding=name).values("A") == [text]
+
+
+def test_latin_1_means_what_it_means_to_python() -> None:
+    archive = zipped({"t.dbf": dbf([Field(b"A", "C", 1)], [[b"\x80"]])})
+    assert hl.read(archive, encoding="latin-1").values("A") == [b"\x80".decode("latin-1")]
+    assert hl.read(archive, encoding="cp1252").values("A") == ["€"]
+
+
+@pytest.mark.parametrize(
+    "name", ["cp1252\0", "cp1252\n", "cp1252;", "utf-16", "utf-7", "rot13", "garbage", "", "cp037", "hz"]
+)
+def test_what_is_no_encoding_is_refused_with_those_that_there_are(name: str) -> None:
+    for call in (hl.read, hl.open):
+        with pytest.raises(ValueError, match="`encoding` takes the name of an encoding") as refused:
+            call(ARCHIVE, encoding=name)
+        assert re.search("`utf-8`, .* cp1250 to cp1258, latin-1 .* shift_jis", str(refused.value))
+        assert "\0" not in str(refused.value)

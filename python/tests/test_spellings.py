@@ -1,0 +1,56 @@
+"""Names of layers and columns that look alike: accents with their letters (NFC) and as letters of their own (NFD)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from shapefiles import Field, dbf, zipped
+
+import headland as hl
+
+COMPOSED = "Fläche"
+APART = unicodedata.normalize("NFD", COMPOSED)
+UTF_8 = b"UTF-8"
+
+
+def table(*columns: str) -> bytes:
+    """Pack a table of texts, each column with its place in every cell."""
+    fields = [Field(name.encode(), "C", 2) for name in columns]
+    return dbf(fields, [[f"{at:2}".encode() for at in range(len(fields))]])
+
+
+def test_names_are_found_however_the_archive_writes_their_accents() -> None:
+    for own, other in [(APART, COMPOSED), (COMPOSED, APART)]:
+        one = table(own, "B")
+        files = {f"{own}.dbf": one, f"{own}.cpg": UTF_8, "b.dbf": one, "b.cpg": UTF_8}
+        archive = zipped(files)
+        assert hl.layers(archive) == [own, "b"]
+        for name in (own, other):
+            layer = hl.read(archive, layer=name, columns=[name])
+            assert (layer.name, layer.columns) == (own, [own])
+            assert layer.values(name) == layer.values(own) == [" 0"]
+            with hl.open(archive, layer=name, columns=["B", name], types={name: "int64"}) as reader:
+                batch = next(reader)
+            assert (batch.columns, batch.values(name)) == ([own, "B"], [0])
+
+
+def test_names_that_nothing_tells_apart_are_shown_in_ascii() -> None:
+    wanted = "e\u0323\u0302"  # as is no other: letter and accents each for themselves
+    halves = [unicodedata.normalize("NFC", wanted), "\u00ea\u0323"]
+    archive = zipped({f"{name}.dbf": table("A") for name in halves})
+    assert [hl.read(archive, layer=name).name for name in halves] == halves
+    with pytest.raises(ValueError, match=re.escape(f"{halves[0]!a}, {halves[1]!a}, which look alike")):
+        hl.read(archive, layer=wanted)
+
+
+def test_a_name_that_only_looks_similar_is_none() -> None:
+    archive = zipped({f"{APART}.dbf": table(APART, "B"), "b.dbf": table("B")})
+    for name in ("Flache", "fläche", "Flèche"):
+        with pytest.raises(ValueError, match=f"no layer `{name}`"):
+            hl.read(archive, layer=name)
+        with pytest.raises(ValueError, match=f"no column `{name}`"):
+            hl.read(archive, layer=COMPOSED, columns=[name], encoding="utf-8")
+        with pytest.raises(ValueError, match=f"no column `{name}`"):
+            hl.open(archive, layer=COMPOSED, types={name: "string"})

@@ -1,0 +1,97 @@
+//! Whole numbers with more digits than a float has: none of them changes without being told.
+
+use arrow_schema::DataType;
+use headland::archive::{Diagnostic, Options, Source};
+use headland::layer::{self, ColumnType, Layer, Types};
+
+use crate::make;
+use crate::stream::{batches, same};
+
+/// A table of one column, each record with its mark.
+fn table(kind: u8, width: u8, cells: &[&str]) -> Source {
+    let records: Vec<Vec<u8>> = cells
+        .iter()
+        .map(|cell| format!("{}{:>width$}", &cell[..1], &cell[1..], width = usize::from(width)).into_bytes())
+        .collect();
+    let records: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
+    make::source(make::zip(&[("t.dbf", &make::dbf(&[("A", kind, width, 0)], &records, 0))]))
+}
+
+fn values(layers: &[Layer]) -> Vec<String> {
+    let arrays = layers.iter().flat_map(Layer::batches).map(|batch| batch.column(0));
+    arrays.flat_map(|array| (0..array.len()).map(move |row| crate::canon::text(array, row))).collect()
+}
+
+/// What is told of the cells: the code, how often, and where first.
+fn told(notes: &[Diagnostic]) -> Vec<(&'static str, Option<u64>, bool)> {
+    let notes = notes.iter().filter(|note| note.code != "no-shp");
+    notes.map(|note| (note.code, note.record, note.message.contains("(2 times"))).collect()
+}
+
+/// Reads it whole, and in batches of every size on one thread and two, which are the same.
+fn read(source: &Source) -> Layer {
+    for threads in [1, 2] {
+        for size in [1, 2, 3, 100] {
+            let options = Options { threads: Some(threads), ..Options::default() };
+            same(
+                layer::read(source, &options),
+                source,
+                &options,
+                size,
+                &format!("{threads} threads, batches of {size}"),
+            );
+        }
+    }
+    layer::read(source, &Options::default()).unwrap()
+}
+
+#[test]
+fn a_whole_number_with_an_exponent_leaves_its_column_one_of_integers() {
+    let source = table(b'N', 18, &[" 9007199254740993", " 1e17", "*1e3", " 123456789012345.0", " -5E+2"]);
+    let layer = read(&source);
+    let expected = ["9007199254740993", "100000000000000000", "123456789012345", "-500"];
+    assert_eq!(layer.schema().field(0).data_type(), &DataType::Int64);
+    assert_eq!(values(std::slice::from_ref(&layer)), expected);
+    assert_eq!(told(layer.diagnostics())[0], ("deleted-rows", Some(2), false));
+    assert_eq!(told(layer.diagnostics())[1..], [("integer-with-exponent", Some(1), true)]);
+    // The headers are enough for a stream, too.
+    let (all, notes, error) = batches(&source, &Options::default(), &Types::Header, 2);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!((values(&all), told(&notes)), (expected.map(str::to_owned).to_vec(), told(layer.diagnostics())));
+}
+
+#[test]
+fn digits_that_a_float_has_no_room_for_are_counted_wherever_the_fraction_stands() {
+    let long = [" 9007199254740993", "*9007199254740995", " 9007199254740994", " 7", " 1e17", " 900719925474099301"];
+    for at in [0, 2, 4, 6] {
+        let mut cells = long.to_vec();
+        cells.insert(at, " 1.5");
+        let source = table(b'N', 18, &cells);
+        let layer = read(&source);
+        assert_eq!(layer.schema().field(0).data_type(), &DataType::Float64);
+        let found = told(layer.diagnostics());
+        let at = u64::try_from(at).unwrap();
+        let first = Some(u64::from(at == 0));
+        assert!(found.contains(&("integer-with-decimals", Some(at), false)), "{found:?}");
+        assert!(found.contains(&("digits-lost", first, true)), "{found:?}");
+        assert!(!found.iter().any(|(code, _, _)| *code == "integer-with-exponent"), "{found:?}");
+        // The way that the diagnostic shows keeps all digits.
+        let types = Types::Named(vec![("A".to_owned(), ColumnType::String)]);
+        let (all, notes, _) = batches(&source, &Options::default(), &types, 3);
+        assert!(values(&all).contains(&"900719925474099301".to_owned()) && told(&notes).len() == 1);
+        let types = Types::Named(vec![("A".to_owned(), ColumnType::Float64)]);
+        let (_, notes, _) = batches(&source, &Options::default(), &types, 3);
+        assert!(told(&notes).contains(&("digits-lost", first, true)), "{notes:?}");
+    }
+}
+
+#[test]
+fn a_column_too_wide_for_integers_tells_what_it_loses_and_nothing_else() {
+    let cells =
+        [" 1234567890123456789", " 12345678901234567890", " 10000000000000000000", " 9007199254740994", " 5", " 1e30"];
+    for kind in [b'N', b'F'] {
+        assert_eq!(told(read(&table(kind, 20, &cells)).diagnostics()), [("digits-lost", Some(0), true)]);
+    }
+    let short = [" 999999999999999", " 1e14", " 0.5"];
+    assert_eq!(told(read(&table(b'N', 15, &short)).diagnostics()), [("integer-with-decimals", Some(2), false)]);
+}
