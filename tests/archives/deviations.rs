@@ -97,36 +97,6 @@ fn bytes_that_are_lost_are_told_apart_from_those_that_were_recoded() {
 }
 
 #[test]
-fn a_prj_that_holds_a_code_is_that_system_where_it_is_known_and_none_where_it_is_not() {
-    let (shp, shx) = make::shp(1, &[make::point(15.0, 50.0)]);
-    let read = |prj: &str| {
-        let members: [(&str, &[u8]); 3] = [("t.shp", &shp), ("t.shx", &shx), ("t.prj", prj.as_bytes())];
-        layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap()
-    };
-    let codes = |layer: &Layer| -> Vec<&'static str> { layer.diagnostics().iter().map(|note| note.code).collect() };
-    for (prj, code, name) in [
-        ("EPSG:4326", 4326, "WGS 84"),
-        ("epsg:32633\r\n", 32_633, "32633"),
-        ("urn:ogc:def:crs:EPSG::3857", 3857, "WGS 84 / Pseudo-Mercator"),
-        ("urn:ogc:def:crs:EPSG:9.1:25832", 25_832, "etrs1989utmzone32n"),
-        ("EPSG:2225", 2225, "2225"),
-        ("EPSG:5070", 5070, "5070"),
-        ("EPSG:27700", 27_700, "27700"),
-    ] {
-        let layer = read(prj);
-        assert_eq!((layer.crs_epsg(), layer.crs().unwrap().name()), (Some(code), name), "{prj}");
-        assert!(codes(&layer).contains(&"crs-by-code") && !codes(&layer).contains(&"crs-unknown"), "{prj}");
-        assert!(layer.crs().unwrap().projjson().is_some() && layer.crs().unwrap().to_wgs84().is_ok(), "{prj}");
-    }
-    for prj in ["EPSG:99999", "EPSG:", "EPSG:4326 or so"] {
-        let layer = read(prj);
-        assert!(layer.crs().is_none() && layer.crs_epsg().is_none(), "{prj}");
-        assert!(codes(&layer).contains(&"crs-unknown") && !codes(&layer).contains(&"crs-by-code"), "{prj}");
-    }
-    assert_eq!(read("EPSG:99999").crs_wkt(), None, "no code that nobody here knows looks like a certain one");
-}
-
-#[test]
 fn leading_blanks_of_text_are_kept() {
     let layer = table(&[("c", b'C', 5, 0)], &[b"  ab  ", b" ab   ", b"      "]);
     assert_eq!(column(&layer, "c"), [" ab", "ab", "\\N"]);
@@ -402,39 +372,4 @@ fn dates_of_two_meanings_are_counted_and_a_column_that_is_day_first_is_said_to_b
     let mut stream = layer::Stream::open(&source, &Options::default(), &types, 10).unwrap();
     assert_eq!(column(&stream.next_batch().unwrap().unwrap(), "WHEN"), ["2024-01-02", "2024-02-01"]);
     assert!(stream.diagnostics().iter().any(|note| note.code == "ambiguous-date"), "{:?}", stream.diagnostics());
-}
-
-#[test]
-fn columns_of_one_name_are_kept_apart_in_what_is_written_and_told() {
-    let fields = [("A", b'N', 1, 0), ("A", b'N', 1, 0), ("A_1", b'N', 1, 0)];
-    let layer = table(&fields, &[b" 123"]);
-    told(&layer, "duplicate-column");
-    let names: Vec<String> = layer.schema().fields().iter().map(|field| field.name().clone()).collect();
-    assert_eq!(names, ["A", "A", "A_1"], "as they stand in the file");
-    let all: serde_json::Value = serde_json::from_str(&layer.geojson(true).unwrap()).unwrap();
-    assert_eq!(all["features"][0]["properties"], serde_json::json!({"A": 1, "A_2": 2, "A_1": 3}));
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.parquet");
-    layer.write_parquet(&path, &layer::Cancel::default()).unwrap();
-    let file = std::fs::File::open(&path).unwrap();
-    let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-    let written: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
-    assert_eq!(written, ["A", "A_2", "A_1"]);
-}
-
-#[cfg(unix)]
-#[test]
-fn writing_follows_links_and_replaces_nothing_but_files() {
-    let layer = table(&[("A", b'N', 1, 0)], &[b" 1"]);
-    let folder = tempfile::tempdir().unwrap();
-    let (real, link) = (folder.path().join("real.geojson"), folder.path().join("link.geojson"));
-    std::fs::write(&real, "old").unwrap();
-    std::os::unix::fs::symlink(&real, &link).unwrap();
-    layer.write_geojson(&link, true, &layer::Cancel::default()).unwrap();
-    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-    assert!(std::fs::read_to_string(&real).unwrap().contains("FeatureCollection"));
-    let socket = folder.path().join("socket");
-    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    let error = layer.write_geojson(&socket, true, &layer::Cancel::default()).unwrap_err();
-    assert!(error.message().contains("regular file"), "{error}");
 }

@@ -52,12 +52,12 @@ fn a_whole_number_with_an_exponent_leaves_its_column_one_of_integers() {
     let expected = ["9007199254740993", "100000000000000000", "123456789012345", "-500"];
     assert_eq!(layer.schema().field(0).data_type(), &DataType::Int64);
     assert_eq!(values(std::slice::from_ref(&layer)), expected);
-    assert_eq!(told(layer.diagnostics())[0], ("deleted-rows", Some(2), false));
-    assert_eq!(told(layer.diagnostics())[1..], [("integer-with-exponent", Some(1), true)]);
+    let found = [("integer-with-exponent", Some(1), true), ("deleted-rows", Some(2), false)];
+    assert_eq!(told(layer.diagnostics()), found);
     // The headers are enough for a stream, too.
     let (all, notes, error) = batches(&source, &Options::default(), &Types::Header, 2);
     assert!(error.is_none(), "{error:?}");
-    assert_eq!((values(&all), told(&notes)), (expected.map(str::to_owned).to_vec(), told(layer.diagnostics())));
+    assert_eq!((values(&all), told(&notes)), (expected.map(str::to_owned).to_vec(), found.to_vec()));
 }
 
 #[test]

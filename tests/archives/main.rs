@@ -39,3 +39,4 @@ mod undone_shapes;
 mod verdicts;
 mod wkb;
 mod wkt;
+mod written;

@@ -259,3 +259,33 @@ fn no_data_is_in_no_bound_no_area_and_no_picture() {
         assert_eq!(moved.geojson(false).unwrap(), layer.geojson(false).unwrap(), "{odd}");
     }
 }
+
+#[test]
+fn a_prj_that_holds_a_code_is_that_system_where_it_is_known_and_none_where_it_is_not() {
+    let (shp, shx) = make::shp(1, &[make::point(15.0, 50.0)]);
+    let read = |prj: &str| {
+        let members: [(&str, &[u8]); 3] = [("t.shp", &shp), ("t.shx", &shx), ("t.prj", prj.as_bytes())];
+        layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap()
+    };
+    let codes = |layer: &Layer| -> Vec<&'static str> { layer.diagnostics().iter().map(|note| note.code).collect() };
+    for (prj, code, name) in [
+        ("EPSG:4326", 4326, "WGS 84"),
+        ("epsg:32633\r\n", 32_633, "32633"),
+        ("urn:ogc:def:crs:EPSG::3857", 3857, "WGS 84 / Pseudo-Mercator"),
+        ("urn:ogc:def:crs:EPSG:9.1:25832", 25_832, "etrs1989utmzone32n"),
+        ("EPSG:2225", 2225, "2225"),
+        ("EPSG:5070", 5070, "5070"),
+        ("EPSG:27700", 27_700, "27700"),
+    ] {
+        let layer = read(prj);
+        assert_eq!((layer.crs_epsg(), layer.crs().unwrap().name()), (Some(code), name), "{prj}");
+        assert!(codes(&layer).contains(&"crs-by-code") && !codes(&layer).contains(&"crs-unknown"), "{prj}");
+        assert!(layer.crs().unwrap().projjson().is_some() && layer.crs().unwrap().to_wgs84().is_ok(), "{prj}");
+    }
+    for prj in ["EPSG:99999", "EPSG:", "EPSG:4326 or so"] {
+        let layer = read(prj);
+        assert!(layer.crs().is_none() && layer.crs_epsg().is_none(), "{prj}");
+        assert!(codes(&layer).contains(&"crs-unknown") && !codes(&layer).contains(&"crs-by-code"), "{prj}");
+    }
+    assert_eq!(read("EPSG:99999").crs_wkt(), None, "no code that nobody here knows looks like a certain one");
+}
