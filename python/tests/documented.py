@@ -105,9 +105,9 @@ def is_unlike_integers(cell: bytes) -> bool:
 
 
 def loses_digits(cell: bytes) -> bool:
-    """Whether a float cannot give back the digits of a whole number, of those that fit into 128 bits."""
+    """Whether a float cannot give back the digits of a whole number."""
     value = whole(cell)
-    if value is None or abs(value) >= 2**127:
+    if value is None:
         return False
     return len(str(abs(value)).rstrip("0")) > 15 and int(float(value)) != value
 

@@ -292,7 +292,7 @@ def agrees(table: Table, mine: hl.Layer, theirs: pa.Table) -> None:
         # GDAL has integers for F without decimals; the rule is float64 for F whatever its digits.
         is_float = fraction is not None or (field.kind == "F" and pa.types.is_integer(gdal_kind))
         assert is_float or {pa.string(): pa.large_string()}.get(gdal_kind, gdal_kind) == kind, (field, gdal_kind)
-        if kind == pa.float64() and not field.decimals and field.width > 15:
+        if kind == pa.float64() and field.width > 15:
             lost = [number for number, cell in zip(kept, raw, strict=True) if documented.loses_digits(cell)]
             if lost:
                 expected["digits-lost", name], first["digits-lost", name] = len(lost), lost[0]

@@ -9,12 +9,17 @@ use crate::stream::{batches, same};
 
 /// A table of one column, each record with its mark.
 fn table(kind: u8, width: u8, cells: &[&str]) -> Source {
+    declared(kind, width, 0, cells)
+}
+
+/// The same of a field that is declared with decimals.
+fn declared(kind: u8, width: u8, decimals: u8, cells: &[&str]) -> Source {
     let records: Vec<Vec<u8>> = cells
         .iter()
         .map(|cell| format!("{}{:>width$}", &cell[..1], &cell[1..], width = usize::from(width)).into_bytes())
         .collect();
     let records: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
-    make::source(make::zip(&[("t.dbf", &make::dbf(&[("A", kind, width, 0)], &records, 0))]))
+    make::source(make::zip(&[("t.dbf", &make::dbf(&[("A", kind, width, decimals)], &records, 0))]))
 }
 
 fn values(layers: &[Layer]) -> Vec<String> {
@@ -94,4 +99,40 @@ fn a_column_too_wide_for_integers_tells_what_it_loses_and_nothing_else() {
     }
     let short = [" 999999999999999", " 1e14", " 0.5"];
     assert_eq!(told(read(&table(b'N', 15, &short)).diagnostics()), [("integer-with-decimals", Some(2), false)]);
+}
+
+#[test]
+fn digits_are_lost_of_whole_numbers_in_fields_with_decimals_and_of_any_length() {
+    let cells =
+        [" 1.50", " 9007199254740993.00", "*9007199254740993.00", " 9007199254740992.00", " 9007199254740993.", " 7"];
+    for (kind, width, decimals) in [(b'N', 20, 2), (b'N', 24, 15), (b'F', 20, 5), (b'N', 19, 3), (b'F', 40, 2)] {
+        let layer = read(&declared(kind, width, decimals, &cells));
+        assert_eq!(told(layer.diagnostics()), [("digits-lost", Some(1), true), ("deleted-rows", Some(2), false)]);
+        assert_eq!(values(std::slice::from_ref(&layer))[1], "9007199254740992.0");
+    }
+    let many = "1234567890".repeat(5);
+    let cells = [" 5", &format!(" {many}"), &format!(" -{many}.00"), &format!(" 1{}", "0".repeat(48))];
+    for decimals in [0, 2] {
+        let notes = read(&declared(b'N', 60, decimals, &cells));
+        assert_eq!(told(notes.diagnostics()), [("digits-lost", Some(1), true)]);
+    }
+}
+
+#[test]
+fn a_float_that_was_printed_with_all_its_digits_has_lost_none() {
+    let floats = [1.234_567_890_123_456_7e19, -9.876_543_210_987_654e31, 1e30, 2_f64.powi(53), 1.7e40, 3.3e75];
+    for (width, decimals) in [(33, 0), (33, 2), (90, 0), (90, 3)] {
+        let printed = floats.map(|float| format!(" {float:.*}", usize::from(decimals)));
+        let cells: Vec<&str> =
+            printed.iter().map(String::as_str).filter(|cell| cell.len() <= usize::from(width)).collect();
+        assert!(cells.len() >= 2);
+        assert_eq!(told(read(&declared(b'N', width, decimals, &cells)).diagnostics()), []);
+    }
+}
+
+#[test]
+fn a_fraction_that_is_rounded_is_no_loss() {
+    let cells = [" 9007199254740993.25", " 0.1234567890123456789"];
+    assert_eq!(told(read(&declared(b'N', 22, 19, &cells)).diagnostics()), []);
+    assert_eq!(told(read(&declared(b'N', 22, 2, &cells)).diagnostics()), []);
 }

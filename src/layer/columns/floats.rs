@@ -8,7 +8,7 @@ use arrow_schema::{ArrowError, DataType};
 
 use super::fixed_point::Layout;
 use super::kernel::{Cells, Kernel, Marks, Refusal, grown, taken};
-use super::number::{Cell, KEPT_DIGITS, float, loses_digits};
+use super::number::{Cell, LAST_EXACT, float, loses_digits};
 use crate::archive::{NoRoom, make_room, with_room};
 use crate::layer::findings::Finding;
 
@@ -16,36 +16,16 @@ use crate::layer::findings::Finding;
 pub(super) struct Floats {
     values: Vec<f64>,
     layout: Option<Layout>,
-    /// Whether the field is declared for whole numbers of more digits than a float has.
-    is_long: bool,
 }
-
-/// Every whole number up to 2 to the power of 53 is a float.
-const LAST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Floats {
     pub(super) fn new(width: usize, decimals: u8, rows: usize) -> Self {
-        Self { values: with_room(rows), layout: Layout::of(width, usize::from(decimals)), is_long: false }
-    }
-
-    /// Floats of a field that is declared for whole numbers.
-    pub(super) fn of_whole(width: usize, rows: usize) -> Self {
-        Self { is_long: width > KEPT_DIGITS, ..Self::new(width, 0, rows) }
+        Self { values: with_room(rows), layout: Layout::of(width, usize::from(decimals)) }
     }
 
     /// A column that began with whole numbers.
     pub(super) fn after(values: Vec<f64>, width: usize) -> Self {
-        Self { values, layout: Layout::of(width, 0), is_long: width > KEPT_DIGITS }
-    }
-
-    /// Counts the values from `start` on, which are of the rows from `from` on, that have lost digits of their cells.
-    #[inline(never)]
-    fn count_lost(&self, cells: &Cells<'_>, from: usize, start: usize, marks: &mut Marks) {
-        for (row, value) in (from..).zip(self.values.get(start..).unwrap_or_default()) {
-            if value.abs() >= LAST_EXACT && loses_digits(cells.text(row).0, *value) {
-                marks.note(Finding::DigitsLost, cells.number(row));
-            }
-        }
+        Self { values, layout: Layout::of(width, 0) }
     }
 
     fn regular<const WHOLE: usize, const FRACTION: usize>(
@@ -61,7 +41,8 @@ impl Floats {
         for (row, (value, block)) in (from..).zip(values.iter_mut().zip(blocks)) {
             let parts = block.and_then(|block| layout.parts::<WHOLE, FRACTION>(block));
             let found = parts.and_then(|(whole, fraction, is_negative)| layout.float(whole, fraction, is_negative));
-            *value = match found {
+            // One word of digits is never so large, and asks nothing.
+            *value = match found.filter(|found| WHOLE == 1 || found.abs() < LAST_EXACT) {
                 Some(found) => found,
                 None => irregular(cells, row, start + row - from, marks),
             };
@@ -70,7 +51,7 @@ impl Floats {
     }
 }
 
-/// A cell that is not written as its column is declared.
+/// A cell that is not written as its column is declared, or is so large that digits may be lost.
 #[cold]
 fn irregular(cells: &Cells<'_>, row: usize, position: usize, marks: &mut Marks) -> f64 {
     let (cell, has_more) = cells.text(row);
@@ -79,6 +60,9 @@ fn irregular(cells: &Cells<'_>, row: usize, position: usize, marks: &mut Marks) 
     }
     let found = float(cell);
     if let Cell::Value(value) = found {
+        if value.abs() >= LAST_EXACT && loses_digits(cell, value) {
+            marks.note(Finding::DigitsLost, cells.number(row));
+        }
         return value;
     }
     if found == Cell::Odd {
@@ -90,29 +74,6 @@ fn irregular(cells: &Cells<'_>, row: usize, position: usize, marks: &mut Marks) 
 
 impl Kernel for Floats {
     fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
-        let start = self.values.len();
-        self.decode(cells, from, marks)?;
-        if self.is_long {
-            self.count_lost(cells, from, start, marks);
-        }
-        Ok(())
-    }
-
-    fn data_type(&self) -> DataType {
-        DataType::Float64
-    }
-
-    fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
-        Ok(Arc::new(Float64Array::try_new(taken(&mut self.values, room).into(), nulls)?))
-    }
-}
-
-impl Floats {
-    fn decode(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), NoRoom> {
         let Some(layout) = self.layout else {
             make_room(&mut self.values, cells.rows().saturating_sub(from))?;
             let base = self.values.len().wrapping_sub(from);
@@ -134,6 +95,18 @@ impl Floats {
             (_, 2) => Self::regular::<3, 2>,
             (_, _) => Self::regular::<3, 3>,
         };
-        regular(self, &layout, cells, from, marks)
+        regular(self, &layout, cells, from, marks).map_err(Refusal::from)
+    }
+
+    fn data_type(&self) -> DataType {
+        DataType::Float64
+    }
+
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
+        Ok(Arc::new(Float64Array::try_new(taken(&mut self.values, room).into(), nulls)?))
     }
 }

@@ -35,7 +35,6 @@ fn kernel(field: &Field, rows: usize, findings: &mut Findings) -> Box<dyn Kernel
     match (field.kind, width, decimals) {
         (b'N', 0..=9, 0) => Box::new(Integers::<Int32Type>::new(width, decimals, rows)),
         (b'N', 10..=18, 0) => Box::new(Integers::<Int64Type>::new(width, decimals, rows)),
-        (b'N' | b'F', _, 0) => Box::new(Floats::of_whole(width, rows)),
         (b'N' | b'F', _, _) => Box::new(Floats::new(width, decimals, rows)),
         (b'D', _, _) => Box::new(Dates::new(rows)),
         (b'L', _, _) => Box::new(Logicals::new(rows)),
@@ -109,7 +108,6 @@ impl ColumnType {
         match self {
             Self::Int32 => Box::new(Integers::<Int32Type>::new(width, decimals, rows)),
             Self::Int64 => Box::new(Integers::<Int64Type>::new(width, decimals, rows)),
-            Self::Float64 if decimals == 0 => Box::new(Floats::of_whole(width, rows)),
             Self::Float64 => Box::new(Floats::new(width, decimals, rows)),
             Self::String if matches!(field.kind, b'C' | b'M') => Box::new(Texts::new(rows)),
             Self::String => Box::new(Texts::aligned(rows)),

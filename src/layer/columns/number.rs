@@ -104,7 +104,7 @@ pub(in crate::layer) fn integer(cell: &[u8]) -> IntegerCell {
     match float(cell) {
         Cell::Null => IntegerCell::Cell(Cell::Null),
         Cell::Odd => IntegerCell::Cell(Cell::Odd),
-        Cell::Value(value) => match whole(text).and_then(|whole| i64::try_from(whole).ok()) {
+        Cell::Value(value) => match Whole::of(text).and_then(|whole| whole.integer()) {
             Some(whole) => IntegerCell::Cell(Cell::Value(whole)),
             None => IntegerCell::Fraction(value),
         },
@@ -119,27 +119,24 @@ pub(in crate::layer) fn has_exponent(cell: &[u8]) -> bool {
 /// So many digits of every number a float gives back.
 pub(in crate::layer) const KEPT_DIGITS: usize = 15;
 
-/// Whether the float in a cell has lost digits of the whole number that is written there.
+/// Every whole number up to 2 to the power of 53 is a float.
+pub(in crate::layer) const LAST_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Whether the float in a cell has lost digits of the whole number that is written there; a fraction may be rounded.
 #[cold]
+#[inline(never)]
 pub(in crate::layer) fn loses_digits(cell: &[u8], value: f64) -> bool {
     let text = cell.trim_ascii();
-    let plain = plain(text).filter(|plain| plain.decimals == 0);
-    let plain =
-        plain.map(|Plain { negative, mantissa, .. }| if negative { -i128::from(mantissa) } else { mantissa.into() });
-    plain.or_else(|| whole(text)).is_some_and(|written| differs(written, value))
-}
-
-/// Whether a float has lost digits of a whole number.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "what is beyond 128 bits stays at their end, and is another number"
-)]
-pub(in crate::layer) fn differs(written: i128, value: f64) -> bool {
-    value as i128 != written
-        && match u64::try_from(written.unsigned_abs()) {
-            Ok(digits) => has_many_digits(digits),
-            Err(_) => written.unsigned_abs().to_string().trim_end_matches('0').len() > KEPT_DIGITS,
-        }
+    if let Some(plain) = plain(text).filter(|plain| plain.decimals == 0) {
+        #[expect(clippy::cast_possible_truncation, reason = "19 digits and the float next to them are within 128 bits")]
+        let held = value.abs() as i128;
+        return held != i128::from(plain.mantissa) && has_many_digits(plain.mantissa);
+    }
+    let Some(written) = Whole::of(text).filter(|written| written.digits.len() > KEPT_DIGITS) else { return false };
+    // All digits of the float, as programs print it that write each of them.
+    let held = format!("{:.0}", value.abs());
+    let rest = held.strip_prefix(&written.digits);
+    rest.is_none_or(|rest| rest.len() != written.zeros || rest.bytes().any(|digit| digit != b'0'))
 }
 
 /// Whether there are more digits than a float gives back. Zeros at the end count for none: they always come back.
@@ -151,29 +148,48 @@ pub(in crate::layer) fn has_many_digits(mut number: u64) -> bool {
     number >= 1_000_000_000_000_000
 }
 
-/// The whole number in the text of a number, to the last digit: `12`, `12.0`, `1e17`. `None` where it has a fraction or
-/// more digits than 128 bits hold.
-#[cold]
-#[inline(never)]
-fn whole(text: &[u8]) -> Option<i128> {
-    let text = std::str::from_utf8(text).ok()?;
-    let (digits, exponent) = match text.split_once(['e', 'E']) {
-        Some((digits, exponent)) => (digits, exponent.parse::<i64>().ok()?),
-        None => (text, 0),
-    };
-    let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(digits);
-    let (before, after) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-    // Zeros at the end are for the exponent, so that what is left holds all that is to be multiplied.
-    let joined = format!("{before}{after}");
-    let kept = joined.trim_end_matches('0');
-    if kept.is_empty() {
-        return Some(0);
+/// The whole number in the text of a number, to the last digit: `12`, `12.0`, `1e17`.
+struct Whole {
+    is_negative: bool,
+    /// From the first to the last that is no zero; none for zero.
+    digits: String,
+    /// The zeros that follow them.
+    zeros: usize,
+}
+
+impl Whole {
+    /// `None` where it has a fraction.
+    #[cold]
+    #[inline(never)]
+    fn of(text: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(text).ok()?;
+        let (number, exponent) = match text.split_once(['e', 'E']) {
+            Some((number, exponent)) => (number, exponent.parse::<i64>().ok()?),
+            None => (text, 0),
+        };
+        let unsigned = number.strip_prefix(['-', '+']).unwrap_or(number);
+        let (before, after) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+        let joined = format!("{before}{after}");
+        let kept = joined.trim_end_matches('0');
+        let is_negative = number.starts_with('-');
+        if kept.is_empty() {
+            return Some(Self { is_negative, digits: String::new(), zeros: 0 });
+        }
+        let zeros = i64::try_from(joined.len() - kept.len()).ok()?;
+        let zeros = exponent.checked_add(zeros)?.checked_sub(i64::try_from(after.len()).ok()?)?;
+        let zeros = usize::try_from(zeros).ok()?;
+        Some(Self { is_negative, digits: kept.trim_start_matches('0').to_owned(), zeros })
     }
-    let zeros = i64::try_from(joined.len() - kept.len()).ok()?;
-    let exponent = exponent.checked_add(zeros)?.checked_sub(i64::try_from(after.len()).ok()?)?;
-    let ten = 10_i128.checked_pow(u32::try_from(exponent).ok()?)?;
-    let value = kept.parse::<i128>().ok()?.checked_mul(ten)?;
-    Some(if digits.starts_with('-') { -value } else { value })
+
+    /// The integer that it is, where that has 64 bits.
+    fn integer(&self) -> Option<i64> {
+        if self.digits.is_empty() {
+            return Some(0);
+        }
+        let ten = 10_i128.checked_pow(u32::try_from(self.zeros).ok()?)?;
+        let value = self.digits.parse::<i128>().ok()?.checked_mul(ten)?;
+        i64::try_from(if self.is_negative { -value } else { value }).ok()
+    }
 }
 
 #[cfg(test)]
@@ -222,6 +238,18 @@ mod tests {
         }
         assert!(loses_digits(b"9007199254740993", 9_007_199_254_740_992.0));
         assert!(!loses_digits(b" 9007199254740994 ", 9_007_199_254_740_994.0));
+        let rounded = |text: &str| loses_digits(text.as_bytes(), text.parse().unwrap());
+        let long = "1234567890123456789012345678901234567890";
+        for text in
+            ["-9007199254740993.00", "90071992547409930e-1", "00009007199254740993.0", long, &format!("-{long}e5")]
+        {
+            assert!(rounded(text), "{text}");
+        }
+        // What programs print of a float is that float, however many digits they print.
+        for value in [2_f64.powi(53), 1e23, -1.234_567_890_123_456_7e37, 1.7e300, f64::MAX] {
+            assert!(!rounded(&format!("{value:.0}")) && !rounded(&format!("{value:.3}")), "{value}");
+        }
+        assert!(!rounded("9007199254740993.5") && !rounded(&format!("1{}", "0".repeat(60))));
         assert!(!loses_digits(b"0.1", 0.1) && !loses_digits(b"1e23", 1e23) && !loses_digits(b"0", 0.0));
     }
 

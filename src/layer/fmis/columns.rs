@@ -9,7 +9,7 @@ use chrono::{DateTime, SecondsFormat};
 use crate::archive::{Doubt, Encoding, NoRoom, ask_for, make_room};
 use crate::error::Result;
 use crate::layer::columns::number::{
-    Cell, IntegerCell, KEPT_DIGITS, differs, float, has_exponent, integer, loses_digits,
+    Cell, IntegerCell, KEPT_DIGITS, LAST_EXACT, float, has_exponent, integer, loses_digits,
 };
 use crate::layer::findings::{Finding, Findings};
 use crate::layer::schema::broken;
@@ -111,7 +111,7 @@ impl Column {
             Values::Whole(values) => match integer(text) {
                 // Nobody declares integers here: who writes an exponent writes a float.
                 IntegerCell::Cell(Cell::Value(value)) if !has_exponent(text) => {
-                    if text.len() > KEPT_DIGITS && differs(value.into(), nearest(value)) {
+                    if nearest(value).abs() >= LAST_EXACT && loses_digits(text, nearest(value)) {
                         add(&mut self.long, record);
                     }
                     repeat(values, value, count)?;
@@ -125,7 +125,7 @@ impl Column {
             },
             Values::Float(values) => match float(text) {
                 Cell::Value(value) => {
-                    if text.len() > KEPT_DIGITS && loses_digits(text, value) {
+                    if value.abs() >= LAST_EXACT && loses_digits(text, value) {
                         self.findings.add(Finding::DigitsLost, record);
                     }
                     repeat(values, value, count)?;
