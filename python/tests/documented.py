@@ -109,7 +109,13 @@ def loses_digits(cell: bytes) -> bool:
     value = whole(cell)
     if value is None:
         return False
-    return len(str(abs(value)).rstrip("0")) > 15 and int(float(value)) != value
+    digits = str(abs(value)).rstrip("0")
+    if len(digits) <= 15:
+        return False
+    if b"e" in _stripped(cell).lower():
+        # Who writes an exponent says nothing of the digits behind those that are written.
+        return f"{abs(float(value)):.{len(digits) - 1}e}".split("e")[0].replace(".", "") != digits
+    return int(float(value)) != value
 
 
 def date(cell: bytes) -> Cell:

@@ -133,6 +133,11 @@ pub(in crate::layer) fn loses_digits(cell: &[u8], value: f64) -> bool {
         return held != i128::from(plain.mantissa) && has_many_digits(plain.mantissa);
     }
     let Some(written) = Whole::of(text).filter(|written| written.digits.len() > KEPT_DIGITS) else { return false };
+    if has_exponent(text) {
+        // Who writes an exponent says nothing of the digits behind those that are written.
+        let held = format!("{:.*e}", written.digits.len().saturating_sub(1), value.abs());
+        return held.split('e').next().is_none_or(|held| held.replace('.', "") != written.digits);
+    }
     // All digits of the float, as programs print it that write each of them.
     let held = format!("{:.0}", value.abs());
     let rest = held.strip_prefix(&written.digits);
@@ -240,14 +245,20 @@ mod tests {
         assert!(!loses_digits(b" 9007199254740994 ", 9_007_199_254_740_994.0));
         let rounded = |text: &str| loses_digits(text.as_bytes(), text.parse().unwrap());
         let long = "1234567890123456789012345678901234567890";
-        for text in
-            ["-9007199254740993.00", "90071992547409930e-1", "00009007199254740993.0", long, &format!("-{long}e5")]
-        {
+        for text in [
+            "-9007199254740993.00",
+            "90071992547409930e-1",
+            "1.2345678901234567899e25",
+            "00009007199254740993.0",
+            long,
+            &format!("-{long}e5"),
+        ] {
             assert!(rounded(text), "{text}");
         }
         // What programs print of a float is that float, however many digits they print.
         for value in [2_f64.powi(53), 1e23, -1.234_567_890_123_456_7e37, 1.7e300, f64::MAX] {
             assert!(!rounded(&format!("{value:.0}")) && !rounded(&format!("{value:.3}")), "{value}");
+            assert!(!rounded(&format!("{value:e}")) && !rounded(&format!("{value:.16e}")), "{value}");
         }
         assert!(!rounded("9007199254740993.5") && !rounded(&format!("1{}", "0".repeat(60))));
         assert!(!loses_digits(b"0.1", 0.1) && !loses_digits(b"1e23", 1e23) && !loses_digits(b"0", 0.0));
