@@ -172,6 +172,9 @@ impl Encoding {
             return (whole, Some(("name-cut", "was cut inside its last letter, which was left out")));
         }
         let wrong = match doubt {
+            Doubt::Recoded if self.is_undeclared() => {
+                ("text-recoded", "is not valid in UTF-8, and no encoding is declared; it was read as Windows-1252")
+            }
             Doubt::Recoded => ("text-recoded", "is not valid in its encoding; it was read as far as possible"),
             Doubt::Lost => {
                 ("text-lost", "has bytes that stand for nothing in its encoding; U+FFFD stands in their place")
@@ -309,6 +312,7 @@ mod tests {
             undeclared.column_name(b"Propri\xE9t\xE9"),
             ("Propriété".to_owned(), undeclared.column_name(b"\xE9").1)
         );
+        assert!(undeclared.column_name(b"\xE9").1.is_some_and(|(_, what)| what.contains("no encoding is declared")));
         assert_eq!(undeclared.column_name(b"abcdefghi\xE9").0, "abcdefghié", "nothing shows that it is UTF-8");
     }
 

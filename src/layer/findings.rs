@@ -77,7 +77,8 @@ impl Finding {
             Self::LeadingBlanks => ("leading-blanks", "leading blanks of text were kept"),
             Self::TextRecoded => (
                 "text-recoded",
-                "text that is not valid in its encoding was read as far as possible, as Windows-1252 where it should be UTF-8",
+                "text that is not valid in its encoding (UTF-8 where none is declared) was read as far as possible, as Windows-1252 \
+                 in place of UTF-8",
             ),
             Self::TextLost => (
                 "text-lost",
@@ -121,6 +122,11 @@ impl Finding {
             Self::MissingZ => ("missing-z", "records without Z in a layer that declares it were read with a Z of 0"),
         }
     }
+
+    /// Whether it is about the column whatever its cells, so that no record and no count belongs to it.
+    fn is_of_column(self) -> bool {
+        matches!(self, Self::BinaryColumn | Self::Memo | Self::UnknownType)
+    }
 }
 
 /// How often each kind was met, and where first.
@@ -163,8 +169,12 @@ impl Findings {
         for (finding, (count, first)) in &self.met {
             let (code, sentence) = finding.words();
             let place = column.map(|column| format!("column `{column}`: ")).unwrap_or_default();
-            let message = format!("{place}{sentence} ({count} times, first at record {first})");
-            notes.push(Diagnostic::new(code, message).in_member(member).at(*first));
+            let note = if finding.is_of_column() {
+                Diagnostic::new(code, format!("{place}{sentence}"))
+            } else {
+                Diagnostic::new(code, format!("{place}{sentence} ({count} times, first at record {first})")).at(*first)
+            };
+            notes.push(note.in_member(member));
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn check(options: &Options) -> Result<()> {
     }
     match &options.encoding {
         Some(name) if name.contains(char::is_control) || Encoding::named(name).is_none() => wrong(format!(
-            "`encoding` takes the name of an encoding in which ASCII stands for itself, as in all text of a .dbf: `utf-8`, \
+            "`encoding` takes the name of an encoding that headland reads: `utf-8`, \
              `cp1252`, all of cp1250 to cp1258, latin-1 and iso-8859-1 to -16, of DOS cp437, cp737, cp775, cp850, cp852, \
              cp855, cp857, cp860 to cp863, cp865, cp866, cp869, cp874, of the Macintosh cp10000, cp10006, cp10007, cp10029, \
              koi8-r, koi8-u, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr and others, not `{}`; FMIS tables in UTF-16 are \
@@ -242,7 +242,7 @@ fn tell_twins(schema: &Schema, set: &Set, notes: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The text of the .prj.
+/// The text of the .prj, if there is any.
 fn prj(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Option<String>> {
     let Some(prj) = &set.prj else {
         if set.shp.is_some() {
@@ -252,7 +252,13 @@ fn prj(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Opti
     };
     let Some(bytes) = sidecars::small(prj, sidecars::MOST, options.strict, notes)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes);
-    Ok(Some(text.trim_start_matches('\u{feff}').trim_matches(['\0', ' ', '\r', '\n']).to_owned()))
+    let text = text.trim_start_matches('\u{feff}').trim_matches(['\0', ' ', '\r', '\n', '\t']);
+    if text.is_empty() {
+        let message = "the .prj is empty, so the coordinate system is unknown";
+        notes.push(Diagnostic::new("crs-unknown", message).in_member(prj.name()));
+        return Ok(None);
+    }
+    Ok(Some(text.to_owned()))
 }
 
 /// The system of a text, or of the code that it was found to be.

@@ -33,6 +33,7 @@ mod sidecars;
 mod sources;
 mod stream;
 mod stream_threads;
+mod told;
 mod trees;
 mod undone;
 mod undone_shapes;

@@ -57,15 +57,17 @@ pub(crate) fn column(
         if *code == "declared" {
             continue;
         }
-        let (count, first) = if *code == "binary-column" { (1, 0) } else { (*count, *first) };
+        let (end, first) = match *code {
+            "binary-column" => ("was read as bytes".to_owned(), None),
+            _ => (format!("({count} times, first at record {first})"), Some(*first)),
+        };
         let start = format!("column `{name}`: ");
-        let end = format!("({count} times, first at record {first})");
         let told = |note: &&headland::layer::Diagnostic| note.code == *code && note.message.starts_with(&start);
         let Some(note) = layer.diagnostics().iter().find(told) else {
             return Err(format!("no diagnostic `{code}` tells of the {count} cells that differ"));
         };
-        if !note.message.ends_with(&end) || note.record != Some(first) {
-            return Err(format!("{count} cells differ, first at record {first}, but it says: {}", note.message));
+        if !note.message.ends_with(&end) || note.record != first {
+            return Err(format!("{count} cells differ, first at record {first:?}, but it says: {}", note.message));
         }
     }
     Ok(met.iter().map(|(code, count, _)| format!("{code}: {count} cells")).collect::<Vec<_>>().join(", "))
