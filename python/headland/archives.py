@@ -28,6 +28,7 @@ PLAIN_NAME = re.compile("[A-Za-z0-9 :_-]+")
 """How the name of an encoding is written."""
 
 SPELLED = {
+    "ascii": "ascii",
     "utf-8-sig": "utf-8",
     "euc_jp": "euc-jp",
     "euc_kr": "euc-kr",
@@ -36,8 +37,9 @@ SPELLED = {
     "mac-cyrillic": "cp10007",
     "mac-greek": "cp10006",
     "mac-latin2": "cp10029",
+    "tis-620": "tis-620",
 }
-"""Codecs of Python that the core has under another name."""
+"""Codecs of Python that the core has under another name, or under some of the names that Python has for them."""
 
 SHARED = ("utf-8", "iso8859-", "cp", "koi8-", "shift_jis", "gb", "big5")
 """How the names begin that codecs have in Python and in the core."""
@@ -100,9 +102,12 @@ def read(
             the archive writes its accents as letters of their own (NFD, as macOS does) and you do not (NFC).
         columns: Only these columns, in the order of the file; the geometry always comes along.
         encoding: The encoding of texts, instead of what the archive says, such as ``"utf-8"`` or ``"cp1252"``: one in
-            which ASCII stands for itself, so not UTF-16, in which FMIS tables are read without being told. Each name
-            that Python has for a codec is known, and means what it means to Python: ``"latin-1"`` has control
-            characters where ``"cp1252"``, which files of Windows are in, has letters such as ``€``.
+            which ASCII stands for itself, so not UTF-16, in which FMIS tables are read without being told. It is
+            known by each name that Python has for it, and means what it means to Python: ``"latin-1"`` has control
+            characters where ``"cp1252"``, which files of Windows are in, has letters such as ``€``. Only ``"ascii"``
+            and ``"iso8859-9"``, ``"iso8859-11"``, ``"gb2312"``, ``"euc_kr"``, ``"shift_jis"`` and ``"big5"`` are read
+            as the supersets that files so labelled really hold: Windows-1252, Windows-1254, cp874, gbk, cp949, cp932
+            and big5-hkscs.
         strict: Whether damage is an error; with ``False`` what can be saved is read, and ``diagnostics`` say what
             was lost.
         threads: How many threads may work; two by default, where the machine has them.

@@ -187,8 +187,11 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
     ``strict=False`` in the same way, where no ``types`` are given.
 
     A type by choice is a demand: a cell of a text that is no date, no number or no truth value is an ``ArchiveError``
-    too, and null with ``strict=False``, counted in a diagnostic. Blank cells are null. A column that has the kind of
-    its field, such as ``"float64"`` for one of numbers, is read as without a choice: what is no number is null.
+    too, and null with ``strict=False``, counted in a diagnostic. What stands for no value in a field of that kind is
+    null in a text as well: blanks, ``***`` for numbers, ``?`` for truth values, ``00000000`` for dates. A number that
+    does not fit, such as 1.5 for ``"int64"``, 3000000000 for ``"int32"`` or 12 for ``"bool"``, is an error with
+    ``strict=False``, too. A column that has the kind of its field, such as ``"float64"`` for one of numbers, is read as
+    without a choice: what is no number is null.
 
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.

@@ -79,3 +79,39 @@ def test_a_type_of_the_kind_of_its_field_leaves_what_is_none_null(field: str, ki
     with hl.open(table(field, 8, ["x"]), types={"X": kind}) as reader:
         assert next(reader).values("X") == [None]
         assert {note.code for note in reader.diagnostics} & {"bad-number", "bad-date", "bad-logical"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells"),
+    [
+        ("date", ["", "00000000", "0"]),
+        ("int32", ["", "***"]),
+        ("float64", ["", "***"]),
+        ("bool", ["", "?"]),
+    ],
+)
+def test_what_stands_for_no_value_of_the_type_is_null_in_a_text(kind: TypeName, cells: list[str]) -> None:
+    with hl.open(table("C", 8, cells), types={"X": kind}) as reader:
+        assert next(reader).values("X") == [None] * len(cells)
+        assert {note.code for note in reader.diagnostics} == {"no-shp"}
+
+
+@pytest.mark.parametrize("field", ["C", "N"])
+@pytest.mark.parametrize(
+    ("kind", "number", "why"),
+    [
+        ("int64", "1.5", "is no whole number"),
+        ("int32", "3000000000", "does not fit into its type"),
+        ("bool", "12", "is no truth value"),
+    ],
+)
+def test_a_number_that_does_not_fit_is_an_error_without_strict_too(
+    field: str, kind: TypeName, number: str, why: str
+) -> None:
+    for strict in (True, False):
+        with (
+            hl.open(table(field, 10, ["1", number]), types={"X": kind}, strict=strict) as reader,
+            pytest.raises(hl.ArchiveError, match=f"`{number}` {why}") as refused,
+        ):
+            list(reader)
+        assert (refused.value.record, refused.value.field) == (1, "X")
