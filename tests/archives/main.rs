@@ -37,6 +37,7 @@ mod trees;
 mod undone;
 mod undone_shapes;
 mod verdicts;
+mod vertices;
 mod wkb;
 mod wkt;
 mod written;
