@@ -13,8 +13,8 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Doubts {
     /// Records and the lengths of their contents, in words, of those that do not reach to the next record.
     pub(super) odd: Vec<(u32, u32)>,
-    /// Records whose entries name no place but have a length, or that fill the room between their neighbours exactly,
-    /// were they to stand there.
+    /// Records whose entries name no place but have a length, that fill the room between their neighbours exactly, were
+    /// they to stand there, or that neither neighbour bears out.
     pub(super) misplaced: Vec<u32>,
     /// Records without place and length between neighbours that leave room for something.
     pub(super) missing: Vec<u32>,
@@ -100,7 +100,7 @@ impl Doubts {
                 make_room(&mut self.odd, 1)?;
                 self.odd.push((record, length));
             }
-            if word == 0 || (word != self.end && end(self.end) == next) {
+            if word == 0 || (word != self.end && (end(self.end) == next || end(word) != next)) {
                 make_room(&mut self.misplaced, 1)?;
                 self.misplaced.push(record);
             }
