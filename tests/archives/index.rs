@@ -172,6 +172,43 @@ fn an_entry_of_zeros_between_records_that_meet_is_no_damage() {
     }
 }
 
+/// In another order than the rows, it is what all entries leave of the .shp that tells a lost record from a row without one.
+#[test]
+fn a_record_that_no_entry_names_is_told_in_another_order_than_the_rows_too() {
+    for (shp, shx, own) in sets() {
+        let mut exchanged = shx.clone();
+        exchanged.copy_within(100..108, 140);
+        exchanged[100..108].copy_from_slice(&shx[140..148]);
+        let mut rows: Vec<_> = own.iter().cloned().map(Some).collect();
+        rows.swap(0, ROWS - 1);
+        for (row, strict) in (0..ROWS).flat_map(|row| [(row, true), (row, false)]) {
+            let entry = 100 + 8 * row;
+            let layer = read(&shp, &with(&with(&exchanged, entry, 0), entry + 4, 0), strict);
+            let mut left = rows.clone();
+            left[row] = None;
+            let what = format!("row {row}: {:?}", layer.diagnostics());
+            assert_eq!(texts(&layer), left, "{what}");
+            let notes = found(&layer, "shx-damaged");
+            assert_eq!(notes.len(), 1, "{what}");
+            assert_eq!(notes[0].record, Some(row as u64), "{what}");
+            assert!(notes[0].message.contains("its geometry is null (1 such entries)"), "{what}");
+        }
+        // A row without a shape, of which the .shp has nothing.
+        let entry = 100 + 8 * (ROWS - 1);
+        let end = usize::try_from(word(&shx, entry)).unwrap() * 2;
+        let mut index = shx[100..entry].to_vec();
+        index.splice(16..16, [0; 8]);
+        let (first, last) = (index[..8].to_vec(), index[40..].to_vec());
+        index[..8].copy_from_slice(&last);
+        index[40..].copy_from_slice(&first);
+        let kind = i32::from_le_bytes(shp[32..36].try_into().unwrap());
+        let layer = read(&make::with_header(kind, &shp[100..end]), &make::with_header(kind, &index), true);
+        let codes: Vec<&str> = layer.diagnostics().iter().map(|note| note.code).collect();
+        assert_eq!(codes, ["out-of-order"]);
+        assert_eq!(texts(&layer).iter().filter(|text| text.is_none()).count(), 1);
+    }
+}
+
 #[test]
 fn lengths_that_contradict_the_shp_are_told_once_and_cost_nothing() {
     for (shp, shx, own) in sets() {
