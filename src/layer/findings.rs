@@ -34,6 +34,7 @@ pub(super) enum Finding {
     ShortPart,
     MissingM,
     NoDataM,
+    NoDataZ,
     NoDataCoordinate,
     NoDataRing,
     MixedShapes,
@@ -108,6 +109,10 @@ impl Finding {
             ),
             Self::MissingM => ("missing-m", "vertices without M in a layer that has M were given NaN"),
             Self::NoDataM => ("no-data-m", "M values that mean `no data` were read as NaN"),
+            Self::NoDataZ => (
+                "no-data-z",
+                "Z values that mean `no data` or are no finite numbers were kept; GeoJSON has their geometries without Z",
+            ),
             Self::NoDataCoordinate => (
                 "no-data-coordinate",
                 "coordinates that mean `no data` or are no finite numbers were kept; GeoJSON has null geometries for them, and areas \

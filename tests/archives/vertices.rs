@@ -1,4 +1,4 @@
-//! Parts of too few vertices: a single vertex becomes a line or a ring that GEOS takes, and it is told.
+//! Vertices that are too few for a line or a ring, or have a Z that is none: each is told, and costs no other row anything.
 
 use headland::archive::Options;
 use headland::layer::{self, Layer};
@@ -70,4 +70,26 @@ fn a_part_of_a_single_vertex_has_it_as_often_as_a_line_or_a_ring_needs_it() {
     ];
     assert_eq!(texts(&rings), wanted.map(|text| Some(text.to_owned())));
     assert_eq!(told(&rings), [("short-part", Some(1), "4"), ("open-ring", Some(3), "1")]);
+}
+
+#[test]
+fn heights_that_mean_no_data_are_told_and_left_out_of_geojson() {
+    let line = |heights: [f64; 2]| {
+        let range_and_heights = [0.0, 0.0, heights[0], heights[1]];
+        let mut record = make::parts(13, &[0], &[(1.0, 2.0), (3.0, 4.0)]);
+        record.extend(range_and_heights.iter().flat_map(|value: &f64| value.to_le_bytes()));
+        record
+    };
+    let lines = [[5.0, 6.0], [7.0, -1e39], [f64::NAN, 8.0], [-1e39, -1e39]];
+    let layer = read(13, &lines.map(line));
+    assert_eq!(told(&layer), [("no-data-z", Some(1), "3")]);
+    let json: serde_json::Value = serde_json::from_str(&layer.geojson(false).unwrap()).unwrap();
+    let flat = serde_json::json!([[1.0, 2.0], [3.0, 4.0]]);
+    let wanted = [serde_json::json!([[1.0, 2.0, 5.0], [3.0, 4.0, 6.0]]), flat.clone(), flat.clone(), flat];
+    for (feature, wanted) in json["features"].as_array().unwrap().iter().zip(wanted) {
+        assert_eq!(feature["geometry"]["coordinates"], wanted);
+    }
+    let points = read(11, &[make::point_z(1.0, 2.0, 3.0, None), make::point_z(1.0, 2.0, -1e39, None)]);
+    assert_eq!(told(&points), [("no-data-z", Some(1), "1")]);
+    assert!(!points.geojson(false).unwrap().contains("e39"));
 }

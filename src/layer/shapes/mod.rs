@@ -156,6 +156,9 @@ impl Geometries {
         } else if has_m && vertices.m.is_some_and(|m| floats(m).any(|value| value < NO_DATA)) {
             self.findings.add(Finding::NoDataM, number);
         }
+        if vertices.z.is_some_and(|z| !are_places(z)) {
+            self.findings.add(Finding::NoDataZ, number);
+        }
         // From here on all is written into room that is there.
         make_room(&mut self.data, room::written(shape, dimensions))?;
         let count = vertices.xy.len() / 16;
