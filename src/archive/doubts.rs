@@ -6,6 +6,8 @@ use super::room::{NoRoom, make_room};
 /// The header of a .shp, and that of a record, in words of two bytes.
 const HEADER: u32 = 50;
 const RECORD_HEADER: u32 = 4;
+/// The fewest words of a record.
+const LEAST: u32 = 6;
 /// No place: entries have 31 bits.
 const NONE: u32 = u32::MAX;
 
@@ -13,11 +15,13 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Doubts {
     /// Records and the lengths of their contents, in words, of those that do not reach to the next record.
     pub(super) odd: Vec<(u32, u32)>,
-    /// Records whose entries name no place but have a length, or that fill the room between their neighbours exactly,
-    /// were they to stand there.
+    /// Records whose entries name no place but have a length, that fill the room between their neighbours exactly, were
+    /// they to stand there, or that neither neighbour bears out.
     pub(super) misplaced: Vec<u32>,
     /// Records without place and length between neighbours that leave room for something.
     pub(super) missing: Vec<u32>,
+    /// The words that entries give to their records, headers included.
+    claimed: u64,
     /// Records without place and length since the last that has one: the first of them, and how many.
     run: Option<(u32, u32)>,
     /// The entry before, which waits for the next one.
@@ -37,6 +41,7 @@ impl Doubts {
             odd: Vec::new(),
             misplaced: Vec::new(),
             missing: Vec::new(),
+            claimed: 0,
             run: None,
             held: None,
             record: 0,
@@ -60,6 +65,7 @@ impl Doubts {
         let passes = differs == 0 && last.is_some();
         if let (true, Some((word, _)), Ok(count)) = (passes, last, u32::try_from(entries.len())) {
             self.record = self.record.saturating_add(count);
+            self.claimed = self.claimed.saturating_add(u64::from(meets.saturating_sub(self.meets)));
             (self.end, self.held, self.meets) = (word, last, meets);
         }
         passes
@@ -67,10 +73,18 @@ impl Doubts {
 
     /// Takes the next entry: a place and a length in words, which are 0 where a record has no shape.
     pub(super) fn add(&mut self, word: u32, length: u32) -> Result<(), NoRoom> {
+        if word > 0 {
+            self.claimed = self.claimed.saturating_add(u64::from(RECORD_HEADER.saturating_add(length)));
+        }
         let settled = self.settle_held(word, length);
         let is_straight = word > 0 && word == self.end && self.run.is_none();
         self.meets = if is_straight { word.saturating_add(RECORD_HEADER).saturating_add(length) } else { NONE };
         settled
+    }
+
+    /// Whether a .shp that ends at a place has room for a record that no entry names.
+    pub(super) fn leave_room(&self, end: u32) -> bool {
+        u64::from(end) >= u64::from(HEADER + LEAST).saturating_add(self.claimed)
     }
 
     fn settle_held(&mut self, word: u32, length: u32) -> Result<(), NoRoom> {
@@ -100,7 +114,7 @@ impl Doubts {
                 make_room(&mut self.odd, 1)?;
                 self.odd.push((record, length));
             }
-            if word == 0 || (word != self.end && end(self.end) == next) {
+            if word == 0 || (word != self.end && (end(self.end) == next || end(word) != next)) {
                 make_room(&mut self.misplaced, 1)?;
                 self.misplaced.push(record);
             }

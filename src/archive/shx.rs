@@ -57,13 +57,22 @@ impl Index {
         if let Some((one, other)) = index.shared()? {
             return Err(twice(member, one, other));
         }
-        doubts.end(u32::try_from(shp_size / 2).unwrap_or(u32::MAX)).map_err(|lack| lack.of(member.name()))?;
+        let end = u32::try_from(shp_size / 2).unwrap_or(u32::MAX);
+        doubts.end(end).map_err(|lack| lack.of(member.name()))?;
+        // Between records in another order there is room anyway: there, what all entries leave of the .shp counts.
+        if !index.in_order {
+            let left = if doubts.leave_room(end) { index.words.as_slice() } else { &[] };
+            let count = left.iter().filter(|word| **word == 0).count();
+            doubts.missing.clear();
+            make_room(&mut doubts.missing, count).map_err(|lack| lack.of(member.name()))?;
+            doubts.missing.extend((0..).zip(left).filter(|(_, word)| **word == 0).map(|(record, _)| record));
+        }
         (index.odd, index.doubts) = (doubts.odd, doubts.misplaced);
-        // Between records in another order there is room anyway.
-        if index.in_order && !doubts.missing.is_empty() {
+        if !doubts.missing.is_empty() {
             make_room(&mut index.doubts, doubts.missing.len()).map_err(|lack| lack.of(member.name()))?;
             index.doubts.append(&mut doubts.missing);
             index.doubts.sort_unstable();
+            index.doubts.dedup();
         }
         Ok(Some(index))
     }

@@ -84,6 +84,55 @@ fn an_entry_that_names_no_record_of_a_shp_in_order_costs_nothing_and_is_told() {
 }
 
 #[test]
+fn an_entry_whose_place_and_length_are_both_wrong_is_told_of_the_index_and_not_of_the_shp() {
+    for (shp, shx, own) in sets() {
+        for row in 0..ROWS {
+            let entry = 100 + 8 * row;
+            let place = word(&shx, entry);
+            for (place, length) in [(place + 1, 5), (place + 3, 7000), (place - 3, 9)] {
+                if place < 50 {
+                    continue;
+                }
+                let damaged = with(&with(&shx, entry, place), entry + 4, length);
+                for strict in [true, false] {
+                    let layer = read(&shp, &damaged, strict);
+                    let what = format!("row {row} at word {place}: {:?}", layer.diagnostics());
+                    assert_eq!(texts(&layer), own.iter().cloned().map(Some).collect::<Vec<_>>(), "{what}");
+                    let told: Vec<_> = layer.diagnostics().iter().map(|note| (note.code, note.record)).collect();
+                    let row = Some(row as u64);
+                    assert_eq!(told, [("record-lengths", row), ("shx-damaged", row)], "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// Where something that is no record stands around each record, places and lengths bear no neighbour out.
+#[test]
+fn records_with_padding_around_them_are_read_where_the_index_has_them() {
+    for (shp, shx, own) in sets() {
+        let (mut body, mut index) = (Vec::new(), Vec::new());
+        for row in 0..ROWS {
+            let start = usize::try_from(word(&shx, 100 + 8 * row)).unwrap() * 2;
+            let length = word(&shx, 104 + 8 * row);
+            body.extend(vec![0; 2 * (row + 1)]);
+            index.extend(i32::try_from(50 + body.len() / 2).unwrap().to_be_bytes());
+            index.extend(length.to_be_bytes());
+            body.extend(&shp[start..start + 8 + usize::try_from(length).unwrap() * 2]);
+        }
+        body.extend([0; 6]);
+        let kind = i32::from_le_bytes(shp[32..36].try_into().unwrap());
+        let (shp, shx) = (make::with_header(kind, &body), make::with_header(kind, &index));
+        for strict in [true, false] {
+            let layer = read(&shp, &shx, strict);
+            assert_eq!(texts(&layer), own.iter().cloned().map(Some).collect::<Vec<_>>());
+            let codes: Vec<&str> = layer.diagnostics().iter().map(|note| note.code).collect();
+            assert_eq!(codes, ["shp-seams"]);
+        }
+    }
+}
+
+#[test]
 fn a_geometry_that_an_index_gives_no_place_is_told_to_be_gone_where_the_shp_is_in_no_order() {
     for (shp, shx, own) in sets() {
         // Without numbers, a record between two others may be the remains of another row.
@@ -120,6 +169,43 @@ fn an_entry_of_zeros_between_records_that_meet_is_no_damage() {
         assert!(layer.diagnostics().is_empty(), "{row}: {:?}", layer.diagnostics());
         let nulls: Vec<bool> = texts(&layer).iter().map(Option::is_none).collect();
         assert_eq!(nulls, (0..ROWS).map(|other| other == row).collect::<Vec<_>>());
+    }
+}
+
+/// In another order than the rows, it is what all entries leave of the .shp that tells a lost record from a row without one.
+#[test]
+fn a_record_that_no_entry_names_is_told_in_another_order_than_the_rows_too() {
+    for (shp, shx, own) in sets() {
+        let mut exchanged = shx.clone();
+        exchanged.copy_within(100..108, 140);
+        exchanged[100..108].copy_from_slice(&shx[140..148]);
+        let mut rows: Vec<_> = own.iter().cloned().map(Some).collect();
+        rows.swap(0, ROWS - 1);
+        for (row, strict) in (0..ROWS).flat_map(|row| [(row, true), (row, false)]) {
+            let entry = 100 + 8 * row;
+            let layer = read(&shp, &with(&with(&exchanged, entry, 0), entry + 4, 0), strict);
+            let mut left = rows.clone();
+            left[row] = None;
+            let what = format!("row {row}: {:?}", layer.diagnostics());
+            assert_eq!(texts(&layer), left, "{what}");
+            let notes = found(&layer, "shx-damaged");
+            assert_eq!(notes.len(), 1, "{what}");
+            assert_eq!(notes[0].record, Some(row as u64), "{what}");
+            assert!(notes[0].message.contains("its geometry is null (1 such entries)"), "{what}");
+        }
+        // A row without a shape, of which the .shp has nothing.
+        let entry = 100 + 8 * (ROWS - 1);
+        let end = usize::try_from(word(&shx, entry)).unwrap() * 2;
+        let mut index = shx[100..entry].to_vec();
+        index.splice(16..16, [0; 8]);
+        let (first, last) = (index[..8].to_vec(), index[40..].to_vec());
+        index[..8].copy_from_slice(&last);
+        index[40..].copy_from_slice(&first);
+        let kind = i32::from_le_bytes(shp[32..36].try_into().unwrap());
+        let layer = read(&make::with_header(kind, &shp[100..end]), &make::with_header(kind, &index), true);
+        let codes: Vec<&str> = layer.diagnostics().iter().map(|note| note.code).collect();
+        assert_eq!(codes, ["out-of-order"]);
+        assert_eq!(texts(&layer).iter().filter(|text| text.is_none()).count(), 1);
     }
 }
 

@@ -38,6 +38,7 @@ mod trees;
 mod undone;
 mod undone_shapes;
 mod verdicts;
+mod vertices;
 mod wkb;
 mod wkt;
 mod written;

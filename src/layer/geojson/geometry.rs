@@ -18,6 +18,8 @@ pub(super) struct Pen<'a> {
     xs: Vec<f64>,
     ys: Vec<f64>,
     heights: Vec<f64>,
+    /// Whether the geometry at hand is written with its Z: all of them, or none, are heights.
+    has_heights: bool,
     digits: [Floats; 3],
     word: Word,
 }
@@ -30,7 +32,16 @@ impl<'a> Pen<'a> {
             Target::Wgs84(transform) => (transform.as_ref(), true),
         };
         let digits = [Floats::new(), Floats::new(), Floats::new()];
-        Self { transform, is_wgs84, xs: Vec::new(), ys: Vec::new(), heights: Vec::new(), digits, word: Word::default() }
+        Self {
+            transform,
+            is_wgs84,
+            xs: Vec::new(),
+            ys: Vec::new(),
+            heights: Vec::new(),
+            has_heights: false,
+            digits,
+            word: Word::default(),
+        }
     }
 
     /// Writes one geometry; `null` for one with a vertex that is no place, of which a diagnostic of the layer tells.
@@ -50,10 +61,12 @@ impl<'a> Pen<'a> {
                 return Ok(());
             }
         }
-        let mut is_sound = true;
+        let (mut is_sound, mut has_heights) = (true, Cursor::new(wkb).head()?.has_z);
         Cursor::new(wkb).runs(&mut |run, stride, _| {
             is_sound &= points(run, stride).all(|(x, y)| is_place(x) && is_place(y));
+            has_heights = has_heights && run.chunks_exact(stride).all(|vertex| is_place(ordinate(vertex, 2)));
         })?;
+        self.has_heights = has_heights;
         if !is_sound {
             text.extend_from_slice(b"null");
             return Ok(());
@@ -129,7 +142,7 @@ impl<'a> Pen<'a> {
 
     /// Vertices with commas between them; a ring is turned round where RFC 7946 wants it the other way.
     fn vertices(&mut self, text: &mut Vec<u8>, run: &[u8], head: Head, is_outer: Option<bool>) -> Result<()> {
-        let Self { transform, xs, ys, heights, .. } = self;
+        let Self { transform, xs, ys, heights, has_heights, .. } = self;
         xs.clear();
         ys.clear();
         heights.clear();
@@ -137,7 +150,7 @@ impl<'a> Pen<'a> {
             xs.push(x);
             ys.push(y);
         }
-        if head.has_z {
+        if head.has_z && *has_heights {
             heights.extend(run.chunks_exact(head.stride).map(|vertex| ordinate(vertex, 2)));
         }
         if let Some(transform) = transform {
@@ -188,7 +201,7 @@ impl<'a> Pen<'a> {
             self.number(text, 0, *x);
             text.push(b',');
             self.number(text, 1, *y);
-            if let Some(z) = heights.get(at).filter(|z| z.is_finite()) {
+            if let Some(z) = heights.get(at) {
                 text.push(b',');
                 self.number(text, 2, *z);
             }
