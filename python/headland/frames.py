@@ -5,7 +5,10 @@ from __future__ import annotations
 import gc
 import json
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
+
+from headland import errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +81,10 @@ def geo_frame(table: pa.Table, geometry: str, how: dict[str, Any]) -> gpd.GeoDat
 
     place = table.schema.get_field_index(geometry)
     extension = json.loads((table.schema.field(place).metadata or {}).get(b"ARROW:extension:metadata", b"{}"))
-    chunks = [geometries(chunk) for chunk in table.column(place).chunks]
+    parts = table.column(place).chunks
+    chunks = [
+        _geometries(part, start) for part, start in zip(parts, accumulate(map(len, parts), initial=0), strict=False)
+    ]
     shapes = chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, dtype=object), *chunks])
     column = gpd.array.GeometryArray(shapes, crs=extension.get("crs"))
     whole = frame(table.remove_column(place), how)
@@ -117,6 +123,25 @@ def geometries(column: pa.Array) -> np.ndarray[Any, Any]:
         if shapes is not None:
             return shapes
     return shapely.from_wkb(column.to_numpy(zero_copy_only=False))  # type: ignore[no-any-return]
+
+
+def _geometries(column: pa.Array, start: int) -> np.ndarray[Any, Any]:
+    """Give the geometries of a column, whose first row is the row ``start`` of its frame.
+
+    What GEOS takes for no geometry is None, and told: one line of a single vertex would cost all other rows theirs.
+    """
+    import shapely
+
+    try:
+        return geometries(column)
+    except shapely.errors.GEOSException:
+        shapes = shapely.from_wkb(column.to_numpy(zero_copy_only=False), on_invalid="ignore")
+    refused = (shapely.is_missing(shapes) & column.is_valid().to_numpy(zero_copy_only=False)).nonzero()[0]
+    errors.warn(
+        f"{len(refused)} geometries are None, first in row {start + int(refused[0])}: GEOS takes no line of a single "
+        "vertex and no ring of two, which diagnostics call `short-part`; `to_arrow()` has them as they are"
+    )
+    return shapes  # type: ignore[no-any-return]
 
 
 def _spans(column: pa.Array) -> tuple[np.ndarray[Any, Any], memoryview]:

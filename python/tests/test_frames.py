@@ -199,6 +199,24 @@ def test_geometry_that_geos_refuses_is_refused_and_never_made_up() -> None:
     assert mixed.tolist() == [shapely.LineString([(0, 0), (1, 1)]), shapely.Point(1, 2), None]
 
 
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_geometry_that_geos_refuses_costs_no_other_row_its_own_and_is_told(size: int) -> None:
+    square = shapely.Polygon(SQUARE)
+    line = shapely.to_wkb(shapely.LineString([(0, 0), (1, 1)]))
+    single = line[:5] + (1).to_bytes(4, "little") + line[9:25]
+    two = shapely.to_wkb(square)[:9] + (2).to_bytes(4, "little") + np.zeros(4).tobytes()
+    cells = [shapely.to_wkb(square), single, None, line, two]
+    batches = [pa.array(cells[at : at + size], pa.large_binary()) for at in range(0, len(cells), size)]
+    table = pa.table({"geometry": pa.chunked_array(batches), "row": range(len(cells))})
+    with pytest.warns(hl.HeadlandWarning) as told:
+        frame = geo_frame(table, "geometry", options("numpy"))
+    assert frame["geometry"].tolist() == [square, None, None, shapely.LineString([(0, 0), (1, 1)]), None]
+    assert frame["row"].tolist() == [0, 1, 2, 3, 4]
+    assert "row 1: " in str(told[0].message)
+    assert all(warning.filename == __file__ for warning in told)
+    assert table.column("geometry").to_pylist() == cells
+
+
 def test_dates_are_dates() -> None:
     read = layer(*SHAPES["points"])
     assert str(read.to_geopandas("pyarrow")["DAY"].dtype) == "date32[day][pyarrow]"

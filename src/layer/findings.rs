@@ -103,11 +103,7 @@ impl Finding {
                 "entangled-rings",
                 "which rings are holes of which would take too long to tell; each was read as a polygon of its own",
             ),
-            Self::ShortPart => (
-                "short-part",
-                "parts have too few vertices for a line (2) or a ring (4); where there is a single one, it was repeated to \
-                 make as many",
-            ),
+            Self::ShortPart => ("short-part", "parts have too few vertices for a line or a ring"),
             Self::MissingM => ("missing-m", "vertices without M in a layer that has M were given NaN"),
             Self::NoDataM => ("no-data-m", "M values that mean `no data` were read as NaN"),
             Self::NoDataZ => (

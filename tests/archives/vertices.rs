@@ -1,9 +1,9 @@
-//! Vertices that are too few for a line or a ring, or have a Z that is none: each is told, and costs no other row anything.
+//! Vertices that have a Z that is none: each is told, and no place of it is lost.
 
 use headland::archive::Options;
 use headland::layer::{self, Layer};
 
-use crate::{make, stream, wkt};
+use crate::{make, stream};
 
 /// The layer of records, which batches give as well, in the same words.
 #[track_caller]
@@ -19,10 +19,6 @@ fn read(kind: i32, records: &[Vec<u8>]) -> Layer {
     layer::read(&source, &options).unwrap()
 }
 
-fn texts(layer: &Layer) -> Vec<Option<String>> {
-    layer.geometries().map(|wkb| wkb.map(wkt::text)).collect()
-}
-
 /// Each diagnostic with its record and how often it was met.
 fn told(layer: &Layer) -> Vec<(&str, Option<u64>, &str)> {
     layer
@@ -33,43 +29,6 @@ fn told(layer: &Layer) -> Vec<(&str, Option<u64>, &str)> {
             (note.code, note.record, end.split_once(' ').map_or("", |(count, _)| count))
         })
         .collect()
-}
-
-#[test]
-fn a_part_of_a_single_vertex_has_it_as_often_as_a_line_or_a_ring_needs_it() {
-    let triangle = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)];
-    let with = |point: &[(f64, f64)]| [&triangle[..], point].concat();
-    let lines = read(
-        3,
-        &[
-            make::parts(3, &[0], &triangle[..2]),
-            make::parts(3, &[0], &[(5.0, 6.0)]),
-            make::parts(3, &[0, 4], &with(&[(5.0, 6.0)])),
-        ],
-    );
-    let wanted =
-        ["LineString(0 0,0 1)", "LineString(5 6,5 6)", "Multi(LineString(0 0,0 1,1 0,0 0),LineString(5 6,5 6))"];
-    assert_eq!(texts(&lines), wanted.map(|text| Some(text.to_owned())));
-    assert_eq!(told(&lines), [("short-part", Some(1), "2")]);
-    let rings = read(
-        5,
-        &[
-            make::parts(5, &[0], &triangle),
-            make::parts(5, &[0], &[(5.0, 6.0)]),
-            make::parts(5, &[0], &[(5.0, 6.0), (7.0, 8.0), (5.0, 6.0)]),
-            make::parts(5, &[0], &[(5.0, 6.0), (7.0, 8.0)]),
-            make::parts(5, &[0, 4], &with(&[(0.2, 0.2)])),
-        ],
-    );
-    let wanted = [
-        "Polygon((0 0,0 1,1 0,0 0))",
-        "Polygon((5 6,5 6,5 6,5 6))",
-        "Polygon((5 6,7 8,5 6))",
-        "Polygon((5 6,7 8,5 6))",
-        "Polygon((0 0,0 1,1 0,0 0),(0.2 0.2,0.2 0.2,0.2 0.2,0.2 0.2))",
-    ];
-    assert_eq!(texts(&rings), wanted.map(|text| Some(text.to_owned())));
-    assert_eq!(told(&rings), [("short-part", Some(1), "4"), ("open-ring", Some(3), "1")]);
 }
 
 #[test]

@@ -26,10 +26,6 @@ use crate::layer::findings::Finding;
 /// The bytes of a point and its record header.
 pub(super) const POINT_RECORD: usize = 28;
 
-/// The fewest positions of a line and of a ring (RFC 7946). GEOS refuses a part of a single one, and all rows with it.
-const LINE: usize = 2;
-const RING: usize = 4;
-
 /// The most bytes that room is made for before anything is read, since sizes may lie.
 const MOST_ROOM: u64 = 256 << 20;
 
@@ -204,36 +200,24 @@ impl Geometries {
     fn one_part(&mut self, vertices: Vertices<'_>, flat: Flat, count: usize, dimensions: Dimensions, number: u64) {
         let is_ring = flat == Flat::Polygon;
         let is_open = is_ring && vertices.differ(0, count - 1);
-        let length = self.length(count, is_open, if is_ring { RING } else { LINE }, number);
-        // Byte order, type, for a polygon the count of rings, and that of vertices, at one go.
-        let code = u128::from(self.code(if is_ring { 3 } else { 2 }, dimensions));
-        let total = u128::from(u32::try_from(length).unwrap_or(u32::MAX));
-        let (head, size) =
-            if is_ring { (1 | code << 8 | 1 << 40 | total << 72, 13) } else { (1 | code << 8 | total << 40, 9) };
-        let start = self.data.len();
-        self.data.extend_from_slice(&head.to_le_bytes());
-        self.data.truncate(start + size);
-        self.filled(vertices, (0, count), length, dimensions);
-    }
-
-    /// How many positions a part of so many vertices is written with: a ring that is open is closed, and a single vertex
-    /// repeated. It is noted.
-    fn length(&mut self, count: usize, is_open: bool, least: usize, number: u64) -> usize {
+        let length = count + usize::from(is_open);
         if is_open {
             self.findings.add(Finding::OpenRing, number);
         }
-        let length = count + usize::from(is_open);
-        if length < least {
+        if length < if is_ring { 4 } else { 2 } {
             self.findings.add(Finding::ShortPart, number);
         }
-        if count == 1 { least } else { length }
-    }
-
-    /// The vertices of a part, and the first of them again until there are `length` positions.
-    fn filled(&mut self, vertices: Vertices<'_>, (start, end): (usize, usize), length: usize, dimensions: Dimensions) {
-        self.coordinates(vertices, start, end, dimensions);
-        for _ in end - start..length {
-            self.coordinates(vertices, start, start + 1, dimensions);
+        // Byte order, type, for a polygon the count of rings, and that of vertices, at one go.
+        let code = u128::from(self.code(if is_ring { 3 } else { 2 }, dimensions));
+        let length = u128::from(u32::try_from(length).unwrap_or(u32::MAX));
+        let (head, size) =
+            if is_ring { (1 | code << 8 | 1 << 40 | length << 72, 13) } else { (1 | code << 8 | length << 40, 9) };
+        let start = self.data.len();
+        self.data.extend_from_slice(&head.to_le_bytes());
+        self.data.truncate(start + size);
+        self.coordinates(vertices, 0, count, dimensions);
+        if is_open {
+            self.coordinates(vertices, 0, 1, dimensions);
         }
     }
 
@@ -267,9 +251,11 @@ impl Geometries {
             } else {
                 self.subhead(2, dimensions);
             }
-            let length = self.length(end - start, false, LINE, number);
-            self.count(length);
-            self.filled(vertices, (*start, *end), length, dimensions);
+            if end - start < 2 {
+                self.findings.add(Finding::ShortPart, number);
+            }
+            self.count(end - start);
+            self.coordinates(vertices, *start, *end, dimensions);
         }
         true
     }
@@ -329,9 +315,18 @@ impl Geometries {
         dimensions: Dimensions,
         number: u64,
     ) {
-        let length = self.length(end - start, is_open, RING, number);
+        let length = end - start + usize::from(is_open);
+        if is_open {
+            self.findings.add(Finding::OpenRing, number);
+        }
+        if length < 4 {
+            self.findings.add(Finding::ShortPart, number);
+        }
         self.count(length);
-        self.filled(vertices, (start, end), length, dimensions);
+        self.coordinates(vertices, start, end, dimensions);
+        if is_open {
+            self.coordinates(vertices, start, start + 1, dimensions);
+        }
     }
 
     /// The head of a geometry of its own.

@@ -20,14 +20,12 @@ const CORNERS: usize = 24;
 pub(super) fn written(shape: &Shape<'_>, dimensions: Dimensions) -> usize {
     let vertex = 16 + 8 * usize::from(dimensions.z) + 8 * usize::from(dimensions.m);
     let (of_vertex, of_part) = match shape.flat {
-        Flat::Point => (vertex, 0),
-        // A line of one vertex has it twice.
-        Flat::PolyLine => (vertex, PART + vertex),
+        Flat::Point | Flat::PolyLine => (vertex, PART),
         Flat::MultiPoint => (vertex + PART, 0),
-        // A ring of one vertex has it four times; one that is open gets a vertex that closes it.
-        Flat::Polygon => (vertex, PART + 3 * vertex),
+        // A ring that is open gets a vertex that closes it.
+        Flat::Polygon => (vertex, PART + vertex),
         // A strip has a triangle for each vertex, closed as rings are.
-        Flat::MultiPatch => (4 * vertex + PART, PART + PART + 3 * vertex),
+        Flat::MultiPatch => (4 * vertex + PART, PART + PART + vertex),
     };
     all(shape, of_vertex, of_part).saturating_add(HEAD)
 }

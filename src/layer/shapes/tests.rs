@@ -111,8 +111,7 @@ fn a_line_or_ring_of_one_part_is_as_the_parts_say() {
         (Flat::Polygon, 4, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0], 1),
         (Flat::Polygon, 2, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0], 2),
         (Flat::PolyLine, 2, &[1, 2, 0, 0, 0, 2, 0, 0, 0], 0),
-        (Flat::Polygon, 1, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0], 1),
-        (Flat::PolyLine, 1, &[1, 2, 0, 0, 0, 2, 0, 0, 0], 1),
+        (Flat::PolyLine, 1, &[1, 2, 0, 0, 0, 1, 0, 0, 0], 1),
     ] {
         let xy: Vec<u8> = square.iter().take(points * 2).flat_map(|ordinate| ordinate.to_le_bytes()).collect();
         let header = ShapeHeader { flat: Some(flat), has_z: false, length: 0 };
@@ -122,12 +121,9 @@ fn a_line_or_ring_of_one_part_is_as_the_parts_say() {
         assert_eq!(told(&all).len(), findings, "{flat:?} of {points}: {:?}", told(&all));
         let array = all.take(&BTreeSet::new()).unwrap();
         let mut expected = [head, &*xy].concat();
-        let repeated = match (flat, points) {
-            (Flat::Polygon, 1) => 3,
-            (Flat::Polygon, 2 | 4) | (Flat::PolyLine, 1) => 1,
-            _ => 0,
-        };
-        expected.extend(xy[..16].repeat(repeated));
+        if flat == Flat::Polygon && points < 5 {
+            expected.extend(&xy[..16]);
+        }
         assert_eq!(array.as_binary::<i64>().value(0), expected, "{flat:?} of {points}");
     }
 }
