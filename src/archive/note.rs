@@ -22,12 +22,9 @@ impl Diagnostic {
     /// Puts findings in the order of members and records, what is about a whole source or member before the rest of it:
     /// however a source is read, they are met at other times.
     pub fn sort(notes: &mut [Self]) {
+        let place = |note: &Self| (note.record, note.code);
         notes.sort_by(|one, other| {
-            let place = |note: &Self| (note.record, note.code);
-            one.member
-                .cmp(&other.member)
-                .then_with(|| place(one).cmp(&place(other)))
-                .then_with(|| one.message.cmp(&other.message))
+            (&one.member, place(one), &one.message).cmp(&(&other.member, place(other), &other.message))
         });
     }
 

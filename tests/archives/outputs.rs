@@ -276,6 +276,9 @@ fn a_prj_that_holds_a_code_is_that_system_where_it_is_known_and_none_where_it_is
         ("EPSG:2225", 2225, "2225"),
         ("EPSG:5070", 5070, "5070"),
         ("EPSG:27700", 27_700, "27700"),
+        ("EPSG:28992", 28_992, "28992"),
+        ("EPSG:2056", 2056, "2056"),
+        ("EPSG:3035", 3035, "3035"),
     ] {
         let layer = read(prj);
         assert_eq!((layer.crs_epsg(), layer.crs().unwrap().name()), (Some(code), name), "{prj}");

@@ -99,9 +99,7 @@ impl Known {
         let (semi_major, inverse) = self.figure;
         (figure.semi_major - semi_major).abs() < 1e-3 && (figure.inverse_flattening - inverse).abs() < 1e-7
     }
-}
 
-impl Known {
     /// The geographic system on it, in degrees from Greenwich, as well-known text.
     pub(super) fn wkt(&self) -> String {
         let (semi_major, inverse) = self.figure;

@@ -1,15 +1,26 @@
 //! EPSG codes, given only where they are certain.
 
 use super::datum::{self, Known};
-use super::method::{self, Measure, Parameter, WEB_MERCATOR, plain};
+use super::method::{
+    ALBERS, HOTINE_A, HOTINE_B, LAMBERT_1SP, LAMBERT_2SP, LAMBERT_AZIMUTHAL, Measure, Method, OBLIQUE_STEREOGRAPHIC,
+    Parameter, TRANSVERSE_MERCATOR, WEB_MERCATOR, plain,
+};
 use super::model::{Definition, Geographic, Projected, Value, same};
 
 /// The projected systems that every parameter proves. `python/tests/epsg_table.py` makes it from PROJ's database.
 const SYSTEMS: &str = include_str!("systems.txt");
 
-/// The letter in the table of each projection, by its EPSG code.
-const METHODS: [(u32, &str); 8] =
-    [(9807, "T"), (9801, "L"), (9802, "C"), (9822, "A"), (9820, "Z"), (9809, "S"), (9812, "H"), (9815, "O")];
+/// The letter in the table of each projection.
+static METHODS: [(&Method, &str); 8] = [
+    (&TRANSVERSE_MERCATOR, "T"),
+    (&LAMBERT_1SP, "L"),
+    (&LAMBERT_2SP, "C"),
+    (&ALBERS, "A"),
+    (&LAMBERT_AZIMUTHAL, "Z"),
+    (&OBLIQUE_STEREOGRAPHIC, "S"),
+    (&HOTINE_A, "H"),
+    (&HOTINE_B, "O"),
+];
 
 /// The units of length in the table.
 const UNITS: [(f64, char); 3] = [(1.0, 'm'), (0.3048, 'f'), (super::model::SURVEY_FOOT, 'u')];
@@ -60,7 +71,7 @@ pub(super) fn certain_projected(system: &Projected) -> Option<Code> {
         let is_plain = unit == 'm' && conversion.values.iter().all(|value| same(value.in_base(), 0.0));
         return (is_plain && known.epsg == 4326).then_some(Code { number: 3857, north_first: false });
     }
-    let (_, method) = METHODS.iter().find(|(code, _)| *code == conversion.method.code)?;
+    let (_, method) = METHODS.iter().find(|(method, _)| method.code == conversion.method.code)?;
     let mut values: Vec<f64> = conversion.values.iter().map(Value::in_base).collect();
     let name = plain(&system.name);
     let find = |values: &[f64]| {
@@ -81,10 +92,6 @@ pub(super) fn certain_projected(system: &Projected) -> Option<Code> {
     })
 }
 
-/// The projections in the table whose systems can be written as text: all but eight of its systems have one of them.
-const WRITTEN: [(&str, &str); 3] =
-    [("T", "Transverse Mercator"), ("C", "Lambert Conic Conformal (2SP)"), ("A", "Albers Equal Area")];
-
 /// The well-known text of a code; `None` for one that is not known here. The text proves its code, as that of a .prj does.
 pub(super) fn text(number: u32) -> Option<String> {
     if let Some(known) = datum::known_by(|known| known.epsg == number) {
@@ -101,7 +108,7 @@ pub(super) fn text(number: u32) -> Option<String> {
     let digits = number.to_string();
     SYSTEMS.lines().find_map(|line| {
         let (letter, rest) = line.split_once(' ')?;
-        let (_, projection) = WRITTEN.iter().find(|(known, _)| *known == letter)?;
+        let (method, _) = METHODS.iter().find(|(_, known)| *known == letter)?;
         let is_of = |word: &&str| word.split('=').next().and_then(|code| code.get(2..)) == Some(&*digits);
         let (word, names) = rest.split(' ').find(is_of).map(|word| word.split_once('=').unwrap_or((word, &*digits)))?;
         let mut letters = word.chars();
@@ -113,11 +120,11 @@ pub(super) fn text(number: u32) -> Option<String> {
             let value = if parameter.measure == Measure::Length { value / factor } else { value };
             Some(format!("PARAMETER[\"{}\",{value}],", parameter.name))
         };
-        let parameters = method::find(projection, |_| true)?.parameters.iter().zip(rest.split(' ')).map(parameter);
+        let parameters = method.parameters.iter().zip(rest.split(' ')).map(parameter);
         let parameters = parameters.collect::<Option<Vec<_>>>()?.concat();
         // Where names tell codes of one definition apart, the first of this code is as good as any.
         let name = names.split('|').next().unwrap_or(names);
-        Some(format!("PROJCS[\"{name}\",{base},PROJECTION[\"{projection}\"],{parameters}UNIT[\"unit\",{factor}]]"))
+        Some(format!("PROJCS[\"{name}\",{base},PROJECTION[\"{}\"],{parameters}UNIT[\"unit\",{factor}]]", method.name))
     })
 }
 
@@ -131,4 +138,23 @@ fn code(word: &str, letter: char, unit: char, name: &str) -> Option<Code> {
         None => rest,
     };
     Some(Code { number: number.parse().ok()?, north_first })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SYSTEMS;
+    use crate::layer::crs::Crs;
+
+    #[test]
+    fn every_code_of_the_table_gives_a_text_that_proves_it() {
+        let words = SYSTEMS.lines().skip(1).flat_map(|line| line.split(' '));
+        let of_datum =
+            words.filter(|word| word.starts_with(|first: char| first.is_ascii_uppercase()) && word.len() > 2);
+        let codes: Vec<&str> = of_datum.map(|word| &word.split('=').next().unwrap()[2..]).collect();
+        assert!(codes.len() > 1000, "{}", codes.len());
+        for code in codes {
+            let crs = Crs::from_code(&format!("EPSG:{code}")).unwrap();
+            assert_eq!(crs.unwrap().epsg.unwrap().to_string(), code);
+        }
+    }
 }

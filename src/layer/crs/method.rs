@@ -103,11 +103,11 @@ const CONIC: Parameters = &[&FALSE_LAT, &FALSE_LON, &PARALLEL_1, &PARALLEL_2, &O
 /// Transverse Mercator, the projection of UTM; `etmerc` is the exact series that PROJ uses too.
 pub(super) static TRANSVERSE_MERCATOR: Method =
     Method { name: "Transverse Mercator", code: 9807, proj: "etmerc", parameters: NATURAL };
-static LAMBERT_1SP: Method =
+pub(super) static LAMBERT_1SP: Method =
     Method { name: "Lambert Conic Conformal (1SP)", code: 9801, proj: "lcc", parameters: NATURAL };
-static LAMBERT_2SP: Method =
+pub(super) static LAMBERT_2SP: Method =
     Method { name: "Lambert Conic Conformal (2SP)", code: 9802, proj: "lcc", parameters: CONIC };
-static ALBERS: Method = Method { name: "Albers Equal Area", code: 9822, proj: "aea", parameters: CONIC };
+pub(super) static ALBERS: Method = Method { name: "Albers Equal Area", code: 9822, proj: "aea", parameters: CONIC };
 static MERCATOR_A: Method = Method { name: "Mercator (variant A)", code: 9804, proj: "merc", parameters: NATURAL };
 static MERCATOR_B: Method = Method {
     name: "Mercator (variant B)",
@@ -122,21 +122,21 @@ pub(super) static WEB_MERCATOR: Method = Method {
     proj: "merc",
     parameters: &[&NATURAL_LAT, &NATURAL_LON, &FALSE_EAST, &FALSE_NORTH],
 };
-static LAMBERT_AZIMUTHAL: Method = Method {
+pub(super) static LAMBERT_AZIMUTHAL: Method = Method {
     name: "Lambert Azimuthal Equal Area",
     code: 9820,
     proj: "laea",
     parameters: &[&NATURAL_LAT, &NATURAL_LON, &FALSE_EAST, &FALSE_NORTH],
 };
-static OBLIQUE_STEREOGRAPHIC: Method =
+pub(super) static OBLIQUE_STEREOGRAPHIC: Method =
     Method { name: "Oblique Stereographic", code: 9809, proj: "sterea", parameters: NATURAL };
-static HOTINE_A: Method = Method {
+pub(super) static HOTINE_A: Method = Method {
     name: "Hotine Oblique Mercator (variant A)",
     code: 9812,
     proj: "omerc +no_uoff",
     parameters: &[&CENTRE_LAT, &CENTRE_LON, &AZIMUTH, &GRID_ANGLE, &CENTRE_SCALE, &FALSE_EAST, &FALSE_NORTH],
 };
-static HOTINE_B: Method = Method {
+pub(super) static HOTINE_B: Method = Method {
     name: "Hotine Oblique Mercator (variant B)",
     code: 9815,
     proj: "omerc",
