@@ -6,12 +6,13 @@ mod byte_order;
 mod checksum;
 mod codepage;
 mod contents;
-mod courier;
+
 mod dbf;
 mod doubts;
 mod elsewhere;
 mod fmis;
 mod grc;
+mod inflate_thread;
 mod inflow;
 mod kind;
 mod member;

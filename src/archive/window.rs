@@ -1,7 +1,7 @@
 //! A member as a stream through one reused buffer: inflated, counted and checked, and never held whole.
 
 use super::checksum::Checksum;
-use super::courier::{Courier, HEADROOM, Parcel};
+use super::inflate_thread::{Block, HEADROOM, InflateThread};
 use super::inflow::Inflow;
 use super::member::Member;
 use super::room::{NoRoom, make_exact_room, make_room};
@@ -22,8 +22,6 @@ pub struct Window {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Whether the buffer is a block that goes back to the thread that fills it.
-    is_block: bool,
     /// Bytes that have come into the buffer so far.
     arrived: u64,
     ended: bool,
@@ -35,7 +33,7 @@ enum Origin {
     /// This thread.
     Here(Box<Inflow>),
     /// Another thread.
-    There(Courier),
+    There(InflateThread),
     /// Nowhere: the member has ended.
     Spent,
 }
@@ -55,7 +53,6 @@ impl Window {
             buffer,
             start: 0,
             end: 0,
-            is_block: false,
             arrived: 0,
             ended: false,
             fault: None,
@@ -66,8 +63,8 @@ impl Window {
     pub fn hand_over(&mut self) {
         let is_worth_it = |inflow: &Inflow| inflow.is_packed() && inflow.size() >= WORTH_A_THREAD;
         self.origin = match std::mem::replace(&mut self.origin, Origin::Spent) {
-            Origin::Here(inflow) if is_worth_it(&inflow) && !self.ended => match Courier::start(*inflow) {
-                Ok(courier) => Origin::There(courier),
+            Origin::Here(inflow) if is_worth_it(&inflow) && !self.ended => match InflateThread::start(*inflow) {
+                Ok(thread) => Origin::There(thread),
                 Err(inflow) => Origin::Here(inflow),
             },
             other => other,
@@ -83,7 +80,7 @@ impl Window {
     /// Whether `fill` would not have to wait for another thread.
     pub fn is_ready(&mut self) -> bool {
         match &mut self.origin {
-            Origin::There(courier) => courier.is_ready(),
+            Origin::There(thread) => thread.is_ready(),
             Origin::Here(_) | Origin::Spent => true,
         }
     }
@@ -165,9 +162,9 @@ impl Window {
                 self.end = self.end.saturating_add(count);
                 self.note(count, ended, outcome);
             }
-            Origin::There(courier) => {
-                if let Some(Parcel { block, count, is_last, outcome }) = courier.receive() {
-                    match self.take(block, count) {
+            Origin::There(thread) => {
+                if let Some(Block { buffer, count, is_last, outcome }) = thread.receive() {
+                    match self.take(buffer, count) {
                         Ok(()) => self.note(count, is_last, outcome),
                         Err(lack) => self.give_up(lack),
                     }
@@ -214,35 +211,28 @@ impl Window {
         self.note(0, true, Err(lack.of(self.member.name()).with(|facts| facts.offset = Some(offset))));
     }
 
-    /// Goes on with the next block: what is unread is copied into its headroom.
+    /// Appends the `count` bytes of the next block to the unread bytes.
     fn take(&mut self, mut block: Vec<u8>, count: usize) -> std::result::Result<(), NoRoom> {
-        let Origin::There(courier) = &mut self.origin else { return Ok(()) };
-        let left = self.end.saturating_sub(self.start);
         let unread = self.buffer.get(self.start..self.end).unwrap_or_default();
-        let begin = HEADROOM.saturating_sub(left);
-        if let Some(headroom) = block.get_mut(begin..HEADROOM).filter(|headroom| headroom.len() == left) {
+        let begin = HEADROOM.checked_sub(unread.len());
+        let finished = if let Some((begin, headroom)) = begin.and_then(|at| Some((at, block.get_mut(at..HEADROOM)?))) {
             headroom.copy_from_slice(unread);
-            let before = std::mem::replace(&mut self.buffer, block);
-            if self.is_block {
-                courier.give_back(before);
-            }
-            self.is_block = true;
             self.start = begin;
             self.end = HEADROOM.saturating_add(count);
-            return Ok(());
-        }
-        // A record that is longer gathers in a buffer of its own, which grows as its bytes arrive.
-        if self.start >= left {
-            self.buffer.copy_within(self.start..self.end, 0);
+            std::mem::replace(&mut self.buffer, block)
+        } else {
+            // A record longer than the headroom is gathered here; the buffer grows only as bytes arrive.
+            self.buffer.truncate(self.end);
+            self.buffer.drain(..self.start);
             self.start = 0;
-            self.end = left;
+            make_room(&mut self.buffer, count)?;
+            self.buffer.extend_from_slice(block.get(HEADROOM..HEADROOM.saturating_add(count)).unwrap_or_default());
+            self.end = self.buffer.len();
+            block
+        };
+        if let Origin::There(thread) = &self.origin {
+            thread.recycle(finished);
         }
-        self.buffer.truncate(self.end);
-        self.is_block = false;
-        make_room(&mut self.buffer, count)?;
-        self.buffer.extend_from_slice(block.get(HEADROOM..HEADROOM.saturating_add(count)).unwrap_or_default());
-        self.end = self.buffer.len();
-        courier.give_back(block);
         Ok(())
     }
 }

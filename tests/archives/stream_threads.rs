@@ -77,7 +77,7 @@ fn a_checksum_that_fails_is_told_after_the_rows_before_it() {
 fn unpackers() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
-    tasks.map(|task| name(task.unwrap())).filter(|name| name.starts_with("headland-unpac")).count()
+    tasks.map(|task| name(task.unwrap())).filter(|name| name.starts_with("headland-inflat")).count()
 }
 
 #[cfg(target_os = "linux")]

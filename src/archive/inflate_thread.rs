@@ -1,0 +1,222 @@
+//! A thread that inflates a member and sends its bytes in owned blocks through a bounded channel.
+//!
+//! Each side waits in one place only: the thread where the channel is full, the reader where it is empty. Blocks that
+//! the reader has finished with are reused if one is there; no side ever waits for one.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use super::elsewhere::{Here, give_way};
+use super::inflow::Inflow;
+use super::room::{NoRoom, make_exact_room};
+use crate::error::Result;
+
+/// The most bytes of a member in one block. A wake-up costs about as much as inflating a few KiB.
+const MAX_BLOCK: usize = 768 * 1024;
+
+/// The smallest block, and into how many blocks a member is split at least: the reader waits for the first one, and the
+/// thread has ended before the last one is read.
+const MIN_BLOCK: usize = 64 * 1024;
+const MIN_BLOCKS: u64 = 16;
+
+/// Free space in front of the bytes of a block, for what the reader has left of the block before. Every record of a
+/// .dbf fits; a longer record of a .shp is gathered in a buffer of the reader.
+pub(super) const HEADROOM: usize = 64 * 1024;
+
+/// Blocks that wait in the channel. One more is being filled and one is being read.
+const QUEUED: usize = 1;
+
+/// Bytes behind `HEADROOM` bytes of free space, whether they are the last, and the fault behind them.
+pub(super) struct Block {
+    pub(super) buffer: Vec<u8>,
+    pub(super) count: usize,
+    pub(super) is_last: bool,
+    pub(super) outcome: Result<()>,
+}
+
+/// The receiving end. Dropping it ends the thread, at the latest after the block that is being filled.
+pub(super) struct InflateThread {
+    channels: Option<(Receiver<Block>, Sender<Vec<u8>>)>,
+    /// A block that `is_ready` has received.
+    received: Option<Block>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl InflateThread {
+    /// Moves the rest of `inflow` to a new thread, or returns it where the system refuses a thread.
+    pub(super) fn start(inflow: Inflow) -> std::result::Result<Self, Box<Inflow>> {
+        let (start, work) = sync_channel::<Box<Inflow>>(1);
+        let (filled, blocks) = sync_channel(QUEUED);
+        let (recycle, recycled) = channel();
+        let here = Here::now();
+        let thread = thread::Builder::new().name("headland-inflate".to_owned()).spawn(move || {
+            here.leave();
+            if let Ok(inflow) = work.recv() {
+                inflate_loop(*inflow, &filled, &recycled);
+            }
+        });
+        let inflow = Box::new(inflow);
+        let Ok(thread) = thread else { return Err(inflow) };
+        // The thread waits for this message, so the send fails only if the thread is gone.
+        start.send(inflow).map_err(|refused| refused.0)?;
+        give_way();
+        Ok(Self { channels: Some((blocks, recycle)), received: None, thread: Some(thread) })
+    }
+
+    /// Whether `receive` would return immediately.
+    pub(super) fn is_ready(&mut self) -> bool {
+        if self.received.is_none()
+            && let Some((blocks, _)) = &self.channels
+        {
+            match blocks.try_recv() {
+                Ok(block) => self.received = Some(block),
+                Err(TryRecvError::Empty) => return false,
+                Err(TryRecvError::Disconnected) => {}
+            }
+        }
+        true
+    }
+
+    /// The next block; `None` if the thread ended without sending the last one.
+    pub(super) fn receive(&mut self) -> Option<Block> {
+        if let Some(block) = self.received.take() {
+            return Some(block);
+        }
+        let received = self.channels.as_ref().and_then(|(blocks, _)| blocks.recv().ok());
+        if received.is_none()
+            && let Some(Err(panic)) = self.thread.take().map(JoinHandle::join)
+        {
+            std::panic::resume_unwind(panic);
+        }
+        received
+    }
+
+    /// Offers a buffer for reuse. The thread drops one of another size.
+    pub(super) fn recycle(&self, buffer: Vec<u8>) {
+        if let Some((_, recycle)) = &self.channels {
+            // Fails only after the thread has ended, which needs no buffer.
+            let _ = recycle.send(buffer);
+        }
+    }
+}
+
+impl Drop for InflateThread {
+    fn drop(&mut self) {
+        // Closing the channels ends a send that waits, and so the thread.
+        self.channels = None;
+        if let Some(thread) = self.thread.take() {
+            // The reader has ended, so a panic of the thread concerns no caller.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Fills and sends blocks until the member or its reader ends.
+fn inflate_loop(mut inflow: Inflow, filled: &SyncSender<Block>, recycled: &Receiver<Vec<u8>>) {
+    let size = usize::try_from(inflow.size() / MIN_BLOCKS).unwrap_or(MAX_BLOCK).clamp(MIN_BLOCK, MAX_BLOCK);
+    let size = HEADROOM.saturating_add(size);
+    loop {
+        let reused = recycled.try_iter().find(|buffer| buffer.len() == size);
+        let mut buffer = match reused.map_or_else(|| zeroed(size), Ok) {
+            Ok(buffer) => buffer,
+            Err(lack) => {
+                let outcome = Err(inflow.refused(lack));
+                let _ = filled.send(Block { buffer: Vec::new(), count: 0, is_last: true, outcome });
+                return;
+            }
+        };
+        let (mut end, mut outcome) = (HEADROOM, Ok(()));
+        while !inflow.has_ended() && outcome.is_ok() && end < buffer.len() {
+            let (given, result) = inflow.give(buffer.get_mut(end..).unwrap_or_default());
+            end = end.saturating_add(given);
+            outcome = result;
+        }
+        let count = end.saturating_sub(HEADROOM);
+        let is_last = inflow.has_ended();
+        if filled.send(Block { buffer, count, is_last, outcome }).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// A buffer of zeros.
+fn zeroed(size: usize) -> std::result::Result<Vec<u8>, NoRoom> {
+    let mut buffer = Vec::new();
+    make_exact_room(&mut buffer, size)?;
+    buffer.resize(size, 0);
+    Ok(buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    use crate::archive::ReadAt;
+    use crate::archive::member::{Body, Member};
+    use crate::archive::unpack::Method;
+    use crate::archive::window::Window;
+
+    /// Bytes that never end, and at `at` do what `then` does.
+    #[derive(Debug)]
+    struct Odd {
+        at: u64,
+        then: fn() -> io::Result<usize>,
+    }
+
+    impl ReadAt for Odd {
+        fn size(&self) -> io::Result<u64> {
+            Ok(u64::MAX)
+        }
+
+        fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+            if offset >= self.at {
+                return (self.then)();
+            }
+            // Blocks of deflate that are stored, of 59 zeros each: 64 bytes, at which reads begin.
+            for (index, byte) in (offset..).zip(into.iter_mut()) {
+                *byte = [0, 59, 0, !59, !0].get(usize::try_from(index % 64).unwrap()).copied().unwrap_or(0);
+            }
+            Ok(into.len())
+        }
+    }
+
+    fn window(at: u64, then: fn() -> io::Result<usize>) -> Window {
+        let (packed, method) = (u64::from(u32::MAX), Method::Deflate);
+        let body = Body::Packed { store: Arc::new(Odd { at, then }), offset: 0, packed, crc: 0, method };
+        let mut window = Member::new("odd.dbf".to_owned(), u64::from(u32::MAX), body).window(1024).unwrap();
+        window.hand_over();
+        assert!(window.is_handed_over());
+        window
+    }
+
+    #[test]
+    fn a_panic_of_the_thread_surfaces_and_nobody_waits_for_ever() {
+        let mut window = window(1 << 20, || panic!("the store is broken"));
+        let outcome = catch_unwind(AssertUnwindSafe(|| window.finish()));
+        assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&"the store is broken"));
+    }
+
+    #[test]
+    fn an_error_of_the_thread_comes_behind_the_bytes_before_it() {
+        let mut window = window(1 << 20, || Err(io::Error::other("the disk is gone")));
+        let bytes = (1 << 20) / 64 * 59;
+        window.skip_to(bytes).unwrap();
+        assert_eq!(window.position(), bytes);
+        let error = window.fill(1).unwrap_err();
+        assert!(error.message().contains("the disk is gone"), "{error}");
+        assert_eq!(error.facts().member.as_deref(), Some("odd.dbf"));
+    }
+
+    #[test]
+    fn a_record_longer_than_a_block_is_gathered() {
+        let mut window = window(u64::MAX, || Ok(0));
+        for want in [1_000_000, 70_000, 2, 300_000, 65_536] {
+            let before = window.position();
+            assert!(window.fill(want).unwrap().len() >= want);
+            window.consume(want - 1);
+            assert_eq!(window.position(), before + want as u64 - 1);
+        }
+    }
+}
