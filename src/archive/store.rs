@@ -45,7 +45,8 @@ impl ReadAt for Bytes {
 #[derive(Debug)]
 pub(super) struct LazyFile {
     path: PathBuf,
-    file: OnceLock<File>,
+    /// The file and its size when it was opened.
+    file: OnceLock<(File, u64)>,
 }
 
 impl LazyFile {
@@ -53,27 +54,28 @@ impl LazyFile {
         Self { path: path.to_owned(), file: OnceLock::new() }
     }
 
-    fn file(&self) -> io::Result<&File> {
+    fn file(&self) -> io::Result<&(File, u64)> {
         if let Some(file) = self.file.get() {
             return Ok(file);
         }
         let file = File::open(&self.path)?;
-        Ok(self.file.get_or_init(|| file))
+        let size = file.metadata()?.len();
+        Ok(self.file.get_or_init(|| (file, size)))
     }
 }
 
 impl ReadAt for LazyFile {
     fn size(&self) -> io::Result<u64> {
-        Ok(self.file()?.metadata()?.len())
+        Ok(self.file()?.1)
     }
 
     #[cfg(unix)]
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(self.file()?, into, offset)
+        std::os::unix::fs::FileExt::read_at(&self.file()?.0, into, offset)
     }
 
     #[cfg(windows)]
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(self.file()?, into, offset)
+        std::os::windows::fs::FileExt::seek_read(&self.file()?.0, into, offset)
     }
 }

@@ -24,7 +24,8 @@ use crate::archive::unpack::Method;
 use crate::error::Result;
 
 const LOCAL: [u8; 4] = *b"PK\x03\x04";
-const LOCAL_SIZE: u64 = 30;
+const LOCAL_SIZE: u64 = LOCAL_HEADER as u64;
+const LOCAL_HEADER: usize = 30;
 /// A small member may have any ratio: a column of blanks is no attack.
 const RATIO_FREE: u64 = 64 << 20;
 
@@ -295,21 +296,27 @@ fn hold_to(entry: &Entry, limits: &Limits) -> std::result::Result<(), String> {
 /// Where the data of an entry begin, or why it cannot be read.
 fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, Refusal> {
     hold_to(entry, limits)?;
-    let local =
-        exact(store, entry.offset, LOCAL_SIZE).map_err(|reason| format!("its header is out of reach: {reason}"))?;
+    // A header may have the longest of names, and all entries of the directory may point to it.
+    let most_name = (entry.name().len() as u64).saturating_add(1).max(60);
+    // Header and name in one read, or less at the end of the file.
+    let total = store.size().map_err(|cause| cause.to_string())?;
+    let wanted = total.saturating_sub(entry.offset).clamp(LOCAL_SIZE, LOCAL_SIZE.saturating_add(most_name));
+    let local = exact(store, entry.offset, wanted).map_err(|reason| format!("its header is out of reach: {reason}"))?;
     if !local.starts_with(&LOCAL) {
         return Err("its header is not where the directory says".to_owned().into());
     }
     let name_size = u64::from(u16_le(&local, 26).unwrap_or(0));
     let extra_size = u64::from(u16_le(&local, 28).unwrap_or(0));
-    // A header may have the longest of names, and all entries of the directory may point to it.
-    let shown = name_size.min((entry.name().len() as u64).saturating_add(1).max(60));
-    let name = exact(store, entry.offset + LOCAL_SIZE, shown)?;
+    let shown = name_size.min(most_name);
+    let end = usize::try_from(LOCAL_SIZE.saturating_add(shown)).unwrap_or(usize::MAX);
+    let name = local
+        .get(LOCAL_HEADER..end)
+        .ok_or_else(|| format!("its header is out of reach: it ends at byte {total}, inside its name"))?;
     if name != entry.name() {
-        let start: String = String::from_utf8_lossy(&name).chars().take(60).collect();
+        let start: String = String::from_utf8_lossy(name).chars().take(60).collect();
         let reason = format!("its header calls it `{start}`: the archive contradicts itself");
         let flags = u16_le(&local, 6).unwrap_or(0);
-        let whole = directory::extended(&name, &[], flags, &mut []).ok().filter(|_| shown == name_size);
+        let whole = directory::extended(name, &[], flags, &mut []).ok().filter(|_| shown == name_size);
         return Err(Refusal { reason, own_name: whole.and_then(|name| names::clean(&name).ok()) });
     }
     if u16_le(&local, 8) != Some(entry.method) {
