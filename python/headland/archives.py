@@ -98,7 +98,8 @@ def read(
 
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.
-        layer: Which layer, where the archive holds several; ``headland.layers`` names them. A name is also found where
+        layer: Which layer, where the archive holds several; ``headland.layers`` names them, and the name of the file
+            (``"yield.shp"``) is accepted as well. A name is also found where
             the archive writes its accents as letters of their own (NFD, as macOS does) and you do not (NFC).
         columns: Only these columns, in the order of the file; the geometry always comes along.
         encoding: The encoding of texts, instead of what the archive says, such as ``"utf-8"`` or ``"cp1252"``: one in

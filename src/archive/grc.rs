@@ -149,6 +149,9 @@ impl Reader<'_> {
         if let Some(doubt) = doubt {
             let (code, sentence) = match doubt {
                 Doubt::Recoded => ("text-recoded", "lines that are no UTF-8 were read as Windows-1252"),
+                Doubt::Undefined | Doubt::LooksLikeUtf8 => {
+                    ("text-recoded", "bytes that Windows-1252 leaves undefined were read as control characters")
+                }
                 Doubt::Lost => ("text-lost", "bytes that stand for nothing in their encoding were lost to U+FFFD"),
             };
             self.count(code, sentence);

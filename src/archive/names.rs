@@ -39,7 +39,7 @@ pub(super) fn clean(name: &str) -> Result<String, &'static str> {
 
 /// Whether files with this ending are parts of a layer.
 pub(super) fn is_data(ending: &str) -> bool {
-    ["shp", "shx", "dbf", "prj", "cpg", "grc"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+    ["shp", "shx", "dbf", "prj", "cpg", "cst", "grc"].iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 /// Whether files with this ending are read row by row, or hold such files.

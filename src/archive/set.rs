@@ -30,7 +30,7 @@ pub struct Set {
     pub dbf: Option<Member>,
     /// The coordinate system.
     pub prj: Option<Member>,
-    /// The encoding of text.
+    /// The encoding of text: a .cpg, or a .cst where there is none.
     pub cpg: Option<Member>,
     /// What a vendor says about the columns, such as their units.
     pub metadata: Option<Member>,
@@ -79,8 +79,13 @@ impl Set {
         };
         if let Some(name) = name {
             let message = || format!("`{}` has no layer `{name}`; it has {}", source.name(), listed());
-            let found =
-                sets.iter().position(|set| set.name == name).ok_or_else(|| Error::new(Kind::Value, message()))?;
+            let of_name = sets.iter().position(|set| set.name == name);
+            // `poly.shp` names the layer of that file, if it is the only one.
+            let of_file = || {
+                let mut found = (0..sets.len()).filter(|index| sets.get(*index).is_some_and(|set| set.is_called(name)));
+                found.next().filter(|_| found.next().is_none())
+            };
+            let found = of_name.or_else(of_file).ok_or_else(|| Error::new(Kind::Value, message()))?;
             return sets.into_iter().nth(found).ok_or_else(|| Error::new(Kind::Value, name.to_owned()));
         }
         // A table beside shapes is a layer as well: to read on would be to pass one of them over in silence.
@@ -97,6 +102,11 @@ impl Set {
         let file = self.main().map_or("", Member::name);
         let name = if form < 2 { &self.name } else { file };
         if form.is_multiple_of(2) { name.rsplit('/').next().unwrap_or(name) } else { name }
+    }
+
+    /// Whether its main file has this name, with or without its folders.
+    fn is_called(&self, name: &str) -> bool {
+        self.main().is_some_and(|main| main.name() == name || main.file_name() == name)
     }
 
     /// The file that makes it a layer.
@@ -164,7 +174,8 @@ fn group(members: &[Member], may_lead: &dyn Fn(&Member) -> bool) -> Vec<Set> {
         shx: shp.and_then(|_| sibling(stem, "shx", "")),
         dbf,
         prj: sibling(stem, "prj", ""),
-        cpg: sibling(stem, "cpg", ""),
+        // Older programs write the encoding to a .cst.
+        cpg: sibling(stem, "cpg", "").or_else(|| sibling(stem, "cst", "")),
         metadata: sibling(stem, "json", "-Deere-Metadata"),
         shp_xml: shp.and_then(|_| sibling(stem, "xml", ".shp")),
         grc: None,

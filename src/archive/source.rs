@@ -118,7 +118,8 @@ impl Source {
                     }
                     return Ok(members);
                 }
-                if ending(path).is_some_and(|ending| matches!(&*ending, "shp" | "shx" | "dbf" | "prj" | "cpg")) {
+                if ending(path).is_some_and(|ending| matches!(&*ending, "shp" | "shx" | "dbf" | "prj" | "cpg" | "cst"))
+                {
                     return siblings(path, same_stem(path), limits, notes);
                 }
                 if let Some(is_sibling) = fmis::siblings_of(path) {

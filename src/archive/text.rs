@@ -12,6 +12,8 @@ use super::note::Diagnostic;
 pub struct Encoding {
     name: String,
     how: How,
+    /// Whether the archive declares Windows-1252, which writers of UTF-8 often leave in the header.
+    is_declared_ansi: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -28,8 +30,12 @@ enum How {
 /// What is doubtful about text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// Another encoding than the declared one had to be taken for it, and each byte is there.
+    /// It is not valid UTF-8 and was read as Windows-1252.
     Recoded,
+    /// It has bytes that Windows-1252 leaves undefined, which became control characters.
+    Undefined,
+    /// It is declared as Windows-1252, and is valid UTF-8 with letters beyond ASCII.
+    LooksLikeUtf8,
     /// Some bytes stand for nothing and were lost.
     Lost,
 }
@@ -57,7 +63,7 @@ impl Encoding {
                 _ => standard(&lower)?,
             }
         };
-        Some(Self { name: plain.to_owned(), how })
+        Some(Self { name: plain.to_owned(), how, is_declared_ansi: false })
     }
 
     /// The encoding of a language driver byte of a .dbf; `None` where it says nothing.
@@ -95,12 +101,18 @@ impl Encoding {
             0xCC => 1257,
             _ => return None,
         };
-        Some(Self { name: format!("cp{number}"), how: numbered(number)? })
+        Some(Self { name: format!("cp{number}"), how: numbered(number)?, is_declared_ansi: false })
     }
 
     /// What an archive declares: its .cpg, then the driver byte of its .dbf; rubbish in a .cpg is ignored.
     #[must_use]
     pub fn declared(cpg: Option<(&str, &[u8])>, driver: u8, notes: &mut Vec<Diagnostic>) -> Self {
+        let found = Self::declared_name(cpg, driver, notes);
+        let is_declared_ansi = matches!(found.how, How::Standard(encoding) if encoding == WINDOWS_1252);
+        Self { is_declared_ansi, ..found }
+    }
+
+    fn declared_name(cpg: Option<(&str, &[u8])>, driver: u8, notes: &mut Vec<Diagnostic>) -> Self {
         if let Some((member, bytes)) = cpg {
             let text = String::from_utf8_lossy(bytes);
             if let Some(found) = Self::named(&text) {
@@ -115,7 +127,8 @@ impl Encoding {
             let message = format!("`{}` names no known encoding and is ignored", start.escape_debug());
             notes.push(Diagnostic::new("cpg-ignored", message).in_member(member));
         }
-        Self::of_driver(driver).unwrap_or(Self { name: "undeclared".to_owned(), how: How::Undeclared })
+        let undeclared = || Self { name: "undeclared".to_owned(), how: How::Undeclared, is_declared_ansi: false };
+        Self::of_driver(driver).unwrap_or_else(undeclared)
     }
 
     /// The name it was declared by, or `undeclared`.
@@ -148,8 +161,16 @@ impl Encoding {
                 let (text, is_lost) = encoding.decode_without_bom_handling(bytes);
                 // Five bytes of Windows-1252 stand for nothing, though browsers let them pass.
                 let undefined = |byte: &u8| matches!(byte, 0x81 | 0x8D | 0x8F | 0x90 | 0x9D);
-                let is_recoded = *encoding == WINDOWS_1252 && bytes.iter().any(undefined);
-                (text, is_lost.then_some(Doubt::Lost).or(is_recoded.then_some(Doubt::Recoded)))
+                let doubt = if is_lost {
+                    Some(Doubt::Lost)
+                } else if self.is_declared_ansi && !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok() {
+                    Some(Doubt::LooksLikeUtf8)
+                } else if *encoding == WINDOWS_1252 && bytes.iter().any(undefined) {
+                    Some(Doubt::Undefined)
+                } else {
+                    None
+                };
+                (text, doubt)
             }
             How::Utf8 | How::Undeclared => match std::str::from_utf8(bytes) {
                 Ok(text) => (text.into(), None),
@@ -166,7 +187,8 @@ impl Encoding {
     pub fn column_name(&self, bytes: &[u8]) -> (String, Option<(&'static str, &'static str)>) {
         let (text, doubt) = self.decode(bytes);
         let Some(doubt) = doubt else { return (text.into_owned(), None) };
-        if bytes.len() >= SHORTEST_CUT
+        if matches!(doubt, Doubt::Recoded | Doubt::Lost)
+            && bytes.len() >= SHORTEST_CUT
             && let Some(whole) = self.without_cut_letter(bytes)
         {
             return (whole, Some(("name-cut", "was cut inside its last letter, which was left out")));
@@ -175,7 +197,14 @@ impl Encoding {
             Doubt::Recoded if self.is_undeclared() => {
                 ("text-recoded", "is not valid in UTF-8, and no encoding is declared; it was read as Windows-1252")
             }
-            Doubt::Recoded => ("text-recoded", "is not valid in its encoding; it was read as far as possible"),
+            Doubt::Recoded => ("text-recoded", "is not valid UTF-8; it was read as Windows-1252"),
+            Doubt::Undefined => {
+                ("text-recoded", "has bytes that Windows-1252 leaves undefined; they became control characters")
+            }
+            Doubt::LooksLikeUtf8 => (
+                "utf8-declared-ansi",
+                "is declared as Windows-1252 and is valid UTF-8; `encoding=\"utf-8\"` reads it as such",
+            ),
             Doubt::Lost => {
                 ("text-lost", "has bytes that stand for nothing in its encoding; U+FFFD stands in their place")
             }
@@ -212,6 +241,22 @@ const HABITS: [&str; 13] =
 /// Those of them that other readers do not know, so that their text differs.
 const SPOKEN: [&str; 7] = ["ansi", "win", "ms", "oem", "dos", "code page", "codepage"];
 
+/// Names of encodings that iconv has beside those of the Encoding Standard, without separators.
+const ICONV: [(&str, &str); 12] = [
+    ("big5", "big5"),
+    ("cp950", "big5"),
+    ("euccn", "gbk"),
+    ("eucjp", "euc-jp"),
+    ("euckr", "euc-kr"),
+    ("uhc", "euc-kr"),
+    ("koi8r", "koi8-r"),
+    ("koi8u", "koi8-u"),
+    ("macintosh", "macintosh"),
+    ("mac", "macintosh"),
+    ("maccyrillic", "x-mac-cyrillic"),
+    ("gb18030", "gb18030"),
+];
+
 /// The words and the number of a name such as `ansi 1252`; `None` where it is not made so.
 fn split_number(name: &str) -> Option<(&str, &str)> {
     let (words, number) = name.split_at(name.find(|letter: char| letter.is_ascii_digit())?);
@@ -220,7 +265,12 @@ fn split_number(name: &str) -> Option<(&str, &str)> {
 }
 
 fn standard(label: &str) -> Option<How> {
-    let found = encoding_rs::Encoding::for_label(label.as_bytes())?;
+    let found = encoding_rs::Encoding::for_label(label.as_bytes()).or_else(|| {
+        // iconv knows these names too, and writers take them from there.
+        let plain: String = label.chars().filter(|letter| !SEPARATORS.contains(letter)).collect();
+        let (_, label) = ICONV.iter().find(|(name, _)| *name == plain)?;
+        encoding_rs::Encoding::for_label(label.as_bytes())
+    })?;
     // Only encodings in which ASCII stands for itself can be meant by a .dbf.
     (found.is_ascii_compatible() && found != encoding_rs::UTF_8).then_some(How::Standard(found))
 }
@@ -324,7 +374,7 @@ mod tests {
     #[test]
     fn bytes_that_are_lost_are_told_apart_from_those_that_were_recoded() {
         for (label, bytes, expected, doubt) in [
-            ("1252", &b"a\x81b"[..], "a\u{81}b", Some(Doubt::Recoded)),
+            ("1252", &b"a\x81b"[..], "a\u{81}b", Some(Doubt::Undefined)),
             ("UTF-8", b"a\x81b", "a\u{81}b", Some(Doubt::Recoded)),
             ("857", b"a\xd5b", "a\u{fffd}b", Some(Doubt::Lost)),
             ("932", b"a\x81", "a\u{fffd}", Some(Doubt::Lost)),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::archive::Diagnostic;
+use crate::archive::{Diagnostic, Doubt};
 
 /// One kind of finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,6 +20,8 @@ pub(super) enum Finding {
     AfterNul,
     LeadingBlanks,
     TextRecoded,
+    TextUndefined,
+    Utf8DeclaredAnsi,
     TextLost,
     TextUndeclared,
     BinaryColumn,
@@ -39,6 +41,17 @@ pub(super) enum Finding {
     NoDataRing,
     MixedShapes,
     MissingZ,
+}
+
+impl From<Doubt> for Finding {
+    fn from(doubt: Doubt) -> Self {
+        match doubt {
+            Doubt::Recoded => Self::TextRecoded,
+            Doubt::Undefined => Self::TextUndefined,
+            Doubt::LooksLikeUtf8 => Self::Utf8DeclaredAnsi,
+            Doubt::Lost => Self::TextLost,
+        }
+    }
 }
 
 impl Finding {
@@ -76,10 +89,17 @@ impl Finding {
             Self::BadLogical => ("bad-logical", "cells that are no logical were read as null"),
             Self::AfterNul => ("after-nul", "what follows a NUL in a cell was left out"),
             Self::LeadingBlanks => ("leading-blanks", "leading blanks of text were kept"),
-            Self::TextRecoded => (
+            Self::TextRecoded => {
+                ("text-recoded", "text that is not valid UTF-8, which is declared or assumed, was read as Windows-1252")
+            }
+            Self::TextUndefined => (
                 "text-recoded",
-                "text that is not valid in its encoding (UTF-8 where none is declared) was read as far as possible, as Windows-1252 \
-                 in place of UTF-8",
+                "bytes that Windows-1252 leaves undefined (0x81, 0x8D, 0x8F, 0x90, 0x9D) were read as control characters",
+            ),
+            Self::Utf8DeclaredAnsi => (
+                "utf8-declared-ansi",
+                "text that the archive declares as Windows-1252 is valid UTF-8 with letters beyond ASCII; \
+                 `encoding=\"utf-8\"` reads it as such",
             ),
             Self::TextLost => (
                 "text-lost",

@@ -1,7 +1,7 @@
 //! A layer in parts that travel between processes: one text of JSON about it, and the bytes of its columns.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
@@ -28,7 +28,7 @@ struct About<'a> {
     name: Cow<'a, str>,
     source: Cow<'a, str>,
     fields: Vec<Told<'a>>,
-    metadata_of_schema: HashMap<String, String>,
+    metadata_of_schema: BTreeMap<String, String>,
     geometry: Option<usize>,
     crs: Option<Cow<'a, str>>,
     prj: Option<Cow<'a, str>>,
@@ -50,7 +50,12 @@ struct Told<'a> {
     /// The time zone of timestamps.
     zone: Option<Cow<'a, str>>,
     nullable: bool,
-    metadata: HashMap<String, String>,
+    metadata: BTreeMap<String, String>,
+}
+
+/// Metadata in the order of their keys, so that equal layers have equal pickles.
+fn sorted(metadata: &HashMap<String, String>) -> BTreeMap<String, String> {
+    metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 fn broken(cause: impl std::fmt::Display) -> Error {
@@ -69,7 +74,7 @@ impl Layer {
                 kind: Cow::Borrowed(kind),
                 zone: zone.map(Cow::Borrowed),
                 nullable: field.is_nullable(),
-                metadata: field.metadata().clone(),
+                metadata: sorted(field.metadata()),
             });
         }
         let mut buffers = Vec::new();
@@ -83,7 +88,7 @@ impl Layer {
             name: Cow::Borrowed(&self.name),
             source: Cow::Borrowed(&self.source),
             fields,
-            metadata_of_schema: self.schema.metadata().clone(),
+            metadata_of_schema: sorted(self.schema.metadata()),
             geometry: self.geometry,
             crs: self.crs.as_ref().map(|crs| Cow::Borrowed(crs.wkt())),
             prj: self.prj.as_deref().map(Cow::Borrowed),
@@ -105,9 +110,11 @@ impl Layer {
         let mut fields = Vec::new();
         for told in &about.fields {
             let kind = data_type(&told.kind, told.zone.as_deref())?;
-            fields.push(Field::new(&*told.name, kind, told.nullable).with_metadata(told.metadata.clone()));
+            fields.push(
+                Field::new(&*told.name, kind, told.nullable).with_metadata(told.metadata.clone().into_iter().collect()),
+            );
         }
-        let schema = Arc::new(Schema::new_with_metadata(fields, about.metadata_of_schema));
+        let schema = Arc::new(Schema::new_with_metadata(fields, about.metadata_of_schema.into_iter().collect()));
         let mut buffers = buffers.iter().copied();
         let mut batches = Vec::new();
         for (rows, has_nulls) in &about.batches {

@@ -2,7 +2,7 @@
 //! ESRI's programs write. All of it is kept; damage to it is told and never an error, since the records do without it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Layer;
 use super::units;
-use crate::archive::{Diagnostic, Doubt, Element, Member, Set};
+use crate::archive::{Diagnostic, Element, Member, Set};
 use crate::error::Result;
 
 /// Sidecars are small; more than this is none.
@@ -21,6 +21,12 @@ const TOLD: usize = 20;
 
 /// The entry of a layer's metadata that holds the text of a `.shp.xml`.
 const SHP_XML: &str = "shp.xml";
+
+/// A column name that begins a longer attribute name has so many letters at least.
+const SHORTEST_CUT: usize = 5;
+
+const RECODED: (&str, &str) = ("text-recoded", "its text is not valid UTF-8; it was read as Windows-1252");
+const LOST: (&str, &str) = ("text-lost", "its text has units that are no UTF-16; U+FFFD stands in their place");
 
 /// What the sidecars of a set say.
 #[derive(Debug, Default)]
@@ -55,11 +61,7 @@ impl Sidecars {
             notes.push(Diagnostic::new("metadata-ignored", message).in_member(member.name()));
             return;
         };
-        let doubtful = doubt.map(|doubt| match doubt {
-            Doubt::Recoded => ("text-recoded", "its text is not valid UTF-8; it was read as Windows-1252"),
-            Doubt::Lost => ("text-lost", "its text has units that are no UTF-16; U+FFFD stands in their place"),
-        });
-        if let Some((code, message)) = doubtful {
+        if let Some((code, message)) = doubt {
             notes.push(Diagnostic::new(code, message).in_member(member.name()));
         }
         let stated = units::of_vendor(&entries);
@@ -95,12 +97,15 @@ impl Sidecars {
             .iter()
             .map(|field| (field.name().to_ascii_lowercase(), field.name().clone()))
             .collect();
-        // The first word on a column stands, whatever the case in which it is called.
+        let attributes = self.units.iter().chain(&self.descriptions).map(|(name, _)| name.to_ascii_lowercase());
+        let cut = cut_names(&columns, &attributes.collect());
+        // The first statement about a column is used; names are compared without case.
         let first = |stated: Vec<(String, String)>| {
             let mut known = BTreeMap::new();
             let mut strange = Vec::new();
             for (name, text) in stated {
-                match columns.get(&name.to_ascii_lowercase()) {
+                let lower = name.to_ascii_lowercase();
+                match columns.get(cut.get(&lower).unwrap_or(&lower)) {
                     Some(column) => drop(known.entry(column.clone()).or_insert(text)),
                     None => strange.push(name),
                 }
@@ -108,12 +113,21 @@ impl Sidecars {
             (known, strange)
         };
         let (units, strange) = first(self.units);
+        let member = set.metadata.as_ref().or(set.shp_xml.as_ref());
+        let member = member.map(|member| member.name().to_owned()).unwrap_or_default();
+        let pair = |(attribute, column): (&String, &String)| {
+            let column = columns.get(column)?;
+            units.contains_key(column).then(|| format!("`{column}` from `{}`", attribute.to_ascii_uppercase()))
+        };
+        let pairs: Vec<String> = cut.iter().filter_map(pair).collect();
+        if !pairs.is_empty() {
+            let message = format!("units of columns whose names were cut: {}", pairs.join(", "));
+            notes.push(Diagnostic::new("units-by-cut-name", message).in_member(&member));
+        }
         if is_whole && !strange.is_empty() {
             let told = strange.get(..strange.len().min(TOLD)).unwrap_or_default().join(", ");
             let more = if strange.len() > TOLD { ", ..." } else { "" };
             let message = format!("it states units of columns that the layer does not have: {told}{more}");
-            let member = set.metadata.as_ref().or(set.shp_xml.as_ref());
-            let member = member.map(|member| member.name().to_owned()).unwrap_or_default();
             notes.push(Diagnostic::new("units-unmatched", message).in_member(&member));
         }
         for (key, stated) in [("unit", units), ("description", first(self.descriptions).0)] {
@@ -123,6 +137,26 @@ impl Sidecars {
         }
         if self.metadata.is_empty() { layer } else { layer.with_metadata(self.metadata) }
     }
+}
+
+/// Attributes whose names begin with the name of a column: writers of .dbf files cut names. A column that an attribute
+/// names in full is not cut, and a column that begins several attributes, or several columns that begin one, prove nothing.
+fn cut_names(columns: &HashMap<String, String>, attributes: &BTreeSet<String>) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<String, Vec<&String>> = BTreeMap::new();
+    for column in columns.keys().filter(|column| column.len() >= SHORTEST_CUT && !attributes.contains(*column)) {
+        let from = attributes.range(column.clone()..);
+        let mut longer = from.take_while(|attribute| attribute.starts_with(&**column));
+        if let (Some(attribute), None) = (longer.next(), longer.next())
+            && !columns.contains_key(attribute)
+        {
+            found.entry(attribute.clone()).or_default().push(column);
+        }
+    }
+    let single = |(attribute, columns): (String, Vec<&String>)| match &*columns {
+        [column] => Some((attribute, (*column).clone())),
+        _ => None,
+    };
+    found.into_iter().filter_map(single).collect()
 }
 
 impl Layer {
@@ -142,7 +176,7 @@ impl Layer {
 
 /// The text of JSON, and what is doubtful about it: by its mark, or by the NULs beside the brace that it begins with, else
 /// UTF-8.
-fn text_of_json(bytes: &[u8]) -> (Cow<'_, str>, Option<Doubt>) {
+fn text_of_json(bytes: &[u8]) -> (Cow<'_, str>, Option<(&'static str, &'static str)>) {
     let (encoding, mark) = match bytes {
         [b'{', 0, ..] => (encoding_rs::UTF_16LE, 0),
         [0, b'{', ..] => (encoding_rs::UTF_16BE, 0),
@@ -151,9 +185,9 @@ fn text_of_json(bytes: &[u8]) -> (Cow<'_, str>, Option<Doubt>) {
     let content = bytes.get(mark..).unwrap_or_default();
     let (text, is_wrong) = encoding.decode_without_bom_handling(content);
     if is_wrong && encoding == encoding_rs::UTF_8 {
-        return (encoding_rs::WINDOWS_1252.decode_without_bom_handling(content).0, Some(Doubt::Recoded));
+        return (encoding_rs::WINDOWS_1252.decode_without_bom_handling(content).0, Some(RECODED));
     }
-    (text, is_wrong.then_some(Doubt::Lost))
+    (text, is_wrong.then_some(LOST))
 }
 
 /// The bytes of a small member. Where it is damaged: an error to those who cannot do without it, else a diagnostic and

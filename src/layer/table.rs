@@ -312,6 +312,10 @@ fn choose(
             let message = format!("a column without a name was called `{name}`");
             notes.push(Diagnostic::new("unnamed-column", message).in_member(member.name()));
         }
+        if name.contains(char::is_control) {
+            let message = format!("the name of column `{}` has control characters", name.escape_debug());
+            notes.push(Diagnostic::new("control-in-name", message).in_member(member.name()));
+        }
         columns.push((name, field.clone()));
     }
     let chosen = match typing {

@@ -11,6 +11,7 @@ mod cut;
 mod deviations;
 mod digits;
 mod directory;
+mod encodings;
 mod expected;
 mod fmis;
 mod fmis_odd;

@@ -155,3 +155,43 @@ fn a_table_alone_is_a_layer_without_places() {
         assert!(layer.crs().is_none() && layer.area(false).unwrap().is_none());
     }
 }
+
+#[test]
+fn units_of_cut_column_names_come_from_the_only_attribute_that_they_begin() {
+    let units = |fields: &[&str], attributes: &[(&str, &str)]| {
+        let (shp, shx) = make::shp(1, &[make::point(10.0, 50.0)]);
+        let described: Vec<make::Field<'_>> = fields.iter().map(|name| (*name, b'N', 3, 0)).collect();
+        let record = [b" ".to_vec(), b"  1".repeat(fields.len())].concat();
+        let dbf = make::dbf(&described, &[&record], 0);
+        let attribute = |(name, unit): &(&str, &str)| format!(r#"{{"Name":"{name}","Unit":"{unit}"}}"#);
+        let attributes: Vec<String> = attributes.iter().map(attribute).collect();
+        let json = format!(r#"{{"DataAttributes":[{}]}}"#, attributes.join(","));
+        let members: [(&str, &[u8]); 5] = [
+            ("t.shp", &shp),
+            ("t.shx", &shx),
+            ("t.dbf", &dbf),
+            ("t.prj", make::WGS_84.as_bytes()),
+            ("t-Deere-Metadata.json", json.as_bytes()),
+        ];
+        let layer = layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap();
+        let message = |found: &headland::layer::Diagnostic| format!("{}: {}", found.code, found.message);
+        let messages: Vec<String> = layer.diagnostics().iter().map(message).collect();
+        (layer.units(), messages.join("\n"))
+    };
+    let pair = |name: &str, unit: &str| (name.to_owned(), unit.to_owned());
+    let (found, messages) = units(&["SWATHWI", "DISTANCE"], &[("SWATHWIDTH", "ft"), ("DISTANCE", "m")]);
+    assert_eq!(found, [pair("SWATHWI", "ft"), pair("DISTANCE", "m")]);
+    assert!(messages.contains("units-by-cut-name") && messages.contains("`SWATHWI` from `SWATHWIDTH`"), "{messages}");
+    assert!(!messages.contains("units-unmatched"), "{messages}");
+    // Two attributes begin with it, an attribute has two columns, the attribute has a column of its own, too short.
+    for (fields, attributes) in [
+        (&["SWATHWI"][..], &[("SWATHWIDTH", "ft"), ("SWATHWIDTH2", "m")][..]),
+        (&["SWATHWI", "SWATHW"], &[("SWATHWIDTH", "ft")]),
+        (&["DRY"], &[("DRYMASS", "kg")]),
+    ] {
+        let (found, messages) = units(fields, attributes);
+        assert!(found.is_empty() && messages.contains("units-unmatched"), "{fields:?}: {found:?}, {messages}");
+    }
+    let (found, _) = units(&["SWATHWI", "SWATHWIDTH"], &[("SWATHWIDTH", "ft")]);
+    assert_eq!(found, [pair("SWATHWIDTH", "ft")], "the attribute has a column of its own name");
+}

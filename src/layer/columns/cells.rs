@@ -2,7 +2,7 @@
 
 use super::kernel::up_to_nul;
 use super::number::{Cell, float};
-use crate::archive::{Doubt, Encoding};
+use crate::archive::Encoding;
 use crate::layer::findings::Finding;
 
 /// The days from the first of March of year 0 to 1970, where Arrow's dates begin.
@@ -27,8 +27,7 @@ pub(super) fn text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut not
     } else {
         let (text, doubt) = encoding.decode(cell);
         match doubt {
-            Some(Doubt::Recoded) => note(Finding::TextRecoded),
-            Some(Doubt::Lost) => note(Finding::TextLost),
+            Some(doubt) => note(doubt.into()),
             None if encoding.is_undeclared() => note(Finding::TextUndeclared),
             None => {}
         }

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeStringArray, T
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use chrono::{DateTime, SecondsFormat};
 
-use crate::archive::{Doubt, Encoding, NoRoom, ask_for, make_room};
+use crate::archive::{Encoding, NoRoom, ask_for, make_room};
 use crate::error::Result;
 use crate::layer::columns::number::{
     Cell, IntegerCell, KEPT_DIGITS, LAST_EXACT, float, has_exponent, integer, loses_digits,
@@ -149,10 +149,8 @@ impl Column {
             },
             Values::Words { ends, data, encoding } => {
                 let (decoded, doubt) = encoding.decode(text);
-                match doubt {
-                    Some(Doubt::Recoded) => self.findings.add(Finding::TextRecoded, record),
-                    Some(Doubt::Lost) => self.findings.add(Finding::TextLost, record),
-                    None => {}
+                if let Some(doubt) = doubt {
+                    self.findings.add(doubt.into(), record);
                 }
                 make_room(data, decoded.len().saturating_mul(count))?;
                 make_room(ends, count)?;
