@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi::FFI_ArrowArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, StructArray};
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
@@ -14,7 +14,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 use tokio::sync::Mutex;
 
 use super::pages::same_process;
-use super::{bridge, values};
+use super::{bridge, c_schema, values};
 use crate::client as core;
 
 /// Records as Arrow columns.
@@ -75,12 +75,13 @@ pub(super) fn stream(
     py: Python<'_>,
     reader: impl RecordBatchReader + Send + 'static,
 ) -> PyResult<Bound<'_, PyCapsule>> {
-    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+    let stream = c_schema::with_sorted_schema(FFI_ArrowArrayStream::new(Box::new(reader)));
+    PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
 
 /// An Arrow C schema.
 pub(super) fn schema<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
-    let schema = FFI_ArrowSchema::try_from(schema.as_ref())
+    let schema = c_schema::export(schema)
         .map_err(|error| PyRuntimeError::new_err(format!("the schema cannot be exported: {error}")))?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }

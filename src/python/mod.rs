@@ -1,6 +1,7 @@
 //! The only folder that names pyo3.
 
 mod bridge;
+mod c_schema;
 mod cells;
 mod client;
 mod conversion;
