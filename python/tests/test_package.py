@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 from importlib import metadata, resources
+from pathlib import Path
 
 import headland as hl
 from headland import _core, groups
@@ -37,6 +38,16 @@ def test_nothing_is_required_at_run_time() -> None:
 
 def test_the_package_is_typed() -> None:
     assert resources.files("headland").joinpath("py.typed").is_file()
+
+
+def test_the_extension_is_stripped_and_names_no_path_of_the_build() -> None:
+    path = Path(_core.__file__)
+    content = path.read_bytes()
+    assert len(content) < 15_500_000, f"{path.name} has {len(content):,} bytes"
+    assert b".symtab" not in content, "it is not stripped"
+    root, home = Path(__file__).resolve().parents[2], Path.home()
+    found = [path for path in (root, home) if len(path.parts) > 1 and f"{path}/".encode() in content]
+    assert found == []
 
 
 def test_both_clients_have_a_method_for_every_row(client: hl.Client, service: hl.Sandbox) -> None:
