@@ -100,8 +100,8 @@ mod tests {
         for threads in [2, 3, 8] {
             let (ended, all, most) = run(threads, 100, None);
             assert!(ended.is_ok() && all == expected, "{threads} threads");
-            // Each thread makes one step, sends one, and has one in its channel; the caller puts one.
-            assert!(most <= threads * (AHEAD + 2) + 1, "{most} steps at a time");
+            // Each thread makes one step and has one in its channel; the caller puts one.
+            assert!(most <= threads * (AHEAD + 1) + 1, "{most} steps at a time");
         }
         assert!(run(2, 0, None).0.is_ok());
     }

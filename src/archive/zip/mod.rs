@@ -3,6 +3,7 @@
 mod descriptor;
 pub(super) mod directory;
 mod ends;
+mod headers;
 mod inflated;
 mod walk;
 
@@ -11,8 +12,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use self::directory::{Entry, Found, exact};
+use self::directory::{Entry, Found};
 use self::ends::Front;
+use self::headers::Headers;
 use self::inflated::{Inflated, Packed};
 use crate::archive::byte_order::{u16_le, u32_le};
 use crate::archive::member::{Body, Member};
@@ -24,8 +26,7 @@ use crate::archive::unpack::Method;
 use crate::error::Result;
 
 const LOCAL: [u8; 4] = *b"PK\x03\x04";
-const LOCAL_SIZE: u64 = LOCAL_HEADER as u64;
-const LOCAL_HEADER: usize = 30;
+const LOCAL_SIZE: u64 = 30;
 /// A small member may have any ratio: a column of blanks is no attack.
 const RATIO_FREE: u64 = 64 << 20;
 
@@ -92,8 +93,9 @@ fn held(
     is_strict: bool,
     notes: &mut Vec<Diagnostic>,
 ) -> Vec<Member> {
+    let mut headers = Headers::new(store);
     let bodies: Vec<std::result::Result<u64, Refusal>> =
-        entries.iter().map(|entry| data_offset(store, entry, limits)).collect();
+        entries.iter().map(|entry| data_offset(&mut headers, entry, limits)).collect();
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|index| entries.get(*index).map_or(0, |entry| entry.offset));
     let mut limit_of = vec![end; entries.len()];
@@ -294,24 +296,20 @@ fn hold_to(entry: &Entry, limits: &Limits) -> std::result::Result<(), String> {
 }
 
 /// Where the data of an entry begin, or why it cannot be read.
-fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, Refusal> {
+fn data_offset(headers: &mut Headers<'_>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, Refusal> {
     hold_to(entry, limits)?;
-    // A header may have the longest of names, and all entries of the directory may point to it.
-    let most_name = (entry.name().len() as u64).saturating_add(1).max(60);
-    // Header and name in one read, or less at the end of the file.
-    let total = store.size().map_err(|cause| cause.to_string())?;
-    let wanted = total.saturating_sub(entry.offset).clamp(LOCAL_SIZE, LOCAL_SIZE.saturating_add(most_name));
-    let local = exact(store, entry.offset, wanted).map_err(|reason| format!("its header is out of reach: {reason}"))?;
+    let local = headers
+        .get(entry.offset, LOCAL_SIZE)
+        .map_err(|reason| format!("its header is out of reach: {reason}"))?
+        .to_vec();
     if !local.starts_with(&LOCAL) {
         return Err("its header is not where the directory says".to_owned().into());
     }
     let name_size = u64::from(u16_le(&local, 26).unwrap_or(0));
     let extra_size = u64::from(u16_le(&local, 28).unwrap_or(0));
-    let shown = name_size.min(most_name);
-    let end = usize::try_from(LOCAL_SIZE.saturating_add(shown)).unwrap_or(usize::MAX);
-    let name = local
-        .get(LOCAL_HEADER..end)
-        .ok_or_else(|| format!("its header is out of reach: it ends at byte {total}, inside its name"))?;
+    // A header may have the longest of names, and all entries of the directory may point to it.
+    let shown = name_size.min((entry.name().len() as u64).saturating_add(1).max(60));
+    let name = headers.get(entry.offset.saturating_add(LOCAL_SIZE), shown)?;
     if name != entry.name() {
         let start: String = String::from_utf8_lossy(name).chars().take(60).collect();
         let reason = format!("its header calls it `{start}`: the archive contradicts itself");

@@ -1,0 +1,97 @@
+//! Local headers of a zip, read in blocks: small members follow one another closely, and each read is a system call.
+
+use std::sync::Arc;
+
+use super::directory::exact;
+use crate::archive::store::ReadAt;
+
+/// Bytes of one read.
+const BLOCK: u64 = 16 * 1024;
+
+/// Reads short pieces of a store, mostly in ascending order.
+pub(super) struct Headers<'a> {
+    store: &'a Arc<dyn ReadAt>,
+    total: u64,
+    block: Vec<u8>,
+    /// Offset of the block.
+    start: u64,
+}
+
+impl<'a> Headers<'a> {
+    pub(super) fn new(store: &'a Arc<dyn ReadAt>) -> Self {
+        Self { store, total: store.size().unwrap_or(0), block: Vec::new(), start: 0 }
+    }
+
+    /// `count` bytes at `offset`, or a clause that says that the file ends before them.
+    pub(super) fn get(&mut self, offset: u64, count: u64) -> Result<&[u8], String> {
+        let end = offset.saturating_add(count);
+        if let Some(memory) = self.store.in_memory()
+            && end <= self.total
+        {
+            return Ok(slice(memory, offset, count));
+        }
+        if offset < self.start || end > self.start.saturating_add(self.block.len() as u64) {
+            let rest = self.total.saturating_sub(offset);
+            self.block = exact(self.store, offset, count.max(rest.min(BLOCK)))?;
+            self.start = offset;
+        }
+        Ok(slice(&self.block, offset.saturating_sub(self.start), count))
+    }
+}
+
+/// Some bytes of a buffer that has them.
+fn slice(bytes: &[u8], at: u64, count: u64) -> &[u8] {
+    let at = usize::try_from(at).unwrap_or(usize::MAX);
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    bytes.get(at..at.saturating_add(count)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Bytes of which each is its offset, with the reads counted.
+    #[derive(Debug, Default)]
+    struct Counted {
+        reads: AtomicUsize,
+    }
+
+    const SIZE: u64 = 100_000;
+
+    impl ReadAt for Counted {
+        fn size(&self) -> io::Result<u64> {
+            Ok(SIZE)
+        }
+
+        fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+            self.reads.fetch_add(1, Ordering::SeqCst);
+            for (at, byte) in (offset..).zip(into.iter_mut()) {
+                *byte = u8::try_from(at % 251).unwrap();
+            }
+            Ok(into.len())
+        }
+    }
+
+    #[test]
+    fn headers_in_one_block_cost_one_read() {
+        let counted = Arc::new(Counted::default());
+        let store: Arc<dyn ReadAt> = Arc::clone(&counted) as _;
+        let mut headers = Headers::new(&store);
+        let mut check = |offset: u64, count: u64| {
+            let expected: Vec<u8> = (offset..offset + count).map(|at| u8::try_from(at % 251).unwrap()).collect();
+            assert_eq!(headers.get(offset, count).unwrap(), expected, "{count} at {offset}");
+            counted.reads.load(Ordering::SeqCst)
+        };
+        for offset in (0..16_000).step_by(100) {
+            assert_eq!(check(offset, 90), 1);
+        }
+        assert_eq!(check(16_380, 90), 2, "it begins in the block and ends behind it");
+        assert_eq!(check(99_990, 10), 3, "the last bytes");
+        assert_eq!(check(50, 20_000), 4, "longer than a block, and before the last one");
+        let error = headers.get(99_990, 11).unwrap_err();
+        assert!(error.contains("ends at byte 100000"), "{error}");
+    }
+}
