@@ -29,6 +29,8 @@ impl Heard {
     pub fn read(headers: &HeaderMap, now: DateTime<Utc>) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         let number = |name: &str| text(name).and_then(|text| text.parse::<u32>().ok());
+        // A date is one of the service's clock, which ours may differ from.
+        let now = text("date").and_then(date).unwrap_or(now);
         Self {
             limit: number("x-ratelimit-limit"),
             remaining: number("x-ratelimit-remaining"),
@@ -45,8 +47,11 @@ fn seconds(text: &str) -> Option<Duration> {
 }
 
 fn until(text: &str, now: DateTime<Utc>) -> Option<Duration> {
-    let date = DateTime::parse_from_rfc2822(text).ok()?;
-    Some(date.signed_duration_since(now).to_std().unwrap_or(Duration::ZERO).min(LONGEST_WAIT))
+    Some(date(text)?.signed_duration_since(now).to_std().unwrap_or(Duration::ZERO).min(LONGEST_WAIT))
+}
+
+fn date(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc2822(text).ok().map(|date| date.to_utc())
 }
 
 #[cfg(test)]
@@ -72,6 +77,9 @@ mod tests {
         assert_eq!((heard.limit, heard.remaining), (Some(30), Some(7)));
         assert_eq!(heard.reset, Some(Duration::from_secs(12)));
         assert_eq!(heard.retry_after, Some(Duration::from_secs(20)));
+        let of_another_clock =
+            headers(&[("date", "Tue, 01 Sep 2026 13:00:00 GMT"), ("retry-after", "Tue, 01 Sep 2026 13:00:20 GMT")]);
+        assert_eq!(Heard::read(&of_another_clock, now).retry_after, Some(Duration::from_secs(20)));
         let nonsense =
             headers(&[("x-ratelimit-remaining", "-1"), ("retry-after", "soon"), ("x-ratelimit-reset", "NaN")]);
         assert_eq!(Heard::read(&nonsense, now), Heard::default());
