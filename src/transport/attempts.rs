@@ -6,7 +6,7 @@ use http::HeaderMap;
 
 use super::caller::{Call, Caller, Jitter};
 use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply, judge_response};
-use super::skew::Lesson;
+use super::skew::{Arrival, Lesson, Stamp};
 use super::table::{Class, Decision, FEW, Outcome, decide};
 use super::{Body, Fault, FaultKind, Reply, Request, problem};
 use crate::api::{Endpoint, Method};
@@ -98,8 +98,8 @@ impl Attempts<'_> {
     pub async fn reply(&mut self) -> Result<Got> {
         loop {
             let mut slot = self.grant().await?;
-            let correction = self.caller.skew.seconds();
-            let request = self.caller.request(self.call, self.class, correction)?;
+            let stamp = self.caller.skew.stamp(&*self.caller.clock);
+            let request = self.caller.request(self.call, self.class, stamp)?;
             self.sent = self.sent.saturating_add(1);
             self.sent_at = self.caller.clock.elapsed();
             if let Some(slot) = &mut slot {
@@ -112,7 +112,7 @@ impl Attempts<'_> {
                     let body = Body::new(&reply.headers, reply.body);
                     return Ok(Got::Reply { status: reply.status, headers: reply.headers, heard, body });
                 }
-                Ok(reply) => self.refusal(reply, slot, correction).await,
+                Ok(reply) => self.refusal(reply, slot, stamp).await,
                 Err(fault) => {
                     settle(slot, &Heard::default());
                     judge_fault(&fault, self.caller.base.host())
@@ -247,10 +247,10 @@ impl Attempts<'_> {
     }
 
     /// Reads and judges a reply whose status is not 2XX.
-    async fn refusal(&self, reply: Reply, slot: Option<Slot>, correction: i64) -> Judged {
+    async fn refusal(&self, reply: Reply, slot: Option<Slot>, stamp: Stamp) -> Judged {
         let heard = self.heard(&reply);
         settle(slot, &heard);
-        let now = self.caller.clock.now();
+        let arrival = Arrival::new(&*self.caller.clock);
         let (status, headers) = (reply.status, reply.headers);
         // A body that breaks off or is too long says nothing; the status has said enough.
         let body = Body::new(&headers, reply.body).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
@@ -270,21 +270,15 @@ impl Attempts<'_> {
             body: body.as_bytes(),
         });
         if status == 401 && access.is_signed() {
-            self.about_the_clock(judged, &headers, now, correction)
+            self.about_the_clock(judged, &headers, arrival, stamp)
         } else {
             judged
         }
     }
 
-    fn about_the_clock(
-        &self,
-        judged: Judged,
-        headers: &HeaderMap,
-        now: chrono::DateTime<chrono::Utc>,
-        correction: i64,
-    ) -> Judged {
+    fn about_the_clock(&self, judged: Judged, headers: &HeaderMap, arrival: Arrival, stamp: Stamp) -> Judged {
         let about_time = judged.error.facts().check.as_deref().is_some_and(is_about_time);
-        match self.caller.skew.learn(headers, now, correction, about_time, &self.caller.notices) {
+        match self.caller.skew.learn(headers, arrival, stamp, about_time, &self.caller.notices) {
             Lesson::NotTheClock => judged,
             Lesson::NoDate => {
                 let message = format!(
@@ -306,11 +300,9 @@ impl Attempts<'_> {
     /// The error with the facts of the call.
     #[must_use]
     pub fn finish(&self, error: Error) -> Error {
-        let skew = self.caller.skew.seconds();
+        let skew = self.caller.skew.seconds(&*self.caller.clock);
         error.with(|facts| {
-            if skew != 0 && facts.clock_skew.is_none() {
-                facts.clock_skew = Some(in_facts(skew));
-            }
+            facts.clock_skew = facts.clock_skew.or(skew.map(in_facts));
             facts.endpoint = Some(self.call.row.full_name);
             facts.method = Some(self.call.row.method.as_str());
             facts.attempts = Some(self.sent);

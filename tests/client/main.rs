@@ -5,6 +5,7 @@
 mod actions;
 mod calls;
 mod carts;
+mod clocks;
 mod content;
 mod downloads;
 mod listings;
