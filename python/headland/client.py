@@ -51,6 +51,9 @@ class Budget(NamedTuple):
     """Seconds until the whole budget is free again."""
     windows: list[WindowUse]
     """Each window with the calls that it counts now."""
+    service_wait: float | None = None
+    """Seconds that the service asked to wait, 86400 at most, where calls are stopped for that; ``None`` otherwise.
+    ``next_call_in`` may be shorter: a wait of more than five minutes is not believed before it was asked for twice."""
 
 
 class _Setup:
@@ -300,4 +303,5 @@ def _budget(facts: _core._Budget) -> Budget:
         next_call_in=facts["next_call_in"],
         reset_in=facts["reset_in"],
         windows=[WindowUse(*window) for window in facts["windows"]],
+        service_wait=facts["service_wait"],
     )

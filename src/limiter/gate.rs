@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::file::LogFile;
-use super::log::{Log, Micros, micros, since};
+use super::log::{Log, Micros, Verdict, length, micros, since};
 use super::owner;
 use super::shares::{Share, Shares};
 use super::store::{Place, Store, budget_key};
@@ -18,6 +18,9 @@ use crate::clock::Clock;
 /// How often the log is read again while a call in flight of another process is in the way: its end rings no bell
 /// here.
 const GLANCE: Duration = Duration::from_millis(25);
+
+/// How often it is read while a call of this process is in the way: its end rings the bell, but its lease may end first.
+const LEASE_CHECK: Duration = Duration::from_secs(1);
 
 /// The limiter of one client. Clients with the same base address and API key share what it counts.
 #[derive(Clone)]
@@ -49,6 +52,14 @@ struct Gate {
 struct Warning {
     text: Option<String>,
     is_told: bool,
+    /// What the user should know though the budget is shared.
+    note: Option<String>,
+}
+
+impl Warning {
+    fn of(reason: &str) -> Self {
+        Self { text: Some(not_shared(reason)), ..Self::default() }
+    }
 }
 
 /// No slot is free before the deadline.
@@ -56,6 +67,8 @@ struct Warning {
 pub struct Refusal {
     /// How long until a call may start, as far as can be told.
     pub ready_in: Duration,
+    /// How long the service asked to wait, where that is why.
+    pub service_wait: Option<Duration>,
 }
 
 /// The gates of this process, so that two clients of one budget queue in one line.
@@ -121,14 +134,14 @@ impl Limiter {
         let place = Queued::enter(&self.gate.waiting);
         if place.ahead > 0 {
             let (verdict, now) = self.step(|log, now| (log.verdict(&self.windows, now, place.ahead), now));
-            refuse_beyond(patience, now, verdict.at)?;
+            refuse_beyond(patience, now, verdict)?;
         }
         tokio::select! {
             biased;
             slot = self.queue(lease, patience) => slot.map(Some),
             () = self.clock.sleep(patience) => {
                 let (verdict, now) = self.step(|log, now| (log.verdict(&self.windows, now, 0), now));
-                Err(Refusal { ready_in: since(now, verdict.at).max(GLANCE) })
+                Err(refusal(now, verdict))
             }
         }
     }
@@ -148,13 +161,13 @@ impl Limiter {
             if verdict.at <= now {
                 return Ok(Slot { limiter: self.clone(), id, granted: now, state: SlotState::Granted });
             }
-            refuse_beyond(patience.saturating_sub(since(started, now)), now, verdict.at)?;
+            refuse_beyond(patience.saturating_sub(since(started, now)), now, verdict)?;
             let wait = if !verdict.waits_for_reply {
                 since(now, verdict.at)
             } else if others {
                 GLANCE
             } else {
-                patience
+                LEASE_CHECK
             };
             tokio::select! {
                 () = self.gate.bell.notified() => {}
@@ -175,10 +188,13 @@ impl Limiter {
         Share::enter(Arc::clone(&self.gate.shares), Arc::clone(&self.clock))
     }
 
-    /// Why the budget is not shared with other processes although it should be; told once.
+    /// Why the budget is not shared with other processes although it should be, or that its file was replaced; told once.
     #[must_use]
     pub fn take_warning(&self) -> Option<String> {
         let mut warning = lock(&self.gate.warning);
+        if let Some(note) = warning.note.take() {
+            return Some(note);
+        }
         if std::mem::replace(&mut warning.is_told, true) { None } else { warning.text.clone() }
     }
 
@@ -204,7 +220,7 @@ impl Limiter {
             },
         );
         if let Some(reason) = failure {
-            *lock(&gate.warning) = Warning { text: Some(not_shared(&reason)), is_told: false };
+            *lock(&gate.warning) = Warning::of(&reason);
         }
         result
     }
@@ -213,12 +229,12 @@ impl Limiter {
 impl Gate {
     fn open(place: &Place, key: &str) -> Self {
         let (store, warning) = match place {
-            Place::Memory => (Store::Memory(Log::default()), None),
+            Place::Memory => (Store::Memory(Log::default()), Warning::default()),
             Place::File(path) => match LogFile::open(path, key) {
-                Ok(file) => (Store::File(Box::new(file)), None),
+                Ok((file, note)) => (Store::File(Box::new(file)), Warning { note, ..Warning::default() }),
                 Err(reason) => {
                     let reason = format!("`{}`: {reason}", path.display());
-                    (Store::Memory(Log::default()), Some(not_shared(&reason)))
+                    (Store::Memory(Log::default()), Warning::of(&reason))
                 }
             },
         };
@@ -231,7 +247,7 @@ impl Gate {
             keep: AtomicI64::new(0),
             owner: owner::this(),
             pid: std::process::id(),
-            warning: Mutex::new(Warning { text: warning, is_told: false }),
+            warning: Mutex::new(warning),
         }
     }
 }
@@ -259,14 +275,14 @@ impl Slot {
         self.state = SlotState::Sent;
     }
 
-    /// The reply has come, with these words on the limit, or the request failed.
+    /// The reply has come, with these words on the limit. A slot whose request failed is dropped.
     pub fn settle(mut self, heard: &Heard) {
         self.state = SlotState::Settled;
         let at = self.limiter.now();
         let windows = Arc::clone(&self.limiter.windows);
         self.limiter.step(|log, now| {
             log.settle(self.id, at.min(now));
-            log.hear(heard, &windows, self.granted.min(now), now, fresh_id);
+            log.hear(self.id, heard, &windows, self.granted.min(now), now, fresh_id);
         });
         self.limiter.gate.bell.notify_one();
     }
@@ -302,9 +318,12 @@ impl Drop for Queued<'_> {
     }
 }
 
-fn refuse_beyond(patience: Duration, now: Micros, at: Micros) -> Result<(), Refusal> {
-    let ready_in = since(now, at);
-    if ready_in > patience { Err(Refusal { ready_in }) } else { Ok(()) }
+fn refuse_beyond(patience: Duration, now: Micros, verdict: Verdict) -> Result<(), Refusal> {
+    if since(now, verdict.at) > patience { Err(refusal(now, verdict)) } else { Ok(()) }
+}
+
+fn refusal(now: Micros, verdict: Verdict) -> Refusal {
+    Refusal { ready_in: since(now, verdict.at).max(GLANCE), service_wait: verdict.asked.map(length) }
 }
 
 fn not_shared(reason: &str) -> String {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use http::HeaderMap;
 
 /// No wait that a header asks for is taken to be longer: it keeps arithmetic and nonsense in bounds.
-const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
 
 /// The limit as the server tells it. It only ever tightens what our own log allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +24,12 @@ pub struct Heard {
 }
 
 impl Heard {
+    /// How long a 429 asks to wait, where it says.
+    #[must_use]
+    pub fn asked(&self) -> Option<Duration> {
+        self.retry_after.or(self.reset).filter(|wait| !wait.is_zero())
+    }
+
     /// Reads the headers; what cannot be read counts as not sent.
     #[must_use]
     pub fn read(headers: &HeaderMap, now: DateTime<Utc>) -> Self {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::attempts::{ERROR_BODY, LARGEST_RECORD};
+use super::attempts::{ERROR_BODY, LARGEST_RECORD, ready};
 use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply};
 use super::skew::{Arrival, Lesson, measure};
 use super::table::Class;
@@ -42,9 +42,8 @@ impl Caller {
     pub async fn probe(&self, call: &Call, patience: Duration) -> Result<Probe<Whole>> {
         let lease = self.limits.connect.saturating_add(self.limits.read).saturating_mul(2);
         let mut slot = self.limiter.grant(lease, patience).await.map_err(|refusal| {
-            let wait = refusal.ready_in;
-            let message = format!("the rate limit allows the next call in {:.1} s", wait.as_secs_f64());
-            Error::new(Kind::RateLimited, message).with(|facts| facts.retry_after = Some(wait))
+            let error = Error::new(Kind::RateLimited, ready(&refusal));
+            error.with(|facts| facts.retry_after = Some(refusal.ready_in))
         })?;
         let stamp = self.skew.stamp(&*self.clock);
         let request = self.request(call, Class::of(call.row), stamp)?;
@@ -57,10 +56,10 @@ impl Caller {
         let mut heard = Heard::default();
         if let Ok(reply) = &sent {
             heard = Heard::read(&reply.headers, now);
-            heard.block = heard.retry_after.or(heard.reset).filter(|_| reply.status == 429);
-        }
-        if let Some(slot) = slot {
-            slot.settle(&heard);
+            heard.block = heard.asked().filter(|_| reply.status == 429);
+            if let Some(slot) = slot {
+                slot.settle(&heard);
+            }
         }
         let mut probe = match sent {
             Ok(reply) => {

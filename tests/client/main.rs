@@ -16,3 +16,4 @@ mod payloads;
 mod prefetch;
 mod probing;
 mod uploads;
+mod waits;

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
 
+mod asked;
 mod headers;
+mod opening;
 mod parts;
 #[path = "../series/mod.rs"]
 mod series;
