@@ -76,7 +76,8 @@ class _Setup:
         accept: The content type that records are asked for in, ``"json"`` or ``"xml"``; the values are the same.
         page_size: Records for each page of a list, 1 to 1000.
         timeout: How long to wait; a tuple of connect, read and call does as well.
-        ca_file: Certificates to trust besides the usual ones, as a PEM file.
+        ca_file: Certificates to trust besides the usual ones, as a PEM file: of authorities, or the server's own. One
+            that is marked as an authority's (``CA:TRUE``) proves no server.
     """
 
     _calls: OpenClient
