@@ -22,6 +22,9 @@ const GLANCE: Duration = Duration::from_millis(25);
 /// How often it is read while a call of this process is in the way: its end rings the bell, but its lease may end first.
 const LEASE_CHECK: Duration = Duration::from_secs(1);
 
+/// How long a free slot that the head of the queue does not take shows that its call is not driven.
+const STALLED: Duration = Duration::from_millis(50);
+
 /// The limiter of one client. Clients with the same base address and API key share what it counts.
 #[derive(Clone)]
 pub struct Limiter {
@@ -37,6 +40,8 @@ struct Gate {
     shares: Arc<Shares>,
     /// The head of the queue holds this; tokio's mutex is fair, and a waiter that goes away leaves the queue.
     turn: tokio::sync::Mutex<()>,
+    /// How often the head has looked for a slot.
+    looks: AtomicUsize,
     /// Rings when a slot is settled or released; only the head of the queue listens.
     bell: Notify,
     waiting: AtomicUsize,
@@ -148,8 +153,12 @@ impl Limiter {
 
     async fn queue(&self, lease: Duration, patience: Duration) -> Result<Slot, Refusal> {
         let started = self.now();
-        let _turn = self.gate.turn.lock().await;
+        let mut turn = None;
         loop {
+            if turn.is_none() {
+                turn = self.turn().await;
+            }
+            self.gate.looks.fetch_add(1, Ordering::Relaxed);
             let id = fresh_id();
             let (verdict, others, now) = self.step(|log, now| {
                 let verdict = log.verdict(&self.windows, now, 0);
@@ -162,6 +171,9 @@ impl Limiter {
                 return Ok(Slot { limiter: self.clone(), id, granted: now, state: SlotState::Granted });
             }
             refuse_beyond(patience.saturating_sub(since(started, now)), now, verdict)?;
+            if turn.is_none() {
+                continue;
+            }
             let wait = if !verdict.waits_for_reply {
                 since(now, verdict.at)
             } else if others {
@@ -173,6 +185,27 @@ impl Limiter {
                 () = self.gate.bell.notified() => {}
                 () = self.clock.sleep(wait) => {}
             }
+        }
+    }
+
+    /// Waits to be the head of the queue. Gives nothing where a slot is free and the head does not look for one: its call is
+    /// not driven, since its thread runs the handler of a signal, which may be the one that waits here.
+    async fn turn(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        let mut turn = std::pin::pin!(self.gate.turn.lock());
+        let (mut pause, mut free_since) = (LEASE_CHECK, None);
+        loop {
+            tokio::select! {
+                biased;
+                turn = &mut turn => return Some(turn),
+                () = self.clock.sleep(pause) => {}
+            }
+            let wait = self.step(|log, now| since(now, log.verdict(&self.windows, now, 0).at));
+            let looks = self.gate.looks.load(Ordering::Relaxed);
+            if wait.is_zero() && free_since == Some(looks) {
+                return None;
+            }
+            free_since = wait.is_zero().then_some(looks);
+            pause = if wait.is_zero() { STALLED } else { wait.max(LEASE_CHECK) };
         }
     }
 
@@ -242,6 +275,7 @@ impl Gate {
             store: Mutex::new(store),
             shares: Arc::default(),
             turn: tokio::sync::Mutex::new(()),
+            looks: AtomicUsize::new(0),
             bell: Notify::new(),
             waiting: AtomicUsize::new(0),
             keep: AtomicI64::new(0),

@@ -9,4 +9,5 @@ mod parts;
 #[path = "../series/mod.rs"]
 mod series;
 mod sharing;
+mod stalled;
 mod windows;
