@@ -53,6 +53,7 @@ class _Budget(TypedDict):
     next_call_in: float
     reset_in: float
     windows: list[tuple[int, float, int]]
+    service_wait: float | None
 
 @type_check_only
 class _Examined(TypedDict):

@@ -51,6 +51,9 @@ class Budget(NamedTuple):
     """Seconds until the whole budget is free again."""
     windows: list[WindowUse]
     """Each window with the calls that it counts now."""
+    service_wait: float | None = None
+    """Seconds that the service asked to wait, 86400 at most, where calls are stopped for that; ``None`` otherwise.
+    ``next_call_in`` may be shorter: a wait of more than five minutes is not believed before it was asked for twice."""
 
 
 class _Setup:
@@ -73,7 +76,8 @@ class _Setup:
         accept: The content type that records are asked for in, ``"json"`` or ``"xml"``; the values are the same.
         page_size: Records for each page of a list, 1 to 1000.
         timeout: How long to wait; a tuple of connect, read and call does as well.
-        ca_file: Certificates to trust besides the usual ones, as a PEM file.
+        ca_file: Certificates to trust besides the usual ones, as a PEM file: of authorities, or the server's own. One
+            that is marked as an authority's (``CA:TRUE``) proves no server.
     """
 
     _calls: OpenClient
@@ -300,4 +304,5 @@ def _budget(facts: _core._Budget) -> Budget:
         next_call_in=facts["next_call_in"],
         reset_in=facts["reset_in"],
         windows=[WindowUse(*window) for window in facts["windows"]],
+        service_wait=facts["service_wait"],
     )

@@ -1,7 +1,10 @@
-"""Loads the core in a thread that does not end, whichever thread imports the package.
+"""Loads the core in the main interpreter only, in a thread that does not end, whichever thread imports the package.
 
 The core's allocator keeps what belongs to all threads with the one that loaded it. Where that one has ended, as a
 worker does that was the first to import the package, the next thread to start would look there and crash the process.
+
+A process has one core, and its classes and threads belong to one interpreter: a sub-interpreter that ended with the
+process would wait for ever for the GIL.
 """
 
 import ctypes
@@ -9,8 +12,20 @@ import importlib.util
 import threading
 
 
+def refuse_sub_interpreters() -> None:
+    """Raise an ImportError in any interpreter but the main one."""
+    current = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Get", ctypes.pythonapi))
+    number = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(("PyInterpreterState_GetID", ctypes.pythonapi))
+    if number(current()) != 0:
+        message = (
+            "headland cannot be imported in a sub-interpreter: its core serves the main interpreter only; import it "
+            "there, or in a process of its own (for mod_wsgi: `WSGIApplicationGroup %{GLOBAL}`)"
+        )
+        raise ImportError(message, name="headland")
+
+
 def load() -> None:
-    """Load the core before anybody imports it; Python's main thread does not end before the process does."""
+    """Load the core before the package imports it; Python's main thread does not end before the process does."""
     spec = importlib.util.find_spec("headland._core")
     if threading.current_thread() is threading.main_thread() or spec is None or spec.origin is None:
         return
@@ -28,4 +43,5 @@ def load() -> None:
     is_loaded.wait()
 
 
+refuse_sub_interpreters()
 load()

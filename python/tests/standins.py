@@ -86,13 +86,13 @@ def closed_port() -> int:
     return port
 
 
-def certificate(folder: Path, names: str = "IP:127.0.0.1", *, is_authority: bool = False) -> tuple[Path, Path]:
-    """Make a self-signed certificate for these names, and its key, with openssl."""
+def certificate(folder: Path, names: str = "IP:127.0.0.1", *, is_authority: bool | None = False) -> tuple[Path, Path]:
+    """Make a self-signed certificate for these names, and its key, with openssl; None: it does not say what it is."""
     config, cert, key = (folder / f"own.{kind}" for kind in ("cnf", "pem", "key"))
     config.write_text(
         "[req]\ndistinguished_name = dn\nx509_extensions = ext\nprompt = no\n"
         f"[dn]\nCN = made for a test of headland\n[ext]\nsubjectAltName = {names}\n"
-        f"basicConstraints = CA:{str(is_authority).upper()}\n"
+        + ("" if is_authority is None else f"basicConstraints = CA:{str(is_authority).upper()}\n")
     )
     command = [
         "openssl",

@@ -98,6 +98,21 @@ def test_a_handler_of_signals_may_call_the_client(client: hl.Client, service: hl
     assert answers == [True]
 
 
+def test_a_handler_of_signals_may_call_the_client_that_it_interrupts(service: hl.Sandbox) -> None:
+    answers = []
+    timeout = hl.Timeout(5, 5, 20)
+    with hl.Client(**service.credentials, rate_limits=[(1, 0.5)], limiter_state="memory", timeout=timeout) as waiting:
+        before = signal.signal(signal.SIGALRM, lambda *_: answers.append(waiting.access_key()["is_active"]))
+        try:
+            waiting.access_key()
+            # The call of the handler is behind the one that waits here, which nothing drives until the handler ends.
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            waiting.access_key()
+        finally:
+            signal.signal(signal.SIGALRM, before)
+    assert answers == [True]
+
+
 def in_child(work: object) -> None:
     """Do `work` in the child of a fork, which has a minute for it."""
     assert callable(work)

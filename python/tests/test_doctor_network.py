@@ -113,18 +113,39 @@ def test_calls_over_tls_go_through_with_ca_file(service: hl.Sandbox, own: tuple[
     assert finding(checkup, "TLS").seen == "the certificate is trusted"
 
 
+def test_a_certificate_that_does_not_say_if_it_is_an_authority_is_one_of_a_server(
+    service: hl.Sandbox, tmp_path: Path
+) -> None:
+    cert, key = certificate(tmp_path, is_authority=None)
+    with tls_in_front(service.base_url.removeprefix("http://"), cert, key) as host:
+        keys: dict[str, Any] = {**service.credentials, "base_url": f"https://{host}", "ca_file": cert}
+        with hl.Client(**keys, rate_limits=()) as client:
+            assert client.access_key()["is_active"]
+
+
+def assert_refused(service: hl.Sandbox, host: str, cert: Path, says: str) -> None:
+    """Check what the error of a call says, and that the call is not sent again."""
+    keys: dict[str, Any] = {**service.credentials, "base_url": f"https://{host}", "ca_file": cert}
+    with hl.Client(**keys, rate_limits=()) as client, pytest.raises(hl.TransportError, match=says) as caught:
+        client.access_key()
+    assert caught.value.attempts == 1
+
+
 def test_a_certificate_for_another_name(service: hl.Sandbox, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path, "DNS:fields.example")
     with tls_in_front(service.base_url.removeprefix("http://"), cert, key) as host:
         checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=cert)
-    assert_fails(checkup, "TLS", "could not prove", "the certificate is for another name", hl.TransportError)
+        assert_fails(checkup, "TLS", "could not prove", "the certificate is for another name", hl.TransportError)
+        assert_refused(service, host, cert, "for another name: use the name in its subjectAltName")
 
 
 def test_a_certificate_of_an_authority_in_place_of_a_server(service: hl.Sandbox, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path, is_authority=True)
     with tls_in_front(service.base_url.removeprefix("http://"), cert, key) as host:
         checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=cert)
-    assert_fails(checkup, "TLS", "CaUsedAsEndEntity", "CA:FALSE", hl.TransportError)
+        assert_fails(checkup, "TLS", "CaUsedAsEndEntity", "CA:FALSE", hl.TransportError)
+        says = "authority .basicConstraints CA:TRUE.* also where ca_file names it: make one .* CA:FALSE"
+        assert_refused(service, host, cert, says)
 
 
 def test_a_port_that_does_not_speak_tls(service: hl.Sandbox) -> None:

@@ -6,7 +6,10 @@ import os
 import subprocess
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from standins import web
 
 import headland as hl
 
@@ -49,3 +52,37 @@ def test_processes_and_threads_of_one_key_are_never_refused(tmp_path: Path) -> N
             process.communicate()
             assert process.returncode == 0
         assert [request.status for request in service.requests] == [200] * 24
+
+
+ABSURD = {"Retry-After": "1000000000"}, {"X-RateLimit-Reset": "1790000000"}
+
+
+@pytest.mark.parametrize("headers", ABSURD, ids=["seconds", "an epoch"])
+def test_an_absurd_wait_stops_calls_for_five_minutes_and_is_named(tmp_path: Path, headers: dict[str, str]) -> None:
+    with web(lambda _: (429, headers, b"Enough.")) as host:
+        keys: dict[str, Any] = {"api_key": "key", "shared_secret": "c2VjcmV0", "access_key": "customer"}
+        keys["base_url"] = f"http://{host}"
+        state = tmp_path / "limits.sqlite3"
+        with (
+            hl.Client(**keys, limiter_state=state, timeout=hl.Timeout(5, 5, 60)) as client,
+            hl.Client(**keys, limiter_state=state) as other,
+        ):
+            for _ in range(2):
+                with pytest.raises(hl.RateLimited, match=r"asked to wait 24 hours or longer.* 60 s that this call"):
+                    client.access_key()
+            budget = other.budget()
+            assert budget.service_wait == 86_400
+            assert 290 < budget.next_call_in <= 300
+
+
+def test_a_limiter_file_that_is_none_is_moved_aside_with_a_warning(service: hl.Sandbox, tmp_path: Path) -> None:
+    state = tmp_path / "limits.sqlite3"
+    state.write_bytes(b"garbage" * 1_000)
+    with (
+        pytest.warns(hl.HeadlandWarning, match=r"limits\.sqlite3\.damaged-1"),
+        hl.Client(**service.credentials, limiter_state=state) as client,
+    ):
+        assert client.access_key()["is_active"]
+    assert (tmp_path / "limits.sqlite3.damaged-1").read_bytes() == b"garbage" * 1_000
+    with hl.Client(**service.credentials, limiter_state=state) as client:
+        assert client.budget().windows[0].used == 1

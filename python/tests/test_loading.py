@@ -1,4 +1,4 @@
-"""The package may be imported first in any thread, and that thread may end."""
+"""The package may be imported first in any thread, which may end, and in no sub-interpreter."""
 
 from __future__ import annotations
 
@@ -42,3 +42,44 @@ def test_the_thread_that_imports_first_may_end(tmp_path: Path, first: str) -> No
     command = [sys.executable, "-c", textwrap.dedent(PROGRAM), str(path), first]
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
     assert (done.returncode, done.stdout) == (0, "1200000\n"), done.stderr
+
+
+IN_SUB = """
+    import sys, threading
+    if sys.version_info < (3, 13):
+        import _xxsubinterpreters as interpreters
+    else:
+        import _interpreters as interpreters
+    def call():
+        import headland as hl
+        keys = dict(base_url="http://127.0.0.1:9", api_key="a", shared_secret="c2VjcmV0", access_key="k")
+        client = hl.Client(**keys, limiter_state="memory", timeout=hl.Timeout(1, 1, 1))
+        try:
+            client.access_key()
+        except hl.HeadlandError as error:
+            print(type(error).__name__)
+    if sys.argv[1] == "first":
+        call()
+    try:
+        sub = interpreters.create()
+        failure = interpreters.run_string(sub, "import headland")
+    except Exception as raised:
+        failure = raised
+    assert "headland" in str(failure) and "interpreter" in str(failure), failure
+    print("refused")
+    if sys.argv[2] == "destroyed":
+        interpreters.destroy(sub)
+    # Neither the refusal nor the end of the sub-interpreter is in the way of the main one and its threads.
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+"""
+
+
+@pytest.mark.parametrize("end", ["destroyed", "left"])
+@pytest.mark.parametrize("order", ["first", "after"])
+def test_a_sub_interpreter_is_refused_and_the_process_ends(order: str, end: str) -> None:
+    command = [sys.executable, "-c", textwrap.dedent(IN_SUB), order, end]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    calls = ["TransportError"] if order == "first" else []
+    assert (done.returncode, done.stdout.split()) == (0, [*calls, "refused", "TransportError"]), done.stderr

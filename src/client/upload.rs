@@ -169,7 +169,7 @@ async fn candidates(
 ) -> Result<Vec<Candidate>> {
     let caller = client.caller();
     let ago = chrono::Duration::from_std(caller.clock.elapsed().saturating_sub(sent_at)).unwrap_or_default();
-    let ours = caller.clock.now() + chrono::Duration::seconds(caller.skew.seconds()) - ago;
+    let ours = caller.skew.time(&*caller.clock) - ago;
     let ours = ours.checked_sub_signed(CLOCKS_DIFFER).unwrap_or(ours);
     let given: Vec<(&str, String)> =
         list.parameter("date").map(|date| (date.name, ours.to_rfc3339())).into_iter().collect();

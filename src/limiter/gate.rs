@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::file::LogFile;
-use super::log::{Log, Micros, micros, since};
+use super::log::{Log, Micros, Verdict, length, micros, since};
 use super::owner;
 use super::shares::{Share, Shares};
 use super::store::{Place, Store, budget_key};
@@ -18,6 +18,12 @@ use crate::clock::Clock;
 /// How often the log is read again while a call in flight of another process is in the way: its end rings no bell
 /// here.
 const GLANCE: Duration = Duration::from_millis(25);
+
+/// How often it is read while a call of this process is in the way: its end rings the bell, but its lease may end first.
+const LEASE_CHECK: Duration = Duration::from_secs(1);
+
+/// How long a free slot that the head of the queue does not take shows that its call is not driven.
+const STALLED: Duration = Duration::from_millis(50);
 
 /// The limiter of one client. Clients with the same base address and API key share what it counts.
 #[derive(Clone)]
@@ -34,6 +40,8 @@ struct Gate {
     shares: Arc<Shares>,
     /// The head of the queue holds this; tokio's mutex is fair, and a waiter that goes away leaves the queue.
     turn: tokio::sync::Mutex<()>,
+    /// How often the head has looked for a slot.
+    looks: AtomicUsize,
     /// Rings when a slot is settled or released; only the head of the queue listens.
     bell: Notify,
     waiting: AtomicUsize,
@@ -49,6 +57,14 @@ struct Gate {
 struct Warning {
     text: Option<String>,
     is_told: bool,
+    /// What the user should know though the budget is shared.
+    note: Option<String>,
+}
+
+impl Warning {
+    fn of(reason: &str) -> Self {
+        Self { text: Some(not_shared(reason)), ..Self::default() }
+    }
 }
 
 /// No slot is free before the deadline.
@@ -56,6 +72,8 @@ struct Warning {
 pub struct Refusal {
     /// How long until a call may start, as far as can be told.
     pub ready_in: Duration,
+    /// How long the service asked to wait, where that is why.
+    pub service_wait: Option<Duration>,
 }
 
 /// The gates of this process, so that two clients of one budget queue in one line.
@@ -121,22 +139,26 @@ impl Limiter {
         let place = Queued::enter(&self.gate.waiting);
         if place.ahead > 0 {
             let (verdict, now) = self.step(|log, now| (log.verdict(&self.windows, now, place.ahead), now));
-            refuse_beyond(patience, now, verdict.at)?;
+            refuse_beyond(patience, now, verdict)?;
         }
         tokio::select! {
             biased;
             slot = self.queue(lease, patience) => slot.map(Some),
             () = self.clock.sleep(patience) => {
                 let (verdict, now) = self.step(|log, now| (log.verdict(&self.windows, now, 0), now));
-                Err(Refusal { ready_in: since(now, verdict.at).max(GLANCE) })
+                Err(refusal(now, verdict))
             }
         }
     }
 
     async fn queue(&self, lease: Duration, patience: Duration) -> Result<Slot, Refusal> {
         let started = self.now();
-        let _turn = self.gate.turn.lock().await;
+        let mut turn = None;
         loop {
+            if turn.is_none() {
+                turn = self.turn().await;
+            }
+            self.gate.looks.fetch_add(1, Ordering::Relaxed);
             let id = fresh_id();
             let (verdict, others, now) = self.step(|log, now| {
                 let verdict = log.verdict(&self.windows, now, 0);
@@ -148,18 +170,42 @@ impl Limiter {
             if verdict.at <= now {
                 return Ok(Slot { limiter: self.clone(), id, granted: now, state: SlotState::Granted });
             }
-            refuse_beyond(patience.saturating_sub(since(started, now)), now, verdict.at)?;
+            refuse_beyond(patience.saturating_sub(since(started, now)), now, verdict)?;
+            if turn.is_none() {
+                continue;
+            }
             let wait = if !verdict.waits_for_reply {
                 since(now, verdict.at)
             } else if others {
                 GLANCE
             } else {
-                patience
+                LEASE_CHECK
             };
             tokio::select! {
                 () = self.gate.bell.notified() => {}
                 () = self.clock.sleep(wait) => {}
             }
+        }
+    }
+
+    /// Waits to be the head of the queue. Gives nothing where a slot is free and the head does not look for one: its call is
+    /// not driven, since its thread runs the handler of a signal, which may be the one that waits here.
+    async fn turn(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        let mut turn = std::pin::pin!(self.gate.turn.lock());
+        let (mut pause, mut free_since) = (LEASE_CHECK, None);
+        loop {
+            tokio::select! {
+                biased;
+                turn = &mut turn => return Some(turn),
+                () = self.clock.sleep(pause) => {}
+            }
+            let wait = self.step(|log, now| since(now, log.verdict(&self.windows, now, 0).at));
+            let looks = self.gate.looks.load(Ordering::Relaxed);
+            if wait.is_zero() && free_since == Some(looks) {
+                return None;
+            }
+            free_since = wait.is_zero().then_some(looks);
+            pause = if wait.is_zero() { STALLED } else { wait.max(LEASE_CHECK) };
         }
     }
 
@@ -175,10 +221,13 @@ impl Limiter {
         Share::enter(Arc::clone(&self.gate.shares), Arc::clone(&self.clock))
     }
 
-    /// Why the budget is not shared with other processes although it should be; told once.
+    /// Why the budget is not shared with other processes although it should be, or that its file was replaced; told once.
     #[must_use]
     pub fn take_warning(&self) -> Option<String> {
         let mut warning = lock(&self.gate.warning);
+        if let Some(note) = warning.note.take() {
+            return Some(note);
+        }
         if std::mem::replace(&mut warning.is_told, true) { None } else { warning.text.clone() }
     }
 
@@ -204,7 +253,7 @@ impl Limiter {
             },
         );
         if let Some(reason) = failure {
-            *lock(&gate.warning) = Warning { text: Some(not_shared(&reason)), is_told: false };
+            *lock(&gate.warning) = Warning::of(&reason);
         }
         result
     }
@@ -213,12 +262,12 @@ impl Limiter {
 impl Gate {
     fn open(place: &Place, key: &str) -> Self {
         let (store, warning) = match place {
-            Place::Memory => (Store::Memory(Log::default()), None),
+            Place::Memory => (Store::Memory(Log::default()), Warning::default()),
             Place::File(path) => match LogFile::open(path, key) {
-                Ok(file) => (Store::File(Box::new(file)), None),
+                Ok((file, note)) => (Store::File(Box::new(file)), Warning { note, ..Warning::default() }),
                 Err(reason) => {
                     let reason = format!("`{}`: {reason}", path.display());
-                    (Store::Memory(Log::default()), Some(not_shared(&reason)))
+                    (Store::Memory(Log::default()), Warning::of(&reason))
                 }
             },
         };
@@ -226,12 +275,13 @@ impl Gate {
             store: Mutex::new(store),
             shares: Arc::default(),
             turn: tokio::sync::Mutex::new(()),
+            looks: AtomicUsize::new(0),
             bell: Notify::new(),
             waiting: AtomicUsize::new(0),
             keep: AtomicI64::new(0),
             owner: owner::this(),
             pid: std::process::id(),
-            warning: Mutex::new(Warning { text: warning, is_told: false }),
+            warning: Mutex::new(warning),
         }
     }
 }
@@ -259,14 +309,14 @@ impl Slot {
         self.state = SlotState::Sent;
     }
 
-    /// The reply has come, with these words on the limit, or the request failed.
+    /// The reply has come, with these words on the limit. A slot whose request failed is dropped.
     pub fn settle(mut self, heard: &Heard) {
         self.state = SlotState::Settled;
         let at = self.limiter.now();
         let windows = Arc::clone(&self.limiter.windows);
         self.limiter.step(|log, now| {
             log.settle(self.id, at.min(now));
-            log.hear(heard, &windows, self.granted.min(now), now, fresh_id);
+            log.hear(self.id, heard, &windows, self.granted.min(now), now, fresh_id);
         });
         self.limiter.gate.bell.notify_one();
     }
@@ -302,9 +352,12 @@ impl Drop for Queued<'_> {
     }
 }
 
-fn refuse_beyond(patience: Duration, now: Micros, at: Micros) -> Result<(), Refusal> {
-    let ready_in = since(now, at);
-    if ready_in > patience { Err(Refusal { ready_in }) } else { Ok(()) }
+fn refuse_beyond(patience: Duration, now: Micros, verdict: Verdict) -> Result<(), Refusal> {
+    if since(now, verdict.at) > patience { Err(refusal(now, verdict)) } else { Ok(()) }
+}
+
+fn refusal(now: Micros, verdict: Verdict) -> Refusal {
+    Refusal { ready_in: since(now, verdict.at).max(GLANCE), service_wait: verdict.asked.map(length) }
 }
 
 fn not_shared(reason: &str) -> String {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use http::HeaderMap;
 
 /// No wait that a header asks for is taken to be longer: it keeps arithmetic and nonsense in bounds.
-const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
 
 /// The limit as the server tells it. It only ever tightens what our own log allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,11 +24,19 @@ pub struct Heard {
 }
 
 impl Heard {
+    /// How long a 429 asks to wait, where it says.
+    #[must_use]
+    pub fn asked(&self) -> Option<Duration> {
+        self.retry_after.or(self.reset).filter(|wait| !wait.is_zero())
+    }
+
     /// Reads the headers; what cannot be read counts as not sent.
     #[must_use]
     pub fn read(headers: &HeaderMap, now: DateTime<Utc>) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         let number = |name: &str| text(name).and_then(|text| text.parse::<u32>().ok());
+        // A date is one of the service's clock, which ours may differ from.
+        let now = text("date").and_then(date).unwrap_or(now);
         Self {
             limit: number("x-ratelimit-limit"),
             remaining: number("x-ratelimit-remaining"),
@@ -45,8 +53,11 @@ fn seconds(text: &str) -> Option<Duration> {
 }
 
 fn until(text: &str, now: DateTime<Utc>) -> Option<Duration> {
-    let date = DateTime::parse_from_rfc2822(text).ok()?;
-    Some(date.signed_duration_since(now).to_std().unwrap_or(Duration::ZERO).min(LONGEST_WAIT))
+    Some(date(text)?.signed_duration_since(now).to_std().unwrap_or(Duration::ZERO).min(LONGEST_WAIT))
+}
+
+fn date(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc2822(text).ok().map(|date| date.to_utc())
 }
 
 #[cfg(test)]
@@ -72,6 +83,9 @@ mod tests {
         assert_eq!((heard.limit, heard.remaining), (Some(30), Some(7)));
         assert_eq!(heard.reset, Some(Duration::from_secs(12)));
         assert_eq!(heard.retry_after, Some(Duration::from_secs(20)));
+        let of_another_clock =
+            headers(&[("date", "Tue, 01 Sep 2026 13:00:00 GMT"), ("retry-after", "Tue, 01 Sep 2026 13:00:20 GMT")]);
+        assert_eq!(Heard::read(&of_another_clock, now).retry_after, Some(Duration::from_secs(20)));
         let nonsense =
             headers(&[("x-ratelimit-remaining", "-1"), ("retry-after", "soon"), ("x-ratelimit-reset", "NaN")]);
         assert_eq!(Heard::read(&nonsense, now), Heard::default());

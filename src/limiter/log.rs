@@ -37,11 +37,30 @@ pub(super) enum Standing {
     },
 }
 
-/// A stretch of time in which nobody may call.
+/// A longer wait is not honoured before the service has asked for it twice.
+pub(super) const TRUSTED: Micros = 300_000_000;
+
+/// A stretch of time in which no call may start.
+///
+/// A wait of up to [`TRUSTED`] is honoured as asked, and then all may call. A longer one is honoured for that long, and then
+/// doubted: one call may start, the probe. Its reply lifts the block, or asks for no more than was asked for before: then it
+/// is believed and honoured to its end. A probe without a reply (it failed, or its process ended) leaves its turn to another
+/// call, at the latest when its lease ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) from: Micros,
     pub(super) until: Micros,
+    /// How long the service asked to wait, where it said.
+    pub(super) asked: Option<Micros>,
+    /// The call that was last granted as the probe.
+    pub(super) probe: Option<i64>,
+}
+
+impl Block {
+    /// When it is over by itself: a doubted wait after the time that the service asked for.
+    fn end(&self) -> Micros {
+        self.until.max(self.from.saturating_add(self.asked.unwrap_or(0)))
+    }
 }
 
 /// A change of the log, for those who keep it on disk.
@@ -60,6 +79,8 @@ pub(super) struct Verdict {
     pub(super) at: Micros,
     /// Whether a call in flight has to end first, so that `at` is only a lower bound.
     pub(super) waits_for_reply: bool,
+    /// How long the service asked to wait, where it did and calls wait for that.
+    pub(super) asked: Option<Micros>,
 }
 
 /// Every call that some window may still count.
@@ -108,21 +129,21 @@ impl Log {
             true
         });
         if let Some(block) = self.block {
-            if block.until <= now {
-                self.block = None;
-                self.changes.push(Change::Limits);
+            if block.end() <= now {
+                self.set_block(None);
             } else if block.from > now {
-                let length = block.until.saturating_sub(block.from);
-                self.block = Some(Block { from: now, until: now.saturating_add(length) });
-                self.changes.push(Change::Limits);
+                let until = now.saturating_add(block.until.saturating_sub(block.from));
+                self.set_block(Some(Block { from: now, until, ..block }));
             }
         }
     }
 
     /// When a call may start that has `ahead` others before it in the queue.
     pub(super) fn verdict(&self, windows: &[Window], now: Micros, ahead: usize) -> Verdict {
-        let start = self.block.map_or(now, |block| block.until.max(now));
-        let mut verdict = Verdict { at: start, waits_for_reply: false };
+        let is_probed = self.is_probed(now);
+        let start = self.block.map_or(now, |block| block.until.max(now.saturating_add(Micros::from(is_probed))));
+        let asked = self.block.filter(|_| start > now).and_then(|block| block.asked);
+        let mut verdict = Verdict { at: start, waits_for_reply: is_probed, asked };
         for window in windows {
             let calls = self.calls(window);
             let span = span(window.period);
@@ -144,6 +165,18 @@ impl Log {
         verdict
     }
 
+    /// Whether calls wait for the reply to a probe.
+    fn is_probed(&self, now: Micros) -> bool {
+        let probe = self.block.filter(|block| block.until <= now).and_then(|block| block.probe);
+        let is_in_flight = |entry: &Entry| matches!(entry.standing, Standing::InFlight { .. });
+        probe.is_some_and(|probe| self.entries.iter().any(|entry| entry.id == probe && is_in_flight(entry)))
+    }
+
+    fn set_block(&mut self, block: Option<Block>) {
+        self.block = block;
+        self.changes.push(Change::Limits);
+    }
+
     /// Whether some call in flight went through another gate, whose bell is not ours.
     pub(super) fn others_in_flight(&self, me: &str) -> bool {
         self.entries.iter().any(|entry| matches!(&entry.standing, Standing::InFlight { owner, .. } if owner != me))
@@ -152,6 +185,9 @@ impl Log {
     /// Notes a call that is about to be sent.
     pub(super) fn grant(&mut self, id: i64, now: Micros, owner: &str, lease: Micros) {
         self.put(Entry { id, at: now, standing: Standing::InFlight { owner: owner.to_owned(), lease } });
+        if let Some(block) = self.block {
+            self.set_block(Some(Block { probe: Some(id), ..block }));
+        }
     }
 
     /// Notes that a call was answered or failed. One that the log has lost is written anew.
@@ -181,18 +217,20 @@ impl Log {
     /// since then would be taken for those of others.
     pub(super) fn hear(
         &mut self,
+        id: i64,
         heard: &Heard,
         windows: &[Window],
         granted: Micros,
         now: Micros,
         mut fresh_id: impl FnMut() -> i64,
     ) {
+        let doubted = self.block.filter(|block| block.probe == Some(id));
+        if doubted.is_some() {
+            self.set_block(None);
+        }
         if let Some(wait) = heard.block {
-            let until = now.saturating_add(micros(wait));
-            if self.block.is_none_or(|block| block.until < until) {
-                self.block = Some(Block { from: now, until });
-                self.changes.push(Change::Limits);
-            }
+            let asked = heard.asked().map(micros);
+            self.wait(now, asked.unwrap_or(micros(wait)), asked, doubted);
         }
         let Some(limit) = heard.limit else { return };
         let exact = windows.iter().find(|window| window.calls == limit);
@@ -206,19 +244,39 @@ impl Log {
         let counted = self.ends(window, granted).len();
         let free = self.calls(window).saturating_sub(counted);
         let surplus = free.saturating_sub(usize::try_from(remaining).unwrap_or(usize::MAX));
-        let standing = Standing::Foreign { until: now.saturating_add(micros(reset)), period: micros(window.period) };
+        let reset = micros(reset);
+        // No call is left for longer than our window knows: it is shorter than the server's. A longer wait than is trusted has
+        // to show in calls that are not ours, or in a 429.
+        let is_beyond = reset > span(window.period).saturating_add(1_000_000) && (surplus > 0 || reset <= TRUSTED);
+        if remaining == 0 && is_beyond && doubted.is_none() {
+            self.wait(now, reset, Some(reset), None);
+            return;
+        }
+        let until = now.saturating_add(reset.min(TRUSTED));
+        let standing = Standing::Foreign { until, period: micros(window.period) };
         for _ in 0..surplus {
             self.put(Entry { id: fresh_id(), at: now, standing: standing.clone() });
         }
     }
 
+    /// Stops calls for `wait`; `doubted` is what this call was the probe of.
+    fn wait(&mut self, now: Micros, wait: Micros, asked: Option<Micros>, doubted: Option<Block>) {
+        let is_confirmed = doubted.and_then(|block| block.asked).is_some_and(|before| wait <= before);
+        let until = now.saturating_add(if is_confirmed { wait } else { wait.min(TRUSTED) });
+        if self.block.is_none_or(|block| block.until < until) {
+            self.set_block(Some(Block { from: now, until, asked, probe: None }));
+        }
+    }
+
     /// What is left of the limit.
     pub(super) fn budget(&self, windows: &[Window], now: Micros) -> Budget {
+        let next = self.verdict(windows, now, 0).at;
         let mut budget = Budget {
             remaining: if windows.is_empty() { u32::MAX } else { 0 },
-            next_call_in: since(now, self.verdict(windows, now, 0).at),
+            next_call_in: since(now, next),
             reset_in: self.block.map_or(Duration::ZERO, |block| since(now, block.until)),
             windows: Vec::with_capacity(windows.len()),
+            service_wait: self.block.and_then(|block| block.asked).map(length),
         };
         let mut free = usize::MAX;
         for window in windows {
@@ -229,8 +287,10 @@ impl Log {
             }
             budget.windows.push((*window, u32::try_from(ends.len()).unwrap_or(u32::MAX)));
         }
-        if self.block.is_none() && !windows.is_empty() {
-            budget.remaining = u32::try_from(free).unwrap_or(u32::MAX);
+        if next <= now && !windows.is_empty() {
+            // Where a wait is doubted, the next call is the only one.
+            let most = if self.block.is_some() { 1 } else { usize::MAX };
+            budget.remaining = u32::try_from(free.min(most)).unwrap_or(u32::MAX);
         }
         budget
     }
@@ -273,7 +333,11 @@ pub(super) fn micros(duration: Duration) -> Micros {
     Micros::try_from(duration.as_micros()).unwrap_or(Micros::MAX)
 }
 
+pub(super) fn length(micros: Micros) -> Duration {
+    Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+}
+
 /// From `now` until `then`; zero when that is past.
 pub(super) fn since(now: Micros, then: Micros) -> Duration {
-    Duration::from_micros(u64::try_from(then.saturating_sub(now)).unwrap_or(0))
+    length(then.saturating_sub(now))
 }

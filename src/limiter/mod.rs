@@ -4,6 +4,7 @@ mod file;
 mod gate;
 mod heard;
 mod log;
+mod open;
 mod owner;
 mod shares;
 mod store;
@@ -11,7 +12,7 @@ mod store;
 use std::time::Duration;
 
 pub use gate::{Limiter, Refusal, Slot};
-pub use heard::Heard;
+pub use heard::{Heard, LONGEST_WAIT};
 pub use shares::Share;
 pub use store::{Place, default_file};
 
@@ -39,4 +40,7 @@ pub struct Budget {
     pub reset_in: Duration,
     /// Each window with the calls it counts now.
     pub windows: Vec<(Window, u32)>,
+    /// How long the service asked to wait, where calls are stopped because it did. It may be longer than
+    /// `next_call_in`: a long wait is not believed before it was asked for twice.
+    pub service_wait: Option<Duration>,
 }

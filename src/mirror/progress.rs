@@ -177,6 +177,7 @@ mod tests {
             remaining: 0,
             next_call_in: Duration::ZERO,
             reset_in: Duration::ZERO,
+            service_wait: None,
             windows: DEFAULT_WINDOWS.iter().map(|window| (*window, used)).collect(),
         };
         for (calls, used, seconds) in [(0, 15, 0), (15, 0, 0), (16, 0, 30), (31, 0, 60), (1, 15, 30), (1_250, 0, 2_490)]

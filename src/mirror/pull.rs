@@ -153,6 +153,7 @@ impl Mirror {
                 next_call_in: Duration::ZERO,
                 reset_in: Duration::ZERO,
                 windows: Vec::new(),
+                service_wait: None,
             },
         };
         journal.look(|look| {

@@ -45,5 +45,6 @@ pub(super) fn budget<'py>(py: Python<'py>, budget: &Budget) -> PyResult<Bound<'p
     let windows: Vec<(u32, f64, u32)> =
         budget.windows.iter().map(|(window, used)| (window.calls, window.period.as_secs_f64(), *used)).collect();
     facts.set_item("windows", windows)?;
+    facts.set_item("service_wait", budget.service_wait.map(|wait| wait.as_secs_f64()))?;
     Ok(facts)
 }

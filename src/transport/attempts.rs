@@ -6,12 +6,12 @@ use http::HeaderMap;
 
 use super::caller::{Call, Caller, Jitter};
 use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply, judge_response};
-use super::skew::Lesson;
+use super::skew::{Arrival, Lesson, Stamp};
 use super::table::{Class, Decision, FEW, Outcome, decide};
 use super::{Body, Fault, FaultKind, Reply, Request, problem};
 use crate::api::{Endpoint, Method};
 use crate::error::{Error, Kind, Result};
-use crate::limiter::{Heard, Slot};
+use crate::limiter::{Heard, LONGEST_WAIT, Refusal, Slot};
 use crate::wire::decode_response;
 
 /// Longer bodies of an error are not read.
@@ -71,6 +71,8 @@ pub struct Attempts<'a> {
     few: u32,
     corrected: bool,
     unsure: bool,
+    /// The 429 after which the call waits for the limiter.
+    held: Option<Error>,
 }
 
 impl Caller {
@@ -89,6 +91,7 @@ impl Caller {
             few: 0,
             corrected: false,
             unsure: false,
+            held: None,
         }
     }
 }
@@ -98,8 +101,8 @@ impl Attempts<'_> {
     pub async fn reply(&mut self) -> Result<Got> {
         loop {
             let mut slot = self.grant().await?;
-            let correction = self.caller.skew.seconds();
-            let request = self.caller.request(self.call, self.class, correction)?;
+            let stamp = self.caller.skew.stamp(&*self.caller.clock);
+            let request = self.caller.request(self.call, self.class, stamp)?;
             self.sent = self.sent.saturating_add(1);
             self.sent_at = self.caller.clock.elapsed();
             if let Some(slot) = &mut slot {
@@ -112,9 +115,9 @@ impl Attempts<'_> {
                     let body = Body::new(&reply.headers, reply.body);
                     return Ok(Got::Reply { status: reply.status, headers: reply.headers, heard, body });
                 }
-                Ok(reply) => self.refusal(reply, slot, correction).await,
+                Ok(reply) => self.refusal(reply, slot, stamp).await,
                 Err(fault) => {
-                    settle(slot, &Heard::default());
+                    drop(slot);
                     judge_fault(&fault, self.caller.base.host())
                 }
             };
@@ -185,12 +188,23 @@ impl Attempts<'_> {
             Outcome::Skewed => Duration::ZERO,
             _ => self.pause(judged.wait),
         };
-        if pause >= self.left() {
-            return Err(self.finish(judged.error.with(|facts| facts.retry_after = facts.retry_after.or(Some(pause)))));
+        // After a 429 the limiter says how long, and lets the calls of all clients go on in turn.
+        if judged.outcome == Outcome::TooMany && self.caller.limiter.is_on() {
+            self.held = Some(judged.error);
+            return Ok(None);
         }
-        // After a 429 the limiter is blocked for that time, and lets the calls of all clients go on in turn.
-        let is_held = judged.outcome == Outcome::TooMany && self.caller.limiter.is_on();
-        if !is_held && !pause.is_zero() {
+        let left = self.left();
+        if pause >= left {
+            let error = match judged.wait.filter(|wait| !wait.is_zero()) {
+                Some(asked) => {
+                    let wait = format!("the service asks to wait {}", span(asked));
+                    retold(&judged.error, &format!("{wait}{}", self.beyond(left)))
+                }
+                None => judged.error,
+            };
+            return Err(self.finish(error.with(|facts| facts.retry_after = facts.retry_after.or(Some(pause)))));
+        }
+        if !pause.is_zero() {
             self.caller.clock.sleep(pause).await;
         }
         Ok(None)
@@ -211,18 +225,24 @@ impl Attempts<'_> {
 
     async fn grant(&mut self) -> Result<Option<Slot>> {
         let lease = self.caller.limits.connect.saturating_add(self.caller.limits.read).saturating_mul(2);
-        match self.caller.limiter.grant(lease, self.left()).await {
+        let (held, left) = (self.held.take(), self.left());
+        match self.caller.limiter.grant(lease, left).await {
             Ok(slot) => Ok(slot),
             Err(refusal) => {
-                let message = format!(
-                    "the rate limit allows the next call in {:.1} s, which is beyond the {} s that this call may take",
-                    refusal.ready_in.as_secs_f64(),
-                    self.patience.as_secs_f64()
-                );
-                let error = Error::new(Kind::RateLimited, message);
+                let message = format!("{}{}", ready(&refusal), self.beyond(left));
+                let error = match held {
+                    Some(error) => retold(&error, &message),
+                    None => Error::new(Kind::RateLimited, message),
+                };
                 Err(self.finish(error.with(|facts| facts.retry_after = Some(refusal.ready_in))))
             }
         }
+    }
+
+    /// That a wait is beyond what was `left` of the time for the call.
+    fn beyond(&self, left: Duration) -> String {
+        let (left, patience) = (left.as_secs_f64(), self.patience.as_secs_f64());
+        format!(", which is beyond the {left:.1} s that are left of the {patience} s that this call may take")
     }
 
     async fn send(&self, request: Request) -> std::result::Result<Reply, Fault> {
@@ -242,15 +262,14 @@ impl Attempts<'_> {
         if reply.status != 429 {
             return heard;
         }
-        let stated = heard.retry_after.or(heard.reset);
-        Heard { block: Some(self.pause(stated)), ..heard }
+        Heard { block: Some(self.pause(heard.asked())), ..heard }
     }
 
     /// Reads and judges a reply whose status is not 2XX.
-    async fn refusal(&self, reply: Reply, slot: Option<Slot>, correction: i64) -> Judged {
+    async fn refusal(&self, reply: Reply, slot: Option<Slot>, stamp: Stamp) -> Judged {
         let heard = self.heard(&reply);
         settle(slot, &heard);
-        let now = self.caller.clock.now();
+        let arrival = Arrival::new(&*self.caller.clock);
         let (status, headers) = (reply.status, reply.headers);
         // A body that breaks off or is too long says nothing; the status has said enough.
         let body = Body::new(&headers, reply.body).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
@@ -270,21 +289,15 @@ impl Attempts<'_> {
             body: body.as_bytes(),
         });
         if status == 401 && access.is_signed() {
-            self.about_the_clock(judged, &headers, now, correction)
+            self.about_the_clock(judged, &headers, arrival, stamp)
         } else {
             judged
         }
     }
 
-    fn about_the_clock(
-        &self,
-        judged: Judged,
-        headers: &HeaderMap,
-        now: chrono::DateTime<chrono::Utc>,
-        correction: i64,
-    ) -> Judged {
+    fn about_the_clock(&self, judged: Judged, headers: &HeaderMap, arrival: Arrival, stamp: Stamp) -> Judged {
         let about_time = judged.error.facts().check.as_deref().is_some_and(is_about_time);
-        match self.caller.skew.learn(headers, now, correction, about_time, &self.caller.notices) {
+        match self.caller.skew.learn(headers, arrival, stamp, about_time, &self.caller.notices) {
             Lesson::NotTheClock => judged,
             Lesson::NoDate => {
                 let message = format!(
@@ -306,11 +319,9 @@ impl Attempts<'_> {
     /// The error with the facts of the call.
     #[must_use]
     pub fn finish(&self, error: Error) -> Error {
-        let skew = self.caller.skew.seconds();
+        let skew = self.caller.skew.seconds(&*self.caller.clock);
         error.with(|facts| {
-            if skew != 0 && facts.clock_skew.is_none() {
-                facts.clock_skew = Some(in_facts(skew));
-            }
+            facts.clock_skew = facts.clock_skew.or(skew.map(in_facts));
             facts.endpoint = Some(self.call.row.full_name);
             facts.method = Some(self.call.row.method.as_str());
             facts.attempts = Some(self.sent);
@@ -345,6 +356,28 @@ fn names_no_record(row: &Endpoint) -> bool {
 #[expect(clippy::cast_precision_loss, reason = "a difference of clocks is far below 2^52 seconds")]
 fn in_facts(skew: i64) -> f64 {
     skew as f64
+}
+
+/// When the limiter lets a call start, and why not before.
+pub(super) fn ready(refusal: &Refusal) -> String {
+    let ready_in = refusal.ready_in.as_secs_f64();
+    match refusal.service_wait {
+        Some(asked) => {
+            format!("the service asked to wait {}, and the next call may start in {ready_in:.1} s", span(asked))
+        }
+        None => format!("the rate limit allows the next call in {ready_in:.1} s"),
+    }
+}
+
+/// A wait that the service asked for, in words: a longer one than is read is not known exactly.
+fn span(asked: Duration) -> String {
+    if asked >= LONGEST_WAIT { "24 hours or longer".to_owned() } else { format!("{} s", asked.as_secs_f64()) }
+}
+
+/// The same error, which also says that.
+fn retold(error: &Error, more: &str) -> Error {
+    let (message, facts) = (error.message().trim_end_matches('.'), error.facts().clone());
+    Error::new(error.kind(), format!("{message}; {more}")).with(|kept| *kept = facts)
 }
 
 fn settle(slot: Option<Slot>, heard: &Heard) {

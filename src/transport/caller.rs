@@ -8,6 +8,7 @@ use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::base::Address;
+use super::skew::Stamp;
 use super::table::Class;
 use super::{Access, Base, Next, Notices, Request, Skew, Transport};
 use crate::api::{Endpoint, Method};
@@ -83,14 +84,13 @@ pub struct Call {
 }
 
 impl Caller {
-    /// Proves itself with the time of this moment: a wait for the limiter may outlast the life of a signature.
-    pub(super) fn request(&self, call: &Call, class: Class, correction: i64) -> Result<Request> {
+    /// Proves itself with `stamp`, the time of this moment: a wait for the limiter may outlast the life of a signature.
+    pub(super) fn request(&self, call: &Call, class: Class, stamp: Stamp) -> Result<Request> {
         let method = call.row.method;
         let address = call.address(&self.base);
         // As many as a request has with those of the connection, so that the map never grows.
         let mut headers = HeaderMap::with_capacity(12);
-        let timestamp = self.clock.now().timestamp().saturating_add(correction);
-        self.access.prove(&mut headers, &self.base, method, &address.path, timestamp)?;
+        self.access.prove(&mut headers, &self.base, method, &address.path, stamp.time.timestamp())?;
         headers.insert(ACCEPT, HeaderValue::from_static(self.accept.media_type()));
         let encodings = if class == Class::File { "identity" } else { "gzip, deflate" };
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(encodings));

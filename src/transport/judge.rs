@@ -50,15 +50,32 @@ pub(super) fn judge_fault(fault: &Fault, host: &str) -> Judged {
         }
         FaultKind::Name => (Outcome::NotSent, format!("nobody knows the name {host}: {message}")),
         FaultKind::Connect => (Outcome::NotSent, format!("cannot connect to {host}: {message}")),
-        FaultKind::Tls => (
-            Outcome::Untrusted,
-            format!("{host} could not prove who it is: {message}. Pass ca_file if it has a certificate of its own"),
-        ),
+        FaultKind::Tls => {
+            let advice = about_certificate(message);
+            (Outcome::Untrusted, format!("{host} could not prove who it is: {message}. {advice}"))
+        }
         FaultKind::Timeout => (Outcome::Lost, format!("no reply from {host}: {message}")),
         FaultKind::Reset => (Outcome::Lost, format!("the connection to {host} broke before a reply came: {message}")),
         FaultKind::Cut => (Outcome::Cut, format!("the reply of {host} is incomplete: {message}")),
     };
     Judged { outcome, error: Error::new(Kind::Transport, message), wait: None }
+}
+
+/// What to do about a certificate that was refused; the layers below have no types for why that can be named.
+fn about_certificate(message: &str) -> &'static str {
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    if says(&["CaUsedAsEndEntity"]) {
+        "Its certificate is that of an authority (basicConstraints CA:TRUE), which vouches for others and never for a server, \
+         also where ca_file names it: make one for the server with basicConstraints CA:FALSE and its name in \
+         subjectAltName, and pass that as ca_file or sign it with that authority"
+    } else if says(&["xpired", "NotValidYet", "not valid yet"]) {
+        "Its certificate is out of date by this machine's clock: check the clock; if it is right, the certificate has to be \
+         renewed"
+    } else if says(&["NotValidForName", "not valid for"]) {
+        "Its certificate is for another name: use the name in its subjectAltName as the address, or make one for this name"
+    } else {
+        "Pass ca_file if it has a certificate of its own"
+    }
 }
 
 /// Judges a reply whose status is not 2XX.
@@ -240,6 +257,21 @@ mod tests {
         );
         assert!(!judge_at("/v2/jobdata", Some(base), 403, &[], said).error.message().contains("base address"));
         assert!(!judge(404, &[], said).error.message().contains("base address"), "a record may be gone");
+    }
+
+    #[test]
+    fn a_certificate_that_is_refused_is_told_with_what_to_do() {
+        for (message, advice) in [
+            ("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))", "make one for the server"),
+            ("invalid peer certificate: certificate expired: verification time 2", "check the clock"),
+            ("invalid peer certificate: certificate not valid for name \"x\"", "the name in its subjectAltName"),
+            ("invalid peer certificate: UnknownIssuer", "Pass ca_file"),
+        ] {
+            let judged = judge_fault(&Fault { kind: FaultKind::Tls, message: message.to_owned() }, "x.org");
+            let told = judged.error.message();
+            assert!(told.contains(message) && told.contains(advice), "{told}");
+            assert_eq!(judged.outcome, Outcome::Untrusted);
+        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::attempts::{ERROR_BODY, LARGEST_RECORD};
+use super::attempts::{ERROR_BODY, LARGEST_RECORD, ready};
 use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply};
-use super::skew::{Lesson, measure};
+use super::skew::{Arrival, Lesson, measure};
 use super::table::Class;
 use super::{Body, Call, Caller, FaultKind, Reply, Whole, judge_response};
 use crate::error::{Error, Kind, Result};
@@ -42,24 +42,24 @@ impl Caller {
     pub async fn probe(&self, call: &Call, patience: Duration) -> Result<Probe<Whole>> {
         let lease = self.limits.connect.saturating_add(self.limits.read).saturating_mul(2);
         let mut slot = self.limiter.grant(lease, patience).await.map_err(|refusal| {
-            let wait = refusal.ready_in;
-            let message = format!("the rate limit allows the next call in {:.1} s", wait.as_secs_f64());
-            Error::new(Kind::RateLimited, message).with(|facts| facts.retry_after = Some(wait))
+            let error = Error::new(Kind::RateLimited, ready(&refusal));
+            error.with(|facts| facts.retry_after = Some(refusal.ready_in))
         })?;
-        let correction = self.skew.seconds();
-        let request = self.request(call, Class::of(call.row), correction)?;
+        let stamp = self.skew.stamp(&*self.clock);
+        let request = self.request(call, Class::of(call.row), stamp)?;
         if let Some(slot) = &mut slot {
             slot.sent();
         }
         let sent = self.transport.send(request).await;
-        let now = self.clock.now();
+        let arrival = Arrival::new(&*self.clock);
+        let now = arrival.now;
         let mut heard = Heard::default();
         if let Ok(reply) = &sent {
             heard = Heard::read(&reply.headers, now);
-            heard.block = heard.retry_after.or(heard.reset).filter(|_| reply.status == 429);
-        }
-        if let Some(slot) = slot {
-            slot.settle(&heard);
+            heard.block = heard.asked().filter(|_| reply.status == 429);
+            if let Some(slot) = slot {
+                slot.settle(&heard);
+            }
         }
         let mut probe = match sent {
             Ok(reply) => {
@@ -69,7 +69,7 @@ impl Caller {
                 let said = outcome.as_ref().err().and_then(|error| error.facts().check.as_deref());
                 let is_about_time = said.is_some_and(is_about_time);
                 let lesson =
-                    (status == 401).then(|| self.skew.learn(&headers, now, correction, is_about_time, &self.notices));
+                    (status == 401).then(|| self.skew.learn(&headers, arrival, stamp, is_about_time, &self.notices));
                 let is_corrected = matches!(lesson, Some(Lesson::Corrected(_)));
                 Probe { outcome, fault, skew, is_about_time, is_corrected, heard }
             }

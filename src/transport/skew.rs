@@ -8,6 +8,7 @@ use http::HeaderMap;
 use http::header::DATE;
 
 use super::Notices;
+use crate::clock::Clock;
 
 /// A 401 whose `Date` is further than this from our time is taken to be about our time.
 const SUSPICIOUS: i64 = 60;
@@ -19,6 +20,9 @@ const NOISE: i64 = 5;
 const MOST_TOLD: usize = 8;
 
 /// What a client has learnt about its clock.
+///
+/// A correction is the service's time at a moment of the clock for deadlines, not a difference to the machine's clock:
+/// setting that one, as often as may be and while calls are in flight, leaves the correction right for all of them.
 #[derive(Debug, Default)]
 pub struct Skew {
     learnt: Mutex<Learnt>,
@@ -28,15 +32,43 @@ pub struct Skew {
 
 #[derive(Debug, Default)]
 struct Learnt {
+    /// The service's time, and when it was received by the clock for deadlines.
+    reference: Option<(DateTime<Utc>, Duration)>,
+    /// The difference to the machine's clock that was measured last.
     seconds: i64,
-    /// The corrections that the user was told of, each once.
+    /// The differences that the user was warned of, each once.
     told: Vec<i64>,
+}
+
+/// When a request was signed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamp {
+    /// The time that it carries.
+    pub(super) time: DateTime<Utc>,
+    /// The moment by the clock for deadlines.
+    pub(super) at: Duration,
+}
+
+/// When a reply was received.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    /// By the machine's clock.
+    pub(super) now: DateTime<Utc>,
+    /// By the clock for deadlines.
+    pub(super) at: Duration,
+}
+
+impl Arrival {
+    pub(super) fn new(clock: &dyn Clock) -> Self {
+        Self { now: clock.now(), at: clock.elapsed() }
+    }
 }
 
 /// What a 401 says about the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lesson {
-    /// The clock was off by so many seconds; requests signed from now on are right.
+    /// The request had the wrong time; those signed from now on have the right one. The machine's clock is off by so many
+    /// seconds.
     Corrected(i64),
     /// The clock may be off, but there is no `Date` to tell.
     NoDate,
@@ -45,10 +77,27 @@ pub(super) enum Lesson {
 }
 
 impl Skew {
-    /// The service's clock minus ours, in seconds.
+    /// The service's time, as far as it is known.
     #[must_use]
-    pub fn seconds(&self) -> i64 {
-        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).seconds
+    pub fn time(&self, clock: &dyn Clock) -> DateTime<Utc> {
+        let reference = self.learnt.lock().unwrap_or_else(PoisonError::into_inner).reference;
+        let corrected = reference.and_then(|(time, at)| {
+            let passed = chrono::Duration::from_std(clock.elapsed().checked_sub(at)?).ok()?;
+            time.checked_add_signed(passed)
+        });
+        corrected.unwrap_or_else(|| clock.now())
+    }
+
+    /// The service's clock minus ours, in seconds, where requests are corrected by that.
+    #[must_use]
+    pub fn seconds(&self, clock: &dyn Clock) -> Option<i64> {
+        let difference = rounded(self.time(clock).signed_duration_since(clock.now()));
+        Some(difference).filter(|difference| difference.saturating_abs() >= NOISE)
+    }
+
+    /// Signs for now.
+    pub(super) fn stamp(&self, clock: &dyn Clock) -> Stamp {
+        Stamp { time: self.time(clock), at: clock.elapsed() }
     }
 
     /// Notes the `Date` of a reply that arrived at `elapsed`.
@@ -67,24 +116,32 @@ impl Skew {
         date.checked_sub_signed(passed)
     }
 
-    /// Learns from a 401 to a request that was signed with `used` seconds of correction. Of many calls that fail
-    /// together, one warns.
+    /// Learns from a 401 that came at `arrival` to a request that carried `stamp`: what its `Date` differs from is that
+    /// time, not the machine's clock, which may have been set since. Of many calls that fail together, one warns.
     pub(super) fn learn(
         &self,
         headers: &HeaderMap,
-        now: DateTime<Utc>,
-        used: i64,
+        arrival: Arrival,
+        stamp: Stamp,
         about_time: bool,
         notices: &Notices,
     ) -> Lesson {
-        let Some(measured) = measure(headers, now) else {
+        let Some(time) = service_time(headers) else {
             return if about_time { Lesson::NoDate } else { Lesson::NotTheClock };
         };
-        let error = measured.saturating_sub(used).saturating_abs();
+        // The service read the request, and its clock, at some moment until the reply came.
+        let taken = chrono::Duration::from_std(arrival.at.saturating_sub(stamp.at)).unwrap_or_default();
+        let ahead = time.signed_duration_since(stamp.time);
+        let error = (-ahead).max(ahead - taken).num_seconds();
         if error < if about_time { NOISE } else { SUSPICIOUS } {
             return Lesson::NotTheClock;
         }
+        let measured = rounded(time.signed_duration_since(arrival.now));
         let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        if learnt.reference.is_some_and(|(_, at)| at > arrival.at) {
+            return Lesson::Corrected(measured);
+        }
+        learnt.reference = Some((time, arrival.at));
         let is_new = |known: &i64| measured.saturating_sub(*known).saturating_abs() >= NOISE;
         if is_new(&learnt.seconds) {
             learnt.seconds = measured;
@@ -99,9 +156,16 @@ impl Skew {
 
 /// The service's clock minus ours in whole seconds; `None` without a `Date`.
 pub(super) fn measure(headers: &HeaderMap, now: DateTime<Utc>) -> Option<i64> {
-    // `Date` has whole seconds, cut: on average it is half a second behind.
-    let difference = date(headers)?.signed_duration_since(now).num_milliseconds().saturating_add(500);
-    Some(difference.saturating_add(500).div_euclid(1_000))
+    Some(rounded(service_time(headers)?.signed_duration_since(now)))
+}
+
+/// The service's time: `Date` has whole seconds, cut, so that on average it is half a second behind.
+fn service_time(headers: &HeaderMap) -> Option<DateTime<Utc>> {
+    date(headers)?.checked_add_signed(chrono::Duration::milliseconds(500))
+}
+
+fn rounded(difference: chrono::Duration) -> i64 {
+    difference.num_milliseconds().saturating_add(500).div_euclid(1_000)
 }
 
 fn date(headers: &HeaderMap) -> Option<DateTime<Utc>> {

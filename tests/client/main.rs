@@ -5,6 +5,7 @@
 mod actions;
 mod calls;
 mod carts;
+mod clocks;
 mod content;
 mod downloads;
 mod listings;
@@ -15,3 +16,4 @@ mod payloads;
 mod prefetch;
 mod probing;
 mod uploads;
+mod waits;

@@ -70,7 +70,7 @@ fn a_wait_beyond_the_deadline_is_refused_at_once() {
         let clock = Paused::new();
         let limiter = memory(&[window(2, 60_000)], &clock);
         spend(&limiter, 2).await;
-        let Refusal { ready_in } = limiter.grant(MINUTE, Duration::from_secs(10)).await.unwrap_err();
+        let Refusal { ready_in, .. } = limiter.grant(MINUTE, Duration::from_secs(10)).await.unwrap_err();
         assert!(ready_in > Duration::from_secs(59) && ready_in < Duration::from_secs(61), "{ready_in:?}");
         assert_eq!(clock.elapsed(), Duration::ZERO, "nobody waited");
         // Behind two others, the third has to wait for a second round.
@@ -81,7 +81,7 @@ fn a_wait_beyond_the_deadline_is_refused_at_once() {
             })
             .collect();
         tokio::task::yield_now().await;
-        let Refusal { ready_in } = limiter.grant(MINUTE, Duration::from_secs(100)).await.unwrap_err();
+        let Refusal { ready_in, .. } = limiter.grant(MINUTE, Duration::from_secs(100)).await.unwrap_err();
         assert!(ready_in > Duration::from_secs(118), "{ready_in:?}");
         assert_eq!(clock.elapsed(), Duration::ZERO);
         for task in patient {

@@ -20,6 +20,10 @@ impl Paused {
         Arc::new(Self { start: Instant::now(), step: AtomicI64::new(0) })
     }
 
+    pub(crate) fn set_forward(&self, by: Duration) {
+        self.step.fetch_add(i64::try_from(by.as_micros()).unwrap(), Ordering::Relaxed);
+    }
+
     pub(crate) fn set_back(&self, by: Duration) {
         self.step.fetch_sub(i64::try_from(by.as_micros()).unwrap(), Ordering::Relaxed);
     }
@@ -78,6 +82,12 @@ pub(crate) async fn hear(limiter: &Limiter, heard: Heard) {
     let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
     slot.sent();
     slot.settle(&heard);
+}
+
+/// A 429 that asks to wait so many seconds.
+pub(crate) fn refused(seconds: u64) -> Heard {
+    let wait = Some(Duration::from_secs(seconds));
+    Heard { retry_after: wait, block: wait, ..Heard::default() }
 }
 
 pub(crate) fn told(limit: u32, remaining: u32, reset: u64) -> Heard {

@@ -121,21 +121,3 @@ fn a_killed_process_does_not_keep_its_slot_in_flight() {
     let slot = real().block_on(limiter.grant(MINUTE, Duration::from_secs(20))).unwrap();
     assert!(slot.is_some() && started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
 }
-
-#[test]
-fn a_folder_that_cannot_be_written_is_told_once_and_memory_serves() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("file");
-    std::fs::write(&file, b"not a folder").unwrap();
-    for place in [Place::File(file.join("limits.sqlite3")), Place::File(file.clone())] {
-        runtime().block_on(async {
-            let clock = Paused::new();
-            let limiter = Limiter::alone(&place, "https://x.org", KEY, &[window(2, 1_000)], clock.clone());
-            spend(&limiter, 1).await;
-            assert_eq!(limiter.budget().remaining, 1);
-            let warning = limiter.take_warning().unwrap();
-            assert!(warning.contains("this process alone") && warning.contains("file"), "{warning}");
-            assert_eq!(limiter.take_warning(), None);
-        });
-    }
-}

@@ -1,0 +1,258 @@
+//! Opens the file of the limiter: makes it, checks it, and moves a file aside that is not one.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+
+/// How long a step waits for the step of another process; a step takes well under a millisecond, but a machine that has
+/// too much to do may leave a process alone with the lock for seconds. Whoever gives up counts alone and is refused.
+const BUSY: Duration = Duration::from_secs(30);
+
+/// How long one attempt to open waits for another process, and how long until the next attempt.
+const ATTEMPT: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Where a file has been locked for that long, it is checked whether its folder has locks: `SQLite` takes a file system
+/// that has none (`ENOLCK`) for a file that another process has locked.
+const SUSPICIOUS: Duration = Duration::from_millis(400);
+
+/// How long a process waits for another one that replaces a file.
+const REPLACED: Duration = Duration::from_secs(1);
+
+/// So many files are moved aside at most.
+const MOST_ASIDE: u32 = 1_000;
+
+const VERSION: i64 = 1;
+
+/// Columns that came later are added one by one, so that earlier versions of headland share the file.
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS slot (
+        id INTEGER PRIMARY KEY, budget TEXT NOT NULL, at INTEGER NOT NULL,
+        owner TEXT, lease INTEGER, until INTEGER, period INTEGER
+    );
+    CREATE INDEX IF NOT EXISTS slot_at ON slot (budget, at);
+    CREATE TABLE IF NOT EXISTS budget (
+        key TEXT PRIMARY KEY, blocked_from INTEGER, blocked_until INTEGER, cap INTEGER
+    ) WITHOUT ROWID;
+    PRAGMA user_version = 1;
+";
+const LATER: &str = "
+    ALTER TABLE budget ADD COLUMN asked INTEGER;
+    ALTER TABLE budget ADD COLUMN probe INTEGER;
+";
+
+/// What fails where the file is not one of the limiter.
+const COLUMNS: [&str; 2] = [
+    "SELECT id, budget, at, owner, lease, until, period FROM slot LIMIT 0",
+    "SELECT key, blocked_from, blocked_until, cap FROM budget LIMIT 0",
+];
+const LATER_COLUMNS: &str = "SELECT asked, probe FROM budget LIMIT 0";
+
+/// Why a file cannot be opened.
+#[derive(Debug)]
+enum Failure {
+    /// Another process has it, or there are no locks.
+    Busy(String),
+    /// It is not a file of the limiter, or damaged.
+    Foreign(String),
+    /// Anything else.
+    Other(String),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        let text = error.to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(text),
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Foreign(text),
+            _ => Self::Other(text),
+        }
+    }
+}
+
+/// Opens or makes the file, readable by its owner alone. Gives a note for the user where a file was replaced.
+pub(super) fn open(path: &Path) -> Result<(Connection, Option<String>), String> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(|error| format!("its folder cannot be made: {error}"))?;
+    }
+    make(path)?;
+    match patiently(path, || connect(path)) {
+        Ok(connection) => Ok((connection, None)),
+        Err(Failure::Foreign(reason)) => replace(path, &reason),
+        Err(Failure::Busy(reason) | Failure::Other(reason)) => Err(reason),
+    }
+}
+
+/// Makes the file where there is none. One that is there is not touched: to close it would take away the locks that other
+/// connections of this process have on it.
+fn make(path: &Path) -> Result<(), String> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => return Err("it is not a regular file".to_owned()),
+        Ok(_) => return Ok(()),
+        Err(_) => {}
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(format!("it cannot be made: {error}")),
+        _ => Ok(()),
+    }
+}
+
+/// Does again what another process was in the way of, as long as there is reason to believe that it was one.
+fn patiently<T>(path: &Path, mut work: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+    let start = Instant::now();
+    let mut has_locks = false;
+    loop {
+        match work() {
+            Err(Failure::Busy(_)) if start.elapsed() < BUSY => {
+                if !has_locks && start.elapsed() >= SUSPICIOUS {
+                    if !locks_work(path) {
+                        let reason = "its folder is on a file system without file locks (ENOLCK)";
+                        return Err(Failure::Other(reason.to_owned()));
+                    }
+                    has_locks = true;
+                }
+                std::thread::sleep(PAUSE);
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Whether a file in the folder of `path` can be locked, shown by one that no other process knows.
+fn locks_work(path: &Path) -> bool {
+    let unknown = beside(path, &format!(".locks-{:x}", fastrand::u64(..)));
+    let locked = Connection::open(&unknown).and_then(|connection| {
+        connection.busy_timeout(Duration::ZERO)?;
+        connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK;")
+    });
+    // What cannot be removed is empty.
+    let _ = fs::remove_file(&unknown);
+    !locked.is_err_and(|error| matches!(Failure::from(error), Failure::Busy(_)))
+}
+
+fn connect(path: &Path) -> Result<Connection, Failure> {
+    let mut connection = Connection::open(path)?;
+    connection.busy_timeout(ATTEMPT)?;
+    // In one statement, since another process may be about to make the tables.
+    let (found, tables): (i64, i64) = connection.query_row(
+        "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version",
+        [],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    if found == 0 && tables > 0 {
+        return Err(Failure::Foreign("it is a database of something else".to_owned()));
+    }
+    if found != 0 {
+        let misses = COLUMNS.iter().map(|query| connection.prepare(query).map(drop));
+        if let Err(error) = misses.collect::<Result<(), _>>() {
+            return Err(match Failure::from(error) {
+                Failure::Other(reason) => Failure::Foreign(reason),
+                failure => failure,
+            });
+        }
+        if found != VERSION {
+            let reason = format!("it was written by another version of headland (format {found}, not {VERSION})");
+            return Err(Failure::Other(reason));
+        }
+        let whole: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if whole != "ok" {
+            return Err(Failure::Foreign(whole));
+        }
+    }
+    // Losing the last calls in a power cut costs nothing that the server's headers would not tell again, and WAL
+    // keeps the file whole when a process is killed. Folders on a network cannot do WAL; they keep the old journal.
+    let _: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    connection.execute_batch("PRAGMA synchronous = OFF;")?;
+    if connection.prepare(LATER_COLUMNS).is_err() {
+        let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        step.execute_batch(SCHEMA)?;
+        if step.prepare(LATER_COLUMNS).is_err() {
+            step.execute_batch(LATER)?;
+        }
+        step.commit()?;
+    }
+    connection.busy_timeout(BUSY)?;
+    Ok(connection)
+}
+
+/// Moves what is in the place of the file aside, with what `SQLite` keeps beside it, and makes a new one.
+fn replace(path: &Path, reason: &str) -> Result<(Connection, Option<String>), String> {
+    let _turn = turn_to_replace(path).map_err(|error| format!("{reason}, and it cannot be replaced: {error}"))?;
+    // Another process may have been faster.
+    match patiently(path, || connect(path)) {
+        Ok(connection) => return Ok((connection, None)),
+        Err(Failure::Foreign(_)) => {}
+        Err(Failure::Busy(reason) | Failure::Other(reason)) => return Err(reason),
+    }
+    let cannot = |error: io::Error| format!("{reason}, and it cannot be moved aside: {error}");
+    let aside = (1..=MOST_ASIDE)
+        .map(|number| beside(path, &format!(".damaged-{number}")))
+        .find(|aside| fs::symlink_metadata(aside).is_err())
+        .ok_or_else(|| cannot(io::Error::other("too many files were moved aside before")))?;
+    for end in ["-wal", "-shm", "-journal", ""] {
+        match fs::rename(beside(path, end), beside(&aside, end)) {
+            Err(error) if end.is_empty() || error.kind() != io::ErrorKind::NotFound => return Err(cannot(error)),
+            _ => {}
+        }
+    }
+    make(path)?;
+    match patiently(path, || connect(path)) {
+        Ok(connection) => {
+            let note = format!(
+                "the file that counts calls, `{}`, could not be used ({reason}): it was moved to `{}`, and a new one counts from \
+                 now on",
+                path.display(),
+                aside.display()
+            );
+            Ok((connection, Some(note)))
+        }
+        Err(Failure::Busy(reason) | Failure::Foreign(reason) | Failure::Other(reason)) => Err(reason),
+    }
+}
+
+/// Waits until no other process replaces the file; the turn ends when the file that is given back is dropped.
+fn turn_to_replace(path: &Path) -> io::Result<fs::File> {
+    let lock = fs::OpenOptions::new().write(true).create(true).truncate(false).open(beside(path, ".lock"))?;
+    let start = Instant::now();
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(fs::TryLockError::WouldBlock) if start.elapsed() < REPLACED => std::thread::sleep(PAUSE),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    fn failure(code: i32) -> Failure {
+        rusqlite::Error::SqliteFailure(ffi::Error::new(code), None).into()
+    }
+
+    #[test]
+    fn what_another_process_is_in_the_way_of_is_done_again_and_nothing_else() {
+        let path = Path::new("x");
+        let mut answers = vec![Ok(7), Err(failure(ffi::SQLITE_LOCKED)), Err(failure(ffi::SQLITE_BUSY))];
+        assert_eq!(patiently(path, || answers.pop().unwrap()).unwrap(), 7);
+        let mut answers = vec![Ok(7), Err(failure(ffi::SQLITE_CORRUPT))];
+        assert!(patiently(path, || answers.pop().unwrap()).is_err());
+    }
+}
