@@ -9,6 +9,7 @@ mod folder;
 mod intake;
 mod journal;
 mod ledger;
+mod links;
 mod lists;
 mod lock;
 mod plan;

@@ -123,6 +123,7 @@ fn publish(
 ) -> Result<Option<Told>> {
     let Desk { folder, journal, .. } = desk;
     let mut last = None;
+    folder.mend_links()?;
     for _ in 0..READINGS {
         let (revision, published, has_lost) =
             journal.look(|look| Ok((look.revision()?, look.published()?, look.has_lost()?)))?;

@@ -21,6 +21,7 @@ mod folder;
 mod journal;
 mod kills;
 mod life;
+mod links;
 mod lost;
 #[path = "../archives/make.rs"]
 #[expect(dead_code, reason = "the tests of archives use more of it")]

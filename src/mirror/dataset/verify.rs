@@ -17,15 +17,18 @@ const AGAIN: &str = "sync again, which writes it anew from the archives";
 
 /// Compares the files of the published generation with its manifest: that each is there, byte for byte, and no other.
 /// With `deep`, every archive is read again and its rows are compared with those that were written. Where nothing points to
-/// a generation, it is the one that the next writer takes for the published one.
+/// a generation, it is the one that the next writer takes for the published one. Links that readers need are checked, too.
 pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Finding>> {
     let current = folder.current()?.map_or_else(|| folder.newest(), |current| Ok(Some(current)))?;
     let Some(current) = current else { return Ok(Vec::new()) };
+    let mut findings = folder.broken_links()?;
     let manifest = match Manifest::read(&current.path) {
         Ok(manifest) => manifest,
-        Err(finding) => return Ok(vec![Finding { detail: format!("{}; {AGAIN}", finding.detail), ..finding }]),
+        Err(finding) => {
+            findings.push(Finding { detail: format!("{}; {AGAIN}", finding.detail), ..finding });
+            return Ok(findings);
+        }
     };
-    let mut findings = Vec::new();
     let mut expected = BTreeSet::from([current.path.join(manifest::NAME)]);
     let parts = manifest.parts.iter().map(|part| (&part.path, &part.sha256, &part.crc32));
     let tables = manifest.catalog.iter().map(|table| (&table.path, &table.sha256, &table.crc32));
