@@ -10,6 +10,7 @@
 #[expect(dead_code, reason = "the tests of archives use more of it")]
 mod canon;
 mod changing;
+mod checksums;
 mod dataset;
 mod dataset_disk;
 mod dataset_files;
