@@ -6,6 +6,7 @@
     reason = "helpers of tests say what they expect by unwrapping, as the tests do"
 )]
 
+mod boundaries;
 #[path = "../archives/canon.rs"]
 #[expect(dead_code, reason = "the tests of archives use more of it")]
 mod canon;
