@@ -173,6 +173,7 @@ impl Folder {
             }
         }
         self.remove_parts(&self.path)?;
+        self.remove_parts(&self.path.join("archives"))?;
         self.mend_links()?;
         self.keep_newest()
     }

@@ -35,4 +35,5 @@ mod scale;
 mod series;
 mod service;
 mod troubled;
+mod upgrade;
 mod vfs;
