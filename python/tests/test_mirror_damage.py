@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+import sqlite3
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 from farms import job, published
 
@@ -301,7 +304,7 @@ def test_a_manifest_that_has_lost_its_digest_is_damaged(tmp_path: Path) -> None:
         rows = mirror.sync().rows
         manifest = mirror.folder / "current" / "manifest.json"
         content = manifest.read_bytes()
-        assert json.loads(content)["format"] == parts.SEALED_SINCE
+        assert json.loads(content)["format"] == parts.FORMAT
         manifest.write_bytes(content[: -parts.SEALED] + b"}")
         with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*its digest is gone.*the next `sync"):
             mirror.to_geopandas(columns=["job_id"])
@@ -343,3 +346,48 @@ def test_what_stands_in_the_place_of_the_link_is_told_with_what_to_do(tmp_path: 
         assert mirror.sync().rows in {rows, None}
         assert len(mirror.to_geopandas(columns=["job_id"])) == rows
         assert mirror.status().damage is None
+
+
+def test_manifest_of_a_newer_headland_is_refused(tmp_path: Path) -> None:
+    farm = published(tmp_path, JOBS)
+    manifest = tmp_path / "current" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": parts.FORMAT + 1}))
+    told = rf"manifest\.json` was written by a newer headland \(format {parts.FORMAT + 1}, .* {parts.FORMAT}\): upgrade"
+    with pytest.raises(hl.ConfigurationError, match=told):
+        farm.to_geopandas()
+    with pytest.raises(hl.ConfigurationError, match=told):
+        farm.sql("SELECT count(*) FROM dataset")
+
+
+def test_missing_link_to_the_dataset_is_damage_that_the_next_sync_repairs(tmp_path: Path) -> None:
+    with hl.Sandbox(small_jobs=1, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        rows = mirror.sync().rows
+        link = mirror.folder / "dataset"
+        link.unlink()
+        status = mirror.status()
+        assert status.damage is not None
+        assert status.damage.startswith(f"`{link}` is missing: ")
+        assert (status.rows, status.damage in str(status)) == (rows, True)
+        mirror.sync()
+        assert mirror.status().damage is None
+        assert len(pd.concat(map(pd.read_parquet, link.rglob("*.parquet")))) == rows
+
+
+def test_flipped_bit_of_the_journal_is_named_and_never_published(tmp_path: Path) -> None:
+    with hl.Sandbox(small_jobs=1, rate_limits=(), conversion_time=0, clock="moved") as service:
+        mirror = mirror_of(service, tmp_path / "farm")
+        mirror.sync()
+        (before,) = mirror.sql("SELECT name FROM jobs").fetchall()
+        journal = sqlite3.connect(mirror.folder / "journal.sqlite")
+        with contextlib.closing(journal), journal:
+            journal.execute("UPDATE item SET name = 'X' || substr(name, 2) WHERE kind = 'job'")
+            journal.execute("UPDATE revision SET number = number + 1")
+        with pytest.raises(
+            hl.HeadlandError, match=r"does not hold what was written of the listing of job .* sync again"
+        ):
+            mirror.sync()
+        assert mirror.sql("SELECT name FROM jobs").fetchall() == [before]
+        mirror.sync()
+        assert mirror.sql("SELECT name FROM jobs").fetchall() == [before]
+        assert mirror.verify().ok

@@ -11,6 +11,7 @@ pub mod crs;
 /// A layer as a small map that needs nothing but a browser.
 pub mod picture;
 
+pub(crate) mod boundary;
 mod cancel;
 mod columns;
 mod findings;

@@ -139,20 +139,6 @@ impl Folder {
         Ok(arrivals)
     }
 
-    /// The state that is published now; `None` where there is none yet.
-    pub fn current(&self) -> Result<Option<Generation>> {
-        let link = self.path.join("current");
-        let target = match fs::read_link(&link) {
-            Ok(target) => target,
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(_) if !link.is_symlink() => return Err(not_our_link(&link)),
-            Err(cause) => return Err(failed("read the link", &link, &cause)),
-        };
-        let path = self.path.join(&target);
-        let number = name_of(&path).and_then(|name| name.parse().ok());
-        Ok(number.filter(|_| path.is_dir()).map(|number| Generation { number, path }))
-    }
-
     /// The newest generation: they have their numbers once they are whole. Where nothing points to one (a kill before the
     /// first publication was done, a copy of the mirror without its links), the next writer takes it for the published one.
     pub(super) fn newest(&self) -> Result<Option<Generation>> {
@@ -187,12 +173,8 @@ impl Folder {
             }
         }
         self.remove_parts(&self.path)?;
-        if self.current()?.is_none()
-            && let Some(newest) = self.newest()?
-            && let Some(name) = name_of(&newest.path)
-        {
-            self.disk.swap_link(&Path::new("generations").join(name), &self.path.join("current"))?;
-        }
+        self.remove_parts(&self.path.join("archives"))?;
+        self.mend_links()?;
         self.keep_newest()
     }
 
@@ -255,18 +237,8 @@ impl Draft<'_> {
         let path = folder.path.join("generations").join(&name);
         folder.disk.rename(&self.path, &path)?;
         folder.disk.sync_folder(&folder.path.join("generations"))?;
-        for name in ["dataset", "catalog"] {
-            let link = folder.path.join(name);
-            let target = Path::new("current").join(name);
-            if fs::read_link(&link).is_ok_and(|found| found == target) {
-                continue;
-            }
-            if fs::symlink_metadata(&link).is_ok_and(|found| !found.is_symlink()) {
-                return Err(not_our_link(&link));
-            }
-            folder.disk.swap_link(&target, &link)?;
-        }
-        folder.disk.swap_link(&Path::new("generations").join(&name), &folder.path.join("current"))?;
+        folder.mend_through()?;
+        folder.point_to(&path)?;
         folder.keep_newest()?;
         Ok(Generation { number: self.number, path })
     }
@@ -303,14 +275,6 @@ fn must_be_ours(path: &Path) -> Result<()> {
         other.file_name().unwrap_or_default().to_string_lossy()
     );
     Err(Error::new(Kind::Configuration, message))
-}
-
-fn not_our_link(link: &Path) -> Error {
-    let message = format!(
-        "cannot use the mirror: `{}` is not the link that headland makes there; move it away and run it again",
-        link.display()
-    );
-    Error::new(Kind::File, message)
 }
 
 /// What file browsers leave.

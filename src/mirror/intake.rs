@@ -3,13 +3,15 @@
 //! The order is what makes a kill harmless: the journal never says that there is an archive before it is in its place,
 //! and a download stays in `incoming` until the journal knows it, so that it is never fetched twice.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
 
 use super::folder::{Folder, name_of};
-use super::journal::{Archive, FileState, ItemKind, Journal, Look, Step};
+use super::journal::{Archive, Damaged, FileState, ItemKind, Journal, Look, Step};
 use super::ledger::{self, Entry};
+use super::round::Round;
 use super::store::{Finding, Stored, Trouble};
 use crate::error::{Kind, Result};
 
@@ -83,9 +85,29 @@ pub fn drop_unused(folder: &Folder, journal: &Journal) -> Result<u64> {
     Ok(u64::try_from(unused.len()).unwrap_or(u64::MAX))
 }
 
+/// The fact that every line of the ledger was written with its checksum.
+const SEALED: &str = "ledger has checksums";
+
+/// Writes the ledger anew: its whole lines, and those that it lacks of what the journal knows.
+pub(super) fn mend_ledger(folder: &Folder, journal: &Journal) -> Result<()> {
+    let _alone = folder.intake();
+    let mut entries = ledger::read(folder.path())?;
+    let mut here: HashSet<(String, String)> =
+        entries.iter().map(|entry| (entry.stamp.clone(), entry.sha256.clone())).collect();
+    let known = journal.look(Look::taken)?.into_iter();
+    entries.extend(known.filter(|entry| here.insert((entry.stamp.clone(), entry.sha256.clone()))));
+    if !entries.is_empty() {
+        ledger::write(folder.disk(), folder.path(), &entries)?;
+    }
+    journal.step(|step| step.set_about(SEALED, "yes"))
+}
+
 /// Ends what a killed run began: takes finished downloads in and moves what was to be in quarantine. Gives how many
 /// downloads those were. Every run begins with it.
 pub fn settle(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<u64> {
+    if journal.look(|look| look.about(SEALED))?.is_none() {
+        mend_ledger(folder, journal)?;
+    }
     let store = folder.store();
     for sha256 in journal.look(Look::aside)? {
         store.quarantine(&sha256)?;
@@ -115,4 +137,15 @@ pub fn mend(journal: &Journal, findings: &[Finding], now: DateTime<Utc>) -> Resu
         .collect();
     journal.step(|step| lost.iter().try_for_each(|sha256| step.lose(sha256, now)))?;
     Ok(u64::try_from(lost.len()).unwrap_or(u64::MAX))
+}
+
+/// Forgets records that are not what was written into the journal, so that the next sync reads them anew.
+pub(super) fn forget_damaged(journal: &Journal) -> Result<Vec<Damaged>> {
+    journal.step(|step| {
+        let damaged = step.forget_damaged()?;
+        if !damaged.is_empty() {
+            Round::give_up(step)?;
+        }
+        Ok(damaged)
+    })
 }

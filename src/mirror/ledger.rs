@@ -1,16 +1,18 @@
-//! What each archive is of, in a file beside them: one line of JSON for each that was taken in.
+//! What each archive is of, in a file beside them: one line of JSON for each that was taken in, with its checksum.
 //!
 //! The archives and this file make a journal that was lost or damaged good again: the lists are read anew, and no file
 //! that is here is fetched twice. The journal is what counts as long as there is one.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::disk::{Disk, failed};
+use super::store::{Finding, Trouble, hex};
 use crate::error::Result;
+use crate::part_file::folder_of;
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,25 +33,102 @@ pub(super) struct Entry {
 
 const NAME: &str = "archives/taken.jsonl";
 
-/// Adds a line; it is on the disk when this returns.
-pub(super) fn add(disk: &Disk, mirror: &Path, entry: &Entry) -> Result<()> {
-    let path = mirror.join(NAME);
-    let line = serde_json::to_string(entry).map_err(|cause| failed("write", &path, &cause.into()))?;
-    disk.append_line(&path, &line)
+/// What stands before and behind the checksum of all that comes before it, at the end of a line.
+const SEAL: (&str, &str) = (",\"crc32\":\"", "\"}");
+
+/// The hexadecimal digits of a checksum.
+const DIGITS: usize = 8;
+
+/// Where it is.
+fn path(mirror: &Path) -> PathBuf {
+    mirror.join(NAME)
 }
 
-/// All lines in their order. A line that a power cut or a full disk left half is left out.
-pub(super) fn read(mirror: &Path) -> Result<Vec<Entry>> {
-    let path = mirror.join(NAME);
+fn line(entry: &Entry, path: &Path) -> Result<String> {
+    let mut line = serde_json::to_string(entry).map_err(|cause| failed("write", path, &cause.into()))?;
+    // The checksum is the last field.
+    line.pop();
+    let crc32 = checksum(line.as_bytes());
+    line.extend([SEAL.0, &crc32, SEAL.1]);
+    Ok(line)
+}
+
+fn checksum(bytes: &[u8]) -> String {
+    hex(&crc32fast::hash(bytes).to_be_bytes())
+}
+
+/// The entry of a line; `None` where the line is half or has another checksum. Lines from before there were checksums have
+/// none.
+fn entry(line: &[u8]) -> Option<Entry> {
+    let body = line.len().saturating_sub(SEAL.0.len() + DIGITS + SEAL.1.len());
+    if let Some((body, seal)) = line.split_at_checked(body)
+        && let Some(crc32) = seal.strip_prefix(SEAL.0.as_bytes()).and_then(|rest| rest.strip_suffix(SEAL.1.as_bytes()))
+        && crc32 != checksum(body).as_bytes()
+    {
+        return None;
+    }
+    serde_json::from_slice(line).ok()
+}
+
+/// Adds a line; it is on the disk when this returns.
+pub(super) fn add(disk: &Disk, mirror: &Path, entry: &Entry) -> Result<()> {
+    let path = path(mirror);
+    disk.append_line(&path, &line(entry, &path)?)
+}
+
+/// Writes it anew in one step.
+pub(super) fn write(disk: &Disk, mirror: &Path, entries: &[Entry]) -> Result<()> {
+    let path = path(mirror);
+    let mut text = String::new();
+    for entry in entries {
+        text.push_str(&line(entry, &path)?);
+        text.push('\n');
+    }
+    let mut part = disk.create_part(folder_of(&path), "taken")?;
+    part.write_all(text.as_bytes()).map_err(|cause| part.failed(&cause))?;
+    part.keep(&path)
+}
+
+/// All lines in their order, `None` for one that is damaged; nothing where there is no such file.
+fn lines(mirror: &Path) -> Result<Option<Vec<Option<Entry>>>> {
+    let path = path(mirror);
     let file = match File::open(&path) {
         Ok(file) => file,
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(cause) => return Err(failed("read", &path, &cause)),
     };
     let mut entries = Vec::new();
     for line in BufReader::new(file).split(b'\n') {
         let line = line.map_err(|cause| failed("read", &path, &cause))?;
-        entries.extend(serde_json::from_slice::<Entry>(&line).ok());
+        if !line.is_empty() {
+            entries.push(entry(&line));
+        }
     }
-    Ok(entries)
+    Ok(Some(entries))
+}
+
+/// The entries of all lines that are whole, in their order.
+pub(super) fn read(mirror: &Path) -> Result<Vec<Entry>> {
+    Ok(lines(mirror)?.unwrap_or_default().into_iter().flatten().collect())
+}
+
+/// What is wrong with it, where the journal knows of archives.
+pub(super) fn check(mirror: &Path, has_archives: bool) -> Result<Option<Finding>> {
+    let finding = |trouble, detail| Some(Finding { trouble, path: path(mirror), detail });
+    let Some(lines) = lines(mirror)? else {
+        let detail = "it names the record of each archive; it is written anew from the journal".to_owned();
+        return Ok(finding(Trouble::Missing, detail).filter(|_| has_archives));
+    };
+    let damaged: Vec<String> =
+        (1_u64..).zip(&lines).filter(|(_, entry)| entry.is_none()).map(|(at, _)| at.to_string()).collect();
+    if damaged.is_empty() {
+        return Ok(None);
+    }
+    let detail = format!(
+        "{} of its {} lines are not what was written (the first is line {}); they are written anew from the journal",
+        damaged.len(),
+        lines.len(),
+        damaged.first().map_or("", String::as_str)
+    );
+    Ok(finding(Trouble::Damaged, detail))
 }

@@ -9,6 +9,7 @@ mod folder;
 mod intake;
 mod journal;
 mod ledger;
+mod links;
 mod lists;
 mod lock;
 mod plan;
@@ -27,8 +28,8 @@ pub use disk::{Disk, Operation, Part, Watch};
 pub use folder::{Draft, Folder, Generation};
 pub use intake::{drop_unused, mend, set_aside, settle, take_in};
 pub use journal::{
-    Archive, Calls, Changes, Cursor, FileState, Item, ItemKind, Journal, Listed, Location, Look, Published, Reading,
-    Record, Relist, StateCount, Step, Summary, TypeCount, Vanished, Wanted,
+    Archive, Calls, Changes, Cursor, Damaged, FileState, Item, ItemKind, Journal, Listed, Location, Look, Published,
+    Reading, Record, Relist, StateCount, Step, Summary, TypeCount, Vanished, Wanted,
 };
 pub use plan::{Plan, Planned};
 pub use progress::{Event, Phase, Progress, Snapshot};

@@ -7,8 +7,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::dataset::{self, Origin, Publication, Published as Told};
-use super::intake::{drop_unused, forget_lost_of_gone, set_aside};
-use super::journal::{Look, Published, Wanted};
+use super::folder::Folder;
+use super::intake::{drop_unused, forget_damaged, forget_lost_of_gone, set_aside};
+use super::journal::{Journal, Look, Published, Wanted};
 use super::progress::{Event, Progress};
 use super::run::{Desk, Run};
 use super::tables;
@@ -16,6 +17,9 @@ use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::wire::{Content, Value, decode_detail};
+
+/// So many damaged records are named in an error.
+const NAMED: usize = 5;
 
 /// So often is a dataset made again without the archives that it refused.
 const READINGS: u32 = 8;
@@ -123,11 +127,13 @@ fn publish(
 ) -> Result<Option<Told>> {
     let Desk { folder, journal, .. } = desk;
     let mut last = None;
+    folder.mend_links()?;
     for _ in 0..READINGS {
         let (revision, published, has_lost) =
             journal.look(|look| Ok((look.revision()?, look.published()?, look.has_lost()?)))?;
         if has_lost {
-            let why = "nothing is published before the archives that are gone were asked for again".to_owned();
+            let why =
+                "nothing is published before the archives and records that are gone were asked for again".to_owned();
             progress.happened(Event::Unavailable(why));
             return Ok(last);
         }
@@ -140,6 +146,7 @@ fn publish(
         if is_shown && current.is_some_and(|current| dataset::may_stay(&current)) {
             return Ok(last);
         }
+        must_be_whole(folder, journal)?;
         for id in forget_lost_of_gone(folder, journal, now)? {
             let why = format!("record {id}: its archive is gone, and the service has it no more");
             desk.note(why.clone());
@@ -173,6 +180,24 @@ fn publish(
         }
     }
     Ok(last)
+}
+
+/// Refuses to publish records that are not what was written into the journal; the next sync reads them anew.
+fn must_be_whole(folder: &Folder, journal: &Journal) -> Result<()> {
+    if journal.look(Look::damaged)?.is_empty() {
+        return Ok(());
+    }
+    let damaged = forget_damaged(journal)?;
+    let named: Vec<String> = damaged.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = damaged.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!(
+        "cannot publish: the journal `{}` does not hold what was written of {}{more}, its bytes have changed on this disk; \
+         sync again, which reads that anew",
+        folder.journal_path().display(),
+        named.join(", "),
+    );
+    Err(Error::new(Kind::File, message))
 }
 
 /// The archives whose rows are wanted.

@@ -9,8 +9,9 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use super::dataset;
 use super::devices;
 use super::folder::Folder;
-use super::intake::mend;
+use super::intake::{forget_damaged, mend, mend_ledger};
 use super::journal::{Journal, Look, Published, Record};
+use super::ledger;
 use super::lists::{self, List};
 use super::plan::Plan;
 use super::progress::{Phase, Progress};
@@ -18,6 +19,7 @@ use super::publishing;
 use super::round::{Entry, Round};
 use super::run::Run;
 use super::status::{self, Status};
+use super::store::{Finding, Trouble};
 use super::sync;
 use super::work::{NOTHING, Queue, Work, perform};
 use crate::client::Client;
@@ -204,19 +206,31 @@ impl Mirror {
     pub fn verify(&self, deep: bool, cancel: &Cancel) -> Result<Verification> {
         let folder = Folder::open(&self.path, false)?;
         let journal = Journal::open(&folder, None)?;
-        let (expected, lost) = journal.look(|look| {
+        let (expected, lost, damaged) = journal.look(|look| {
             look.check()?;
-            Ok((look.archives()?, status::lost(&folder, look)?))
+            Ok((look.archives()?, status::lost(&folder, look)?, look.damaged()?))
         })?;
+        let of_journal = damaged.iter().map(|damaged| Finding {
+            trouble: Trouble::Damaged,
+            path: folder.journal_path(),
+            detail: format!("{damaged} is not what was written; sync again, which reads it anew"),
+        });
+        let of_ledger = ledger::check(folder.path(), !expected.is_empty())?;
+        let of_journal: Vec<Finding> = of_journal.chain(of_ledger.clone()).collect();
         let of_store = folder.store().verify(&expected, cancel)?;
         let mut of_dataset = dataset::verify(&folder, deep, cancel)?;
         of_dataset.extend(lost);
-        let findings = of_store.iter().chain(&of_dataset).map(ToString::to_string).collect();
-        if !of_store.is_empty() || !of_dataset.is_empty() {
+        let findings: Vec<String> =
+            of_journal.iter().chain(&of_store).chain(&of_dataset).map(ToString::to_string).collect();
+        if !findings.is_empty() {
             drop((folder, journal));
             // Where somebody syncs the folder just now, the next look has it mended.
             if let Ok(folder) = Folder::open(&self.path, true) {
                 let journal = Journal::open(&folder, None)?;
+                if of_ledger.is_some() {
+                    mend_ledger(&folder, &journal)?;
+                }
+                forget_damaged(&journal)?;
                 mend(&journal, &of_store, self.now())?;
                 if !of_dataset.is_empty() {
                     dataset::mend(&folder, &of_dataset)?;

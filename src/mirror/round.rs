@@ -95,7 +95,12 @@ impl Round {
 
     /// Ends it: all that follows from its lists was done.
     pub(super) fn end(journal: &Journal) -> Result<()> {
-        journal.step(|step| step.set_about(NAME, ""))
+        journal.step(Self::give_up)
+    }
+
+    /// Gives up the round that is open: the next one reads all lists again.
+    pub(super) fn give_up(step: &Step<'_>) -> Result<()> {
+        step.set_about(NAME, "")
     }
 
     fn keep(&self, step: &Step<'_>) -> Result<()> {

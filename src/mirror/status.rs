@@ -63,7 +63,7 @@ pub struct Status {
     pub generation: Option<u64>,
     /// Whether it shows all that is known.
     pub is_published: bool,
-    /// Why readers do not get what was published last, where somebody removed it, and what to do.
+    /// Why readers do not get what was published last, where a generation or a link was removed, and what to do.
     pub lost: Option<String>,
     /// Some of the files and details that could not be had.
     pub unavailable: Vec<Unavailable>,
@@ -110,10 +110,17 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
                 generation.unwrap_or(0) == published.generation
                     && look.revision().is_ok_and(|now| now == published.revision)
             }),
-            lost: lost(&folder, look)?.map(|finding| finding.to_string()),
+            lost: damage(&folder, look)?,
             unavailable: unavailable(look)?,
         })
     })
+}
+
+/// Why readers do not get what was published last: a generation that is gone, links that are missing or lead elsewhere.
+fn damage(folder: &Folder, look: &Look) -> Result<Option<String>> {
+    let findings = lost(folder, look)?.into_iter().chain(folder.broken_links()?);
+    let sentences: Vec<String> = findings.map(|finding| finding.to_string()).collect();
+    Ok((!sentences.is_empty()).then(|| sentences.join("; ")))
 }
 
 /// What was removed where readers do not get what was published last: `current`, or the folder of that generation.

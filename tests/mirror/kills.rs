@@ -21,9 +21,15 @@ const MOMENT: &str = "HEADLAND_TEST_MIRROR_MOMENT";
 const JOBS: u32 = 12;
 
 /// Kills its process before the operation of that number.
-struct Killing {
+pub(crate) struct Killing {
     at: usize,
     count: AtomicUsize,
+}
+
+impl Killing {
+    pub(crate) fn at(at: usize) -> Self {
+        Self { at, count: AtomicUsize::new(0) }
+    }
 }
 
 impl Watch for Killing {
@@ -122,7 +128,7 @@ fn a_process_that_is_killed_at_each_single_step_goes_on_from_there() {
         let (what, at) = moment.split_once(' ').unwrap();
         let at = at.parse().unwrap();
         let disk = if what == "files" {
-            Disk::watched(Arc::new(Killing { at, count: AtomicUsize::new(0) }))
+            Disk::watched(Arc::new(Killing::at(at)))
         } else {
             vfs::plan(Some((u32::try_from(at).unwrap(), Fault::Killed, false)));
             Disk::default()

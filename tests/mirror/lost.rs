@@ -108,7 +108,10 @@ async fn a_pull_that_is_ended_before_they_came_leaves_what_was_published_and_the
     assert_eq!(error.kind(), Kind::Authentication, "{error}");
     let told = progress.take_events();
     assert_eq!(published(&told), []);
-    assert!(is_told(&told, "nothing is published before the archives that are gone were asked for again"), "{told:?}");
+    assert!(
+        is_told(&told, "nothing is published before the archives and records that are gone were asked for again"),
+        "{told:?}"
+    );
     goes_on(&service, &mirror, all).await;
 }
 

@@ -6,10 +6,12 @@
     reason = "helpers of tests say what they expect by unwrapping, as the tests do"
 )]
 
+mod boundaries;
 #[path = "../archives/canon.rs"]
 #[expect(dead_code, reason = "the tests of archives use more of it")]
 mod canon;
 mod changing;
+mod checksums;
 mod dataset;
 mod dataset_disk;
 mod dataset_files;
@@ -21,6 +23,7 @@ mod folder;
 mod journal;
 mod kills;
 mod life;
+mod links;
 mod lost;
 #[path = "../archives/make.rs"]
 #[expect(dead_code, reason = "the tests of archives use more of it")]
@@ -32,4 +35,5 @@ mod scale;
 mod series;
 mod service;
 mod troubled;
+mod upgrade;
 mod vfs;

@@ -37,6 +37,9 @@ SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"}')
 SEALED_SINCE = 3
 """The format of manifests from which on they have that digest."""
 
+FORMAT = 4
+"""The newest format of manifests that this version reads."""
+
 SEALED = 77
 """How many bytes that are."""
 
@@ -151,6 +154,7 @@ def manifest(state: Path) -> Iterator[tuple[bytes, Any]]:
 
     Raises:
         ArchiveError: The manifest is missing or damaged.
+        ConfigurationError: A newer headland wrote it.
     """
     path = state / MANIFEST
     try:
@@ -164,6 +168,11 @@ def manifest(state: Path) -> Iterator[tuple[bytes, Any]]:
         )
     try:
         said = json.loads(content)
+        if said["format"] > FORMAT:
+            raise errors.ConfigurationError(
+                f"`{path}` was written by a newer headland (format {said['format']}, this one knows {FORMAT}): "
+                "upgrade headland"
+            )
         if seal is None and said["format"] >= SEALED_SINCE:
             raise ValueError("its digest is gone")  # noqa: TRY301 - damage like any other
         yield content, said

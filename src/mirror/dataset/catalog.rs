@@ -1,14 +1,18 @@
-//! The catalog: tables about jobs, products and devices as plain Parquet.
+//! The catalog: tables about jobs, products and devices as plain Parquet, and field boundaries as GeoParquet.
 
 use std::path::Path;
 
 use arrow_array::RecordBatch;
 
+use super::boundaries::{self, Boundaries};
 use super::manifest::{Manifest, Table};
 use super::part::{Output, failed};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Cancel, ROW_GROUP, Writer, threads};
 use crate::mirror::Disk;
+
+/// Where the tables are in a generation.
+const FOLDER: &str = "catalog";
 
 /// Writes each table as `catalog/<name>.parquet` into a generation. One that the last generation has byte for byte is the
 /// same file in both, so that whoever copies the folder sees by the file that nothing has changed.
@@ -19,38 +23,72 @@ pub(super) fn write(
     tables: &[(String, RecordBatch)],
     cancel: &Cancel,
 ) -> Result<Vec<Table>> {
-    let folder = generation.join("catalog");
-    disk.make_folder(&folder)?;
+    disk.make_folder(&generation.join(FOLDER))?;
     let mut written = Vec::new();
     for (name, batch) in tables {
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             let message = format!("`{name}` is no name of a table: letters, digits and `_` are");
             return Err(Error::new(Kind::Value, message));
         }
-        let file = format!("{name}.parquet");
-        let mut out = Output::begin(disk, &folder, &file)?;
         let table =
             layer::Table { schema: batch.schema(), geometry: None, boxes: String::new(), crs: None, counter: None };
-        let filled =
-            Writer::begin(Box::new(&mut out), table, Some(batch), threads(), &failed).and_then(|mut writer| {
-                for start in (0..batch.num_rows()).step_by(ROW_GROUP) {
-                    let count = ROW_GROUP.min(batch.num_rows().saturating_sub(start));
-                    writer.group(&[batch.slice(start, count)], cancel)?;
-                }
-                writer.finish(&[])
-            });
-        filled.map_err(|error| Output::cause(&mut out, error))?;
-        let (part, made) = Output::close(out)?;
-        let rows = batch.num_rows() as u64;
-        let path = format!("catalog/{file}");
-        let table = Table { path, rows, bytes: made.bytes, sha256: made.sha256, crc32: made.crc32 };
-        let same = last.filter(|(at, last)| last.catalog.contains(&table) && table.is_there(at));
-        match same {
-            Some((at, _)) => disk.link_or_copy(&at.join(&table.path), &folder.join(&file))?,
-            None => part.keep(&folder.join(&file))?,
-        }
-        written.push(table);
+        written.push(write_one(disk, last, generation, name, (table, batch, &[]), cancel)?);
     }
-    written.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(written)
+}
+
+/// Writes the table of boundaries, which has geometries.
+pub(super) fn write_boundaries(
+    disk: &Disk,
+    last: Option<(&Path, &Manifest)>,
+    generation: &Path,
+    boundaries: Boundaries,
+    cancel: &Cancel,
+) -> Result<Table> {
+    let Boundaries { table, batch, types } = boundaries;
+    write_one(disk, last, generation, boundaries::NAME, (table, &batch, &types), cancel)
+}
+
+/// Takes a table over from the last generation; `None` where that has none.
+pub(super) fn take_over(
+    disk: &Disk,
+    last: Option<(&Path, &Manifest)>,
+    generation: &Path,
+    name: &str,
+) -> Result<Option<Table>> {
+    let path = format!("{FOLDER}/{name}.parquet");
+    let found = last.and_then(|(at, last)| Some((at, last.catalog.iter().find(|table| table.path == path)?)));
+    let Some((at, table)) = found.filter(|(at, table)| table.is_there(at)) else { return Ok(None) };
+    disk.link_or_copy(&at.join(&path), &generation.join(&path))?;
+    Ok(Some(table.clone()))
+}
+
+fn write_one(
+    disk: &Disk,
+    last: Option<(&Path, &Manifest)>,
+    generation: &Path,
+    name: &str,
+    (table, batch, types): (layer::Table, &RecordBatch, &[u32]),
+    cancel: &Cancel,
+) -> Result<Table> {
+    let file = format!("{name}.parquet");
+    let path = format!("{FOLDER}/{file}");
+    let mut out = Output::begin(disk, &generation.join(FOLDER), &file)?;
+    let filled = Writer::begin(Box::new(&mut out), table, Some(batch), threads(), &failed).and_then(|mut writer| {
+        for start in (0..batch.num_rows()).step_by(ROW_GROUP) {
+            let count = ROW_GROUP.min(batch.num_rows().saturating_sub(start));
+            writer.group(&[batch.slice(start, count)], cancel)?;
+        }
+        writer.finish(types)
+    });
+    filled.map_err(|error| Output::cause(&mut out, error))?;
+    let (part, made) = Output::close(out)?;
+    let rows = batch.num_rows() as u64;
+    let table = Table { path, rows, bytes: made.bytes, sha256: made.sha256, crc32: made.crc32 };
+    let target = generation.join(&table.path);
+    match last.filter(|(at, last)| last.catalog.contains(&table) && table.is_there(at)) {
+        Some((at, _)) => disk.link_or_copy(&at.join(&table.path), &target)?,
+        None => part.keep(&target)?,
+    }
+    Ok(table)
 }

@@ -16,8 +16,8 @@ pub(super) const NAME: &str = "manifest.json";
 
 /// Raised when parts are written otherwise than before, or other things are said of them, so that they are all written
 /// anew. Since 2, there are checksums of blocks, and since 3, there is always a digest of the manifest itself: what older
-/// ones say may have been changed by anybody.
-const FORMAT: u32 = 3;
+/// ones say may have been changed by anybody. Since 4, boundaries of fields are a table of the catalog and no rows of a part.
+const FORMAT: u32 = 4;
 
 /// What stands before the digest of all that comes before it, at the end of the file, and what stands behind it. What is
 /// believed of archives and rows must be what was written: a sync takes it for known.
@@ -37,6 +37,24 @@ pub(super) struct Manifest {
     pub(super) rows: u64,
     pub(super) parts: Vec<Part>,
     pub(super) catalog: Vec<Table>,
+    /// The layers that are in the table of boundaries.
+    #[serde(default)]
+    pub(super) boundaries: Vec<Boundary>,
+}
+
+/// A layer of an archive that is the boundary of its field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Boundary {
+    /// `job` or `cart`.
+    pub(super) kind: String,
+    pub(super) job_id: String,
+    pub(super) layer: String,
+    /// The digest of the archive.
+    pub(super) archive: String,
+    /// The year of the job.
+    pub(super) year: Option<i32>,
+    /// The digest of the rows as the archive gives them.
+    pub(super) digest: String,
 }
 
 /// A file of the dataset.
@@ -95,9 +113,9 @@ pub(super) struct Table {
 }
 
 impl Manifest {
-    pub(super) fn new(generation: u64, parts: Vec<Part>, catalog: Vec<Table>) -> Self {
+    pub(super) fn new(generation: u64, parts: Vec<Part>, catalog: Vec<Table>, boundaries: Vec<Boundary>) -> Self {
         let rows = parts.iter().map(|part| part.rows).fold(0, u64::saturating_add);
-        Self { format: FORMAT, headland: version(), generation, rows, parts, catalog }
+        Self { format: FORMAT, headland: version(), generation, rows, parts, catalog, boundaries }
     }
 
     /// The manifest of a generation; what is wrong where it cannot be read.
@@ -149,6 +167,7 @@ impl Manifest {
             && self.headland == other.headland
             && self.parts == other.parts
             && self.catalog == other.catalog
+            && self.boundaries == other.boundaries
     }
 
     /// Whether all its files stand in its generation, as long as they were.

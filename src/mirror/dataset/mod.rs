@@ -1,6 +1,7 @@
 //! The dataset: all archives as few large GeoParquet files, published at once; a pure function of what is wanted and of
 //! the generation before.
 
+mod boundaries;
 mod catalog;
 mod digest;
 mod manifest;
@@ -222,7 +223,7 @@ impl<'a> Work<'a> {
         let usable = self.last.filter(|(_, last)| last.is_ours());
         let is_there = |part: &manifest::Part| usable.is_some_and(|(path, _)| part.is_there(path));
         let again = !before.is_empty();
-        let Plan { kept, written, refused } =
+        let Plan { kept, written, boundaries, refused } =
             plan::plan(usable.map(|(_, last)| last), &is_there, wanted, self.sizes, again, self.cancel)?;
         if before.iter().chain(&refused).any(Refusal::is_lost) {
             return Ok(Outcome::Without(refused));
@@ -230,7 +231,17 @@ impl<'a> Work<'a> {
         let draft = self.folder.draft()?;
         let (disk, to) = (self.folder.disk(), draft.path());
         disk.make_folder(&to.join("dataset"))?;
-        let catalog = catalog::write(disk, usable, to, tables, self.cancel)?;
+        let mut catalog = catalog::write(disk, usable, to, tables, self.cancel)?;
+        let known: Vec<manifest::Boundary> = boundaries.iter().map(|(_, boundary)| boundary.clone()).collect();
+        match catalog::take_over(disk, usable.filter(|(_, last)| last.boundaries == known), to, boundaries::NAME)? {
+            Some(same) => catalog.push(same),
+            None => match boundaries::read(&boundaries, wanted, self.cancel) {
+                Ok(read) => catalog.push(catalog::write_boundaries(disk, usable, to, read, self.cancel)?),
+                Err(Stop::Failed(error)) => return Err(error),
+                Err(Stop::Refused(at, error)) => return without(refused, wanted.get(at), error),
+            },
+        }
+        catalog.sort_by(|a, b| a.path.cmp(&b.path));
         for part in &kept {
             self.cancel.check()?;
             if let Some((from, _)) = usable {
@@ -244,21 +255,12 @@ impl<'a> Work<'a> {
             match self.write(to, draft.number(), &folder, pieces, wanted) {
                 Ok(new) => parts.extend(new),
                 Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Refused(at, error)) => {
-                    let mut all = refused;
-                    all.extend(
-                        wanted
-                            .get(at)
-                            .map(|origin| plan::refused(error).map(|error| Refusal::of(origin, error)))
-                            .transpose()?,
-                    );
-                    return Ok(Outcome::Without(all));
-                }
+                Err(Stop::Refused(at, error)) => return without(refused, wanted.get(at), error),
             }
         }
         let parts_written = parts.len().saturating_sub(parts_kept);
         parts.sort_by(|a, b| a.path.cmp(&b.path));
-        let manifest = Manifest::new(draft.number(), parts, catalog);
+        let manifest = Manifest::new(draft.number(), parts, catalog, known);
         if let Some((_, last)) = self.last.filter(|(at, last)| last.says_the_same(&manifest) && last.is_there(at)) {
             let generation = last.generation;
             return Ok(Outcome::Done(Published { generation, parts_written, parts_kept, rows: last.rows, refused }));
@@ -315,6 +317,12 @@ impl<'a> Work<'a> {
     }
 }
 
+/// The end of an attempt that came upon an archive which cannot be read.
+fn without(mut refused: Vec<Refusal>, origin: Option<&Origin>, error: Error) -> Result<Outcome> {
+    refused.extend(origin.map(|origin| plan::refused(error).map(|error| Refusal::of(origin, error))).transpose()?);
+    Ok(Outcome::Without(refused))
+}
+
 /// The layers of a folder along the curve; what lies in one place by job and layer, so that the order is always the same.
 fn ordered(pieces: Vec<Piece>, wanted: &[Origin]) -> Vec<Piece> {
     let boxes: Vec<_> = pieces.iter().map(|piece| piece.bounds).collect();
@@ -335,11 +343,7 @@ fn read<'a>(piece: Piece, folder: &str, wanted: &'a [Origin]) -> std::result::Re
         None => rows::read(origin, &piece.layer, None).map_err(|error| Stop::Refused(at, error))?,
     };
     if rows.folder(origin) != folder || rows.len() as u64 != piece.rows {
-        let message = format!(
-            "`{}` is not the archive that was read before: its columns or its rows are others; fetch it anew",
-            origin.archive.display()
-        );
-        return Err(Stop::Refused(at, Error::new(Kind::Archive, message)));
+        return Err(Stop::Refused(at, boundaries::other_archive(&origin.archive)));
     }
     Ok((origin, rows))
 }

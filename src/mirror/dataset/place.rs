@@ -48,7 +48,7 @@ pub(super) fn job_folder(origin: &Origin) -> String {
 
 /// The year of a job's start, else of its record; lists of grain carts have no time, but their names hold the date of the
 /// file (`<Crop>_<Field>_<JobNumber>_<YYYY-MM-DD>_<HHMMSS>_<bridge>.grc`).
-fn year(origin: &Origin) -> Option<i32> {
+pub(super) fn year(origin: &Origin) -> Option<i32> {
     let named = || {
         let words = origin.name.rsplit('_').filter(|_| origin.kind == ItemKind::Cart);
         words.filter_map(|word| NaiveDate::parse_from_str(word, "%Y-%m-%d").ok()).map(|date| date.year()).next()

@@ -8,6 +8,7 @@ use super::order::Sides;
 use super::rows::{self, Rows};
 use super::{Origin, Refusal, Sizes, place};
 use crate::error::{Error, Result};
+use crate::layer::boundary::boundaries;
 use crate::layer::{Cancel, in_order, threads};
 
 /// A layer that is written anew.
@@ -28,6 +29,8 @@ pub(super) struct Plan {
     pub(super) kept: Vec<manifest::Part>,
     /// By folder, what is written there.
     pub(super) written: BTreeMap<String, Vec<Piece>>,
+    /// Boundaries of fields, each with the place of its archive among those that are wanted, in the order of jobs.
+    pub(super) boundaries: Vec<(usize, manifest::Boundary)>,
     pub(super) refused: Vec<Refusal>,
 }
 
@@ -57,7 +60,16 @@ pub(super) fn plan(
     let mut plan = Plan::default();
     // What is new or changed has to be read before it is known where it belongs.
     let new: Vec<usize> = (0..wanted.len()).filter(|at| !settled.contains(at)).collect();
-    survey(&mut plan, &new, wanted, &|_, _| true, sizes, cancel)?;
+    survey(&mut plan, &new, wanted, None, sizes, cancel)?;
+    for boundary in last.iter().flat_map(|last| &last.boundaries) {
+        let found = by_key.get(&(&*boundary.kind, &*boundary.job_id)).filter(|at| settled.contains(at));
+        if let Some((at, origin)) = found.and_then(|at| Some((*at, wanted.get(*at)?)))
+            && origin.sha256 == boundary.archive
+        {
+            plan.boundaries.push((at, manifest::Boundary { year: place::year(origin), ..boundary.clone() }));
+        }
+    }
+    plan.boundaries.sort_by(|(a, one), (b, other)| (a, &one.layer).cmp(&(b, &other.layer)));
     let mut touched: BTreeSet<String> = plan.written.keys().cloned().collect();
     let broken = parts.iter().filter(|part| !part.is_whole && !part.live.is_empty());
     touched.extend(broken.map(|part| part.part.folder().to_owned()));
@@ -81,7 +93,7 @@ pub(super) fn plan(
         let chosen: HashSet<(usize, &str)> = anew.iter().map(|(_, source, at)| (*at, &*source.layer)).collect();
         let archives: BTreeSet<usize> = anew.iter().map(|(_, _, at)| *at).collect();
         let archives: Vec<usize> = archives.into_iter().collect();
-        survey(&mut plan, &archives, wanted, &|at, layer| chosen.contains(&(at, layer)), sizes, cancel)?;
+        survey(&mut plan, &archives, wanted, Some(&|at, layer| chosen.contains(&(at, layer))), sizes, cancel)?;
     } else {
         for (part, source, at) in anew {
             let (layer, rows, bounds) = (source.layer.clone(), source.rows, source.bbox);
@@ -112,12 +124,16 @@ fn known<'a>(
     Known { part, live, is_whole }
 }
 
-/// Reads archives to learn where their layers belong; those that cannot be read are refused.
+/// Which layers of which archive are read.
+type Chosen<'a> = &'a (dyn Fn(usize, &str) -> bool + Sync);
+
+/// Reads archives to learn where their layers belong; those that cannot be read are refused. Without `chosen`, all layers
+/// are read, and those that are the boundary of a field go into a table of their own.
 fn survey(
     plan: &mut Plan,
     archives: &[usize],
     wanted: &[Origin],
-    is_wanted: &(dyn Fn(usize, &str) -> bool + Sync),
+    chosen: Option<Chosen<'_>>,
     sizes: Sizes,
     cancel: &Cancel,
 ) -> Result<()> {
@@ -127,7 +143,8 @@ fn survey(
         cancel.check()?;
         if let Some((at, origin)) = archives.get(step).and_then(|at| Some((*at, wanted.get(*at)?))) {
             let layers = rows::names(origin).and_then(|names| {
-                names.iter().filter(|name| is_wanted(at, name)).map(|name| rows::read(origin, name, each)).collect()
+                let is_chosen = |name: &&String| chosen.is_none_or(|chosen| chosen(at, name));
+                names.iter().filter(is_chosen).map(|name| rows::read(origin, name, each)).collect()
             });
             *found = Some(layers);
         }
@@ -140,7 +157,12 @@ fn survey(
         let Some(origin) = wanted.get(*at) else { return Ok(()) };
         match found {
             Ok(layers) => {
-                for rows in layers {
+                let can_be: Vec<bool> = layers.iter().map(|rows| rows.layer.can_be_boundary()).collect();
+                for (rows, is_boundary) in layers.into_iter().zip(boundaries(&can_be)) {
+                    if is_boundary && chosen.is_none() {
+                        plan.boundaries.push((*at, boundary(origin, rows)));
+                        continue;
+                    }
                     let folder = rows.folder(origin);
                     let (count, bounds, layer) = (rows.len() as u64, rows.bounds, rows.name.clone());
                     let more = held.saturating_add(rows.memory() as u64);
@@ -162,6 +184,17 @@ fn survey(
         }
         Ok(())
     })
+}
+
+fn boundary(origin: &Origin, rows: Rows) -> manifest::Boundary {
+    manifest::Boundary {
+        kind: origin.kind.word().to_owned(),
+        job_id: origin.job_id.clone(),
+        layer: rows.name,
+        archive: origin.sha256.clone(),
+        year: place::year(origin),
+        digest: rows.digest,
+    }
 }
 
 /// The error of an archive that is left out; one that says nothing about the archive ends the work.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::manifest::{self, Manifest};
 use super::sums::Sums;
-use super::{Origin, digest, rows};
+use super::{Origin, boundaries, digest, rows};
 use crate::error::Result;
 use crate::layer::{Cancel, in_order, threads};
 use crate::mirror::store::{self, Finding, Trouble};
@@ -17,15 +17,18 @@ const AGAIN: &str = "sync again, which writes it anew from the archives";
 
 /// Compares the files of the published generation with its manifest: that each is there, byte for byte, and no other.
 /// With `deep`, every archive is read again and its rows are compared with those that were written. Where nothing points to
-/// a generation, it is the one that the next writer takes for the published one.
+/// a generation, it is the one that the next writer takes for the published one. Links that readers need are checked, too.
 pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Finding>> {
     let current = folder.current()?.map_or_else(|| folder.newest(), |current| Ok(Some(current)))?;
     let Some(current) = current else { return Ok(Vec::new()) };
+    let mut findings = folder.broken_links()?;
     let manifest = match Manifest::read(&current.path) {
         Ok(manifest) => manifest,
-        Err(finding) => return Ok(vec![Finding { detail: format!("{}; {AGAIN}", finding.detail), ..finding }]),
+        Err(finding) => {
+            findings.push(Finding { detail: format!("{}; {AGAIN}", finding.detail), ..finding });
+            return Ok(findings);
+        }
     };
-    let mut findings = Vec::new();
     let mut expected = BTreeSet::from([current.path.join(manifest::NAME)]);
     let parts = manifest.parts.iter().map(|part| (&part.path, &part.sha256, &part.crc32));
     let tables = manifest.catalog.iter().map(|table| (&table.path, &table.sha256, &table.crc32));
@@ -88,29 +91,75 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Rows of a published file that an archive proves.
+struct Claim<'a> {
+    /// The file, as the manifest has it.
+    path: &'a str,
+    kind: &'a str,
+    job_id: &'a str,
+    /// The name of the job.
+    name: &'a str,
+    layer: &'a str,
+    /// The digest of the archive, and that of the rows.
+    archive: &'a str,
+    digest: &'a str,
+    /// Which rows.
+    rows: String,
+}
+
+/// All rows of a generation.
+fn claims(manifest: &Manifest) -> Vec<Claim<'_>> {
+    let rows = |source: &manifest::Source| {
+        format!("rows {} to {}", source.first_row, source.first_row.saturating_add(source.rows))
+    };
+    let of_parts = manifest.parts.iter().flat_map(|part| part.origins.iter().map(move |source| (part, source)));
+    let mut claims: Vec<Claim<'_>> = of_parts
+        .map(|(part, source)| Claim {
+            path: &part.path,
+            kind: &source.kind,
+            job_id: &source.job_id,
+            name: &source.name,
+            layer: &source.layer,
+            archive: &source.archive,
+            digest: &source.digest,
+            rows: rows(source),
+        })
+        .collect();
+    claims.extend(manifest.boundaries.iter().map(|boundary| Claim {
+        path: boundaries::PATH,
+        kind: &boundary.kind,
+        job_id: &boundary.job_id,
+        name: "",
+        layer: &boundary.layer,
+        archive: &boundary.archive,
+        digest: &boundary.digest,
+        rows: "rows".to_owned(),
+    }));
+    claims
+}
+
 /// Reads every archive again.
 fn archives(folder: &Folder, generation: &Path, manifest: &Manifest, cancel: &Cancel) -> Result<Vec<Finding>> {
     let store = folder.store();
-    let sources: Vec<(&manifest::Part, &manifest::Source)> =
-        manifest.parts.iter().flat_map(|part| part.origins.iter().map(move |source| (part, source))).collect();
+    let claims = claims(manifest);
     let compare = |step: usize, finding: &mut Option<Finding>| {
         cancel.check()?;
-        *finding = sources.get(step).and_then(|(part, source)| {
+        *finding = claims.get(step).and_then(|claim| {
             let wrong = |trouble, path: PathBuf, detail: String| Some(Finding { trouble, path, detail });
-            let (id, layer) = (&source.job_id, &source.layer);
-            let Some(archive) = store.path_of(&source.archive) else {
-                let detail = format!("rows of {} {id} came from it; sync again to fetch it anew", source.kind);
-                return wrong(Trouble::Missing, store.path_for(&source.archive), detail);
+            let Claim { kind, job_id, layer, .. } = claim;
+            let Some(archive) = store.path_of(claim.archive) else {
+                let detail = format!("rows of {kind} {job_id} came from it; sync again to fetch it anew");
+                return wrong(Trouble::Missing, store.path_for(claim.archive), detail);
             };
-            let origin = origin(source, archive.clone());
-            match rows::layer(&origin, layer, Some(1)).map(|layer| digest::of(&layer)) {
-                Ok(found) if found == source.digest => None,
+            match rows::layer(&claim.origin(archive.clone()), layer, Some(1)).map(|layer| digest::of(&layer)) {
+                Ok(found) if found == claim.digest => None,
                 Ok(_) => {
-                    let last = source.first_row.saturating_add(source.rows);
-                    let place =
-                        format!("rows {} to {last} (layer `{layer}` of {} {id})", source.first_row, source.kind);
-                    let detail = format!("its {place} are not those of `{}`; {AGAIN}", archive.display());
-                    wrong(Trouble::Damaged, generation.join(&part.path), detail)
+                    let rows = &claim.rows;
+                    let detail = format!(
+                        "its {rows} (layer `{layer}` of {kind} {job_id}) are not those of `{}`; {AGAIN}",
+                        archive.display()
+                    );
+                    wrong(Trouble::Damaged, generation.join(claim.path), detail)
                 }
                 Err(error) => wrong(Trouble::Damaged, archive, format!("{error}; sync again to fetch it anew")),
             }
@@ -118,26 +167,28 @@ fn archives(folder: &Folder, generation: &Path, manifest: &Manifest, cancel: &Ca
         Ok(())
     };
     let mut findings = Vec::new();
-    in_order(threads(), sources.len(), compare, &mut |finding: &mut Option<Finding>| {
+    in_order(threads(), claims.len(), compare, &mut |finding: &mut Option<Finding>| {
         findings.extend(finding.take());
         Ok(())
     })?;
     Ok(findings)
 }
 
-/// What a manifest knows of an archive.
-fn origin(source: &manifest::Source, archive: PathBuf) -> Origin {
-    let is_cart = source.kind == ItemKind::Cart.word();
-    Origin {
-        kind: if is_cart { ItemKind::Cart } else { ItemKind::Job },
-        job_id: source.job_id.clone(),
-        sha256: source.archive.clone(),
-        archive,
-        job_type: String::new(),
-        start: None,
-        created: None,
-        display: source.display.clone(),
-        name: source.name.clone(),
+impl Claim<'_> {
+    /// What a manifest knows of the archive.
+    fn origin(&self, archive: PathBuf) -> Origin {
+        let is_cart = self.kind == ItemKind::Cart.word();
+        Origin {
+            kind: if is_cart { ItemKind::Cart } else { ItemKind::Job },
+            job_id: self.job_id.to_owned(),
+            sha256: self.archive.to_owned(),
+            archive,
+            job_type: String::new(),
+            start: None,
+            created: None,
+            display: None,
+            name: self.name.to_owned(),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 
+use super::checksums::of_texts;
 use super::items::{Archive, FileState, ItemKind};
 use super::values::{count, signed, text};
 use super::{Look, Step};
@@ -25,6 +26,33 @@ impl Look {
     /// Whether archives were lost that no pull has asked for since.
     pub(in crate::mirror) fn has_lost(&self) -> Result<bool> {
         Ok(self.about(LOST)?.is_some_and(|said| said == "yes"))
+    }
+
+    /// All archives that records have or had, as lines of the ledger name them.
+    pub(in crate::mirror) fn taken(&self) -> Result<Vec<Entry>> {
+        let account = self.about("account")?.unwrap_or_default();
+        let all = || {
+            self.connection
+                .prepare_cached(
+                    "SELECT kind, id, archive_of, i.sha256, a.bytes, coalesce(file_name, ''), a.taken_at \
+                     FROM item i JOIN archive a ON a.sha256 = i.sha256 WHERE archive_of IS NOT NULL \
+                     UNION ALL SELECT '', '', stamp, sha256, bytes, file_name, '' FROM known_archive",
+                )?
+                .query_map([], |row| {
+                    Ok(Entry {
+                        account: account.clone(),
+                        kind: row.get(0)?,
+                        id: row.get(1)?,
+                        stamp: row.get(2)?,
+                        sha256: row.get(3)?,
+                        bytes: count(row, 4)?,
+                        file_name: row.get(5)?,
+                        taken_at: row.get(6)?,
+                    })
+                })?
+                .collect()
+        };
+        self.told(all())
     }
 
     /// Jobs of which the service gives no detail: the id and the name of each, and why.
@@ -119,12 +147,14 @@ impl Step<'_> {
 
     /// Keeps the detail of an item, unless the item has changed since it was asked for.
     pub fn set_detail(&self, kind: ItemKind, id: &str, stamp: &str, detail: &str) -> Result<bool> {
+        let crc32 = of_texts([Some(kind.word()), Some(id), Some(detail)]);
         let work = || {
             self.connection
                 .prepare_cached(
-                    "UPDATE item SET detail = ?4, detail_of = stamp WHERE kind = ?1 AND id = ?2 AND stamp = ?3",
+                    "UPDATE item SET detail = ?4, detail_of = stamp, detail_crc32 = ?5 \
+                     WHERE kind = ?1 AND id = ?2 AND stamp = ?3",
                 )?
-                .execute(params![kind, id, stamp, detail])
+                .execute(params![kind, id, stamp, detail, crc32])
         };
         self.told(work()).map(|kept| kept > 0)
     }
@@ -240,17 +270,14 @@ impl Step<'_> {
         self.set_about(LOST, if has_lost { "yes" } else { "no" })
     }
 
-    /// An archive is here that an older journal, which was lost, knew of.
-    pub(super) fn remember(&self, entry: &Entry) -> Result<()> {
-        let work = || {
-            self.connection
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO known_archive (stamp, sha256, file_name, bytes) VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![entry.stamp, entry.sha256, entry.file_name, signed(entry.bytes)])
-                .map(drop)
-        };
-        self.told(work())
+    /// An archive is here that is of the record with this stamp, should the record become known again.
+    pub(super) fn remember(&self, stamp: &str, archive: &Archive) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO known_archive (stamp, sha256, file_name, bytes) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![stamp, archive.sha256, archive.file_name, signed(archive.bytes)])
+            .map(drop)
     }
 
     /// A new record has the archive that an older journal knew of.

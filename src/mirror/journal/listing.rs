@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
 use super::Step;
+use super::checksums::of_texts;
 use super::items::ItemKind;
 use super::values::{count, signed, text};
 use crate::error::Result;
@@ -109,6 +110,17 @@ impl Step<'_> {
     ) -> rusqlite::Result<Option<bool>> {
         let stamp = listed.stamp(kind);
         let (created, updated) = (listed.created.map(text), listed.updated.map(text));
+        let crc32 = of_texts([
+            Some(kind.word()),
+            Some(&listed.id),
+            Some(&listed.name),
+            listed.uri.as_deref(),
+            listed.sub_type.as_deref(),
+            created.as_deref(),
+            updated.as_deref(),
+            Some(&stamp),
+            Some(&listed.json),
+        ]);
         let known: Option<String> = self
             .connection
             .prepare_cached("SELECT stamp FROM item WHERE kind = ?1 AND id = ?2")?
@@ -117,11 +129,11 @@ impl Step<'_> {
         let Some(known) = known else {
             self.connection
                 .prepare_cached(
-                    "INSERT INTO item (kind, id, name, uri, sub_type, created, updated, stamp, state, since, seen, listed) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'unasked', ?9, ?10, ?11)",
+                    "INSERT INTO item (kind, id, name, uri, sub_type, created, updated, stamp, state, since, seen, listed, \
+                     listed_crc32) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'unasked', ?9, ?10, ?11, ?12)",
                 )?
                 .execute(params![
-                    kind, listed.id, listed.name, listed.uri, listed.sub_type, created, updated, stamp, text(now), seen, listed.json
+                    kind, listed.id, listed.name, listed.uri, listed.sub_type, created, updated, stamp, text(now), seen, listed.json, crc32
                 ])?;
             self.recall(kind, &listed.id, &stamp, now)?;
             return Ok(None);
@@ -146,10 +158,11 @@ impl Step<'_> {
         }
         self.connection
             .prepare_cached(
-                "UPDATE item SET uri = ?3, sub_type = ?4, listed = ?5, seen = max(seen, ?6) WHERE kind = ?1 AND id = ?2 \
-                 AND (uri IS NOT ?3 OR sub_type IS NOT ?4 OR listed <> ?5 OR seen < ?6)",
+                "UPDATE item SET uri = ?3, sub_type = ?4, listed = ?5, seen = max(seen, ?6), listed_crc32 = ?7 \
+                 WHERE kind = ?1 AND id = ?2 \
+                 AND (uri IS NOT ?3 OR sub_type IS NOT ?4 OR listed <> ?5 OR seen < ?6 OR listed_crc32 IS NOT ?7)",
             )?
-            .execute(params![kind, listed.id, listed.uri, listed.sub_type, listed.json, seen])?;
+            .execute(params![kind, listed.id, listed.uri, listed.sub_type, listed.json, seen, crc32])?;
         Ok(Some(changed))
     }
 

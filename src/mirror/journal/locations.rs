@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use rusqlite::params;
 
+use super::checksums::of_texts;
 use super::values::{count, signed, text, time};
 use super::{Look, Step};
 use crate::error::Result;
@@ -73,11 +74,15 @@ impl Step<'_> {
     pub fn add_locations(&self, locations: &[Location]) -> Result<u64> {
         let work = || {
             let mut insert = self.connection.prepare_cached(
-                "INSERT OR IGNORE INTO location (device_kind, device_id, record_id, time, json) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT OR IGNORE INTO location (device_kind, device_id, record_id, time, json, crc32) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?;
             let mut added: u64 = 0;
             for Location { device_kind, device_id, record_id, time, json } in locations {
-                let new = insert.execute(params![device_kind, device_id, record_id, time.map(text), json])?;
+                let time = time.map(text);
+                let crc32 =
+                    of_texts([Some(device_kind), Some(device_id), Some(record_id), time.as_deref(), Some(json)]);
+                let new = insert.execute(params![device_kind, device_id, record_id, time, json, crc32])?;
                 added = added.saturating_add(new as u64);
             }
             Ok(added)

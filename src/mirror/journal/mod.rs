@@ -1,5 +1,6 @@
 //! What is known of the account and what was done: one `SQLite` file, one transaction for each step that was finished.
 
+mod checksums;
 mod cursors;
 mod files;
 mod items;
@@ -8,6 +9,7 @@ mod locations;
 mod records;
 mod schema;
 mod trouble;
+mod upgrade;
 mod values;
 mod work;
 
@@ -18,6 +20,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior};
 
+pub use checksums::Damaged;
 pub use cursors::{Calls, Cursor, Published, Reading, Relist};
 pub use items::{Archive, FileState, Item, ItemKind, Wanted};
 pub use listing::{Changes, Listed, Vanished};
@@ -26,9 +29,9 @@ pub use records::Record;
 pub use work::{StateCount, Summary, TypeCount};
 
 use super::folder::Folder;
-use super::ledger;
+use super::ledger::{self, Entry};
 use crate::error::{Error, Kind, Result};
-use schema::{APPLICATION, SCHEMA, VERSION};
+use schema::{APPLICATION, VERSION};
 use trouble::failed;
 
 /// How long a reader of another process is waited for; a step takes milliseconds.
@@ -84,7 +87,10 @@ impl Journal {
             step.set_about("account", account)?;
             step.set_about("made by", concat!("headland ", env!("CARGO_PKG_VERSION")))?;
             let here = entries.iter().filter(|entry| store.path_of(&entry.sha256).is_some());
-            here.into_iter().try_for_each(|entry| step.remember(entry))
+            here.into_iter().try_for_each(|entry| {
+                let Entry { sha256, file_name, bytes, .. } = entry.clone();
+                step.told(step.remember(&entry.stamp, &Archive { sha256, file_name, bytes }))
+            })
         })
     }
 
@@ -214,7 +220,7 @@ pub(super) fn is_made(path: &Path) -> Result<bool> {
     let message = match (application, version, tables) {
         // A run was killed before the first transaction.
         (0, 0, 0) => return Ok(false),
-        (APPLICATION, VERSION, _) => return Ok(true),
+        (APPLICATION, 1..=VERSION, _) => return Ok(true),
         (APPLICATION, newer, _) if newer > VERSION => format!(
             "`{}` was written by a newer headland (format {newer}, this one knows {VERSION}): upgrade headland",
             path.display()
@@ -233,11 +239,7 @@ fn for_writing(path: &Path) -> rusqlite::Result<Connection> {
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1;")?;
     let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: i64 = step.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if version == 0 {
-        step.execute_batch(SCHEMA)?;
-        step.pragma_update(None, "application_id", APPLICATION)?;
-        step.pragma_update(None, "user_version", VERSION)?;
-    }
+    upgrade::upgrade(&step, version)?;
     step.commit()?;
     Ok(connection)
 }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{Row, params};
 
+use super::checksums::of_texts;
 use super::values::{count, signed, text, time};
 use super::{Look, Step};
 use crate::error::Result;
@@ -69,19 +70,21 @@ impl Look {
 impl Step<'_> {
     /// Keeps an item of a list; `seen` numbers the reading that it is of. Says whether it was not known.
     pub fn put_record(&self, kind: &str, id: &str, listed: &str, seen: u64, now: DateTime<Utc>) -> Result<bool> {
+        let crc32 = of_texts([Some(kind), Some(id), Some(listed)]);
         let work = || {
             let known = self
                 .connection
                 .prepare_cached(
-                    "UPDATE record SET listed = ?3, listed_at = ?4, seen = ?5, gone_at = NULL WHERE kind = ?1 AND id = ?2",
+                    "UPDATE record SET listed = ?3, listed_at = ?4, seen = ?5, gone_at = NULL, listed_crc32 = ?6 \
+                     WHERE kind = ?1 AND id = ?2",
                 )?
-                .execute(params![kind, id, listed, text(now), signed(seen)])?;
+                .execute(params![kind, id, listed, text(now), signed(seen), crc32])?;
             if known > 0 {
                 return Ok(false);
             }
             self.connection
-                .prepare_cached("INSERT INTO record (kind, id, listed, listed_at, seen) VALUES (?1, ?2, ?3, ?4, ?5)")?
-                .execute(params![kind, id, listed, text(now), signed(seen)])?;
+                .prepare_cached("INSERT INTO record (kind, id, listed, listed_at, seen, listed_crc32) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+                .execute(params![kind, id, listed, text(now), signed(seen), crc32])?;
             Ok(true)
         };
         self.told(work())
@@ -89,10 +92,13 @@ impl Step<'_> {
 
     /// Keeps the detail of a record that is known.
     pub fn set_record_detail(&self, kind: &str, id: &str, detail: &str, now: DateTime<Utc>) -> Result<bool> {
+        let crc32 = of_texts([Some(kind), Some(id), Some(detail)]);
         let work = || {
             self.connection
-                .prepare_cached("UPDATE record SET detail = ?3, detail_at = ?4 WHERE kind = ?1 AND id = ?2")?
-                .execute(params![kind, id, detail, text(now)])
+                .prepare_cached(
+                    "UPDATE record SET detail = ?3, detail_at = ?4, detail_crc32 = ?5 WHERE kind = ?1 AND id = ?2",
+                )?
+                .execute(params![kind, id, detail, text(now), crc32])
         };
         self.told(work()).map(|known| known > 0)
     }

@@ -3,13 +3,15 @@
 //! Counts and the list of archives that nobody needs any more are kept by triggers: whoever asks for them reads a few
 //! rows, however many jobs there are, and no step can forget them.
 
-/// The format of the folder. It rises when a version of headland could not read what another one wrote.
-pub(super) const VERSION: i64 = 1;
+/// The format of the folder. It rises when a version of headland could not read what another one wrote, or would leave out
+/// what this one counts on, such as checksums.
+pub(super) const VERSION: i64 = 2;
 
 /// `PRAGMA application_id`, by which `file` and this code know a journal: "hlmj".
 pub(super) const APPLICATION: i64 = 0x686c_6d6a;
 
-pub(super) const SCHEMA: &str = "
+/// The first format.
+pub(super) const FIRST: &str = "
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE item (
@@ -171,4 +173,23 @@ CREATE TRIGGER record_changed AFTER UPDATE OF listed, detail, gone_at ON record
 WHEN OLD.listed <> NEW.listed OR OLD.detail IS NOT NEW.detail OR (OLD.gone_at IS NULL) <> (NEW.gone_at IS NULL)
 BEGIN UPDATE revision SET number = number + 1; END;
 CREATE TRIGGER location_added AFTER INSERT ON location BEGIN UPDATE revision SET number = number + 1; END;
+";
+
+/// The second format adds checksums to what the service said, and lets records be forgotten.
+pub(super) const SECOND: &str = "
+ALTER TABLE item ADD COLUMN listed_crc32 TEXT;
+ALTER TABLE item ADD COLUMN detail_crc32 TEXT;
+ALTER TABLE record ADD COLUMN listed_crc32 TEXT;
+ALTER TABLE record ADD COLUMN detail_crc32 TEXT;
+ALTER TABLE location ADD COLUMN crc32 TEXT;
+CREATE TRIGGER item_left AFTER DELETE ON item BEGIN
+    UPDATE tally SET items = items - 1, archives = archives - (OLD.sha256 IS NOT NULL),
+        details_due = details_due - (OLD.kind = 'job' AND OLD.detail_of IS NOT OLD.stamp)
+        WHERE kind = OLD.kind AND state = OLD.state;
+    UPDATE archive SET users = users - (sha256 IS OLD.sha256) - (sha256 IS OLD.earlier)
+        WHERE sha256 IN (OLD.sha256, OLD.earlier);
+    UPDATE revision SET number = number + 1;
+END;
+CREATE TRIGGER record_left AFTER DELETE ON record BEGIN UPDATE revision SET number = number + 1; END;
+CREATE TRIGGER location_left AFTER DELETE ON location BEGIN UPDATE revision SET number = number + 1; END;
 ";

@@ -1,0 +1,200 @@
+//! Tells the boundary of a field, which some exports put beside the data, from layers of data.
+
+use super::Layer;
+
+/// What names and ids of a boundary are of; the words are those of exports of displays and farm software.
+const SUBJECTS: [&str; 20] = [
+    "field",
+    "farm",
+    "client",
+    "grower",
+    "customer",
+    "organization",
+    "organisation",
+    "org",
+    "company",
+    "business",
+    "owner",
+    "boundary",
+    "bndry",
+    "paddock",
+    "block",
+    "tract",
+    "parcel",
+    "schlag",
+    "betrieb",
+    "feld",
+];
+
+/// What stands behind a subject.
+const NAMES: [&str; 3] = ["", "name", "label"];
+const IDS: [&str; 8] = ["id", "uid", "uuid", "guid", "key", "code", "number", "no"];
+
+/// Names and ids of their own, and the measures that programs compute of each polygon.
+const OTHERS: [&str; 15] = [
+    "name",
+    "label",
+    "id",
+    "fid",
+    "oid",
+    "gid",
+    "uid",
+    "uuid",
+    "guid",
+    "objectid",
+    "globalid",
+    "perimeter",
+    "shapeleng",
+    "shapelength",
+    "shapelen",
+];
+
+/// What stands before and behind an area.
+const AREAS_OF: [&str; 11] =
+    ["", "field", "farm", "boundary", "bndry", "total", "calc", "gross", "net", "legal", "shape"];
+const UNITS: [&str; 10] = ["ac", "acre", "acres", "ha", "hectare", "hectares", "m2", "sqm", "sqft", "acreage"];
+
+/// Names of columns in a .dbf have no more letters; what is behind them is cut off.
+const CUT: usize = 10;
+
+/// What a column of a boundary says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// The name of the field.
+    Field,
+    /// The name of the boundary, where nothing says that of the field.
+    Name,
+    /// An area.
+    Area,
+    /// Another name or an id.
+    Other,
+}
+
+/// What a column says by its name; `None` where it can be no column of a boundary.
+pub(crate) fn meaning(column: &str) -> Option<Meaning> {
+    let is_cut = column.chars().count() >= CUT;
+    let plain: String = column.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let is = |start: &str, end: &str| {
+        let rest = plain.strip_prefix(start);
+        rest == Some(end)
+            || (is_cut && rest.is_some_and(|rest| end.starts_with(rest)))
+            || (is_cut && plain.len() >= 8 && start.starts_with(&plain))
+    };
+    let any = |starts: &[&str], ends: &[&str]| starts.iter().any(|start| ends.iter().any(|end| is(start, end)));
+    if plain.is_empty() {
+        None
+    } else if any(&["field", "schlag", "feld", "paddock"], &NAMES) {
+        Some(Meaning::Field)
+    } else if any(&["name", "label"], &[""]) || any(&["boundary", "bndry"], &NAMES) {
+        Some(Meaning::Name)
+    } else if any(&AREAS_OF, &["area"]) || any(&AREAS_OF, &UNITS) || any(&["area", "fieldarea", "totalarea"], &UNITS) {
+        Some(Meaning::Area)
+    } else if any(&OTHERS, &[""]) || any(&SUBJECTS, &NAMES) || any(&SUBJECTS, &IDS) {
+        Some(Meaning::Other)
+    } else {
+        None
+    }
+}
+
+/// Whether a layer with geometries of these types (codes of well-known binary) and these columns can be a boundary: it
+/// holds polygons only, and nothing but names, ids and areas of them.
+pub(crate) fn can_be_boundary<'a>(types: &[u32], mut columns: impl Iterator<Item = &'a str>) -> bool {
+    let is_polygon = |code: &u32| matches!(code % 1000, 3 | 6);
+    !types.is_empty() && types.iter().all(is_polygon) && columns.all(|column| meaning(column).is_some())
+}
+
+impl Layer {
+    /// Whether this can be the boundary of a field. It is one where it is the second layer of its archive: beside one that
+    /// cannot ([`boundaries`]).
+    pub(crate) fn can_be_boundary(&self) -> bool {
+        let columns = self.schema.fields().iter().enumerate().filter(|(at, _)| Some(*at) != self.geometry);
+        can_be_boundary(&self.types, columns.map(|(_, field)| field.name().as_str()))
+    }
+}
+
+/// Which of the layers of an archive are boundaries, by whether each can be one. Where all can, none is: a field drawn for
+/// its own sake, or a spot spray without a rate.
+pub(crate) fn boundaries(can_be: &[bool]) -> Vec<bool> {
+    let has_data = can_be.iter().any(|can_be| !can_be);
+    can_be.iter().map(|can_be| *can_be && has_data).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLYGON: u32 = 3;
+
+    fn is(columns: &[&str]) -> bool {
+        can_be_boundary(&[POLYGON], columns.iter().copied())
+    }
+
+    /// Columns of boundaries as displays and farm software write them, cut to ten letters by the format.
+    #[test]
+    fn columns_of_boundary_exports_are_names_ids_and_areas() {
+        for columns in [
+            &["FIELD", "AREA"][..],
+            &["id"],
+            &["FID", "NAME"],
+            &["CLIENT_NAM", "FARM_NAME", "FIELD_NAME", "BOUNDARY_N", "AREA"],
+            &["Grower", "Farm", "Field", "Area_ac"],
+            &["ORGANIZATI", "CLIENT", "FARM", "FIELD", "BOUNDARY_I", "Total Acres"],
+            &["CustomerNa", "FarmName", "FieldName", "FieldID", "Acres"],
+            &["OBJECTID", "Shape_Leng", "Shape_Area", "FIELD_NAME"],
+            &["SCHLAGNAME", "BETRIEB", "HA"],
+            &[],
+        ] {
+            assert!(is(columns), "{columns:?}");
+        }
+    }
+
+    /// Prescriptions, spot sprays, coverage and soil maps say more of their polygons than whose they are.
+    #[test]
+    fn columns_of_data_are_no_boundary() {
+        for columns in [
+            &["RATE"][..],
+            &["id", "N"],
+            &["id", "Nitrogen"],
+            &["RATE", "POLY_AREA", "OBJECTTYPE", "OBJECTID", "REGION", "OBJECT", "ZONE", "ZONE_COLOR", "ZONE_AREA"],
+            &["FIELD", "PRODUCT", "AREA"],
+            &["id", "field_name", "vrappratev", "time", "latitude", "longitude"],
+            &["cropId", "fieldName", "totalAcres", "plantedAcr", "fillColor", "farmName"],
+            &["FIELD", "Moisture"],
+            &["AREA_APPL"],
+            &["FIELD_RATE"],
+            &["CUST_RATE1"],
+            &["Name", "Yld_Vol_Dr"],
+            &["Acres", "Crop"],
+            &["___"],
+        ] {
+            assert!(!is(columns), "{columns:?}");
+        }
+    }
+
+    #[test]
+    fn only_polygons_beside_data_are_a_boundary() {
+        for (types, expected) in
+            [(&[3][..], true), (&[3, 6], true), (&[1003], true), (&[1], false), (&[3, 1], false), (&[], false)]
+        {
+            assert_eq!(can_be_boundary(types, ["AREA"].into_iter()), expected, "{types:?}");
+        }
+        assert_eq!(boundaries(&[false, true]), [false, true]);
+        assert_eq!(boundaries(&[true]), [false], "the only layer");
+        assert_eq!(boundaries(&[true, true]), [false, false], "nothing but outlines");
+    }
+
+    #[test]
+    fn the_field_and_the_area_are_found_by_their_columns() {
+        for (column, expected) in [
+            ("FIELD_NAME", Meaning::Field),
+            ("Field", Meaning::Field),
+            ("Name", Meaning::Name),
+            ("FIELD_AREA", Meaning::Area),
+            ("AREA_HA", Meaning::Area),
+            ("FIELD_ID", Meaning::Other),
+            ("FARM_NAME", Meaning::Other),
+        ] {
+            assert_eq!(meaning(column), Some(expected), "{column}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The table of field boundaries: the layers of archives that are no data but the outline of their field.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::builder::{Float64Builder, Int32Builder, LargeBinaryBuilder, StringBuilder};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+
+use super::manifest::Boundary;
+use super::place::{JOB_ID, LAYER};
+use super::{Origin, Stop, digest, rows};
+use crate::error::{Error, Kind};
+use crate::layer::boundary::{Meaning, meaning};
+use crate::layer::crs::Crs;
+use crate::layer::{Cancel, Layer, Table, area};
+
+/// Its name in the catalog.
+pub(super) const NAME: &str = "boundaries";
+/// Its file in a generation.
+pub(super) const PATH: &str = "catalog/boundaries.parquet";
+
+/// Its rows, and the types of their geometries.
+pub(super) struct Boundaries {
+    pub(super) table: Table,
+    pub(super) batch: RecordBatch,
+    pub(super) types: Vec<u32>,
+}
+
+/// The columns while they grow.
+#[derive(Default)]
+struct Columns {
+    job_id: StringBuilder,
+    layer: StringBuilder,
+    field: StringBuilder,
+    year: Int32Builder,
+    area: Float64Builder,
+    stated: Float64Builder,
+    geometry: LargeBinaryBuilder,
+    types: std::collections::BTreeSet<u32>,
+}
+
+/// Reads the boundaries from their archives; each comes with the place of its archive among those that are wanted.
+pub(super) fn read(boundaries: &[(usize, Boundary)], wanted: &[Origin], cancel: &Cancel) -> Result<Boundaries, Stop> {
+    let mut columns = Columns::default();
+    for (at, boundary) in boundaries {
+        cancel.check()?;
+        let Some(origin) = wanted.get(*at) else { continue };
+        let layer = rows::layer(origin, &boundary.layer, Some(1)).map_err(|error| Stop::Refused(*at, error))?;
+        if digest::of(&layer) != boundary.digest {
+            return Err(Stop::Refused(*at, other_archive(&origin.archive)));
+        }
+        columns.add(boundary, layer)?;
+    }
+    columns.finish()
+}
+
+/// The error of an archive that says something else than it did.
+pub(super) fn other_archive(archive: &Path) -> Error {
+    let archive = archive.display();
+    let message = format!(
+        "`{archive}` is not the archive that was read before: its columns or its rows are others; fetch it anew"
+    );
+    Error::new(Kind::Archive, message)
+}
+
+impl Columns {
+    fn add(&mut self, boundary: &Boundary, layer: Layer) -> Result<(), Error> {
+        // A boundary whose place on the earth is unknown has neither a geometry here nor an area.
+        let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
+        let is_placed = layer.crs().is_some_and(super::place::is_wgs84);
+        self.types.extend(layer.geometry_types().iter().filter(|_| is_placed));
+        let field = column(&layer, Meaning::Field).or_else(|| column(&layer, Meaning::Name));
+        let stated = column(&layer, Meaning::Area);
+        let mut geometries = layer.geometries();
+        for (of_batch, batch) in layer.batches().iter().enumerate() {
+            for row in 0..batch.num_rows() {
+                let value = |column: Option<usize>| column.and_then(|at| text(&layer, of_batch, at, row));
+                let wkb = geometries.next().flatten().filter(|_| is_placed);
+                self.job_id.append_value(&boundary.job_id);
+                self.layer.append_value(&boundary.layer);
+                self.field.append_option(value(field));
+                self.year.append_option(boundary.year);
+                self.area.append_option(area::area([wkb], Some(&Crs::wgs84()))?);
+                self.stated.append_option(value(stated).and_then(|text| text.parse().ok()));
+                self.geometry.append_option(wkb);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Boundaries, Stop> {
+        let described = |name: &str, kind, text: &str, more: &[(&str, &str)]| {
+            let more = more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+            let metadata = [("documentation".to_owned(), text.to_owned())].into_iter().chain(more).collect();
+            Field::new(name, kind, true).with_metadata(metadata)
+        };
+        let texts = DataType::Utf8;
+        let geometry = [
+            ("ARROW:extension:name", "geoarrow.wkb".to_owned()),
+            ("ARROW:extension:metadata", crs_metadata().to_string()),
+        ];
+        let geometry: Vec<(&str, &str)> = geometry.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        let fields = vec![
+            described(JOB_ID, texts.clone(), "Id of the job whose archive has it.", &[]),
+            described(LAYER, texts.clone(), "Its layer in that archive.", &[]),
+            described("field", texts, "Name of the field, or of the boundary.", &[]),
+            described("year", DataType::Int32, "Year of the job.", &[]),
+            described("area_m2", DataType::Float64, "Area of the geometry on the ellipsoid.", &[("unit", "m2")]),
+            described("area_stated", DataType::Float64, "Area that the archive states, in its own unit.", &[]),
+            described("geometry", DataType::LargeBinary, "In WGS 84; null where the system is unknown.", &geometry),
+        ];
+        let arrays: Vec<ArrayRef> = vec![
+            Arc::new(self.job_id.finish()),
+            Arc::new(self.layer.finish()),
+            Arc::new(self.field.finish()),
+            Arc::new(self.year.finish()),
+            Arc::new(self.area.finish()),
+            Arc::new(self.stated.finish()),
+            Arc::new(self.geometry.finish()),
+        ];
+        let schema = Arc::new(Schema::new(fields));
+        let geometry = Some(arrays.len().saturating_sub(1));
+        let crs = Crs::wgs84().projjson().cloned();
+        let table = Table { schema: Arc::clone(&schema), geometry, boxes: "bbox".to_owned(), crs, counter: None };
+        let batch = RecordBatch::try_new(schema, arrays)
+            .map_err(|cause| Error::new(Kind::Archive, format!("boundaries do not form a table: {cause}")))?;
+        Ok(Boundaries { table, batch, types: self.types.into_iter().collect() })
+    }
+}
+
+fn crs_metadata() -> serde_json::Value {
+    serde_json::json!({ "crs": Crs::wgs84().projjson(), "crs_type": "projjson" })
+}
+
+/// The first column that says this.
+fn column(layer: &Layer, wanted: Meaning) -> Option<usize> {
+    let schema = layer.schema();
+    let is_it = |(at, field): (usize, &Arc<Field>)| {
+        (Some(at) != layer.geometry_at() && meaning(field.name()) == Some(wanted)).then_some(at)
+    };
+    schema.fields().iter().enumerate().find_map(is_it)
+}
+
+/// A value as text; `None` for null and for an empty text.
+fn text(layer: &Layer, batch: usize, at: usize, row: usize) -> Option<String> {
+    let array = layer.batches().get(batch)?.columns().get(at)?;
+    let text = match array.data_type() {
+        _ if array.is_null(row) => return None,
+        DataType::LargeUtf8 => array.as_string::<i64>().value(row).to_owned(),
+        DataType::Int32 => array.as_primitive::<Int32Type>().value(row).to_string(),
+        DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::Float64 => array.as_primitive::<Float64Type>().value(row).to_string(),
+        _ => return None,
+    };
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,269 @@
+//! Checksums of what the service said of each record: names records whose bits have changed on the disk, and forgets them
+//! so that the next sync reads them anew.
+//!
+//! A checksum stands beside the columns that one reply gave. What the mirror itself did (states, times, counts) has none:
+//! `PRAGMA integrity_check` compares most of that with its indexes.
+
+use std::fmt;
+
+use crc32fast::Hasher;
+use rusqlite::types::ValueRef;
+use rusqlite::{Row, params};
+
+use super::items::Archive;
+use super::values::count;
+use super::{Look, Step};
+use crate::error::Result;
+
+/// The columns of a listing, in the order of its checksum.
+const LISTING: &str = "kind, id, name, uri, sub_type, created, updated, stamp, listed";
+/// How many those are.
+const LISTED: usize = 9;
+
+/// The format of the journal since which there are checksums.
+pub(super) const SINCE: i64 = 2;
+
+/// The name of a fact about how far a list of locations was read begins with this, and ends with the id of its device.
+const TRACK: &str = "locations ";
+
+/// What changed on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// What a list said of a job or a grain cart, by its number.
+    Listing(i64),
+    /// The detail of a job, by its number.
+    Detail(i64),
+    /// A record without a file: the bytes of its key.
+    Record(Vec<u8>, Vec<u8>),
+    /// A location, by its number, with its device.
+    Location(i64, String),
+}
+
+/// A record that is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    place: Place,
+    kind: String,
+    id: String,
+}
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, kind, id } = self;
+        match place {
+            Place::Listing(_) => write!(f, "the listing of {kind} {id}"),
+            Place::Detail(_) => write!(f, "the detail of {kind} {id}"),
+            Place::Record(..) => write!(f, "the record {id} of {kind}"),
+            Place::Location(_, device) => write!(f, "the location {id} of {kind} {device}"),
+        }
+    }
+}
+
+/// The checksum of values: eight hexadecimal digits of CRC-32 over the length and the bytes of each.
+pub(super) fn checksum<'a>(values: impl IntoIterator<Item = Option<&'a [u8]>>) -> String {
+    let mut hasher = Hasher::new();
+    for value in values {
+        hasher.update(&[u8::from(value.is_some())]);
+        let bytes = value.unwrap_or_default();
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    }
+    format!("{:08x}", hasher.finalize())
+}
+
+/// The same of texts.
+pub(super) fn of_texts<const N: usize>(values: [Option<&str>; N]) -> String {
+    checksum(values.map(|value| value.map(str::as_bytes)))
+}
+
+/// The bytes of a text, which may be none any more.
+fn bytes<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<Option<&'a [u8]>> {
+    Ok(match row.get_ref(at)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
+        _ => None,
+    })
+}
+
+fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<String> {
+    Ok(String::from_utf8_lossy(bytes(row, at)?.unwrap_or_default()).into_owned())
+}
+
+/// The checksum of columns.
+fn of_columns<const N: usize>(row: &Row<'_>, columns: [usize; N]) -> rusqlite::Result<String> {
+    let values = columns.into_iter().map(|at| bytes(row, at)).collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(checksum(values))
+}
+
+/// The checksum of a detail in the column `at`, with its key in the first two; `None` where there is no detail.
+fn of_detail(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
+    bytes(row, at)?.map(|_| of_columns(row, [0, 1, at])).transpose()
+}
+
+/// The checksums of a row, as they should be: of a listing or a location, and of a detail.
+type Sums = (String, Option<String>);
+
+fn of_item(row: &Row<'_>) -> rusqlite::Result<Sums> {
+    Ok((of_columns(row, std::array::from_fn::<_, LISTED, _>(|at| at))?, of_detail(row, LISTED)?))
+}
+
+fn of_record(row: &Row<'_>) -> rusqlite::Result<Sums> {
+    Ok((of_columns(row, [0, 1, 2])?, of_detail(row, 3)?))
+}
+
+fn of_location(row: &Row<'_>) -> rusqlite::Result<Sums> {
+    Ok((of_columns(row, [0, 1, 2, 3, 4])?, None))
+}
+
+/// Whether the two columns from `at` on hold these checksums.
+fn are(row: &Row<'_>, at: usize, (first, second): &Sums) -> rusqlite::Result<[bool; 2]> {
+    let found = [bytes(row, at)?, bytes(row, at.saturating_add(1))?];
+    Ok([found[0] == Some(first.as_bytes()), found[1] == second.as_deref().map(str::as_bytes)])
+}
+
+impl Look {
+    /// Records that are not what was written; none in a journal from before there were checksums.
+    pub(in crate::mirror) fn damaged(&self) -> Result<Vec<Damaged>> {
+        let all = || {
+            let mut damaged = Vec::new();
+            if self.format()? < SINCE {
+                return Ok(damaged);
+            }
+            let query = format!("SELECT {LISTING}, detail, listed_crc32, detail_crc32, number FROM item");
+            let mut items = self.connection.prepare(&query)?;
+            let mut rows = items.query([])?;
+            while let Some(row) = rows.next()? {
+                let [listing, detail] = are(row, 10, &of_item(row)?)?;
+                let (number, kind, id) = (row.get(12)?, text(row, 0)?, text(row, 1)?);
+                if !listing {
+                    damaged.push(Damaged { place: Place::Listing(number), kind, id });
+                } else if !detail {
+                    damaged.push(Damaged { place: Place::Detail(number), kind, id });
+                }
+            }
+            let query = "SELECT kind, id, listed, detail, listed_crc32, detail_crc32 FROM record";
+            let mut records = self.connection.prepare(query)?;
+            let mut rows = records.query([])?;
+            while let Some(row) = rows.next()? {
+                if are(row, 4, &of_record(row)?)? != [true; 2] {
+                    let key = |at| bytes(row, at).map(|bytes| bytes.unwrap_or_default().to_vec());
+                    let place = Place::Record(key(0)?, key(1)?);
+                    damaged.push(Damaged { place, kind: text(row, 0)?, id: text(row, 1)? });
+                }
+            }
+            let query = "SELECT device_kind, device_id, record_id, time, json, crc32, NULL, number FROM location";
+            let mut locations = self.connection.prepare(query)?;
+            let mut rows = locations.query([])?;
+            while let Some(row) = rows.next()? {
+                if are(row, 5, &of_location(row)?)? != [true; 2] {
+                    let place = Place::Location(row.get(7)?, text(row, 1)?);
+                    damaged.push(Damaged { place, kind: text(row, 0)?, id: text(row, 2)? });
+                }
+            }
+            Ok(damaged)
+        };
+        self.told(all())
+    }
+
+    /// The format of the journal.
+    fn format(&self) -> rusqlite::Result<i64> {
+        self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+    }
+}
+
+impl Step<'_> {
+    /// Forgets records that are not what was written, so that the next sync lists everything and reads them anew; nothing
+    /// is published before that. Archives of jobs that are forgotten are found again by the stamps of their records.
+    pub(in crate::mirror) fn forget_damaged(&self) -> Result<Vec<Damaged>> {
+        let damaged = self.damaged()?;
+        if damaged.is_empty() {
+            return Ok(damaged);
+        }
+        let work = || {
+            for each in &damaged {
+                self.forget(&each.place)?;
+            }
+            self.connection.execute("DELETE FROM about WHERE name = 'relisted at'", []).map(drop)
+        };
+        self.told(work())?;
+        self.set_lost(true)?;
+        Ok(damaged)
+    }
+
+    fn forget(&self, place: &Place) -> rusqlite::Result<()> {
+        let run = |query: &str, values: &[&dyn rusqlite::ToSql]| self.connection.prepare_cached(query)?.execute(values);
+        match place {
+            Place::Listing(number) => return self.forget_item(*number),
+            Place::Detail(number) => {
+                let query = "UPDATE item SET detail = NULL, detail_of = NULL, detail_crc32 = NULL WHERE number = ?1";
+                run(query, params![number])?
+            }
+            Place::Record(kind, id) => {
+                let query = "DELETE FROM record WHERE CAST(kind AS BLOB) = ?1 AND CAST(id AS BLOB) = ?2";
+                run(query, params![kind, id])?
+            }
+            Place::Location(number, device) => {
+                run("DELETE FROM location WHERE number = ?1", params![number])?;
+                // The list of its device is read to its end again; all lists where that cannot be told.
+                let query = "DELETE FROM about WHERE substr(name, 1, length(?1)) = ?1 \
+                             AND (?2 = '' OR substr(name, -length(?2)) = ?2)";
+                let of_device = run(query, params![TRACK, format!("/{device}")])?;
+                if of_device > 0 { of_device } else { run(query, params![TRACK, ""])? }
+            }
+        };
+        Ok(())
+    }
+
+    /// Forgets a job or a grain cart as if the journal had been lost for it alone.
+    fn forget_item(&self, number: i64) -> rusqlite::Result<()> {
+        let known = self
+            .connection
+            .prepare_cached(
+                "SELECT archive_of, i.sha256, file_name, coalesce(bytes, 0) FROM item i \
+                 LEFT JOIN archive a ON a.sha256 = i.sha256 \
+                 WHERE number = ?1 AND archive_of IS NOT NULL AND i.sha256 IS NOT NULL AND file_name IS NOT NULL",
+            )?
+            .query_map([number], |row| {
+                let archive = Archive { sha256: row.get(1)?, file_name: row.get(2)?, bytes: count(row, 3)? };
+                Ok((row.get::<_, String>(0)?, archive))
+            })?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
+        self.connection.prepare_cached("DELETE FROM item WHERE number = ?1")?.execute([number])?;
+        for (stamp, archive) in known {
+            // As one that no journal has noted, it is not removed for want of a user.
+            self.connection
+                .prepare_cached("DELETE FROM archive WHERE sha256 = ?1 AND users = 0")?
+                .execute([&archive.sha256])?;
+            self.remember(&stamp, &archive)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the checksums of all rows, as an upgrade does.
+pub(super) fn write_all(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
+    type Key = rusqlite::types::Value;
+    let all = |query: &str, of: fn(&Row<'_>) -> rusqlite::Result<Sums>, keys: [usize; 2]| {
+        let mut statement = connection.prepare(query)?;
+        let found = statement.query_map([], |row| {
+            let [first, second] = keys;
+            Ok((of(row)?, row.get::<_, Key>(first)?, row.get::<_, Key>(second)?))
+        })?;
+        found.collect::<rusqlite::Result<Vec<(Sums, Key, Key)>>>()
+    };
+    let items = all(&format!("SELECT {LISTING}, detail, number FROM item"), of_item, [10, 10])?;
+    let records = all("SELECT kind, id, listed, detail FROM record", of_record, [0, 1])?;
+    let query = "SELECT device_kind, device_id, record_id, time, json, number FROM location";
+    let locations = all(query, of_location, [5, 5])?;
+    let updates = [
+        (items, "UPDATE item SET listed_crc32 = ?1, detail_crc32 = ?2 WHERE number = ?3 AND ?4 = ?3"),
+        (records, "UPDATE record SET listed_crc32 = ?1, detail_crc32 = ?2 WHERE kind = ?3 AND id = ?4"),
+        (locations, "UPDATE location SET crc32 = ?1 WHERE ?2 IS NULL AND number = ?3 AND ?4 = ?3"),
+    ];
+    for (rows, query) in updates {
+        let mut update = connection.prepare(query)?;
+        for ((first, second), one, other) in rows {
+            update.execute(params![first, second, one, other])?;
+        }
+    }
+    Ok(())
+}

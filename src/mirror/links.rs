@@ -1,0 +1,92 @@
+//! The links that lead readers to the published generation: `current`, `dataset` and `catalog`; checks and repairs them.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::disk::failed;
+use super::folder::{Folder, Generation, name_of};
+use super::store::{Finding, Trouble};
+use crate::error::{Error, Kind, Result};
+
+/// The link to the published generation.
+const CURRENT: &str = "current";
+
+/// The links through `current` to its folders.
+const THROUGH: [&str; 2] = ["dataset", "catalog"];
+
+/// The advice of each finding.
+const AGAIN: &str = "sync again, which repairs it";
+
+impl Folder {
+    /// The published generation; `None` where `current` is missing or leads to no generation of this folder.
+    pub fn current(&self) -> Result<Option<Generation>> {
+        let Some(target) = target(&self.path().join(CURRENT))? else { return Ok(None) };
+        let path = self.path().join(target);
+        let is_ours = path.parent() == Some(&self.path().join("generations")) && path.is_dir();
+        let number = name_of(&path).and_then(|name| name.parse().ok()).filter(|_| is_ours);
+        Ok(number.map(|number| Generation { number, path }))
+    }
+
+    /// Links of `dataset` and `catalog` that are missing or lead elsewhere; none before the first generation.
+    pub(super) fn broken_links(&self) -> Result<Vec<Finding>> {
+        if self.newest()?.is_none() {
+            return Ok(Vec::new());
+        }
+        let check = |name: &str| {
+            let path = self.path().join(name);
+            let expected = Path::new(CURRENT).join(name);
+            let (trouble, detail) = match target(&path) {
+                Ok(Some(found)) if found == expected => return None,
+                Ok(Some(found)) => (Trouble::Damaged, format!("it leads to `{}`; {AGAIN}", found.display())),
+                Ok(None) => (Trouble::Missing, format!("it leads readers to what was published; {AGAIN}")),
+                Err(_) => (Trouble::Damaged, "it is not the link of headland; move it away and sync again".to_owned()),
+            };
+            Some(Finding { trouble, path, detail })
+        };
+        Ok(THROUGH.into_iter().filter_map(check).collect())
+    }
+
+    /// Makes the links that are missing or lead elsewhere. A kill between the steps of a publication, a copy of the mirror
+    /// and a user may each have removed them. A folder in the place of a link is an error: it may be somebody's data.
+    pub(super) fn mend_links(&self) -> Result<()> {
+        if self.current()?.is_none() {
+            let Some(newest) = self.newest()? else { return Ok(()) };
+            self.point_to(&newest.path)?;
+        }
+        self.mend_through()
+    }
+
+    /// Makes `dataset` and `catalog` where they are missing or lead elsewhere.
+    pub(super) fn mend_through(&self) -> Result<()> {
+        for name in THROUGH {
+            let (path, expected) = (self.path().join(name), Path::new(CURRENT).join(name));
+            if target(&path)?.as_ref() != Some(&expected) {
+                self.disk().swap_link(&expected, &path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Points `current` to a generation.
+    pub(super) fn point_to(&self, generation: &Path) -> Result<()> {
+        let name = generation.file_name().unwrap_or_default();
+        self.disk().swap_link(&Path::new("generations").join(name), &self.path().join(CURRENT))
+    }
+}
+
+/// The target of a link; `None` where there is none, an error where something else stands in its place.
+fn target(link: &Path) -> Result<Option<PathBuf>> {
+    match fs::read_link(link) {
+        Ok(target) => Ok(Some(target)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(_) if !link.is_symlink() => {
+            let message = format!(
+                "cannot use the mirror: `{}` is not the link that headland makes there; move it away and run it again",
+                link.display()
+            );
+            Err(Error::new(Kind::File, message))
+        }
+        Err(cause) => Err(failed("read the link", link, &cause)),
+    }
+}
