@@ -50,8 +50,8 @@ def _parameters(call: str) -> dict[str, tuple[str, bool]]:
 
 
 def _text(name: str, takes: str, value: object) -> str:
-    if takes == "mapping":
-        return payload(name, value)
+    if takes.startswith("mapping"):
+        return payload(name, value, may_be_list=takes == "mapping or list")
     if isinstance(value, str):
         return sendable(name, value)
     if takes in ("id", "number") and isinstance(value, int) and not isinstance(value, bool):

@@ -11,13 +11,16 @@ DEEPEST = 100
 """A payload that is nested deeper is a mistake, such as one that holds itself."""
 
 
-def payload(name: str, value: object) -> str:
-    """Give the JSON of a mapping: the order of its keys and every digit of its numbers stay.
+def payload(name: str, value: object, *, may_be_list: bool = False) -> str:
+    """Give the JSON of a mapping or a list: the order of its keys and every digit of its numbers stay.
 
     Aware datetimes and dates become ISO 8601 texts. What JSON cannot say is an error that names its path.
     """
-    if not isinstance(value, Mapping):
-        raise TypeError(f"`{name}` takes a mapping such as a dict, not {type(value).__name__}")
+    if may_be_list and isinstance(value, list | tuple):
+        value = list(value)
+    elif not isinstance(value, Mapping):
+        takes = "a mapping such as a dict, or a list" if may_be_list else "a mapping such as a dict"
+        raise TypeError(f"`{name}` takes {takes}, not {type(value).__name__}")
     return json.dumps(_plain(name, value, 0), ensure_ascii=False, separators=(",", ":"))
 
 

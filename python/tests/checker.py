@@ -17,6 +17,7 @@ import zlib
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from checker_ids import check_ids
 from checker_service import (
     ALL_LISTS,
     DETAILS,
@@ -173,7 +174,7 @@ def _(service: Service) -> str:
 @rule("2.1, 4.1", "pages of any size add up, the last page and those beyond the end included")
 def _(service: Service) -> None:
     for path, kind in (("/jobdata", "JobData"), ("/fieldcomputers", "FieldComputer")):
-        whole = [item["ID"] for item in service.items(f"{path}?pagesize=1000", kind)[1]]
+        whole = [str(item["ID"]) for item in service.items(f"{path}?pagesize=1000", kind)[1]]
         total = len(whole)
         for size in sorted({1, 2, 7, max(1, total - 1), total, total + 1, 1000}):
             pages = math.ceil(total / size)
@@ -181,7 +182,7 @@ def _(service: Service) -> None:
                 for accept in (JSON, XML):
                     fields, items = service.items(f"{path}?pagesize={size}&page={page}", kind, accept=accept)
                     is_page(fields, items, total, size, page)
-                    assert [item["ID"] for item in items] == whole[page * size : (page + 1) * size]
+                    assert [str(item["ID"]) for item in items] == whole[page * size : (page + 1) * size]
 
 
 @rule("4.1, 8", "the default page is the first 20 records")
@@ -278,6 +279,11 @@ def _(service: Service) -> None:
         ours, theirs = (service.items(f"{path}?pagesize=5", kind, accept=accept)[1] for accept in (JSON, XML))
         texts = [{name: "" if value is None else str(value) for name, value in item.items()} for item in ours]
         assert texts == theirs, f"{path}: {texts[:1]} {theirs[:1]}"
+
+
+@rule("2.1 to 2.7", "ids are integers in JSON where their tables say so, and strings elsewhere")
+def _(service: Service) -> str:
+    return check_ids(service)
 
 
 @rule("4.5", "gzip and deflate compress what is asked for in them")

@@ -58,10 +58,12 @@ def test_every_rule_holds() -> None:
 
 def test_a_broken_rule_is_found() -> None:
     # The habit of a real service that the specification's text does not have.
-    with sandbox("--clock", "moved", "--rate-limit", "off", "--variants", "page-size-asked") as (keys, process):
+    variants = "page-size-asked,text-ids"
+    with sandbox("--clock", "moved", "--rate-limit", "off", "--variants", variants) as (keys, process):
         broken = [text for _, text, wrong, _ in results(moved(keys, process)) if wrong]
     assert [text for text in broken if text.startswith("pages of any size")]
     assert [text for text in broken if text.startswith("the call after the last")], "there is no limit"
+    assert [text for text in broken if text.startswith("ids are integers")]
     assert not [text for text in broken if "customer" in text or "signature" in text]
 
 

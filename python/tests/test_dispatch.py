@@ -45,6 +45,8 @@ def test_the_whole_life_of_a_field_operation_4_6_3(fresh: hl.Sandbox) -> None:
         mix = {"products": [{"name": "Water", "rate": 90.1}]}
         assert operations.set_mix(made_id, mix)["mix"] == mix
         assert operations.set_mixes(made_id, {"mixes": [mix, mix]})["mixes"] == [mix, mix]
+        assert operations.set_mixes(made_id, [mix])["mixes"] == [mix]
+        assert operations.set_mixes(made_id, (mix, mix))["mixes"] == [mix, mix]
 
         assignment = equipment.assign(machine, {"fieldOperationId": made_id})
         assert (assignment["field_operation_id"], assignment["equipment_id"]) == (made_id, machine)

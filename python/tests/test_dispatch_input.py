@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROWS = [name for name in _core.rows() if name.startswith(("dispatch.", "legacy_orders."))]
-GOOD: dict[str, Any] = {"mapping": {}, "id": "a-b"}
+GOOD: dict[str, Any] = {"mapping": {}, "mapping or list": [], "id": "a-b"}
 WRONG: dict[tuple[str, type[Exception]], tuple[Any, ...]] = {
     ("id", TypeError): (None, 1.5, True, b"a", [], {}),
     ("id", ValueError): ("", "..", "a/../b", "a/b", "a?b", "a#b", "a\nb", "\x7f"),
     ("mapping", TypeError): (None, "{}", 7, b"{}", [], [("a", 1)], {"a": {1}}, {1: 2}),
     ("mapping", ValueError): ({"a": float("nan")}, {"a": dt.datetime(2026, 1, 1)}),  # noqa: DTZ001
+    ("mapping or list", TypeError): (None, "[]", 7, b"[]", [{1}], ({1: 2},)),
+    ("mapping or list", ValueError): ([float("nan")],),
 }
 PAGING = [(TypeError, "many"), (TypeError, 1.0), (TypeError, True), (ValueError, -1)]
 

@@ -69,6 +69,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "bool": FLAGS,
     "float | None": (-1, float("nan"), float("inf"), 10**400, True, "long", b"1"),
     "Mapping[str, object]": MAPPINGS,
+    "Mapping[str, object] | Sequence[object]": (None, 7, "text", b"[]", {1: 2}, [object()], [{"a": {1}}]),
 }
 """Wrong values by what a parameter takes."""
 

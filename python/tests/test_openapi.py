@@ -65,7 +65,11 @@ def test_what_a_reader_looks_up_first() -> None:
     document = json.loads(_core.openapi())
     listed = operations(document)
     pagesize = next(each for each in listed["job_data.list"]["parameters"] if each["name"] == "pagesize")
-    assert pagesize["schema"] == {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20}  # 4.1
+    assert pagesize["schema"] == {
+        "type": "integer",
+        "minimum": 0,
+        "default": 20,
+    }  # 4.1: 1000 is recommended, 0 deprecated
     job = listed["job_data.get"]
     assert {each["name"] for each in job["parameters"]} == {"id", "format"}  # 4.2: one row, with and without format
     formats = next(each for each in job["parameters"] if each["name"] == "format")["schema"]
@@ -89,7 +93,20 @@ def test_what_a_reader_looks_up_first() -> None:
         "X-SS-TimeStamp",
     }
     assert "HMAC-SHA1" in document["info"]["description"]
-    assert document["components"]["schemas"]["JobDataItem"]["properties"]["CreateDate"]["format"] == "date-time"
+    schemas = {
+        name: schema["properties"]
+        for name, schema in document["components"]["schemas"].items()
+        if "properties" in schema
+    }
+    assert schemas["JobDataItem"]["CreateDate"]["format"] == "date-time"
+    ids = {name: properties["ID"]["type"] for name, properties in schemas.items() if "ID" in properties}
+    either = {f"{kind}Item": ["integer", "string"] for kind in ("FieldComputer", "PrescriptionMap", "JobData")}  # 2.1
+    integers = dict.fromkeys(
+        ("FieldComputerDetail", "FieldHubReport", "JobDataDetail", "Product", "Ingredient", "AppliedProduct"), "integer"
+    )  # 2.2, 2.4, 2.6
+    assert ids == {**dict.fromkeys(ids, "string"), **either, **integers}
+    mixes = listed["dispatch.field_operations.set_mixes"]["requestBody"]["content"]["application/json"]["schema"]
+    assert mixes == {"type": ["object", "array"]}
 
 
 def test_the_service_serves_it_without_keys_and_outside_the_limit() -> None:

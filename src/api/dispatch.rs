@@ -12,6 +12,12 @@ const OPERATION_TYPE: Parameter = Parameter::id("operation", "The operation type
 /// The payload of a call that carries one.
 const BODY: Parameter = Parameter::mapping("body", "The payload, a mapping that is sent as it is.");
 
+/// The payload of the one call whose object is a list.
+const MIXES: Parameter = Parameter::mapping_or_list(
+    "body",
+    "The payload, a mapping or a list of mixes, sent as it is: which of the two a service expects is not shown.",
+);
+
 const PREPARED: Endpoint = Endpoint {
     full_name: "",
     method: Method::Post,
@@ -61,7 +67,7 @@ pub static FIELD_OPERATIONS: &[Endpoint] = &[
         full_name: "dispatch.field_operations.set_mixes",
         method: Method::Put,
         path: "/api/fieldoperations/{id}/mixes",
-        parameters: &[OPERATION_ID, BODY],
+        parameters: &[OPERATION_ID, MIXES],
         repeatable: true,
         doc: "Sets all mixes of a field operation at once.",
         example: "client.dispatch.field_operations.set_mixes(operation_id, {\"mixes\": []})",

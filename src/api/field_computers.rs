@@ -146,7 +146,7 @@ pub static FIELD_COMPUTER_ITEM: Shape = Shape {
     doc: "A field computer in a list.",
     section: "2.1",
     fields: &[
-        Field::id("ID", "id", "Id of the field computer."),
+        Field::integer_id("ID", "id", "Id of the field computer."),
         Field::text("Name", "name", "Name given by a user."),
         Field::text("Uri", "uri", "Absolute address of the detail."),
     ],
@@ -159,7 +159,7 @@ pub static FIELD_COMPUTER_DETAIL: Shape = Shape {
     doc: "A field computer.",
     section: "2.2",
     fields: &[
-        Field::id("ID", "id", "Id of the field computer."),
+        Field::integer_id("ID", "id", "Id of the field computer."),
         Field::text("Name", "name", "Name given by a user."),
         Field::text("DeviceType", "device_type", "Model of the device; the units of its files depend on it."),
         Field::text("Status", "status", "Current status, for example whether it is in a job."),

@@ -136,7 +136,7 @@ pub static FIELD_HUB_REPORT: Shape = Shape {
     doc: "What a field hub reported; the last three fields say what coded ones mean and are not sent.",
     section: "2.4, 6",
     fields: &[
-        Field::id("ID", "id", "Id of the record, unique and rising: it tells which records are known already."),
+        Field::integer_id("ID", "id", "Id of the record, unique and rising: it tells which records are known already."),
         Field::id("DeviceId", "device_id", "Id of the actual device."),
         Field::text("SubType", "sub_type", "`Field Hub`."),
         Field::decimal("Lat", "lat", "degrees", "Latitude, -90 to 90."),

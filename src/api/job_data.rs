@@ -167,7 +167,7 @@ pub static JOB_DATA_ITEM: Shape = Shape {
     doc: "A job in a list.",
     section: "2.1",
     fields: &[
-        Field::id("ID", "id", "Id of the job. Ids are not in the order of the list."),
+        Field::integer_id("ID", "id", "Id of the job. Ids are not in the order of the list."),
         Field::text("Name", "name", "Name given by a user, or the file name."),
         Field::text("Uri", "uri", "Absolute address of the detail."),
         Field::text("SubType", "sub_type", "`Planter`, `Sprayer`, `Yield`, `Planter/Sprayer` or `As Applied`."),
@@ -202,7 +202,7 @@ pub static JOB_DATA_DETAIL: Shape = Shape {
         Field::text("Status", "status", "Conversion status, such as `CONVERSION_STATUS_SUCCESS` (section 3)."),
         Field::text("JobType", "job_type", "`Yield`, `AsApplied` or `Planter`."),
         Field::records("AvailableFiles", "available_files", &AVAILABLE_FILE, "File", "Files that can be downloaded."),
-        Field::id("ID", "id", "Id of the job."),
+        Field::integer_id("ID", "id", "Id of the job."),
         Field::id("FieldComputerID", "field_computer_id", "Id of the field computer that made it."),
         Field::text("FileName", "file_name", "Base file name (planter and yield jobs)."),
         Field::text("JobName", "job_name", "Base file name (sprayer jobs)."),

@@ -136,7 +136,7 @@ pub static PRESCRIPTION_MAP_ITEM: Shape = Shape {
     doc: "A prescription map in a list.",
     section: "2.1",
     fields: &[
-        Field::id("ID", "id", "Id of the prescription map."),
+        Field::integer_id("ID", "id", "Id of the prescription map."),
         Field::text("Name", "name", "Name given by a user, or the file name."),
         Field::text("Uri", "uri", "Absolute address of the detail."),
         Field::text("SubType", "sub_type", "`Prescription Map`."),

@@ -47,7 +47,7 @@ pub static PRODUCT: Shape = Shape {
     doc: "A product of a job: sprayed, planted or harvested.",
     section: "2.6",
     fields: &[
-        Field::id("ID", "id", "Internal id of the product."),
+        Field::integer_id("ID", "id", "Internal id of the product."),
         PRODUCT_NUMBER,
         PRODUCT_NAME,
         APPLIED_VOLUME,
@@ -85,7 +85,7 @@ pub static INGREDIENT: Shape = Shape {
     doc: "An ingredient of a mixed product (sprayer).",
     section: "2.6",
     fields: &[
-        Field::id("ID", "id", "Id of the ingredient."),
+        Field::integer_id("ID", "id", "Id of the ingredient."),
         Field::text("Name", "name", "Entered by the operator."),
         Field::text("Manufacturer", "manufacturer", "Entered by the operator."),
         Field::text("EPANumber", "epa_number", "Registration number, entered by the operator."),
@@ -101,7 +101,7 @@ pub static APPLIED_PRODUCT: Shape = Shape {
     doc: "A planted product and the rows it went into (planter).",
     section: "2.6",
     fields: &[
-        Field::id("ID", "id", "Sequential number."),
+        Field::integer_id("ID", "id", "Sequential number."),
         Field::text("Type", "type", "Type."),
         Field::text("Brand", "brand", "Brand."),
         Field::text("Variety", "variety", "Variety."),

@@ -106,6 +106,8 @@ pub enum Takes {
     File,
     /// A mapping of anything that JSON can say.
     Mapping,
+    /// Such a mapping, or a list of anything that JSON can say.
+    MappingOrList,
 }
 
 /// What a request carries.
@@ -194,6 +196,12 @@ impl Parameter {
     #[must_use]
     pub const fn mapping(name: &'static str, doc: &'static str) -> Self {
         Self { name, wire: name, place: Place::Body, takes: Takes::Mapping, default: None, doc }
+    }
+
+    /// The payload of a request, which may be a list.
+    #[must_use]
+    pub const fn mapping_or_list(name: &'static str, doc: &'static str) -> Self {
+        Self { takes: Takes::MappingOrList, ..Self::mapping(name, doc) }
     }
 
     /// A parameter of the query.

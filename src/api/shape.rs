@@ -35,6 +35,8 @@ pub struct Field {
     pub doc: &'static str,
     /// How it follows from other fields; the service does not send it. Such fields come after those that it sends.
     pub derived: Option<Derived>,
+    /// Whether the specification calls an identifier an integer: JSON then has a number. Users get a text either way.
+    pub is_integer_id: bool,
 }
 
 /// What a derived field says, and of which field.
@@ -65,7 +67,7 @@ pub enum Derived {
 /// The type of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// An identifier: a number or a text on the wire, always a text for users.
+    /// An identifier: a number or a text on the wire (see [`Field::is_integer_id`]), always a text for users.
     Id,
     /// A text.
     Text,
@@ -95,13 +97,19 @@ impl Shape {
 
 impl Field {
     const fn new(wire: &'static str, snake: &'static str, kind: Kind, doc: &'static str) -> Self {
-        Self { wire, snake, also: &[], kind, unit: None, doc, derived: None }
+        Self { wire, snake, also: &[], kind, unit: None, doc, derived: None, is_integer_id: false }
     }
 
     /// An identifier.
     #[must_use]
     pub const fn id(wire: &'static str, snake: &'static str, doc: &'static str) -> Self {
         Self::new(wire, snake, Kind::Id, doc)
+    }
+
+    /// An identifier that the specification calls an integer.
+    #[must_use]
+    pub const fn integer_id(wire: &'static str, snake: &'static str, doc: &'static str) -> Self {
+        Self { is_integer_id: true, ..Self::new(wire, snake, Kind::Id, doc) }
     }
 
     /// A text.

@@ -103,7 +103,7 @@ fn is_tree(row: &Endpoint, text: &str) -> bool {
 /// The value in the form it is sent, or why it cannot be.
 fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, String> {
     let length = text.chars().count();
-    if length > LONGEST && !matches!(parameter.takes, Takes::File | Takes::Mapping) {
+    if length > LONGEST && !matches!(parameter.takes, Takes::File | Takes::Mapping | Takes::MappingOrList) {
         return Err(format!("has {length} characters, more than the {LONGEST} that it may have"));
     }
     match parameter.takes {
@@ -131,6 +131,11 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
         Takes::Mapping => match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) {
             Ok(_) => Ok(text.to_owned()),
             Err(error) => Err(format!("is not a JSON object: {error}")),
+        },
+        Takes::MappingOrList => match serde_json::from_str::<serde_json::Value>(text) {
+            Ok(serde_json::Value::Object(_) | serde_json::Value::Array(_)) => Ok(text.to_owned()),
+            Ok(_) => Err("is neither a JSON object nor a list".to_owned()),
+            Err(error) => Err(format!("is not JSON: {error}")),
         },
     }
 }

@@ -214,7 +214,10 @@ mod tests {
         }
         assert_eq!(properties["Lat"]["x-unit"], "degrees");
         assert!(matches!(report.fields[0].kind, Kind::Id));
-        assert_eq!(properties["ID"]["type"], json!(["string", "integer"]));
+        assert_eq!(
+            (&properties["ID"]["type"], &properties["DeviceId"]["type"]),
+            (&json!("integer"), &json!(["string", "null"]))
+        );
     }
 
     #[test]

@@ -48,8 +48,9 @@ fn pages() -> Vec<Value> {
             "name": "pagesize",
             "in": "query",
             "required": false,
-            "description": "Records per page, also written `pageSize`. 0, the whole list at once, is deprecated.",
-            "schema": { "type": "integer", "minimum": 1, "maximum": 1_000, "default": 20 },
+            "description": "Records per page, also written `pageSize`. At most 1000 are recommended. 0, the complete list \
+                            without pages, is deprecated.",
+            "schema": { "type": "integer", "minimum": 0, "default": 20 },
         }),
         json!({
             "name": "page",
@@ -84,8 +85,9 @@ pub(super) fn body(row: &Endpoint) -> Option<Value> {
     match row.body {
         Body::None => None,
         Body::Json => {
-            let doc = row.parameters.iter().find(|one| one.place == Place::Body).map_or("", |one| one.doc);
-            let content = json!({ "application/json": { "schema": schema(Takes::Mapping) } });
+            let body = row.parameters.iter().find(|one| one.place == Place::Body);
+            let (doc, takes) = body.map_or(("", Takes::Mapping), |one| (one.doc, one.takes));
+            let content = json!({ "application/json": { "schema": schema(takes) } });
             Some(json!({ "required": true, "description": doc, "content": content }))
         }
         Body::Multipart => {
@@ -120,5 +122,6 @@ fn schema(takes: Takes) -> Value {
         Takes::OneOf(words) => json!({ "type": "string", "enum": words }),
         Takes::File => json!({ "type": "string", "format": "binary" }),
         Takes::Mapping => json!({ "type": "object" }),
+        Takes::MappingOrList => json!({ "type": ["object", "array"] }),
     }
 }

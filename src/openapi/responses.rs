@@ -201,6 +201,10 @@ static REFUSALS: &[Refusal] = &[
     },
     refusal(406, "NotAcceptable", "`Accept` allows neither JSON nor XML."),
     Refusal {
+        meets: |row| row.body == Body::Multipart,
+        ..refusal(408, "TooSlow", "The body came too slowly. The limit is not shown.")
+    },
+    Refusal {
         meets: |row| row.full_name == "prescription_maps.send",
         ..refusal(409, "Conflict", "The map, or a file of the same name, is already queued; it is not queued again.")
     },
@@ -236,6 +240,10 @@ static REFUSALS: &[Refusal] = &[
     Refusal {
         headers: &["Allow"],
         ..of_dispatch(405, "DispatchMethodNotAllowed", "The method is not allowed for this address.")
+    },
+    Refusal {
+        meets: |row| row.body == Body::Json,
+        ..of_dispatch(408, "DispatchTooSlow", "The payload came too slowly. The limit is not shown.")
     },
     of_dispatch(409, "DispatchConflict", "The state of the record does not allow this."),
     Refusal {

@@ -107,7 +107,7 @@ fn property(shape: &'static Shape, field: &'static Field) -> Value {
             json!({ "type": "array", "items": item, "xml": { "wrapped": true } })
         }
         kind => {
-            let names = scalar(kind);
+            let names = scalar(shape, field, kind);
             let nullable = [names, &["null"]].concat();
             match (is_required(shape, field), names) {
                 (true, [name]) => json!({ "type": name }),
@@ -122,6 +122,9 @@ fn property(shape: &'static Shape, field: &'static Field) -> Value {
         } else if matches!(field.kind, Kind::Time) {
             schema.insert("format".to_owned(), json!("date-time"));
         }
+        if field.is_integer_id {
+            schema.insert("format".to_owned(), json!("int64"));
+        }
         schema.insert("description".to_owned(), json!(description(shape, field)));
         if let Some(unit) = field.unit {
             schema.insert("x-unit".to_owned(), json!(unit));
@@ -130,14 +133,15 @@ fn property(shape: &'static Shape, field: &'static Field) -> Value {
     schema
 }
 
-/// The types of a scalar. Ids are numbers in some lists and texts in others (specification 2.1).
-fn scalar(kind: Kind) -> &'static [&'static str] {
+/// The types of a scalar. The items of a list have ids that are integers or strings (specification 2.1).
+fn scalar(shape: &Shape, field: &Field, kind: Kind) -> &'static [&'static str] {
     match kind {
-        Kind::Id => &["string", "integer"],
+        Kind::Id if field.is_integer_id && shape.section == "2.1" => &["integer", "string"],
+        Kind::Id if field.is_integer_id => &["integer"],
         Kind::Boolean => &["boolean"],
         Kind::Integer | Kind::Integers => &["integer"],
         Kind::Decimal => &["number"],
-        Kind::Text | Kind::Time | Kind::Record(_) | Kind::Records(..) => &["string"],
+        Kind::Id | Kind::Text | Kind::Time | Kind::Record(_) | Kind::Records(..) => &["string"],
     }
 }
 

@@ -37,6 +37,7 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
             Takes::Word | Takes::OneOf(_) => "word",
             Takes::File => "file",
             Takes::Mapping => "mapping",
+            Takes::MappingOrList => "mapping or list",
         };
         (parameter.name, takes, parameter.default.is_some() || parameter.place != Place::Query)
     };

@@ -1,7 +1,7 @@
 //! The whole service on loopback, with fields of known truth.
 //!
 //! Not imitated: TLS; the conversion of a display's own files that were uploaded. Three layers: HTTP (`server`, `service`,
-//! `checks`, `routes`, `accept`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`, `field_hubs`,
+//! `checks`, `routes`, `accept`, `patience`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`, `field_hubs`,
 //! `prescription_maps`, `locations`, `grain_carts`, `delegation`), storage (`store`, `maps`, `store_carts`, `accounts`;
 //! `telemetry` computes instead; `changes` is what whoever runs it does to its jobs). `dispatch` is the same in small, for the dispatch service and the legacy order service.
 //!
@@ -31,6 +31,7 @@ mod limit;
 mod locations;
 mod maps;
 mod paging;
+mod patience;
 mod prescription_maps;
 mod query;
 mod reply;

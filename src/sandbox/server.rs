@@ -12,11 +12,12 @@ use axum::body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
+use super::patience::HEADER;
 use super::service::Service;
 use crate::error::{Error, Kind, Result};
 
@@ -85,20 +86,84 @@ async fn accept(listener: TcpListener, service: Arc<Service>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => drop(tokio::spawn(serve(stream, Arc::clone(&service)))),
+            Ok((stream, _)) => {
+                // Without it a reply may wait 40 ms for the client's acknowledgement; it works without, too.
+                drop(stream.set_nodelay(true));
+                drop(tokio::spawn(serve(stream, Arc::clone(&service))));
+            }
             // Out of file handles, say: connections that end will free some.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-async fn serve(stream: TcpStream, service: Arc<Service>) {
-    // Without it a reply may wait 40 ms for the client's acknowledgement; it works without, too.
-    drop(stream.set_nodelay(true));
+async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, service: Arc<Service>) {
     let answer = service_fn(move |request: hyper::Request<Incoming>| {
         let service = Arc::clone(&service);
         async move { service.answer(request.map(Body::new)).await }
     });
     // A connection that breaks off is the client's affair, or a fault that was asked for.
-    drop(http1::Builder::new().auto_date_header(false).serve_connection(TokioIo::new(stream), answer).await);
+    let mut connection = http1::Builder::new();
+    connection.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEADER);
+    drop(connection.serve_connection(TokioIo::new(stream), answer).await);
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex, split};
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+    use crate::sandbox::{Options, Sandbox};
+
+    /// A connection to a service that lives on.
+    fn connected(sandbox: &Sandbox) -> DuplexStream {
+        let (near, far) = duplex(1 << 16);
+        drop(tokio::spawn(serve(far, Arc::clone(&sandbox.service))));
+        near
+    }
+
+    /// Sends an upload of a mebibyte without keys, so many bytes a second, and gives the reply and when it came.
+    async fn uploaded(sandbox: &Sandbox, bytes_a_second: usize) -> (String, Duration) {
+        let began = Instant::now();
+        let (mut reader, mut writer) = split(connected(sandbox));
+        drop(tokio::spawn(async move {
+            let mut sent =
+                writer.write_all(b"POST /jobdata HTTP/1.1\r\nHost: h\r\nContent-Length: 1048576\r\n\r\n").await;
+            while sent.is_ok() {
+                sleep(Duration::from_secs(1)).await;
+                sent = writer.write_all(&vec![0; bytes_a_second]).await;
+            }
+        }));
+        // A steady connection stays open after its reply.
+        let mut reply = vec![0; 4096];
+        let count = reader.read(&mut reply).await.unwrap();
+        (String::from_utf8_lossy(&reply[..count]).into_owned(), began.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn half_a_header_and_an_idle_connection_are_closed_after_30_seconds() {
+        let sandbox = Sandbox::start(Options::default()).unwrap();
+        for start in [&b"GET /jobdata HTTP/1.1\r\nHost: h\r\n"[..], b""] {
+            let began = Instant::now();
+            let mut near = connected(&sandbox);
+            near.write_all(start).await.unwrap();
+            let mut reply = Vec::new();
+            drop(near.read_to_end(&mut reply).await);
+            assert_eq!((reply, began.elapsed().as_secs()), (Vec::new(), 30));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_in_drips_is_408_and_one_that_is_slow_but_steady_is_read() {
+        let sandbox = Sandbox::start(Options::default()).unwrap();
+        let (reply, took) = uploaded(&sandbox, 1).await;
+        assert!(reply.starts_with("HTTP/1.1 408 ") && reply.contains("connection: close"), "{reply}");
+        assert!(reply.contains("came too slowly"), "{reply}");
+        assert_eq!(took.as_secs(), 30);
+        assert_eq!(sandbox.requests().pop().unwrap().status, 408);
+        let (reply, took) = uploaded(&sandbox, 17 * 1024).await;
+        assert!(reply.starts_with("HTTP/1.1 401 "), "{reply}");
+        assert!(took.as_secs() > 60, "{took:?}");
+    }
 }

@@ -16,6 +16,7 @@ use super::dispatch::{self, Address};
 use super::faults::{Asks, Fault, Faults};
 use super::keys::{Grant, KeyRing};
 use super::limit::{RateLimit, Standing};
+use super::patience::Pace;
 use super::query::Query;
 use super::reply::{Answer, Content, Reply};
 use super::routes::{Route, methods};
@@ -66,6 +67,7 @@ impl Service {
     /// Answers one request.
     pub(super) async fn answer(&self, request: HttpRequest<Body>) -> Result<Response<Body>, Closed> {
         let (head, body) = request.into_parts();
+        let (body, pace) = Pace::watch(body);
         if head.method == Method::GET && head.uri.path() == DOCUMENT {
             return Ok(self.document());
         }
@@ -105,6 +107,7 @@ impl Service {
             (None, Some(address)) => dispatch::answer(self, address, (&head, body), route, &query, &faults).await,
             (None, None) => self.carry_out(&head, body, route, query, checked_at).await.unwrap_or_else(|reply| reply),
         };
+        let reply = pace.or_too_slow(reply);
         self.write_down(&head, at, reply.status.as_u16());
         if meets(Fault::LostReply) {
             return Err(Closed);

@@ -17,6 +17,8 @@ pub enum Variant {
     DateByUpdated,
     /// `bare-item`.
     BareItem,
+    /// `text-ids`.
+    TextIds,
     /// `numeric-ids`.
     NumericIds,
     /// `odd-times`.
@@ -105,7 +107,12 @@ pub static VARIANTS: &[VariantRow] = &[
         "bare-item",
         "A list that holds one item carries it as a bare object, in XML the lists of a record without an element for it.",
     ),
-    row(Variant::NumericIds, "numeric-ids", "Ids that are whole numbers come as numbers."),
+    row(Variant::TextIds, "text-ids", "Ids that the specification calls integers come as texts in JSON."),
+    row(
+        Variant::NumericIds,
+        "numeric-ids",
+        "Ids that the specification calls strings come as numbers in JSON where they are whole numbers.",
+    ),
     row(
         Variant::OddTimes,
         "odd-times",

@@ -165,6 +165,8 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
         .filter(|(name, _)| if name.ends_with('.') { body.contains(&format!(" {name}")) } else { uses(name) })
         .map(|(_, line)| *line)
         .collect();
+    // One import of a module, as linters want it.
+    let standard = standard.replace("Mapping\n    from collections.abc import Sequence\n", "Mapping, Sequence\n");
     out.push_str(&standard);
     if !standard.is_empty() {
         out.push('\n');
@@ -255,6 +257,7 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
             (Takes::Word | Takes::OneOf(_), _) => "str",
             (Takes::File, _) => "Upload",
             (Takes::Mapping, _) => "Mapping[str, object]",
+            (Takes::MappingOrList, _) => "Mapping[str, object] | Sequence[object]",
         };
         let default = parameter.default.map_or("None".to_owned(), |word| format!("\"{word}\""));
         [parameter.name.to_owned(), kind.to_owned(), default, parameter.doc.to_owned()]

@@ -200,14 +200,22 @@ impl Reply {
 
 /// The ids of a list's page.
 pub(crate) fn ids(reply: &Reply, kind: &str) -> Vec<String> {
-    reply.json()[kind].as_array().unwrap().iter().map(|item| item["ID"].as_str().unwrap().to_owned()).collect()
+    reply.json()[kind].as_array().unwrap().iter().map(|item| id_text(&item["ID"])).collect()
+}
+
+/// An id, which is a number where the specification says so.
+pub(crate) fn id_text(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        other => other.as_str().unwrap().to_owned(),
+    }
 }
 
 /// Every job of a customer: (id, name), newest first.
 pub(crate) fn jobs(sandbox: &Sandbox, access_key: &str) -> Vec<(String, String)> {
     let reply = get(sandbox, "/jobdata?pageSize=0").by_customer(access_key).send();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    reply.json()["JobData"].as_array().unwrap().iter().map(|job| (text(&job["ID"]), text(&job["Name"]))).collect()
+    reply.json()["JobData"].as_array().unwrap().iter().map(|job| (id_text(&job["ID"]), text(&job["Name"]))).collect()
 }
 
 /// A zip with one member.

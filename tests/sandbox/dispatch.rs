@@ -109,7 +109,12 @@ fn mix_mixes_and_target_are_put_in_place_4_6() {
     assert_eq!((&changed["mix"], &changed["mixes"], &changed["target"]), (&mix, &json!([]), &target));
     assert_eq!(changed["Target"], Value::Null, "one name, one field");
     assert_eq!(changed["status"], "Pre-Released");
-    assert_eq!(send(&sandbox, "PUT", &format!("{address}/mixes"), &json!({"mixes": 3})).status, 400);
+    let bare = send(&sandbox, "PUT", &format!("{address}/mixes"), &json!([mix])).json();
+    assert_eq!(bare["mixes"], json!([mix]), "the list alone");
+    for wrong in [json!({"mixes": 3}), json!({}), json!(3)] {
+        assert_eq!(send(&sandbox, "PUT", &format!("{address}/mixes"), &wrong).status, 400, "{wrong}");
+    }
+    assert_eq!(send(&sandbox, "PUT", &format!("{address}/mix"), &json!([mix])).status, 400, "no object");
     for name in ["mix", "mixes", "target"] {
         let address = format!("/dispatch/api/fieldoperations/{NOBODY}/{name}");
         assert_eq!(send(&sandbox, "PUT", &address, &json!({"mixes": []})).status, 404);

@@ -21,6 +21,7 @@ mod dispatch_pages;
 mod faults;
 mod files;
 mod held;
+mod ids;
 mod legacy_orders;
 mod lists;
 mod maps;

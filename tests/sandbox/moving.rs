@@ -12,7 +12,7 @@ use headland::wire;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::caller::{generated, get, options, start, upload, zip_of};
+use super::caller::{generated, get, id_text, options, start, upload, zip_of};
 use super::client::{client, id_of, of, row};
 
 /// How a list is read: its row, the device, the size of a page, and the seconds that pass before each page.
@@ -44,7 +44,7 @@ fn ids_now(sandbox: &Sandbox, reading: &Reading) -> BTreeSet<String> {
     let group = if reading.row.starts_with("field_hubs") { "fieldhubs" } else { "fieldcomputers" };
     let reply = get(sandbox, &format!("/{group}/{}/locations?pageSize=0", reading.id)).send().json();
     let records = reply["DeviceLocation"].as_array().unwrap();
-    records.iter().map(|record| record["ID"].as_str().unwrap().to_owned()).collect()
+    records.iter().map(|record| id_text(&record["ID"])).collect()
 }
 
 async fn read(sandbox: &Arc<Sandbox>, reading: &Reading) -> Vec<String> {

@@ -215,6 +215,12 @@ fn rows_and_shapes_agree_with_the_specification() {
                 field.snake,
                 field.kind
             );
+            if matches!(field.kind, Kind::Id) {
+                let is_integer = kind.contains("integer");
+                // 2.1 has one table for all lists: "a number for field computers, prescription maps and job data".
+                let is_stated = field.is_integer_id == is_integer || kind.contains("or string");
+                assert!(is_stated, "{}.{}: the specification says {kind}", shape.name, field.snake);
+            }
         }
     }
     for (shape, section) in specification::NAMED {

@@ -76,7 +76,7 @@ def _value(name: str, parameter: inspect.Parameter, text: str) -> Any:
     if "str" in kinds:
         return text
     if any(kind.startswith("Mapping[") for kind in kinds):
-        return _mapping(name, text)
+        return _mapping(name, text, may_be_list="Sequence[object]" in kinds)
     if "Sequence[str]" in kinds:
         return text.split(",")
     if "Limits" in kinds:
@@ -95,14 +95,15 @@ def _value(name: str, parameter: inspect.Parameter, text: str) -> Any:
     return text
 
 
-def _mapping(name: str, text: str) -> dict[str, Any]:
-    """Read a mapping such as ``{"name": "North 40"}``."""
+def _mapping(name: str, text: str, *, may_be_list: bool) -> Any:
+    """Read a mapping such as ``{"name": "North 40"}``, or a list where one is taken."""
     try:
         mapping = json.loads(text)
     except ValueError as wrong:
         raise ValueError(f'`{name}` takes a JSON object such as {{"name": "North 40"}}: {wrong}') from None
-    if not isinstance(mapping, dict):
-        raise ValueError(f"`{name}` takes a JSON object, not {text!r}")  # noqa: TRY004 - words are values here
+    if not isinstance(mapping, dict) and not (may_be_list and isinstance(mapping, list)):
+        takes = "a JSON object or a list" if may_be_list else "a JSON object"
+        raise ValueError(f"`{name}` takes {takes}, not {text!r}")
     return mapping
 
 

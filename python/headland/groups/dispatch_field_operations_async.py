@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from headland.calls import AsyncCalls
@@ -103,14 +103,15 @@ class AsyncDispatchFieldOperations:
         """
         return await self._calls.payload("dispatch.field_operations.set_mix", {"id": id, "body": body})
 
-    async def set_mixes(self, id: str | int, body: Mapping[str, object]) -> Any:
+    async def set_mixes(self, id: str | int, body: Mapping[str, object] | Sequence[object]) -> Any:
         """Sets all mixes of a field operation at once.
 
         `PUT /api/fieldoperations/{id}/mixes`, specification 4.6.
 
         Args:
             id: Id of the field operation, a GUID.
-            body: The payload, a mapping that is sent as it is.
+            body: The payload, a mapping or a list of mixes, sent as it is: which of the two a service expects
+                is not shown.
 
         Returns:
             What the service answers, None where that is nothing; where it only names a new record, that one's `id`

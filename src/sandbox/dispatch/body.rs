@@ -1,11 +1,10 @@
-//! Reading the JSON object that a request carries, within bounds.
+//! Reading the JSON object or list that a request carries, within bounds.
 
 use axum::body::Body;
 use futures_util::StreamExt as _;
 use http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 
-use super::payload::Object;
 use crate::sandbox::reply::Reply;
 use crate::sandbox::upload;
 use crate::wire::quoted;
@@ -17,7 +16,7 @@ const LARGEST: usize = 1024 * 1024;
 const DEEPEST: usize = 64;
 
 /// Reads the payload.
-pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Object, Reply> {
+pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Value, Reply> {
     if !is_json(headers) {
         upload::drain(body).await;
         let info = "The body must be JSON: Content-Type must be application/json.";
@@ -42,11 +41,8 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Object, Repl
     }
     // Whole numbers beyond 64 bits would come back as other numbers: they come back as texts with all their digits.
     match serde_json::from_slice(&quoted(&bytes)) {
-        Ok(Value::Object(object)) if object.values().all(|value| is_within(value, DEEPEST)) => Ok(object),
-        Ok(Value::Object(_)) => {
-            Err(Reply::bad_request(format!("The body has more than {DEEPEST} lists and objects in each other.")))
-        }
-        Ok(_) => Err(Reply::bad_request("The body must be a JSON object.")),
+        Ok(value) if is_within(&value, DEEPEST + 1) => Ok(value),
+        Ok(_) => Err(Reply::bad_request(format!("The body has more than {DEEPEST} lists and objects in each other."))),
         Err(error) => Err(Reply::bad_request(format!("The body is no JSON: {error}."))),
     }
 }

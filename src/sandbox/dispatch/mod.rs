@@ -6,7 +6,7 @@
 //!
 //! - Field operation: `id` (a GUID), `status` (`Pre-Released`, then `Released`), `operation` (the operation type, by which
 //!   completions are checked), `mix`, `mixes`, `target`, `assignments`, `completions`. Nothing is required to create one.
-//!   A body of `.../mixes` is `{"mixes": [...]}`; those of `.../mix` and `.../target` are taken as they are.
+//!   A body of `.../mixes` is `{"mixes": [...]}` or the list alone; those of `.../mix` and `.../target` are taken as they are.
 //! - Assignment: `id`, `equipmentId`, `fieldOperationId` (required). Assigning the same work twice is 409.
 //! - Completion: `id`, and the fields that the requirements name, which are checked on POST and on PUT. Whether work must
 //!   be released before it is completed is not shown: it need not be here.

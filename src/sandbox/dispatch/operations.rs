@@ -44,12 +44,13 @@ pub(super) fn set(call: &Call<'_>, name: &str, given: Object) -> Answer {
     put(call, name, Value::Object(given))
 }
 
-/// Sets all mixes: the list of the payload.
-pub(super) fn set_mixes(call: &Call<'_>, given: &Object) -> Answer {
-    match field(given, "mixes") {
-        Some(mixes @ Value::Array(_)) => put(call, "mixes", mixes.clone()),
-        _ => Err(Reply::bad_request("mixes must be a list.")),
-    }
+/// Sets all mixes: the payload is the list, or an object that holds it.
+pub(super) fn set_mixes(call: &Call<'_>, given: Value) -> Answer {
+    let mixes = match given {
+        Value::Object(given) => field(&given, "mixes").cloned().unwrap_or_default(),
+        list => list,
+    };
+    if mixes.is_array() { put(call, "mixes", mixes) } else { Err(Reply::bad_request("mixes must be a list.")) }
 }
 
 fn put(call: &Call<'_>, name: &str, value: Value) -> Answer {

@@ -3,6 +3,7 @@
 use axum::body::Body as Stream;
 use http::request::Parts;
 use http::{HeaderMap, header};
+use serde_json::Value;
 
 use super::payload::Object;
 use super::replies::{Call, settle};
@@ -78,7 +79,7 @@ pub(in crate::sandbox) async fn answer(
         body::read(&head.headers, stream).await
     } else {
         upload::drain(stream).await;
-        Ok(Object::new())
+        Ok(Value::Object(Object::new()))
     };
     let mut ids = ids.into_iter();
     let call = Call {
@@ -95,12 +96,16 @@ pub(in crate::sandbox) async fn answer(
     settle(given.and_then(|given| carry_out(row, &call, given)), &service.world)
 }
 
-fn carry_out(row: &Endpoint, call: &Call<'_>, given: Object) -> Answer {
+fn carry_out(row: &Endpoint, call: &Call<'_>, given: Value) -> Answer {
+    let given = match given {
+        given if row.full_name == "dispatch.field_operations.set_mixes" => return operations::set_mixes(call, given),
+        Value::Object(given) => given,
+        _ => return Err(Reply::bad_request("The body must be a JSON object.")),
+    };
     match row.full_name {
         "dispatch.field_operations.create" => operations::create(call, given),
         "dispatch.field_operations.release" => operations::release(call),
         "dispatch.field_operations.set_mix" => operations::set(call, "mix", given),
-        "dispatch.field_operations.set_mixes" => operations::set_mixes(call, &given),
         "dispatch.field_operations.set_target" => operations::set(call, "target", given),
         "dispatch.field_operations.delete" => operations::delete(call),
         "dispatch.field_operations.requirements" => completions::requirements(call),

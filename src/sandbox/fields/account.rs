@@ -126,9 +126,7 @@ pub(super) fn account(seed: u64) -> Account {
     let mut computers: Vec<Computer> = (AFTER_JOBS..)
         .zip(&DISPLAYS)
         .map(|(slot, display)| {
-            let number = id(seed, slot);
-            // A field computer's id need not be a number.
-            let id = if display.has_hub { number } else { format!("{}-{number}", display.device_type) };
+            let id = id(seed, slot);
             let hub = display.has_hub.then(|| self::id(seed, slot + HUBS));
             Computer {
                 detail: details::computer(display, &id, hub.clone(), reported),
@@ -183,12 +181,17 @@ fn id(seed: u64, slot: u128) -> String {
     let number = u128::from(seed) * IDS + slot;
     // An odd factor shuffles the numbers below a power of two, and the others stay beyond.
     let shuffled = if number < SHORT { (number * 656_893 + 400_837) % SHORT } else { number };
-    shuffled.to_string()
+    in_64_bits(shuffled)
+}
+
+/// Ids are whole numbers of 64 bits in JSON, with a sign, as clients read them.
+fn in_64_bits(number: u128) -> String {
+    (number % (1 << 63)).to_string()
 }
 
 /// The id of a small job, beyond those of accounts, uploads and grain carts.
 fn small_id(seed: u64, number: u32) -> String {
-    (SMALL_IDS + u128::from(seed) * (1 << 32) + u128::from(number)).to_string()
+    in_64_bits(SMALL_IDS + u128::from(seed) * (1 << 32) + u128::from(number))
 }
 
 /// What is decided about a job before chance comes in.

@@ -40,7 +40,7 @@ use crate::wire::Value;
 /// The account of a seed. It knows every total; archives are made when they are asked for.
 ///
 /// Accounts of different seeds share no id of a job, a field computer, a field hub, a prescription map, a grain cart file
-/// or a product; nor do two things of one account.
+/// or a product, as long as the seeds are below 2^56; nor do two things of one account.
 #[must_use]
 pub fn account(seed: u64) -> Account {
     account::account(seed)

@@ -1,0 +1,72 @@
+//! Time limits for requests that arrive slowly: half a header, or a body in drips.
+//!
+//! On loopback both are mistakes or attacks. The figures are those of common servers: hyper's default for a header, and
+//! for a body a grace period and a least rate, as Apache's `mod_reqtimeout` has them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::body::Body;
+use futures_util::StreamExt as _;
+use futures_util::stream::unfold;
+use http::{StatusCode, header};
+use hyper::body::Body as _;
+use tokio::time::{Instant, timeout};
+
+use super::reply::Reply;
+
+/// How long a connection may wait for the whole header of its next request.
+pub(super) const HEADER: Duration = Duration::from_secs(30);
+
+/// How long the service waits for a body in all, in addition to a second for each [`RATE`] bytes that arrived.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// The least rate of a long body, in bytes a second: the largest one has nine hours.
+const RATE: u64 = 16 * 1024;
+
+/// Whether the body of a request came too slowly.
+#[derive(Debug)]
+pub(super) struct Pace(Arc<AtomicBool>);
+
+impl Pace {
+    /// The same body, which ends in an error where it comes too slowly. Only waiting counts: a service that is busy itself
+    /// is not the peer's fault.
+    pub(super) fn watch(body: Body) -> (Body, Self) {
+        let is_too_slow = Arc::new(AtomicBool::new(false));
+        let pace = Self(Arc::clone(&is_too_slow));
+        if body.is_end_stream() {
+            return (body, pace);
+        }
+        let start = Some((body.into_data_stream(), 0_u64, Duration::ZERO));
+        let watched = unfold(start, move |state| {
+            let is_too_slow = Arc::clone(&is_too_slow);
+            async move {
+                let (mut stream, received, waited) = state?;
+                let left = GRACE.saturating_add(Duration::from_secs(received / RATE)).saturating_sub(waited);
+                let began = Instant::now();
+                let Ok(next) = timeout(left, stream.next()).await else {
+                    is_too_slow.store(true, Ordering::Relaxed);
+                    return Some((Err(axum::Error::new("the body came too slowly")), None));
+                };
+                let chunk = next?;
+                let length = chunk.as_ref().map_or(0, |bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+                let waited = waited.saturating_add(began.elapsed());
+                Some((chunk, Some((stream, received.saturating_add(length), waited))))
+            }
+        });
+        (Body::from_stream(watched), pace)
+    }
+
+    /// The reply, or 408 where the body came too slowly: whatever else was wrong followed from that.
+    pub(super) fn or_too_slow(&self, reply: Reply) -> Reply {
+        if !self.0.load(Ordering::Relaxed) {
+            return reply;
+        }
+        let info = format!(
+            "The body came too slowly: the service waits {} seconds for it, and a second more for each {RATE} bytes.",
+            GRACE.as_secs()
+        );
+        Reply::invalid(StatusCode::REQUEST_TIMEOUT, info).with(header::CONNECTION, "close")
+    }
+}
