@@ -187,6 +187,20 @@ impl Error {
         self
     }
 
+    /// The same failure with every text that a service may have written as `write` gives it.
+    #[must_use]
+    pub fn with_texts(mut self, write: impl Fn(&str) -> String) -> Self {
+        let Inner { message, facts, .. } = &mut *self.inner;
+        let facts = [&mut facts.check, &mut facts.result, &mut facts.field].into_iter().flatten();
+        for text in std::iter::once(message).chain(facts) {
+            *text = write(text);
+        }
+        for candidate in &mut self.inner.facts.candidates {
+            *candidate = write(candidate);
+        }
+        self
+    }
+
     /// What went wrong.
     #[must_use]
     pub fn kind(&self) -> Kind {

@@ -1,6 +1,11 @@
-//! A text that cannot be printed: the shared secret, tokens.
+//! Texts that cannot be printed, and how they are found where a service repeats them.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 /// A secret. It has no `Display`, its `Debug` shows nothing of it, and only [`Secret::expose`] gives it away.
 #[derive(Clone, PartialEq, Eq)]
@@ -31,21 +36,280 @@ impl fmt::Debug for Secret {
 pub fn hint(key: &str) -> String {
     let count = key.chars().count();
     if count < 12 {
-        return "(hidden)".to_owned();
+        return HIDDEN.to_owned();
     }
     let tail: String = key.chars().skip(count.saturating_sub(4)).collect();
     format!("...{tail}")
+}
+
+/// What stands for a secret that has no hint.
+const HIDDEN: &str = "(hidden)";
+
+/// Secrets with fewer bytes are only found as whole texts: inside a longer text they occur by chance.
+const SHORTEST_PART: usize = 8;
+
+/// The bytes that begin an escape.
+const ESCAPES: [u8; 3] = [b'%', b'\\', b'&'];
+
+/// What a secret is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretKind {
+    /// The partner's API key.
+    ApiKey,
+    /// The customer's access key.
+    AccessKey,
+    /// The partner's shared secret.
+    SharedSecret,
+    /// A bearer token.
+    Token,
+}
+
+impl SecretKind {
+    /// The words for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ApiKey => "API key",
+            Self::AccessKey => "access key",
+            Self::SharedSecret => "shared secret",
+            Self::Token => "token",
+        }
+    }
+}
+
+/// The secrets of a client, to be masked in what a service sends.
+///
+/// A secret is found in any letter case, with any of its characters percent-encoded, escaped as in JSON or written as a
+/// reference of XML, and as the base64 of its text (both alphabets). Other encodings are not found.
+#[derive(Clone, Default)]
+pub struct Secrets {
+    needles: Arc<Vec<Needle>>,
+}
+
+/// One form of a secret.
+#[derive(Clone)]
+struct Needle {
+    text: Vec<u8>,
+    kind: SecretKind,
+    mask: String,
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secrets(hidden)")
+    }
+}
+
+impl Secrets {
+    /// The same with one more.
+    #[must_use]
+    pub fn with(&self, kind: SecretKind, secret: &Secret) -> Self {
+        let text = secret.expose().trim();
+        let mask = match kind {
+            SecretKind::ApiKey | SecretKind::AccessKey => hint(text),
+            SecretKind::SharedSecret | SecretKind::Token => HIDDEN.to_owned(),
+        };
+        let encoded = [STANDARD_NO_PAD.encode(text), URL_SAFE_NO_PAD.encode(text)];
+        let forms = std::iter::once(text.to_owned()).chain(encoded.into_iter().filter(|_| text.len() >= SHORTEST_PART));
+        let mut needles = (*self.needles).clone();
+        for form in forms.map(String::into_bytes) {
+            if !form.is_empty() && needles.iter().all(|known| known.text != form) {
+                needles.push(Needle { text: form, kind, mask: mask.clone() });
+            }
+        }
+        Self { needles: Arc::new(needles) }
+    }
+
+    /// Whether a body may hold one of them.
+    #[must_use]
+    pub fn may_be_in(&self, body: &[u8]) -> bool {
+        // Needles by their first and by their second byte, one bit each, so that most positions take two look-ups.
+        let (mut first, mut second) = ([0_u64; 256], [0_u64; 256]);
+        for (bit, needle) in self.needles.iter().take(64).enumerate() {
+            for (table, byte) in [(&mut first, needle.text.first()), (&mut second, needle.text.get(1))] {
+                let either = byte.map(|byte| [byte.to_ascii_lowercase(), byte.to_ascii_uppercase()]);
+                let fits = |found: u8| either.is_none_or(|either| either.contains(&found)) || ESCAPES.contains(&found);
+                for (_, bits) in (0..=u8::MAX).zip(table.iter_mut()).filter(|(found, _)| fits(*found)) {
+                    *bits |= 1 << bit;
+                }
+            }
+        }
+        let bits = |table: &[u64; 256], byte: u8| table.get(usize::from(byte)).copied().unwrap_or_default();
+        let following = body.iter().skip(1).copied().chain(std::iter::once(b'%'));
+        body.iter().zip(following).enumerate().any(|(at, (byte, next))| {
+            let is_escape = ESCAPES.contains(byte);
+            let found = bits(&first, *byte) & if is_escape { u64::MAX } else { bits(&second, next) };
+            let mut possible = self.needles.iter().enumerate().filter(|(bit, _)| found >> bit & 1 == 1);
+            found != 0 && possible.any(|(_, needle)| needle.end_in(body, at).is_some())
+        })
+    }
+
+    /// The kind and the mask of the secret that a text is as a whole.
+    #[must_use]
+    pub fn whole(&self, text: &[u8]) -> Option<(SecretKind, &str)> {
+        let text = text.trim_ascii();
+        let needle = self.needles.iter().find(|needle| needle.end_in(text, 0) == Some(text.len()))?;
+        Some((needle.kind, &needle.mask))
+    }
+
+    /// A text for people, with a mask in place of each secret. A text that was cut may end within one.
+    #[must_use]
+    pub fn masked<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if let Some((_, mask)) = self.whole(text.as_bytes()) {
+            return Cow::Owned(mask.to_owned());
+        }
+        let bytes = text.as_bytes();
+        let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+        while at < bytes.len() {
+            let long = self.needles.iter().filter(|needle| needle.text.len() >= SHORTEST_PART);
+            let found = long.filter_map(|needle| Some((needle.end_or_cut_in(bytes, at)?, needle))).max_by_key(|f| f.0);
+            match found {
+                Some((end, needle)) if text.is_char_boundary(at) && text.is_char_boundary(end) => {
+                    out.push_str(text.get(copied..at).unwrap_or_default());
+                    out.push_str(&needle.mask);
+                    (copied, at) = (end, end);
+                }
+                _ => at = at.saturating_add(1),
+            }
+        }
+        if copied == 0 {
+            return Cow::Borrowed(text);
+        }
+        out.push_str(text.get(copied..).unwrap_or_default());
+        Cow::Owned(out)
+    }
+}
+
+impl Needle {
+    /// Where it ends in a body, if it begins at `at`; a short one must not be a part of a longer word.
+    fn end_in(&self, text: &[u8], at: usize) -> Option<usize> {
+        let (matched, end) = self.follow(text, at);
+        let is_word = || {
+            let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+            !is_letter(text.get(end)) && !at.checked_sub(1).is_some_and(|before| is_letter(text.get(before)))
+        };
+        (matched == self.text.len() && (matched >= SHORTEST_PART || is_word())).then_some(end)
+    }
+
+    /// The same, or where the text breaks off within its last quarter.
+    fn end_or_cut_in(&self, text: &[u8], at: usize) -> Option<usize> {
+        let (matched, end) = self.follow(text, at);
+        let rest = text.get(end..).unwrap_or_default();
+        let is_long = matched.saturating_mul(4) >= self.text.len().saturating_mul(3);
+        let is_cut = is_long && (rest.is_empty() || rest.starts_with(b"...") || rest.first() == Some(&b'`'));
+        (matched == self.text.len() || is_cut).then_some(end)
+    }
+
+    /// How many of its bytes stand at `at`, and where they end.
+    fn follow(&self, text: &[u8], at: usize) -> (usize, usize) {
+        let mut end = at;
+        for (matched, byte) in self.text.iter().enumerate() {
+            let found = match text.get(end) {
+                Some(plain) if plain.eq_ignore_ascii_case(byte) => Some(end.saturating_add(1)),
+                Some(_) => escaped(text.get(end..).unwrap_or_default())
+                    .filter(|(found, _)| found.eq_ignore_ascii_case(byte))
+                    .map(|(_, length)| end.saturating_add(length)),
+                None => None,
+            };
+            match found {
+                Some(next) => end = next,
+                None => return (matched, end),
+            }
+        }
+        let padding = text.get(end..).unwrap_or_default().iter().take(2).take_while(|byte| **byte == b'=').count();
+        (self.text.len(), end.saturating_add(padding))
+    }
+}
+
+/// The byte that is escaped at the beginning of a text, and how long its escape is.
+fn escaped(text: &[u8]) -> Option<(u8, usize)> {
+    let code = |digits: &[u8], radix: u32| {
+        let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
+        u8::from_str_radix(digits, radix).ok()
+    };
+    match text {
+        [b'%', high, low, ..] => Some((code(&[*high, *low], 16)?, 3)),
+        [b'\\', b'u', b'0', b'0', high, low, ..] => Some((code(&[*high, *low], 16)?, 6)),
+        [b'\\', byte @ (b'/' | b'"' | b'\\'), ..] => Some((*byte, 2)),
+        [b'&', rest @ ..] => {
+            let name = rest.get(..rest.iter().take(8).position(|byte| *byte == b';')?)?;
+            let byte = match name {
+                [b'#', b'x' | b'X', digits @ ..] => code(digits, 16)?,
+                [b'#', digits @ ..] => code(digits, 10)?,
+                b"amp" => b'&',
+                b"lt" => b'<',
+                b"gt" => b'>',
+                b"quot" => b'"',
+                b"apos" => b'\'',
+                _ => return None,
+            };
+            Some((byte, name.len().saturating_add(2)))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn secrets() -> Secrets {
+        Secrets::default()
+            .with(SecretKind::ApiKey, &Secret::new("ApiKeyAbC123-long"))
+            .with(SecretKind::SharedSecret, &Secret::new("AAE+AwQ/BgcICQ=="))
+            .with(SecretKind::Token, &Secret::new("short"))
+    }
+
     #[test]
     fn nothing_of_a_secret_is_printed() {
         let secret = Secret::new("AAECAwQFBgcICQ==");
         assert_eq!(format!("{secret:?}"), "Secret(hidden)");
+        assert_eq!(format!("{:?}", secrets()), "Secrets(hidden)");
         assert_eq!(hint("ApiKeyAbC123-long"), "...long");
         assert_eq!(hint("short"), "(hidden)");
+    }
+
+    #[test]
+    fn each_form_of_a_secret_is_masked() {
+        for (text, expected) in [
+            ("key ApiKeyAbC123-long failed", "key ...long failed"),
+            ("key APIKEYABC123-LONG failed", "key ...long failed"),
+            ("key ApiKeyAbC123%2dlong, ApiKeyAbC123%2Dlong", "key ...long, ...long"),
+            ("key \\u0041piKeyAbC123-long", "key ...long"),
+            ("key &#65;piKeyAbC123&#x2D;long.", "key ...long."),
+            ("AAE+AwQ/BgcICQ==", "(hidden)"),
+            ("(AAE%2BAwQ%2fBgcICQ%3D%3D)", "((hidden))"),
+            ("(AAE\\u002bAwQ\\/BgcICQ==)", "((hidden))"),
+            ("Basic QXBpS2V5QWJDMTIzLWxvbmc=.", "Basic ...long."),
+            ("short", "(hidden)"),
+            (" short\n", "(hidden)"),
+            // What was cut within a secret.
+            ("`text/plain: ApiKeyAbC123-`", "`text/plain: ...long`"),
+            ("the key ApiKeyAbC123-l...", "the key ...long..."),
+        ] {
+            assert_eq!(secrets().masked(text), expected, "{text}");
+            let is_cut = text.contains(['`']) || text.ends_with("...");
+            assert_eq!(secrets().may_be_in(text.as_bytes()), !is_cut, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_stay_as_they_are() {
+        for text in ["a short text", "ApiKeyAb and ApiKeyAbC12 are parts", "AAE+AwQ", "100 %, \\ and &", "", "%", "é"]
+        {
+            assert_eq!(secrets().masked(text), text);
+        }
+        assert!(!secrets().may_be_in(b"shorter, ashort, ApiKeyAbC123-lon"));
+        assert!(secrets().may_be_in(b"{\"a\":\"short\"}"));
+        assert_eq!(Secrets::default().masked("x"), "x");
+        assert!(!Secrets::default().may_be_in(b"x"));
+    }
+
+    #[test]
+    fn a_whole_text_is_told_by_its_kind() {
+        let secrets = secrets();
+        assert_eq!(secrets.whole(b" ApiKeyAbC123-long "), Some((SecretKind::ApiKey, "...long")));
+        assert_eq!(secrets.whole(b"the ApiKeyAbC123-long"), None);
+        assert_eq!(secrets.whole(b"short"), Some((SecretKind::Token, "(hidden)")));
     }
 }

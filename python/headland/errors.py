@@ -38,6 +38,8 @@ import sys
 import warnings
 from typing import Any, ClassVar, TypedDict, Unpack, cast
 
+from headland.printing import printable
+
 
 class Facts(TypedDict, total=False):
     """The facts of a failure; each is an attribute of the exception, ``None`` where it is not known."""
@@ -80,7 +82,7 @@ class HeadlandError(Exception):
     result: str | None
     """Details to pass to the operator's support."""
     candidates: list[str] | None
-    """Ids of records that may be the one an upload made."""
+    """Ids of records that may be the one an upload made; a list, empty if none is known, of `UploadOutcomeUnknown`."""
     member: str | None
     """The member of the archive."""
     record: int | None
@@ -93,7 +95,8 @@ class HeadlandError(Exception):
     _of_system: ClassVar[type[OSError] | None] = None
 
     def __init__(self, message: str, **facts: Unpack[Facts]) -> None:
-        """Keep the message and the facts; facts that are not given are ``None``."""
+        """Keep the message, with control characters escaped, and the facts; those not given are ``None``."""
+        message = printable(message, lines=True)
         super().__init__(message)
         self.message = message
         for name in Facts.__annotations__:
@@ -160,6 +163,13 @@ class NotReady(HeadlandError):
 class UploadOutcomeUnknown(HeadlandError):
     """The reply to an upload was lost and the list does not tell whether it arrived; or that to another POST."""
 
+    candidates: list[str]
+
+    def __init__(self, message: str, **facts: Unpack[Facts]) -> None:
+        """Keep the message and the facts; unknown candidates are an empty list."""
+        super().__init__(message, **facts)
+        self.candidates = self.candidates or []
+
 
 class TransportError(HeadlandError):
     """The connection failed."""
@@ -221,7 +231,7 @@ def _both(cls: type[HeadlandError], of_system: type[OSError]) -> type[HeadlandEr
 
 def from_core(kind: str, message: str, facts: Facts, os_error: int | None) -> Exception:
     """Make the exception of an error of the core."""
-    cls = _CLASSES[kind]
+    cls, message = _CLASSES[kind], printable(message)
     if not issubclass(cls, HeadlandError):
         return cls(message)
     of_system = None
@@ -254,4 +264,4 @@ def warn(message: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame = frame.f_back
         level += 1
-    warnings.warn(message, HeadlandWarning, stacklevel=level)
+    warnings.warn(printable(message), HeadlandWarning, stacklevel=level)

@@ -333,7 +333,7 @@ def test_a_line_of_one_account_is_printed_whole(monkeypatch: pytest.MonkeyPatch)
 
     written: list[str] = []
     monkeypatch.setattr(sys, "stdout", Out())
-    output.print_line("north: 12 calls")
+    output.print_text("north: 12 calls")
     assert written == ["north: 12 calls\n"]
 
 

@@ -165,7 +165,11 @@ pub static FIELD_COMPUTER_DETAIL: Shape = Shape {
         Field::text("Status", "status", "Current status, for example whether it is in a job."),
         Field::boolean("RemoteAccess", "remote_access", "Whether remote access is on."),
         Field::boolean("WebAccess", "web_access", "Whether web access is on."),
-        Field::id("FieldHubID", "field_hub_id", "Id of the last field hub that was connected to this computer."),
+        Field::id(
+            "FieldHubID",
+            "field_hub_id",
+            "Id of the last field hub that was connected to this computer; None where the service sends an empty text.",
+        ),
         Field::time("LastReportDate", "last_report_date", "Time of the last report."),
         Field::boolean(
             "ThirdPartyDispatchCapable",

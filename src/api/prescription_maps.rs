@@ -119,7 +119,8 @@ pub static ROWS: &[Endpoint] = &[
         returns: Returns::Nothing,
         repeatable: true,
         doc: "Queues a prescription map for a field computer, which fetches it when it is online next. It is listed by \
-              `field_computers.prescription_maps` with `state=\"queued\"` until then. On legacy devices a file that is \
+              `field_computers.prescription_maps` with `state=\"queued\"` until then. An empty reply is success; after any \
+              other reply with a 2XX status that list tells, and then the one of delivered maps. On legacy devices a file that is \
               there under the same name is overwritten.",
         section: "4.2, 4.3, 3",
         example: "client.prescription_maps.send(map_id, computer_id)",

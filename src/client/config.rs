@@ -7,7 +7,7 @@ use http::HeaderValue;
 
 use crate::error::{Error, Kind, Result};
 use crate::limiter::{DEFAULT_WINDOWS, Window};
-use crate::secret::Secret;
+use crate::secret::{Secret, SecretKind, Secrets};
 use crate::signing::{Credentials, SigningKey};
 use crate::wire::Content;
 
@@ -107,6 +107,19 @@ impl Config {
             timeout: Timeout::default(),
             ca_file: None,
         }
+    }
+
+    /// All secrets, of whichever service.
+    pub(super) fn secrets(&self) -> Secrets {
+        let tokens = [&self.dispatch_token, &self.legacy_token].into_iter().filter_map(|token| match token {
+            Some(Token::Fixed(token)) => Some(token),
+            _ => None,
+        });
+        let keys = Secrets::default()
+            .with(SecretKind::ApiKey, &self.api_key)
+            .with(SecretKind::AccessKey, &self.access_key)
+            .with(SecretKind::SharedSecret, &self.shared_secret);
+        tokens.fold(keys, |known, token| known.with(SecretKind::Token, token))
     }
 
     /// Checks everything but the address, and gives what signs.

@@ -32,7 +32,7 @@ pub(super) async fn examine(client: &Client, row: &'static Endpoint, variation: 
     Ok(probe.and_then(|whole| {
         decode(&call, &whole, &caller).map_err(|error| {
             // What came may be anything, and is quoted.
-            Error::new(error.kind(), caller.access.without_keys(error.message())).with(|facts| {
+            caller.masked_error(error).with(|facts| {
                 facts.endpoint = Some(row.full_name);
                 facts.status = Some(whole.status);
             })

@@ -103,7 +103,7 @@ impl Fetcher {
         content_of(whole, self.client.caller().accept)
             .and_then(|content| decode(content, &whole.body, self.index))
             .map_err(|error| {
-                error.with(|own| {
+                self.client.caller().masked_error(error).with(|own| {
                     let (field, offset) = (own.field.take(), own.offset);
                     *own = Facts { field, offset, status: Some(whole.status), ..(**facts).clone() };
                 })

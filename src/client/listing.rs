@@ -190,11 +190,11 @@ impl Listing {
         let caller = self.client.caller_of(self.row)?;
         let path = self.arguments.call(self.row, &[], None)?.path;
         caller.base.next(&path, location).map_err(|why| {
-            self.error(format!(
+            caller.masked_error(self.error(format!(
                 "the next page of {} is said to be elsewhere: {why}. It was not asked for, because the token is for the \
                  given address alone",
                 self.row.full_name
-            ))
+            )))
         })
     }
 

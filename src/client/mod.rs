@@ -107,7 +107,8 @@ impl Client {
         let limits = limits(&config);
         let skew = Arc::new(Skew::default());
         let accept = config.accept;
-        let caller = Caller { base, access, limiter, clock, transport, skew, notices, limits, jitter, accept };
+        let secrets = config.secrets();
+        let caller = Caller { base, access, secrets, limiter, clock, transport, skew, notices, limits, jitter, accept };
         let services = Arc::new(Services::new(&config, &caller, connect)?);
         let (config, caller) = (Arc::new(config), Arc::new(caller));
         Ok(Self { config, caller, services, bearer: None, uploads: Arc::default() })

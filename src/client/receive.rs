@@ -8,12 +8,13 @@ use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
 use super::file_check::{Expects, check_xml_end, check_zip, is_grc, xml_root};
-use super::record::{is_page, what_came};
+use super::record::what_came;
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Heard;
 use crate::part_file::PartFile;
+use crate::secret::Secrets;
 use crate::transport::{Attempts, Body, Fault, FaultKind, Got, Judged, Outcome, judge_response};
-use crate::wire::decode_response;
+use crate::wire::{decode_response, is_page};
 
 /// A `ServiceResponse` is a few hundred bytes; what is longer is none.
 const RESPONSE: usize = 64 * 1024;
@@ -58,7 +59,7 @@ where
             Got::MoreTime(judged) => return Ok(Answer::MoreTime(judged)),
             Got::Reply { status, headers, heard, body } => (status, headers, heard, body),
         };
-        let received = receive(body, &headers, &said, expects, &open).await;
+        let received = receive(body, &headers, &said, expects, &open, attempts.secrets()).await;
         let received = received.map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(status))))?;
         match received {
             Received::File(sink) => return Ok(Answer::File(sink)),
@@ -73,7 +74,14 @@ where
     }
 }
 
-async fn receive<F>(mut body: Body, headers: &HeaderMap, said: &Heard, expects: Expects, open: &F) -> Result<Received>
+async fn receive<F>(
+    mut body: Body,
+    headers: &HeaderMap,
+    said: &Heard,
+    expects: Expects,
+    open: &F,
+    secrets: &Secrets,
+) -> Result<Received>
 where
     F: Fn(&HeaderMap) -> Result<Sink>,
 {
@@ -86,7 +94,7 @@ where
     let root = root.filter(|root| !root.ends_with("Response"));
     let is_text = expects == Expects::Grc && is_grc(&head);
     if !is_zip && root.is_none() && !is_text {
-        return no_file(head, body, headers, said, expects).await;
+        return no_file(head, body, headers, said, expects, secrets).await;
     }
     let mut sink = open(headers)?;
     let mut tail: Vec<u8> = Vec::new();
@@ -135,6 +143,7 @@ async fn no_file(
     headers: &HeaderMap,
     said: &Heard,
     expects: Expects,
+    secrets: &Secrets,
 ) -> Result<Received> {
     match body.collect(RESPONSE).await {
         Ok(rest) => head.extend_from_slice(&rest.unwrap_or_default()),
@@ -150,6 +159,8 @@ async fn no_file(
         Expects::Grc => "a grain cart file",
     };
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let came = what_came(content_type, head.trim_ascii_start());
+    // Masked before it is cut: the rest of a secret would not be found.
+    let head = String::from_utf8_lossy(&head);
+    let came = what_came(content_type, secrets.masked(&head).as_bytes().trim_ascii_start());
     Err(Error::new(Kind::Decode, format!("{wanted} was asked for, but {came} came; nothing was saved")))
 }

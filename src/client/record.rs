@@ -3,10 +3,11 @@
 use http::header::CONTENT_TYPE;
 
 use super::{Arguments, Client};
+use crate::api::locations::DEVICE_LOCATION;
 use crate::api::{Endpoint, Index, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::Whole;
-use crate::wire::{Content, Page, Value, check_values, decode_detail, decode_index};
+use crate::wire::{Content, Page, Value, check_values, decode_detail, decode_index, is_page};
 
 /// Reads the detail of a record; null where the service has an empty list in its place.
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
@@ -23,7 +24,39 @@ pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &
     let whole = attempts.whole().await?;
     content_of(&whole, caller.accept)
         .and_then(|content| decode(content, &whole.body))
+        .and_then(|record| must_be_asked_for(row, arguments, record))
         .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
+}
+
+/// Refuses a record with another id than the one asked for.
+///
+/// A location has an id of its own and may be that of another device, so it is not compared. A hub that comes flat may have
+/// the id of its report, whose device is the hub (specification 2.4).
+fn must_be_asked_for(row: &'static Endpoint, arguments: &Arguments, record: Value) -> Result<Value> {
+    let is_location = matches!(row.returns, Returns::OneOf(index) if index.item.name == DEVICE_LOCATION.name);
+    let (Some(asked), Some(came)) = (arguments.get("id"), id_of(&record)) else { return Ok(record) };
+    let device = record.get("report").unwrap_or(&record).get("device_id").and_then(Value::as_text);
+    if is_location || same_id(&came, asked) || device.is_some_and(|device| same_id(device, asked)) {
+        return Ok(record);
+    }
+    let came: String = came.chars().take(100).collect();
+    let message = format!("the record with the id `{asked}` was asked for, and the one with the id `{came}` came");
+    Err(Error::new(Kind::Decode, message).with(|facts| facts.field = Some("ID".to_owned())))
+}
+
+fn id_of(record: &Value) -> Option<String> {
+    match record.get("id")? {
+        Value::Text(id) => Some(id.clone()),
+        // The detail of a prescription map has no id in the specification (2.5).
+        Value::Unknown(tree) if tree.is_number() => Some(tree.to_string()),
+        Value::Unknown(tree) => tree.as_str().map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// Whether two ids are the same: ids are opaque, GUIDs among them have letters of either case.
+pub(super) fn same_id(left: &str, right: &str) -> bool {
+    left.trim().eq_ignore_ascii_case(right.trim())
 }
 
 /// The record in the envelope of a list, null where that is empty. The record alone is taken as well, where it has an
@@ -73,12 +106,6 @@ pub(super) fn content_of(whole: &Whole, asked: Content) -> Result<Content> {
             Err(Error::new(Kind::Decode, format!("{asked} was asked for, but {came} came")))
         }
     }
-}
-
-/// Whether a body begins like a web page.
-pub(super) fn is_page(body: &[u8]) -> bool {
-    let start = String::from_utf8_lossy(body.get(..body.len().min(512)).unwrap_or_default()).to_ascii_lowercase();
-    start.contains("<!doctype html") || start.contains("<html")
 }
 
 /// Names a body by its type and its first characters.

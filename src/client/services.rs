@@ -8,7 +8,7 @@ use super::config::{Config, Token};
 use crate::api::{Endpoint, Service};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::{Limiter, Place};
-use crate::secret::Secret;
+use crate::secret::{Secret, SecretKind};
 use crate::transport::{Access, Base, Caller, Skew, Transport};
 use crate::wire::Content;
 
@@ -112,7 +112,8 @@ impl Services {
         Ok(Some(match bearer {
             Some(bearer) => {
                 check(token, bearer).map_err(|error| error.with(|facts| facts.endpoint = Some(row.full_name)))?;
-                Caller { access: Access::Bearer(Some(bearer.clone())), ..caller.clone() }
+                let secrets = caller.secrets.with(SecretKind::Token, bearer);
+                Caller { access: Access::Bearer(Some(bearer.clone())), secrets, ..caller.clone() }
             }
             None => caller.clone(),
         }))

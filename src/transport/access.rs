@@ -5,7 +5,7 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use super::Base;
 use crate::api::Method;
 use crate::error::{Error, Kind, Result};
-use crate::secret::{Secret, hint};
+use crate::secret::Secret;
 use crate::signing::{Credentials, Signed};
 
 /// What a caller proves itself with.
@@ -56,24 +56,6 @@ impl Access {
         match self {
             Self::Signed(_) => "access key",
             Self::Bearer(_) => "token",
-        }
-    }
-
-    /// A text of the service without our keys, should it repeat them.
-    #[must_use]
-    pub fn without_keys(&self, text: &str) -> String {
-        let hide = |text: String, secret: &str, shown: &str| {
-            if secret.is_empty() { text } else { text.replace(secret, shown) }
-        };
-        match self {
-            Self::Signed(credentials) => {
-                [&credentials.api_key, &credentials.access_key].iter().fold(text.to_owned(), |text, key| {
-                    let key = key.expose();
-                    hide(text, key, &hint(key))
-                })
-            }
-            Self::Bearer(Some(token)) => hide(text.to_owned(), token.expose(), "(hidden)"),
-            Self::Bearer(None) => text.to_owned(),
         }
     }
 }

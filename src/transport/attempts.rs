@@ -12,6 +12,7 @@ use super::{Body, Fault, FaultKind, Reply, Request, problem};
 use crate::api::{Endpoint, Method};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::{Heard, LONGEST_WAIT, Refusal, Slot};
+use crate::secret::Secrets;
 use crate::wire::decode_response;
 
 /// Longer bodies of an error are not read.
@@ -108,7 +109,9 @@ impl Attempts<'_> {
             if let Some(slot) = &mut slot {
                 slot.sent();
             }
-            let judged = match self.send(request).await {
+            let sent = self.send(request).await;
+            let sent = sent.map(|reply| Reply { headers: self.caller.masked_headers(reply.headers), ..reply });
+            let judged = match sent {
                 Ok(reply) if (200..300).contains(&reply.status) => {
                     let heard = self.heard(&reply);
                     settle(slot, &heard);
@@ -139,7 +142,7 @@ impl Attempts<'_> {
                     let small = Some(&body).filter(|body| body.len() <= RESPONSE_BODY);
                     let response = small.and_then(|body| decode_response(body));
                     match response.and_then(|response| judge_response(&response, &heard)) {
-                        None => return Ok(Whole { status, headers, body }),
+                        None => return Ok(self.caller.masked_reply(self.call.row, Whole { status, headers, body })),
                         Some(judged) => judged.at(status),
                     }
                 }
@@ -273,11 +276,11 @@ impl Attempts<'_> {
         let (status, headers) = (reply.status, reply.headers);
         // A body that breaks off or is too long says nothing; the status has said enough.
         let body = Body::new(&headers, reply.body).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
-        let Caller { base, access, .. } = self.caller;
+        let Caller { base, access, secrets, .. } = self.caller;
         let said = String::from_utf8_lossy(&body);
         // A refused token is often told of in a header alone.
         let challenge = if said.trim().is_empty() { problem::challenge(&headers) } else { None };
-        let body = access.without_keys(challenge.as_deref().unwrap_or(&said));
+        let body = secrets.masked(challenge.as_deref().unwrap_or(&said));
         let judged = judge_reply(&Seen {
             argument: base.argument(),
             proof: access.name(),
@@ -316,17 +319,23 @@ impl Attempts<'_> {
         }
     }
 
-    /// The error with the facts of the call.
+    /// The error with the facts of the call and without secrets.
     #[must_use]
     pub fn finish(&self, error: Error) -> Error {
         let skew = self.caller.skew.seconds(&*self.caller.clock);
-        error.with(|facts| {
+        self.caller.masked_error(error).with(|facts| {
             facts.clock_skew = facts.clock_skew.or(skew.map(in_facts));
             facts.endpoint = Some(self.call.row.full_name);
             facts.method = Some(self.call.row.method.as_str());
             facts.attempts = Some(self.sent);
             facts.elapsed = Some(self.caller.clock.elapsed().saturating_sub(self.started));
         })
+    }
+
+    /// What no text may show.
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.caller.secrets
     }
 
     /// When the last request was sent, by the clock for deadlines.

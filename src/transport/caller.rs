@@ -15,6 +15,7 @@ use crate::api::{Endpoint, Method};
 use crate::clock::Clock;
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Limiter;
+use crate::secret::Secrets;
 use crate::wire::Content;
 
 /// Everything that calls to a service have in common.
@@ -24,6 +25,8 @@ pub struct Caller {
     pub base: Base,
     /// How requests prove who sends them.
     pub access: Access,
+    /// What no reply may show.
+    pub secrets: Secrets,
     /// Who grants.
     pub limiter: Limiter,
     /// Whose time counts.

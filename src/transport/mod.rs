@@ -11,6 +11,7 @@ mod next;
 mod notices;
 mod probe;
 mod problem;
+mod replies;
 mod skew;
 mod table;
 

@@ -51,6 +51,7 @@ impl Caller {
             slot.sent();
         }
         let sent = self.transport.send(request).await;
+        let sent = sent.map(|reply| Reply { headers: self.masked_headers(reply.headers), ..reply });
         let arrival = Arrival::new(&*self.clock);
         let now = arrival.now;
         let mut heard = Heard::default();
@@ -83,7 +84,7 @@ impl Caller {
             },
         };
         probe.outcome = probe.outcome.map_err(|error| {
-            error.with(|facts| {
+            self.masked_error(error).with(|facts| {
                 facts.endpoint = Some(call.row.full_name);
                 facts.method = Some(call.row.method.as_str());
                 facts.attempts = Some(1);
@@ -97,7 +98,8 @@ impl Caller {
         let body = Body::new(&headers, body);
         if !(200..300).contains(&status) {
             let body = body.collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
-            let body = self.access.without_keys(&String::from_utf8_lossy(&body));
+            let said = String::from_utf8_lossy(&body);
+            let body = self.secrets.masked(&said);
             let (argument, proof) = (self.base.argument(), self.access.name());
             let path = &call.path;
             let seen =
@@ -106,7 +108,7 @@ impl Caller {
         }
         match body.collect(LARGEST_RECORD).await {
             Ok(Some(body)) => match decode_response(&body).and_then(|response| judge_response(&response, heard)) {
-                None => (Ok(Whole { status, headers, body }), None),
+                None => (Ok(self.masked_reply(call.row, Whole { status, headers, body })), None),
                 Some(Judged { error, .. }) => (Err(error.with(|facts| facts.status = Some(status))), None),
             },
             Ok(None) => (Err(Error::new(Kind::Decode, "the reply is longer than any record or page is")), None),

@@ -63,7 +63,7 @@ fn has_many(body: &[u8]) -> bool {
 }
 
 /// How long the text is that begins here, with its quotes.
-fn text_length(rest: &[u8]) -> usize {
+pub(super) fn text_length(rest: &[u8]) -> usize {
     let mut is_escaped = false;
     let end = rest.iter().skip(1).position(|byte| {
         let is_end = *byte == b'"' && !is_escaped;

@@ -8,6 +8,7 @@ mod json;
 mod json_envelope;
 mod json_flat;
 mod json_writer;
+mod masking;
 pub mod names;
 mod place;
 mod plain;
@@ -24,6 +25,7 @@ pub(crate) use digits::quoted;
 pub use fields::finish;
 pub use json_flat::{Cell, Sink};
 pub use json_writer::encode as encode_json;
+pub use masking::{Masked, is_page, mask};
 pub use plain::decode_plain;
 pub use reply::{
     Content, Page, ServiceResponse, decode_detail, decode_flat, decode_index, decode_response, decode_total,

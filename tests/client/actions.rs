@@ -1,11 +1,13 @@
 //! Calls that give one record or nothing: the word of a service that does not show its codes, replies that are lost.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use headland::api::Method;
 use headland::client::{Client, UploadFile};
 use headland::error::{Error, Kind};
 use headland::transport::FaultKind;
-use headland::wire::Value;
+use headland::wire::{Value, decode_response};
 
 use crate::parts::*;
 
@@ -21,92 +23,109 @@ fn word(text: &str) -> String {
     format!(r#"{{"status":"INVALID_REQUEST","errorInfo":"{text}","result":"nil"}}"#)
 }
 
+/// A service that answers a send with `replies` in turn, the last of them for good, and lists the map in one state.
+fn service(replies: Vec<Result<(u16, String), FaultKind>>, listed: &'static str) -> Arc<Script> {
+    let mut sends = 0;
+    Script::new(move |_, request| {
+        if request.method == Method::Put {
+            let reply = replies[sends.min(replies.len() - 1)].clone();
+            sends += 1;
+            return reply.map(|(status, body)| canned(status, body)).map_err(fault);
+        }
+        assert!(request.url.contains("/fieldcomputers/CR%2012/prescriptionmaps?"), "{}", request.url);
+        let id = if request.url.contains(&format!("state={listed}")) { "11" } else { "7" };
+        Ok(ok(format!(r#"{{"TotalCount":1,"IsNextPage":false,"PrescriptionMap":[{{"ID":"{id}"}}]}}"#)))
+    })
+}
+
+fn states(script: &Script) -> Vec<String> {
+    script.requests.lock().unwrap().iter().filter_map(|request| query(request, "state")).collect()
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_map_is_sent_by_put_and_gives_nothing_4_2() {
-    for body in [
-        "",
-        "OK",
-        "\"queued\"",
-        "null",
-        "{}",
-        r#"{"status":"SUCCESS","errorInfo":""}"#,
-        r#"{"status":"OK","errorInfo":"","result":"nil"}"#,
-        r#"{"ServiceResponse":{"status":"OK","errorInfo":""}}"#,
-        r#"{"Status":"OK","ID":5,"Extra":[1],"Other":null}"#,
-        "<R><status>OK</status><errorInfo/></R>",
-        "<string xmlns=\"x\">The map is queued.</string>",
-        "The map is queued.",
-        "`no wait, not queued.rdp` is queued for the field computer.",
-    ] {
-        let script = Script::new(move |_, _| Ok(ok(body)));
+async fn a_map_is_sent_by_put_and_an_empty_reply_is_success_4_2() {
+    for (status, body) in [(200, ""), (200, " \r\n"), (204, ""), (201, "\u{feff}")] {
+        let script = service(vec![Ok((status, body.to_owned()))], "none");
         send(&client(&script)).await.unwrap();
         let request = script.request(0);
         assert_eq!(
-            (request.method, request.url.as_str()),
-            (Method::Put, "https://api.example.com/V1/prescriptionmaps/11/fieldcomputers/CR%2012")
+            (request.method, request.url.as_str(), script.count()),
+            (Method::Put, "https://api.example.com/V1/prescriptionmaps/11/fieldcomputers/CR%2012", 1)
         );
     }
 }
 
+const BODIES: [&str; 14] = [
+    "OK",
+    "null",
+    "{}",
+    r#"{"status": "OK", "errorInfo": "Queued."}"#,
+    r#"{"status":"QUEUED","errorInfo":"The map waits for its computer."}"#,
+    "<R><status>SUCCESS</status><errorInfo>Not yet delivered.</errorInfo></R>",
+    r#"{"status":"OK","errorInfo":"","result":"nil"}"#,
+    r#"{"foo":1}"#,
+    "[]",
+    "In der Warteschlange.",
+    "false",
+    "This prescription map is already queued for this field computer. Please wait.",
+    "<!DOCTYPE html><html><body>Sign in, OK?</body></html>",
+    r#"{"status":"NO_COVERAGE"}"#,
+];
+
 #[tokio::test(start_paused = true)]
-async fn both_conflicts_are_told_whatever_the_code_section_7() {
-    for text in [SAME_MAP, SAME_NAME] {
-        for (status, body) in [
-            (409, word(text)),
-            (400, word(text)),
-            (200, word(text)),
-            (200, text.to_owned()),
-            (200, format!("\"{text}\"")),
-            (409, String::new()),
-            (
-                400,
-                format!(
-                    "<XResponse><status>INVALID_REQUEST</status><errorInfo>{text}</errorInfo><result/></XResponse>"
-                ),
-            ),
-        ] {
-            let sent = body.clone();
-            let script = Script::new(move |_, _| Ok(canned(status, sent.clone())));
-            let error = send(&client(&script)).await.unwrap_err();
-            assert_eq!((error.kind(), script.count()), (Kind::Conflict, 1), "{status} {body}");
-            assert_eq!(error.facts().status, Some(status));
-            assert!(body.is_empty() || error.message().contains(text), "{error}");
+async fn after_a_reply_that_says_something_the_lists_of_the_computer_tell_section_3() {
+    for body in BODIES {
+        for (listed, asked) in [("queued", vec!["queued"]), ("validated", vec!["queued", "validated"])] {
+            let script = service(vec![Ok((200, body.to_owned()))], listed);
+            send(&client(&script)).await.unwrap_or_else(|error| panic!("{body}: {error}"));
+            assert_eq!(states(&script), asked, "{body}");
         }
+        let script = service(vec![Ok((200, body.to_owned()))], "none");
+        let error = send(&client(&script)).await.unwrap_err();
+        let kind = if body.starts_with("<!") { Kind::Decode } else { Kind::InvalidRequest };
+        assert_eq!((error.kind(), error.facts().status), (kind, Some(200)), "{body}: {error}");
+        assert_eq!(states(&script), ["queued", "validated"], "each list is read once");
+        if decode_response(body.as_bytes()).is_none() {
+            assert!(error.message().contains(&body[..body.len().min(40)]), "the body is quoted: {error}");
+        }
+    }
+    let body = r#"{"status": "OK", "errorInfo": "Queued."}"#;
+    let error = send(&client(&service(vec![Ok((200, body.to_owned()))], "none"))).await.unwrap_err();
+    assert!(error.message().contains("OK: Queued."), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_cannot_be_read_leaves_it_open() {
+    let script = Script::new(|number, _| Ok(if number == 0 { ok("Queued.") } else { canned(403, "Not yours.") }));
+    let error = send(&client(&script)).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::InvalidRequest);
+    for words in ["Queued.", "Not yours.", "state `queued`"] {
+        assert!(error.message().contains(words), "{error}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_200_that_does_not_say_that_the_map_is_queued_is_an_error_4_3() {
-    let page = "<!DOCTYPE html><html><body>Sign in, OK?</body></html>";
-    for (body, kind) in [
-        (page, Kind::Decode),
-        (r#"{"foo":1}"#, Kind::Decode),
-        (r#"{"status":"OK""#, Kind::Decode),
-        ("[]", Kind::Decode),
-        ("<x><y/></x>", Kind::Decode),
-        ("Wait until the file has been delivered.", Kind::Conflict),
-        ("Name-conflict: file not queued.", Kind::Conflict),
-        ("This file is in the queue; wait for delivery.", Kind::Conflict),
-        ("The file was not queued.", Kind::Conflict),
-        ("<string>Please wait.</string>", Kind::Conflict),
-        (r#"{"status":"NAME_CONFLICT"}"#, Kind::Conflict),
-        (r#"{"message":"Wait for delivery."}"#, Kind::Conflict),
-        (r#"{"message":"OK","done":false}"#, Kind::InvalidRequest),
-        ("The computer is unknown.", Kind::InvalidRequest),
-        ("The map couldn't be sent.", Kind::InvalidRequest),
-        (r#"{"status":"FAILED"}"#, Kind::InvalidRequest),
-        ("false", Kind::InvalidRequest),
-    ] {
-        let script = Script::new(move |_, _| Ok(ok(body)));
-        let error = send(&client(&script)).await.unwrap_err();
-        assert_eq!((error.kind(), error.facts().status), (kind, Some(200)), "{body}: {error}");
-        assert!(error.message().contains(&body[..body.len().min(40)]), "the words are quoted: {error}");
+async fn a_refusal_is_a_conflict_or_an_invalid_request_by_its_status_section_7() {
+    for text in [SAME_MAP, SAME_NAME, "Bitte warten."] {
+        for (status, body, kind) in [
+            (409, word(text), Kind::Conflict),
+            (409, String::new(), Kind::Conflict),
+            (200, word(text), Kind::Conflict),
+            (202, word(text), Kind::Conflict),
+            (400, word(text), Kind::InvalidRequest),
+            (
+                422,
+                format!("<XResponse><status>INVALID_REQUEST</status><errorInfo>{text}</errorInfo></XResponse>"),
+                Kind::InvalidRequest,
+            ),
+        ] {
+            let script = service(vec![Ok((status, body.clone()))], "queued");
+            let error = send(&client(&script)).await.unwrap_err();
+            assert_eq!((error.kind(), script.count()), (kind, 1), "{status} {body}");
+            assert_eq!(error.facts().status, Some(status));
+            assert!(body.is_empty() || error.message().contains(text), "{error}");
+        }
     }
-    // After a reply that was lost, the map that waits in the queue is this one.
-    let script = Script::new(|number, _| {
-        if number == 0 { Err(fault(FaultKind::Reset)) } else { Ok(ok("This file is in the queue; wait for delivery.")) }
-    });
-    send(&client(&script)).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -123,28 +142,28 @@ async fn other_refusals_stay_what_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn already_queued_after_a_lost_reply_is_success_and_another_name_is_not() {
-    for lost in [FaultKind::Timeout, FaultKind::Reset, FaultKind::Cut] {
-        for (text, is_done) in [(SAME_MAP, true), (SAME_NAME, false)] {
-            let script =
-                Script::new(move |number, _| if number == 0 { Err(fault(lost)) } else { Ok(canned(409, word(text))) });
-            let outcome = send(&client(&script)).await;
-            assert_eq!((outcome.is_ok(), script.count()), (is_done, 2), "{lost:?}: {outcome:?}");
+async fn a_refusal_after_a_lost_reply_is_success_where_the_map_is_queued() {
+    let refusals = [(409, word(SAME_MAP)), (200, word(SAME_MAP)), (400, word(SAME_MAP)), (409, String::new())];
+    for (first, may_be_done) in [
+        (Err(FaultKind::Timeout), true),
+        (Err(FaultKind::Reset), true),
+        (Err(FaultKind::Cut), true),
+        (Ok((503, String::new())), true),
+        (Ok((500, String::new())), true),
+        // Refused or not reached: nothing was queued the first time.
+        (Ok((429, String::new())), false),
+        (Err(FaultKind::Connect), false),
+    ] {
+        for refusal in &refusals {
+            for listed in ["queued", "none"] {
+                let script = service(vec![first.clone(), Ok(refusal.clone())], listed);
+                let outcome = send(&client(&script)).await;
+                let is_done = may_be_done && listed == "queued";
+                assert_eq!(outcome.is_ok(), is_done, "{first:?}, {refusal:?}, {listed}: {outcome:?}");
+                assert_eq!(states(&script).len(), usize::from(may_be_done), "one look at the queue");
+            }
         }
     }
-    // A service in trouble may have queued the map; one that refused or was not reached has not.
-    for (first, is_done) in [(503, true), (500, true), (429, false)] {
-        let script =
-            Script::new(move |number, _| Ok(if number == 0 { canned(first, "") } else { canned(200, word(SAME_MAP)) }));
-        assert_eq!(send(&client(&script)).await.is_ok(), is_done, "after {first}");
-    }
-    let script =
-        Script::new(
-            |number, _| {
-                if number == 0 { Err(fault(FaultKind::Connect)) } else { Ok(canned(409, word(SAME_MAP))) }
-            },
-        );
-    assert_eq!(send(&client(&script)).await.unwrap_err().kind(), Kind::Conflict, "nothing was sent the first time");
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,4 +234,45 @@ async fn the_file_type_goes_with_the_file_and_rules_come_first_4_3() {
         assert_eq!(error.facts().endpoint, Some("prescription_maps.upload"));
     }
     assert_eq!(script.count(), 1, "nothing was sent");
+}
+
+/// Ids are opaque, numbers or texts (field notes, JSON); a location is a record of its own.
+#[tokio::test(start_paused = true)]
+async fn a_record_with_another_id_than_the_one_asked_for_is_an_error_that_names_both() {
+    let index = |kind: &str, item: &str| format!(r#"{{"TotalCount":1,"IsNextPage":false,"{kind}":[{item}]}}"#);
+    let hub = r#"{"ID":"5","Report":{"DeviceId":"3B"}}"#;
+    for (name, body, is_it) in [
+        ("job_data.get", r#"{"ID":31,"Status":"x"}"#.to_owned(), "31"),
+        ("job_data.get", r#"{"ID":" 3B ","Status":"x"}"#.to_owned(), "3b"),
+        ("job_data.products", r#"{"ID":31,"Products":[]}"#.to_owned(), "31"),
+        ("field_computers.get", "<D><ID>31</ID><Name>x</Name></D>".to_owned(), "31"),
+        ("prescription_maps.get", r#"{"ID":31,"DeviceFileName":"x"}"#.to_owned(), "31"),
+        ("field_hubs.get", index("FieldHubDetail", r#"{"ID":"31"}"#), "31"),
+        ("grain_carts.get", index("GrainCart", r#"{"ID":31,"Name":"x"}"#), "31"),
+        ("field_hubs.get", index("FieldHubDetail", hub), "3B"),
+    ] {
+        let script = Script::new(move |_, _| Ok(ok(body.clone())));
+        client(&script).detail(row(name), &arguments(name, &[("id", is_it)])).await.unwrap();
+        let error = client(&script).detail(row(name), &arguments(name, &[("id", "032")])).await.unwrap_err();
+        assert_eq!((error.kind(), error.facts().status), (Kind::Decode, Some(200)), "{name}");
+        let has = |id: &str| error.message().to_ascii_lowercase().contains(&format!("`{}", id.to_ascii_lowercase()));
+        assert!(
+            has("032`") && (has(is_it) || has(&format!(" {is_it}")) || name == "field_hubs.get"),
+            "{name}: {error}"
+        );
+    }
+    for (name, body) in [
+        ("job_data.get", r#"{"Status":"x"}"#.to_owned()),
+        ("job_data.get", r#"{"ID":null,"Status":"x"}"#.to_owned()),
+        ("prescription_maps.get", r#"{"DeviceFileName":"x"}"#.to_owned()),
+        ("field_computers.current_location", index("DeviceLocation", r#"{"ID":"8","DeviceId":"7"}"#)),
+        ("field_hubs.get", index("FieldHubDetail", "")),
+    ] {
+        let script = Script::new(move |_, _| {
+            Ok(ok(body
+                .clone()
+                .replace(r#""TotalCount":1,"IsNextPage":false,"FieldHubDetail":[]"#, r#""TotalCount":0"#)))
+        });
+        client(&script).detail(row(name), &arguments(name, &[("id", "31")])).await.unwrap();
+    }
 }

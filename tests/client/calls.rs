@@ -34,10 +34,10 @@ async fn an_account_is_named_without_telling_its_key() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_is_signed_over_what_is_sent() {
-    let script = Script::new(|_, _| Ok(ok(r#"{"ID":31,"JobType":"Yield"}"#)));
+    let script = Script::new(|_, _| Ok(ok(r#"{"ID":"A b","JobType":"Yield"}"#)));
     let client = client(&script);
     let job = client.detail(row("job_data.get"), &arguments("job_data.get", &[("id", "A b")])).await.unwrap();
-    assert_eq!(job.get("id").and_then(Value::as_text), Some("31"));
+    assert_eq!(job.get("id").and_then(Value::as_text), Some("A b"));
     let request = script.request(0);
     assert_eq!(request.url, "https://api.example.com/V1/jobdata/A%20b");
     let header = |name: &str| request.headers[name].to_str().unwrap().to_owned();

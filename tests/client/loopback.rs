@@ -110,7 +110,7 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 
 #[tokio::test]
 async fn what_is_signed_is_what_is_sent() {
-    let (address, seen) = serve(|_| reply("200 OK", KEY.as_bytes())).await;
+    let (address, seen) = serve(|_| reply("200 OK", br#"{"ID":"A b%2e"}"#)).await;
     let client = client(address);
     client.detail(row("job_data.get"), &arguments("job_data.get", &[("id", "A b%2e")])).await.unwrap();
     let (head, _) = seen.lock().unwrap()[0].clone();

@@ -8,6 +8,7 @@ mod carts;
 mod clocks;
 mod content;
 mod downloads;
+mod echoes;
 mod listings;
 mod loopback;
 mod paging;

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import _core
-from headland.cli.output import Verbs, add_verb, print_json, print_table
+from headland.cli.output import Verbs, add_verb, print_json, print_table, print_text
+from headland.printing import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -66,7 +67,7 @@ def _tree(given: argparse.Namespace) -> int:
     if given.json:
         print_json(tree)
     else:
-        print(json.dumps(tree, indent=2, ensure_ascii=False))
+        print_text(json.dumps(tree, indent=2, ensure_ascii=False))
     return 0
 
 
@@ -92,14 +93,14 @@ def _columns(layer: hl.Layer) -> list[dict[str, object]]:
 
 
 def _print(layer: hl.Layer, written: Path | None) -> None:
-    print(f"{layer.name}: {len(layer)} records, {layer.crs or 'no coordinate system'}")
+    print_text(f"{printable(layer.name)}: {len(layer)} records, {layer.crs or 'no coordinate system'}")
     print_table(_columns(layer), ("name", "type", "unit", "nulls"))
     for key, value in layer.metadata.items():
-        print(f"{key}: {value}")
+        print_text(printable(f"{key}: {value}"))
     for note in layer.diagnostics:
-        print(f"{note.code}: {note.message}")
+        print_text(printable(f"{note.code}: {note.message}"))
     if written is not None:
-        print(f"written: {written}")
+        print_text(printable(f"written: {written}"))
 
 
 def _openapi(given: argparse.Namespace) -> int:
@@ -107,7 +108,7 @@ def _openapi(given: argparse.Namespace) -> int:
     if not given.json:
         document = json.dumps(json.loads(document), indent=2, ensure_ascii=False)
     if given.out is None:
-        print(document)
+        print_text(document)
     else:
         given.out.write_text(f"{document}\n", encoding="utf-8")
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland.cli.output import Verbs, add_verb, print_json
+from headland.cli.output import Verbs, add_verb, print_json, print_text
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +26,7 @@ def _doctor(given: argparse.Namespace) -> int:
 
 
 def _print(finding: hl.Finding) -> None:
-    print(finding, flush=True)
+    print_text(str(finding))
 
 
 def _print_json(finding: hl.Finding) -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 
 import headland as hl
+from headland.cli.output import print_text
 
 INTERRUPTED = 130
 EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], int], ...] = (
@@ -59,9 +60,9 @@ def tell(error: BaseException, *, as_json: bool, profile: str | None = None) -> 
     if as_json:
         facts = {key: value for key, value in vars(error).items() if key not in HIDDEN and value is not None}
         about = {} if profile is None else {"profile": profile}
-        print(json.dumps({"error": name, "message": message, **about, **facts}, default=str), file=sys.stderr)
+        print_text(json.dumps({"error": name, "message": message, **about, **facts}, default=str), sys.stderr)
     elif isinstance(error, WrongWords):
-        print(f"{error.usage}{error.prog}: error: {message}", file=sys.stderr)
+        print_text(f"{error.usage}{error.prog}: error: {message}", sys.stderr)
     else:
         about_text = "" if profile is None else f"{profile}: "
-        print(f"headland: {about_text}{name}: {message}", file=sys.stderr)
+        print_text(f"headland: {about_text}{name}: {message}", sys.stderr)

@@ -7,7 +7,9 @@ import json
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
+
+from headland.printing import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -29,16 +31,17 @@ def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], 
     return verb
 
 
-def print_line(text: str) -> None:
-    """Print a line whole, however many threads print at the same time; `print` writes its end apart."""
+def print_text(text: str, file: TextIO | None = None) -> None:
+    """Print lines whole, however many threads print at the same time; control characters are escaped."""
+    out = sys.stdout if file is None else file
     with LINE:
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
+        out.write(f"{printable(text, lines=True)}\n")
+        out.flush()
 
 
 def print_json(value: object) -> None:
     """Print a value as one line of JSON."""
-    print(json.dumps(value, default=_plain, ensure_ascii=False), flush=True)
+    print_text(json.dumps(value, default=_plain, ensure_ascii=False))
 
 
 def print_record(record: Mapping[str, object]) -> None:
@@ -46,7 +49,7 @@ def print_record(record: Mapping[str, object]) -> None:
     width = max((len(name) for name in record), default=0)
     for name, value in record.items():
         shown = json.dumps(value, default=_plain) if isinstance(value, dict | list) else _cell(value)
-        print(f"{name:<{width}}  {shown}")
+        print_text(f"{printable(name):<{width}}  {shown}")
 
 
 def print_table(records: Iterable[Mapping[str, object]], columns: Iterable[str]) -> None:
@@ -56,17 +59,17 @@ def print_table(records: Iterable[Mapping[str, object]], columns: Iterable[str])
     # The head comes with the first record: a list that cannot be read prints nothing.
     for record in records:
         if head is not None:
-            print(head)
+            print_text(head)
             head = None
-        print("\t".join(_cell(record.get(name)) for name in names), flush=True)
+        print_text("\t".join(_cell(record.get(name)) for name in names))
     if head is not None:
-        print(head)
+        print_text(head)
 
 
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    return _plain(value) if isinstance(value, dt.datetime) else str(value)
+    return _plain(value) if isinstance(value, dt.datetime) else printable(str(value))
 
 
 def _plain(value: object) -> str:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import headland as hl
 from headland import settings
 from headland.cli.failing import INTERRUPTED, code_of, tell
-from headland.cli.output import Verbs, add_verb, print_json, print_line
+from headland.cli.output import Verbs, add_verb, print_json, print_text
 from headland.mirror import display, parts, progress, words
+from headland.printing import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,7 +168,7 @@ def _status(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> i
     if given.json:
         print_json(_about(account) | {"status": status.to_dict()})
     else:
-        print(status)
+        print_text(str(status))
     return 0
 
 
@@ -176,10 +177,10 @@ def _verify(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> i
     if given.json:
         print_json(_about(account) | {"verification": found.to_dict()})
     else:
-        print(f"{account.folder}: {found}" if found.ok else f"{account.folder}:\n{found}")
+        print_text(f"{account.folder}: {found}" if found.ok else f"{account.folder}:\n{found}")
     if found.ok:
         return 0
-    print("the next pull asks anew for archives that are missing or damaged", file=sys.stderr)
+    print_text("the next pull asks anew for archives that are missing or damaged", sys.stderr)
     return NOT_AS_IT_SHOULD_BE
 
 
@@ -207,7 +208,7 @@ def _side_by_side(accounts: list[Account], given: argparse.Namespace) -> int:
             codes.append(0)
             _summarize(each.result(), given)
     if stop.is_set():
-        print(GO_ON, file=sys.stderr)
+        print_text(GO_ON, sys.stderr)
         return INTERRUPTED
     return max(codes)
 
@@ -231,7 +232,7 @@ def _one(account: Account, given: argparse.Namespace, board: display.Display | N
             return Pulled(account, plan, None, None)
         if not (given.quiet or given.json):
             with contextlib.nullcontext() if board is None else board.aside():
-                print_line(_named(account, plan.text))
+                print_text(_named(account, plan.text))
         outcome = mirror.sync(progress=seen)
         return Pulled(account, plan, outcome, mirror.status())
 
@@ -269,9 +270,9 @@ def _summarize(pulled: Pulled, given: argparse.Namespace) -> None:
         facts = {"plan": plan, "outcome": outcome, "status": status}
         print_json(_about(account) | {name: each.to_dict() for name, each in facts.items() if each is not None})
     elif outcome is None or status is None:
-        print(_named(account, str(plan)))
+        print_text(_named(account, str(plan)))
     else:
-        print("\n".join(_summary(account, outcome, status)))
+        print_text("\n".join(map(printable, _summary(account, outcome, status))))
 
 
 def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Status) -> Iterator[str]:

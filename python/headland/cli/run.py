@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import headland as hl
 from headland.cli import archive, calls, doctor, pull, service
 from headland.cli.failing import INTERRUPTED, WrongWords, code_of, tell
+from headland.cli.output import print_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         as_json = given.json or as_json
         done: int = given.run(given)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        print_text("interrupted", sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone, as `head` does.

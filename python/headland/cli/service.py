@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import sandbox, settings
-from headland.cli.output import Verbs, add_verb, print_json
+from headland.cli.output import Verbs, add_verb, print_json, print_text
 
 if TYPE_CHECKING:
     import argparse
@@ -106,6 +106,6 @@ def _announce(running: hl.Sandbox, *, as_json: bool) -> None:
     if as_json:
         print_json(keys)
         return
-    print(f"The service answers at {running.base_url} until you press Ctrl-C. To use it from another terminal:")
+    print_text(f"The service answers at {running.base_url} until you press Ctrl-C. To use it from another terminal:")
     for name, value in running.credentials.items():
-        print(f"export {settings.PREFIX}{name.upper()}={value}", flush=True)
+        print_text(f"export {settings.PREFIX}{name.upper()}={value}")

@@ -151,8 +151,9 @@ class AsyncPrescriptionMaps:
     async def send(self, rx_id: str | int, field_computer_id: str | int) -> None:
         """Queues a prescription map for a field computer, which fetches it when it is online next.
 
-        It is listed by `field_computers.prescription_maps` with `state="queued"` until then. On legacy devices a
-        file that is there under the same name is overwritten.
+        It is listed by `field_computers.prescription_maps` with `state="queued"` until then. An empty reply is
+        success; after any other reply with a 2XX status that list tells, and then the one of delivered maps. On
+        legacy devices a file that is there under the same name is overwritten.
 
         `PUT /prescriptionmaps/{rxid}/fieldcomputers/{fcid}`, specification 4.2, 4.3, 3.
 

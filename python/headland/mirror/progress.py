@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from headland.mirror import display, words
+from headland.printing import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +88,7 @@ class Watch:
     def __call__(self, told: Told, events: list[tuple[bool, str]]) -> None:
         """Hear how far it is, and what has happened: whether it is bad, and what it is."""
         for is_bad, text in events:
-            LOG.log(logging.WARNING if is_bad else logging.INFO, "%s", text)
+            LOG.log(logging.WARNING if is_bad else logging.INFO, "%s", printable(text))
         now = time.monotonic()
         is_news = told != self._last
         if is_news:

@@ -10,6 +10,7 @@ from headland import _core, arguments
 from headland.mirror.facts import Outcome, Plan, Status, Verification
 from headland.mirror.progress import LOG, Watch
 from headland.mirror.reading import Reading
+from headland.printing import printable
 
 if TYPE_CHECKING:
     import os
@@ -144,7 +145,7 @@ class Mirror(Reading):
             finally:
                 self._tell()
         for note in outcome.notes:
-            LOG.warning("%s", note)
+            LOG.warning("%s", printable(note))
         LOG.info(
             "sync of %s has ended after %d calls: %d new, %d changed, %d gone",
             self.folder,

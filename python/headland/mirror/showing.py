@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from headland.mirror import words
+from headland.printing import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,11 +31,12 @@ Table = tuple[str, list[str], list[list[str]]]
 
 def text(status: Status) -> str:
     """Give a line for each thing that a person wants to know."""
-    lines = [str(status.folder), *(f"  {name:<12}  {said}" for name, said in _facts(status))]
-    for title, head, rows in _tables(status):
+    lines = [str(status.folder), *(f"  {name:<12}  {printable(said)}" for name, said in _facts(status))]
+    for title, head, cells in _tables(status):
+        rows = [[printable(cell) for cell in row] for row in cells]
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
         lines.append(title)
-        lines += ["  " + _aligned(cells, widths) for cells in (head, *rows)]
+        lines += ["  " + _aligned(row, widths) for row in (head, *rows)]
     return "\n".join(lines)
 
 

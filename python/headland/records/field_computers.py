@@ -38,7 +38,8 @@ class FieldComputerDetail(TypedDict, total=False):
         status: Current status, for example whether it is in a job.
         remote_access: Whether remote access is on.
         web_access: Whether web access is on.
-        field_hub_id: Id of the last field hub that was connected to this computer.
+        field_hub_id: Id of the last field hub that was connected to this computer; None where the service sends
+            an empty text.
         last_report_date: Time of the last report.
         third_party_dispatch_capable: Whether third parties can dispatch work to it.
         software_version: Software of the device, where the service gives it.

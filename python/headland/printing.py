@@ -1,0 +1,19 @@
+"""Texts that can be printed: control characters are escaped, so that no service writes to the terminal."""
+
+from __future__ import annotations
+
+_BIDIRECTIONAL = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_LINES = (0x2028, 0x2029)
+_CONTROL = (*range(0x20), *range(0x7F, 0xA0))
+_ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROL, *_BIDIRECTIONAL, *_LINES)}
+_ESCAPES_IN_LINES = {code: escape for code, escape in _ESCAPES.items() if chr(code) not in "\n\t"}
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    r"""Escape control characters and marks of direction as ``\u001b``, which JSON reads, too.
+
+    Args:
+        text: What a service or a file may have written.
+        lines: Keep line ends and tabs, in a text that headland has laid out.
+    """
+    return text.translate(_ESCAPES_IN_LINES if lines else _ESCAPES)

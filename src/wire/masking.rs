@@ -1,0 +1,227 @@
+//! Bodies of replies without the secrets that they repeat: whole values of records, every part of plain text.
+
+use super::digits::text_length;
+use super::json::strip_bom;
+use super::place::shown;
+use crate::secret::{SecretKind, Secrets};
+
+/// A body whose secrets are masked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Masked {
+    /// The body.
+    pub body: Vec<u8>,
+    /// What was masked where: the paths of fields, empty where the body is plain text.
+    pub fields: Vec<(SecretKind, String)>,
+}
+
+/// Masks the secrets that a body repeats; `None` where it has none.
+///
+/// Names and values of JSON and the texts of XML are masked where they are a secret as a whole. The value of a record that
+/// only contains one stays as it is, and so does a field that `is_own` says is about that kind of secret.
+#[must_use]
+pub fn mask(body: &[u8], secrets: &Secrets, is_own: fn(SecretKind, &str) -> bool) -> Option<Masked> {
+    if !secrets.may_be_in(body) {
+        return None;
+    }
+    let mut out = Out { body, secrets, is_own, masked: Vec::with_capacity(body.len()), copied: 0, fields: Vec::new() };
+    match strip_bom(body).trim_ascii_start().first() {
+        Some(b'{' | b'[') => json(&mut out),
+        Some(b'<') if !is_page(body) => xml(&mut out),
+        _ => return plain(body, secrets),
+    }
+    if out.fields.is_empty() {
+        return None;
+    }
+    out.masked.extend_from_slice(body.get(out.copied..).unwrap_or_default());
+    Some(Masked { body: out.masked, fields: out.fields })
+}
+
+/// Whether a body begins like a web page.
+#[must_use]
+pub fn is_page(body: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(body.get(..body.len().min(512)).unwrap_or_default()).to_ascii_lowercase();
+    start.contains("<!doctype html") || start.contains("<html")
+}
+
+fn plain(body: &[u8], secrets: &Secrets) -> Option<Masked> {
+    let text = std::str::from_utf8(body).ok()?;
+    let masked = secrets.masked(text);
+    (masked != text).then(|| Masked { body: masked.into_owned().into_bytes(), fields: Vec::new() })
+}
+
+/// The body as far as it was looked through.
+struct Out<'a> {
+    body: &'a [u8],
+    secrets: &'a Secrets,
+    is_own: fn(SecretKind, &str) -> bool,
+    masked: Vec<u8>,
+    copied: usize,
+    fields: Vec<(SecretKind, String)>,
+}
+
+impl Out<'_> {
+    /// Masks the text between two offsets if it is a secret; `path` names its field.
+    fn mask(&mut self, start: usize, end: usize, path: impl FnOnce() -> String) {
+        let Some((kind, mask)) = self.body.get(start..end).and_then(|text| self.secrets.whole(text)) else { return };
+        let path = path();
+        if (self.is_own)(kind, &path) {
+            return;
+        }
+        self.masked.extend_from_slice(self.body.get(self.copied..start).unwrap_or_default());
+        self.masked.extend_from_slice(mask.as_bytes());
+        self.copied = end;
+        self.fields.push((kind, path));
+    }
+}
+
+/// A step to a value of JSON.
+enum Step<'a> {
+    Name(&'a [u8]),
+    Item(usize),
+}
+
+fn json(out: &mut Out<'_>) {
+    let body = out.body;
+    let mut path = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = body.get(at) {
+        let rest = body.get(at..).unwrap_or_default();
+        let length = if *byte == b'"' { text_length(rest) } else { 1 };
+        let end = at.saturating_add(length);
+        match byte {
+            b'{' => path.push(Step::Name(b"")),
+            b'[' => path.push(Step::Item(0)),
+            b'}' | b']' => drop(path.pop()),
+            b',' => {
+                if let Some(Step::Item(index)) = path.last_mut() {
+                    *index = index.saturating_add(1);
+                }
+            }
+            b'"' => {
+                let (start, stop) = (at.saturating_add(1), end.saturating_sub(1));
+                let is_name = body.get(end..).unwrap_or_default().trim_ascii_start().first() == Some(&b':');
+                if let (true, Some(Step::Name(name))) = (is_name, path.last_mut()) {
+                    *name = body.get(start..stop).unwrap_or_default();
+                }
+                let secrets = out.secrets;
+                out.mask(start, stop, || json_path(&path, secrets));
+            }
+            _ => {}
+        }
+        at = end;
+    }
+}
+
+fn json_path(steps: &[Step<'_>], secrets: &Secrets) -> String {
+    let written = |step: &Step<'_>| match step {
+        Step::Name(name) => match secrets.whole(name) {
+            Some((_, mask)) => format!(".{mask}"),
+            None => format!(".{}", shown(&String::from_utf8_lossy(name))),
+        },
+        Step::Item(index) => format!("[{index}]"),
+    };
+    steps.iter().map(written).collect::<String>().trim_start_matches('.').to_owned()
+}
+
+fn xml(out: &mut Out<'_>) {
+    let body = out.body;
+    let mut path: Vec<&[u8]> = Vec::new();
+    let mut at = 0;
+    while at < body.len() {
+        let rest = body.get(at..).unwrap_or_default();
+        let find = |what: &[u8]| rest.windows(what.len()).position(|found| found == what).unwrap_or(rest.len());
+        let after = |what: &[u8]| find(what).saturating_add(what.len());
+        let length = if rest.starts_with(b"<!--") {
+            after(b"-->")
+        } else if rest.starts_with(CDATA) {
+            let (start, stop) = (at.saturating_add(CDATA.len()), at.saturating_add(find(b"]]>")));
+            out.mask(start, stop, || xml_path(&path));
+            after(b"]]>")
+        } else if rest.starts_with(b"<") {
+            match rest.get(1) {
+                Some(b'/') => drop(path.pop()),
+                Some(b'!' | b'?') => {}
+                _ if rest.get(find(b">").saturating_sub(1)) == Some(&b'/') => {}
+                _ => path.push(name(rest.get(1..find(b">")).unwrap_or_default())),
+            }
+            after(b">")
+        } else {
+            let stop = find(b"<");
+            out.mask(at, at.saturating_add(stop), || xml_path(&path));
+            stop
+        };
+        at = at.saturating_add(length);
+    }
+}
+
+const CDATA: &[u8] = b"<![CDATA[";
+
+/// The name of an element without its prefix and its attributes.
+fn name(tag: &[u8]) -> &[u8] {
+    let name = tag.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    name.rsplit(|byte| *byte == b':').next().unwrap_or_default()
+}
+
+fn xml_path(path: &[&[u8]]) -> String {
+    let names: Vec<String> = path.iter().map(|name| shown(&String::from_utf8_lossy(name)).into_owned()).collect();
+    names.join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secret::Secret;
+
+    fn read(body: &str) -> Option<(String, Vec<String>)> {
+        let secrets = Secrets::default()
+            .with(SecretKind::AccessKey, &Secret::new("key/of-the+farm"))
+            .with(SecretKind::Token, &Secret::new("tok"));
+        let masked = mask(body.as_bytes(), &secrets, |_, path| path == "Own")?;
+        let fields = masked.fields.into_iter().map(|(_, path)| path).collect();
+        Some((String::from_utf8(masked.body).unwrap(), fields))
+    }
+
+    #[test]
+    fn whole_values_are_masked_and_named() {
+        for (body, expected, paths) in [
+            (
+                r#"{"TotalCount":2,"JobData":[{"ID":"1"},{"Name":"key\/of-the\u002bfarm","X":{"A":["tok"]}}]}"#,
+                r#"{"TotalCount":2,"JobData":[{"ID":"1"},{"Name":"...farm","X":{"A":["(hidden)"]}}]}"#,
+                vec!["JobData[1].Name", "JobData[1].X.A[0]"],
+            ),
+            (r#"["key%2Fof-the%2Bfarm"]"#, r#"["...farm"]"#, vec!["[0]"]),
+            (r#"{"key/of-the+farm":1}"#, r#"{"...farm":1}"#, vec!["...farm"]),
+            (
+                "<?xml?><!-- tok --><a:Index><JobData x='1'><Name> tok </Name><b/><C><![CDATA[tok]]></C></JobData></a:Index>",
+                "<?xml?><!-- tok --><a:Index><JobData x='1'><Name>(hidden)</Name><b/><C><![CDATA[(hidden)]]></C></JobData></a:Index>",
+                vec!["Index.JobData.Name", "Index.JobData.C"],
+            ),
+            ("OK key/of-the+farm", "OK ...farm", vec![]),
+            ("<HTML><p>OK key/of-the+farm</p>", "<HTML><p>OK ...farm</p>", vec![]),
+            ("\"the key/of-the+farm\"", "\"the ...farm\"", vec![]),
+        ] {
+            assert_eq!(read(body), Some((expected.to_owned(), paths.iter().map(ToString::to_string).collect())));
+        }
+    }
+
+    #[test]
+    fn parts_of_values_of_records_stay() {
+        for body in [
+            r#"{"Own":"tok","Name":"field key/of-the+farm 7","B":"to\"tok\"","C":"\"tok"}"#,
+            "<a><Name>field key/of-the+farm</Name><B>a tok</B></a>",
+            "a tok",
+            "{\"a\":\"",
+            "<a",
+            "",
+        ] {
+            assert_eq!(read(body), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn bodies_that_break_off_end_the_search() {
+        for body in [r#"{"a":"tok"#, r#"{"a":"tok\"#, "<a>tok", "<a><![CDATA[tok", "<!-- tok", "]}\"tok\"", "</a>tok"] {
+            let _ = read(body);
+        }
+    }
+}
