@@ -214,7 +214,8 @@ class Status(Facts):
     dataset: list[Stock]
     """What readers get, by job type and year; empty where it cannot be read."""
     damage: str | None
-    """Why what was published last cannot be read, such as a file that was lost, and what to do; ``None`` where it can.
+    """Why what was published last cannot be read, such as a file that was lost, or a link that leads to it, and what to
+    do; ``None`` where it can.
     Where its whole folder was lost, ``dataset`` and ``generation`` may be those of the generation before."""
     disk: int
     """Bytes of the folder on the disk: archives, published states, journal and quarantine."""

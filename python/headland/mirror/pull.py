@@ -177,7 +177,8 @@ class Mirror(Reading):
 
         Returns:
             What was found; ``ok`` where all is as it should be. The next sync mends what was found. A damaged file of
-            the dataset is removed at once: until that sync, readers say that it is missing.
+            the dataset is removed at once: until that sync, readers say that it is missing. Records of the journal that
+            are not what was written are read anew, and the list of archives is written anew at once.
 
         Raises:
             ConfigurationError: There is no mirror in the folder.

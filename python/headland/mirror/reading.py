@@ -85,7 +85,7 @@ class Reading:
         """Give the rows of a query as a relation of DuckDB, which reads only the parts and columns that it needs.
 
         The views are ``dataset`` with the rows of all jobs, one for each job type (``Yield``, ``"Soil Sampling"``), and
-        the tables of the catalog: ``jobs``, ``products``, ``field_computers`` and the others. Columns are ``job_id``,
+        the tables of the catalog: ``jobs``, ``products``, ``boundaries`` and the others. Columns are ``job_id``,
         ``layer``, ``job_row``, those of the archives, ``geometry``, ``bbox``, and of the folders ``job_type``, ``year``
         and ``columns``, the digest of a folder's schema: of columns that have other units in other folders, it says
         which. Names are equal whatever their case. A job type that is called like another view, such as ``Jobs``, has
