@@ -170,6 +170,7 @@ class Client:
         connect: float,
         read: float,
         call: float,
+        min_throughput: int,
         ca_file: Path | None,
     ) -> Client: ...
     def __reduce__(self) -> NoReturn: ...

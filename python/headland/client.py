@@ -72,7 +72,7 @@ class _Setup:
             or ``None`` for a file in the user's state folder.
         accept: The content type that records are asked for in, ``"json"`` or ``"xml"``; the values are the same.
         page_size: Records for each page of a list, 1 to 1000.
-        timeout: How long to wait; a tuple of connect, read and call does as well.
+        timeout: How long to wait; a tuple of connect, read, call and, if you like, min_throughput does as well.
         ca_file: Certificates to trust besides the usual ones, as a PEM file.
     """
 
@@ -101,7 +101,7 @@ class _Setup:
         keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)
         tokens = _core.Secret(dispatch_token), _core.Secret(legacy_token)
         api_key = shared_secret = access_key = dispatch_token = legacy_token = HIDDEN
-        connect, read, call = settings.timeout(timeout)
+        connect, read, call, min_throughput = settings.timeout(timeout)
         self._attach(
             _core.Client(
                 base_url=arguments.text("base_url", base_url),
@@ -120,6 +120,7 @@ class _Setup:
                 connect=connect,
                 read=read,
                 call=call,
+                min_throughput=min_throughput,
                 ca_file=None if ca_file is None else arguments.path("ca_file", ca_file),
             ),
             {

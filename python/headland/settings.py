@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FORMS = {
     "rate_limits": "pairs of calls and seconds, such as 30/60,15/30",
-    "timeout": "the seconds of connect, read and call, such as 10,60,600",
+    "timeout": "the seconds of connect, read and call, such as 10,60,600, or those and min_throughput: 10,60,600,1024",
 }
 """How settings that are no plain text are written."""
 
@@ -44,26 +44,38 @@ SECRETS = (*NAMES[1:4], "dispatch_token", "legacy_token")
 
 
 class Timeout(NamedTuple):
-    """How long to wait, in seconds."""
+    """How long to wait: three times in seconds, and the least throughput of a file in bytes a second."""
 
     connect: float = 10
     """For a connection."""
     read: float = 60
     """For the next bytes of a reply."""
     call: float = 600
-    """For a whole call, with its repetitions and waits."""
+    """For a whole call, with its repetitions and waits.
+
+    Records, lists and errors must be complete by then. A file must begin to arrive by then; after that `min_throughput`
+    counts, so that a large file on a slow line is not cut. An upload whose reply is lost may take as long again to look
+    for its record in the list.
+    """
+    min_throughput: int = 1024
+    """For a file, in bytes per second: how fast it must arrive, measured over 30 seconds of waiting.
+
+    A slower file is requested again like one that was cut, and ends in a ``TransportError``. 0 turns the check off.
+    """
 
 
 def timeout(value: object) -> Timeout:
-    """Check how long to wait; a plain tuple of three does as well."""
+    """Check how long to wait; a plain tuple of its first three or of all four does as well."""
     takes = "`timeout` takes a `headland.Timeout(connect=10, read=60, call=600)` or a tuple of those three, not"
     if not isinstance(value, list | tuple):
         raise TypeError(f"{takes} {value!r}")
-    if len(value) != len(Timeout._fields):
+    if len(value) not in (3, 4):
         raise ValueError(f"{takes} {value!r}")
-    return Timeout(
-        *(arguments.seconds(f"timeout.{name}", wait) for name, wait in zip(Timeout._fields, value, strict=True))
-    )
+    given = Timeout(*value)
+    *times, _ = given._fields
+    waits = {name: arguments.seconds(f"timeout.{name}", getattr(given, name)) for name in times}
+    least = arguments.whole_number("timeout.min_throughput", given.min_throughput, 0, arguments.MANY)
+    return Timeout(**waits, min_throughput=least)
 
 
 def from_env() -> dict[str, Any]:
@@ -154,7 +166,7 @@ def _typed(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[str
     readers: dict[str, Callable[[str], Any]] = {
         "rate_limits": windows,
         "page_size": int,
-        "timeout": lambda text: Timeout(*(float(part) for part in text.split(","))),
+        "timeout": _timeout_of,
     }
     settings = dict(found)
     for name, read in readers.items():
@@ -168,6 +180,12 @@ def _typed(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[str
                 form = FORMS.get(name, "a whole number")
                 raise ConfigurationError(f"{describe(name)} is not right: {text!r}; write {form}") from None
     return settings
+
+
+def _timeout_of(text: str) -> Timeout:
+    """Read time-outs such as ``10,60,600`` or ``10,60,600,1024``."""
+    connect, read, call, *least = text.split(",")
+    return Timeout(float(connect), float(read), float(call), *(int(number) for number in least))
 
 
 def windows(text: str) -> list[tuple[int, float]]:

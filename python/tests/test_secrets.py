@@ -163,7 +163,7 @@ def test_an_environment_that_lacks_something_says_what(monkeypatch: pytest.Monke
     monkeypatch.setenv("HEADLAND_BASE_URL", "https://fields.example")
     monkeypatch.setenv("HEADLAND_API_KEY", API_KEY)
     monkeypatch.setenv("HEADLAND_ACCESS_KEY", ACCESS_KEY)
-    for name, value in (("RATE_LIMITS", "thirty"), ("TIMEOUT", "1,2,3,4"), ("PAGE_SIZE", "many")):
+    for name, value in (("RATE_LIMITS", "thirty"), ("TIMEOUT", "1,2,3,4,5"), ("PAGE_SIZE", "many")):
         with monkeypatch.context() as patched:
             patched.setenv(f"HEADLAND_{name}", value)
             with pytest.raises(hl.ConfigurationError, match=f"HEADLAND_{name}") as caught:

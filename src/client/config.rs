@@ -76,13 +76,21 @@ pub struct Timeout {
     pub connect: Duration,
     /// Any wait for bytes.
     pub read: Duration,
-    /// A call with all its attempts and pauses; once a file arrives, only `read` counts.
+    /// A call with all its attempts and pauses, and every record, list or error that it brings. Once a file arrives,
+    /// `min_throughput` and `read` count in its place.
     pub call: Duration,
+    /// Bytes a second that a file must come at, measured over 30 seconds: 1,024. Zero turns the check off.
+    pub min_throughput: u64,
 }
 
 impl Default for Timeout {
     fn default() -> Self {
-        Self { connect: Duration::from_secs(10), read: Duration::from_secs(60), call: Duration::from_secs(600) }
+        Self {
+            connect: Duration::from_secs(10),
+            read: Duration::from_secs(60),
+            call: Duration::from_secs(600),
+            min_throughput: 1_024,
+        }
     }
 }
 
@@ -125,7 +133,7 @@ impl Config {
                 return Err(wrong("rate_limits: a window needs at least one call and a length above zero".to_owned()));
             }
         }
-        let Timeout { connect, read, call } = self.timeout;
+        let Timeout { connect, read, call, .. } = self.timeout;
         if [connect, read, call].iter().any(Duration::is_zero) {
             return Err(wrong("timeout: connect, read and call must be above zero".to_owned()));
         }

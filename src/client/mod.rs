@@ -304,7 +304,8 @@ impl Connections {
 }
 
 fn limits(config: &Config) -> Limits {
-    Limits { connect: config.timeout.connect, read: config.timeout.read, call: config.timeout.call }
+    let Timeout { connect, read, call, min_throughput } = config.timeout;
+    Limits { connect, read, call, min_throughput }
 }
 
 fn place(config: &Config, notices: &Notices) -> Place {

@@ -14,8 +14,8 @@ use super::upload_rules;
 use crate::api::row::Takes;
 use crate::api::{self, Endpoint, Method, Returns};
 use crate::error::{Error, Kind, Result};
-use crate::transport::Call;
-use crate::wire::Value;
+use crate::transport::{Call, Whole, breaks_off};
+use crate::wire::{Content, Value};
 
 /// The list is asked for what is this much older than the call by our clock: the service takes requests from clocks
 /// that are off by as much (specification 5.2). What is new is told by the service's own clock.
@@ -70,7 +70,8 @@ async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) 
     let caller = client.caller();
     let mut attempts = caller.attempts(call, caller.limits.call);
     let unknown = match attempts.whole().await {
-        Ok(whole) => match created(client, row, &whole.headers, &whole.body) {
+        // An address at the end of a body that may be cut may be cut, too.
+        Ok(whole) => match created(client, row, &whole.headers, if is_whole(&whole) { &whole.body } else { b"" }) {
             Some(created) => return Ok(created),
             None => attempts.finish(
                 Error::new(Kind::UploadOutcomeUnknown, "the service took the file but did not say where it is")
@@ -80,7 +81,21 @@ async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) 
         Err(error) if error.kind() == Kind::UploadOutcomeUnknown => error,
         Err(error) => return Err(error),
     };
-    look_up(client, row, name, attempts.sent_at(), unknown).await
+    let patience = caller.limits.call;
+    tokio::select! {
+        biased;
+        found = look_up(client, row, name, attempts.sent_at(), &unknown) => found,
+        () = caller.clock.sleep(patience) => {
+            let message = format!("{}. Looking it up took longer than {} s", unknown.message(), patience.as_secs_f64());
+            Err(retold(&unknown, message))
+        }
+    }
+}
+
+/// Whether nothing of a body is missing: its end is marked, or it is JSON or XML that is closed.
+fn is_whole(whole: &Whole) -> bool {
+    let is_document = Content::of(whole.body.trim_ascii_start()).is_some();
+    whole.is_framed || (is_document && !breaks_off(&whole.body))
 }
 
 /// The address of the new record: `Location`, or wherever the body names an address of that kind.
@@ -109,12 +124,12 @@ async fn look_up(
     row: &'static Endpoint,
     name: &str,
     sent_at: Duration,
-    unknown: Error,
+    unknown: &Error,
 ) -> Result<Created> {
     let list = api::rows().find(|other| {
         other.method == Method::Get && other.path == row.path && matches!(other.returns, Returns::Index(_))
     });
-    let Some(list) = list else { return Err(unknown) };
+    let Some(list) = list else { return Err(unknown.clone()) };
     let mut found = Vec::new();
     for pause in LOOKS {
         if !pause.is_zero() {
@@ -124,7 +139,7 @@ async fn look_up(
             Ok(found) => found,
             Err(error) => {
                 let message = format!("{}. Looking it up failed too: {}", unknown.message(), error.message());
-                return Err(retold(&unknown, message));
+                return Err(retold(unknown, message));
             }
         };
         if !found.is_empty() {
@@ -135,7 +150,7 @@ async fn look_up(
         [Candidate { created, is_new: true }] if !client.uploads.has_another(row, name) => Ok(created.clone()),
         [] => {
             let message = format!("{}. The list shows no new `{name}` yet; it was not sent again", unknown.message());
-            let error = retold(&unknown, message);
+            let error = retold(unknown, message);
             // A reply that reports trouble, and nothing stored: that is what the reply says, not a lost one.
             let is_trouble = error.facts().status.is_some_and(|status| status >= 500);
             Err(if is_trouble { error.as_kind(Kind::ServiceUnavailable) } else { error })
@@ -148,7 +163,7 @@ async fn look_up(
                 unknown.message(),
                 ids.join(", ")
             );
-            Err(retold(&unknown, message).with(|facts| facts.candidates = ids))
+            Err(retold(unknown, message).with(|facts| facts.candidates = ids))
         }
     }
 }

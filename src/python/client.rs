@@ -55,7 +55,7 @@ impl Client {
 #[pymethods]
 impl Client {
     #[new]
-    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, dispatch_url, dispatch_token, legacy_dispatch_url, legacy_orders_url, legacy_token, rate_limits, limiter_state, accept, page_size, connect, read, call, ca_file))]
+    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, dispatch_url, dispatch_token, legacy_dispatch_url, legacy_orders_url, legacy_token, rate_limits, limiter_state, accept, page_size, connect, read, call, min_throughput, ca_file))]
     #[expect(clippy::too_many_arguments, reason = "the settings of the client, by keyword")]
     fn new(
         py: Python<'_>,
@@ -75,6 +75,7 @@ impl Client {
         connect: f64,
         read: f64,
         call: f64,
+        min_throughput: u64,
         ca_file: Option<PathBuf>,
     ) -> PyResult<Self> {
         let config = Config {
@@ -95,6 +96,7 @@ impl Client {
                 connect: seconds("timeout.connect", connect)?,
                 read: seconds("timeout.read", read)?,
                 call: seconds("timeout.call", call)?,
+                min_throughput,
             },
             ca_file,
         };

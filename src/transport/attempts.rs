@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use http::HeaderMap;
 
+use super::body::{breaks_off, unmarked_end};
 use super::caller::{Call, Caller, Jitter};
 use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply, judge_response};
+use super::pace::Bounds;
 use super::skew::Lesson;
 use super::table::{Class, Decision, FEW, Outcome, decide};
 use super::{Body, Fault, FaultKind, Reply, Request, problem};
@@ -54,6 +56,8 @@ pub struct Whole {
     pub headers: HeaderMap,
     /// The body.
     pub body: Vec<u8>,
+    /// Whether the reply marks the end of its body, so that it is whole for sure.
+    pub is_framed: bool,
 }
 
 /// The attempts of one call.
@@ -109,7 +113,7 @@ impl Attempts<'_> {
                 Ok(reply) if (200..300).contains(&reply.status) => {
                     let heard = self.heard(&reply);
                     settle(slot, &heard);
-                    let body = Body::new(&reply.headers, reply.body);
+                    let body = Body::new(&reply.headers, reply.body, self.bounds());
                     return Ok(Got::Reply { status: reply.status, headers: reply.headers, heard, body });
                 }
                 Ok(reply) => self.refusal(reply, slot, correction).await,
@@ -131,12 +135,16 @@ impl Attempts<'_> {
                 Got::Reply { status, headers, heard, body } => (status, headers, heard, body),
                 Got::MoreTime(judged) => return Err(self.finish(judged.error)),
             };
+            let is_framed = body.is_framed();
             let judged = match body.collect(LARGEST_RECORD).await {
+                Ok(Some(body)) if self.is_cut(status, is_framed, &body) => {
+                    judge_fault(&unmarked_end(), self.caller.base.host())
+                }
                 Ok(Some(body)) => {
                     let small = Some(&body).filter(|body| body.len() <= RESPONSE_BODY);
                     let response = small.and_then(|body| decode_response(body));
                     match response.and_then(|response| judge_response(&response, &heard)) {
-                        None => return Ok(Whole { status, headers, body }),
+                        None => return Ok(Whole { status, headers, body, is_framed }),
                         Some(judged) => judged.at(status),
                     }
                 }
@@ -153,6 +161,21 @@ impl Attempts<'_> {
                 return Err(self.finish(judged.error));
             }
         }
+    }
+
+    /// What bounds the time of a body with the status of success.
+    fn bounds(&self) -> Bounds {
+        let Caller { clock, limits, .. } = self.caller;
+        match self.class {
+            Class::File => Bounds::of_file(clock, self.left(), self.patience, limits.min_throughput),
+            Class::Record | Class::Once => Bounds::of_record(clock, self.left(), self.patience),
+        }
+    }
+
+    /// Whether a record or a list was cut: nothing marks the end of its reply, and its text breaks off. The reply to a
+    /// change has said by its status that it was done.
+    fn is_cut(&self, status: u16, is_framed: bool, body: &[u8]) -> bool {
+        self.call.row.method == Method::Get && status != 204 && !is_framed && breaks_off(body)
     }
 
     /// Asks the table what to do after a body was cut. Comes back when it is time to try again.
@@ -252,8 +275,10 @@ impl Attempts<'_> {
         settle(slot, &heard);
         let now = self.caller.clock.now();
         let (status, headers) = (reply.status, reply.headers);
-        // A body that breaks off or is too long says nothing; the status has said enough.
-        let body = Body::new(&headers, reply.body).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
+        // A body that breaks off, is too long or takes too long says nothing; the status has said enough.
+        let left = self.left().min(self.caller.limits.read);
+        let bounds = Bounds::of_record(&self.caller.clock, left, self.patience);
+        let body = Body::new(&headers, reply.body, bounds).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
         let Caller { base, access, .. } = self.caller;
         let said = String::from_utf8_lossy(&body);
         // A refused token is often told of in a header alone.

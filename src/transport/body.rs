@@ -4,23 +4,25 @@ use std::io::{self, Write as _};
 
 use bytes::Bytes;
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
-use futures_util::StreamExt as _;
 use http::HeaderMap;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 
+use super::pace::Bounds;
 use super::{BodyStream, Fault, FaultKind};
 
 /// So many packed bytes are unpacked at once: they become at most four megabytes, so that a bomb is seen by whoever
 /// counts the pieces before it fills the memory.
 const PACKED: usize = 4 * 1024;
 
-/// Room is made at once for so many promised bytes, and for more as they come.
-const ROOM: usize = 1024 * 1024;
+/// Memory is reserved at once for so many promised bytes, and for more as they come.
+const RESERVED: usize = 1024 * 1024;
 
 /// A body that is read piece by piece.
 pub struct Body {
     stream: BodyStream,
+    bounds: Box<Bounds>,
     expected: Option<u64>,
+    is_chunked: bool,
     received: u64,
     packed: Option<Box<Packed>>,
     ended: bool,
@@ -43,17 +45,36 @@ impl std::fmt::Debug for Body {
 
 impl Body {
     /// The body of a reply with these headers.
-    #[must_use]
-    pub fn new(headers: &HeaderMap, stream: BodyStream) -> Self {
+    pub(super) fn new(headers: &HeaderMap, stream: BodyStream, bounds: Bounds) -> Self {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         Self {
             stream,
+            bounds: Box::new(bounds),
             expected: text(CONTENT_LENGTH).and_then(|text| text.parse().ok()),
+            is_chunked: text(TRANSFER_ENCODING).is_some_and(|text| text.to_ascii_lowercase().ends_with("chunked")),
             received: 0,
             packed: Unpacking::of(text(CONTENT_ENCODING).unwrap_or_default())
                 .map(|unpacking| Box::new(Packed { rest: Bytes::new(), unpacking })),
             ended: false,
         }
+    }
+
+    /// Whether the reply marks the end of its body, so that a cut shows: by `Content-Length` or by chunks. The end of any
+    /// other body is the end of its connection.
+    #[must_use]
+    pub const fn is_framed(&self) -> bool {
+        self.expected.is_some() || self.is_chunked
+    }
+
+    /// The bytes on the wire that `Content-Length` promises.
+    #[must_use]
+    pub const fn promised(&self) -> Option<u64> {
+        self.expected
+    }
+
+    /// What was to be a file is none: from now on the deadline of the call counts.
+    pub fn end_with_the_call(&mut self) {
+        self.bounds.end_with_the_call();
     }
 
     /// The next piece, unpacked; `None` at the end, which is only reached when all promised bytes came.
@@ -69,7 +90,7 @@ impl Body {
                 }
                 return Ok(Some(piece.into()));
             }
-            let Some(chunk) = self.stream.next().await else {
+            let Some(chunk) = self.bounds.next(&mut self.stream).await else {
                 self.ended = true;
                 self.check_length()?;
                 let Some(packed) = &mut self.packed else { return Ok(None) };
@@ -101,15 +122,43 @@ impl Body {
     /// The whole body, at most `limit` bytes of it; `None` where it is longer.
     pub async fn collect(mut self, limit: usize) -> Result<Option<Vec<u8>>, Fault> {
         let promised = self.expected.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-        let mut whole = Vec::with_capacity(promised.min(ROOM));
+        let mut whole = Vec::new();
+        whole.try_reserve(promised.min(RESERVED).min(limit)).map_err(|_| no_memory(promised.min(RESERVED)))?;
         while let Some(chunk) = self.chunk().await? {
             if whole.len().saturating_add(chunk.len()) > limit {
                 return Ok(None);
             }
+            whole.try_reserve(chunk.len()).map_err(|_| no_memory(whole.len().saturating_add(chunk.len())))?;
             whole.extend_from_slice(&chunk);
         }
         Ok(Some(whole))
     }
+}
+
+fn no_memory(bytes: usize) -> Fault {
+    Fault { kind: FaultKind::Cut, message: format!("the system has no {bytes} bytes of memory left for it") }
+}
+
+/// Whether a body begins as JSON or XML and does not end so, or is empty. What was cut elsewhere is no document.
+#[must_use]
+pub fn breaks_off(body: &[u8]) -> bool {
+    let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii();
+    let last = text.last().copied();
+    match text.first() {
+        None => true,
+        Some(b'{') => last != Some(b'}'),
+        Some(b'[') => last != Some(b']'),
+        Some(b'<') => last != Some(b'>'),
+        Some(b'"') => last != Some(b'"') || text.len() == 1,
+        Some(_) => false,
+    }
+}
+
+/// The fault of a reply whose end nothing marks, and which does not end as what it should be.
+#[must_use]
+pub fn unmarked_end() -> Fault {
+    let message = "it has neither Content-Length nor chunks, and its text breaks off";
+    Fault { kind: FaultKind::Cut, message: message.to_owned() }
 }
 
 fn damaged(error: &io::Error) -> Fault {

@@ -54,8 +54,10 @@ pub struct Limits {
     pub connect: Duration,
     /// For every wait for bytes.
     pub read: Duration,
-    /// For a call with all its attempts and pauses.
+    /// For a call with all its attempts and pauses, and the bodies of its replies but for files.
     pub call: Duration,
+    /// The least throughput of a file, in bytes a second.
+    pub min_throughput: u64,
 }
 
 /// How pauses are varied, so that clients that failed together do not come back together.

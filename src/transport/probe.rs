@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::attempts::{ERROR_BODY, LARGEST_RECORD};
 use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply};
+use super::pace::Bounds;
 use super::skew::{Lesson, measure};
 use super::table::Class;
 use super::{Body, Call, Caller, FaultKind, Reply, Whole, judge_response};
@@ -94,7 +95,8 @@ impl Caller {
 
     async fn read(&self, call: &Call, reply: Reply, heard: &Heard) -> (Result<Whole>, Option<FaultKind>) {
         let Reply { status, headers, body } = reply;
-        let body = Body::new(&headers, body);
+        let bounds = Bounds::of_record(&self.clock, self.limits.call, self.limits.call);
+        let body = Body::new(&headers, body, bounds);
         if !(200..300).contains(&status) {
             let body = body.collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
             let body = self.access.without_keys(&String::from_utf8_lossy(&body));
@@ -104,9 +106,10 @@ impl Caller {
                 Seen { argument, proof, path, base: None, status, headers: &headers, heard, body: body.as_bytes() };
             return (Err(judge_reply(&seen).error), None);
         }
+        let is_framed = body.is_framed();
         match body.collect(LARGEST_RECORD).await {
             Ok(Some(body)) => match decode_response(&body).and_then(|response| judge_response(&response, heard)) {
-                None => (Ok(Whole { status, headers, body }), None),
+                None => (Ok(Whole { status, headers, body, is_framed }), None),
                 Some(Judged { error, .. }) => (Err(error.with(|facts| facts.status = Some(status))), None),
             },
             Ok(None) => (Err(Error::new(Kind::Decode, "the reply is longer than any record or page is")), None),

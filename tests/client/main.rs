@@ -7,6 +7,7 @@ mod calls;
 mod carts;
 mod content;
 mod downloads;
+mod drips;
 mod listings;
 mod loopback;
 mod paging;

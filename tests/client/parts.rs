@@ -17,6 +17,9 @@ pub(crate) const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// 2026-09-21T13:46:40Z.
 pub(crate) const START: i64 = 1_790_000_000;
 
+/// Chunks that are made as they are read.
+pub(crate) type Chunks = Box<dyn Iterator<Item = Result<Bytes, Fault>> + Send>;
+
 /// A reply of the script.
 pub(crate) struct Canned {
     pub(crate) status: u16,
@@ -24,10 +27,20 @@ pub(crate) struct Canned {
     pub(crate) chunks: Vec<Result<Bytes, Fault>>,
     /// Whether the body never ends.
     pub(crate) hangs: bool,
+    /// Whether the body comes byte by byte, with this pause before each.
+    pub(crate) drips: Option<Duration>,
+    /// A pause before each chunk.
+    pub(crate) steps: Option<Duration>,
+    /// What comes in place of the chunks, without end.
+    pub(crate) endless: Option<Chunks>,
+    /// Whether the body ends with its connection: neither chunks nor `Content-Length` mark its end.
+    pub(crate) is_unframed: bool,
 }
 
 pub(crate) fn canned(status: u16, body: impl Into<Vec<u8>>) -> Canned {
-    Canned { status, headers: Vec::new(), chunks: vec![Ok(Bytes::from(body.into()))], hangs: false }
+    let chunks = vec![Ok(Bytes::from(body.into()))];
+    let (headers, hangs, is_unframed) = (Vec::new(), false, false);
+    Canned { status, headers, chunks, hangs, drips: None, steps: None, endless: None, is_unframed }
 }
 
 pub(crate) fn ok(body: impl Into<Vec<u8>>) -> Canned {
@@ -97,14 +110,31 @@ impl Transport for Script {
             self.requests.lock().unwrap().push(request.clone());
             tokio::time::sleep(self.latencies[number % self.latencies.len()]).await;
             let canned = (self.answer.lock().unwrap())(number, &request)?;
-            let headers =
+            let mut headers: http::HeaderMap =
                 canned.headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-            let chunks = stream::iter(canned.chunks);
+            if !canned.is_unframed && !headers.contains_key("content-length") {
+                headers.insert("transfer-encoding", http::HeaderValue::from_static("chunked"));
+            }
+            let pause = canned.drips.or(canned.steps).unwrap_or_default();
+            let chunks = canned.endless.unwrap_or_else(|| Box::new(canned.chunks.into_iter()));
+            let chunks: Chunks = if canned.drips.is_some() { Box::new(chunks.flat_map(bytewise)) } else { chunks };
+            let chunks = stream::iter(chunks).then(move |chunk| async move {
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
+                }
+                chunk
+            });
             let body: BodyStream =
                 if canned.hangs { Box::pin(chunks.chain(stream::pending())) } else { Box::pin(chunks) };
             Ok(Reply { status: canned.status, headers, body })
         })
     }
+}
+
+/// The same bytes one by one.
+fn bytewise(chunk: Result<Bytes, Fault>) -> impl Iterator<Item = Result<Bytes, Fault>> {
+    let bytes = chunk.unwrap();
+    (0..bytes.len()).map(move |at| Ok(bytes.slice(at..=at)))
 }
 
 pub(crate) struct Paused(tokio::time::Instant);

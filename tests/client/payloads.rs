@@ -12,7 +12,7 @@ use headland::wire::Value;
 use crate::parts::*;
 
 pub(crate) const TOKEN: &str = "token-AbC.123_x~y";
-const CREATE: &str = "dispatch.field_operations.create";
+pub(crate) const CREATE: &str = "dispatch.field_operations.create";
 const DELETE: &str = "dispatch.field_operations.delete";
 const BODY: &str = r#"{"name":"North 40","rate":90.10,"b":1,"a":2}"#;
 
@@ -27,7 +27,7 @@ pub(crate) fn dispatching() -> Config {
     }
 }
 
-async fn make(client: &Client, name: &str) -> Result<Value, Error> {
+pub(crate) async fn make(client: &Client, name: &str) -> Result<Value, Error> {
     let given: Vec<(&str, &str)> = row(name)
         .parameters
         .iter()
