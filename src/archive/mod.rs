@@ -33,7 +33,7 @@ mod zip;
 pub use dbf::{Field, Header as TableHeader};
 pub use fmis::Fmis;
 pub use fmis::layout::{Layout, Quantity, Slot};
-pub use grc::GrainCart;
+pub use grc::{GrainCart, may_be_whole_cart};
 pub use member::Member;
 pub use note::Diagnostic;
 pub use options::{Limits, Options};

@@ -120,7 +120,7 @@ impl Conversion {
     async fn ask(&mut self, destination: &Destination, patience: Duration) -> Result<Option<Sink>> {
         let caller = self.client.caller();
         let mut attempts = caller.attempts(&self.file.call, patience);
-        match ask(&mut attempts, self.file.expects, |headers| self.file.open(destination, headers)).await? {
+        match ask(&mut attempts, &self.file, destination).await? {
             Answer::File(sink) => {
                 self.word = None;
                 Ok(Some(sink))

@@ -60,7 +60,7 @@ pub(super) async fn download(
     let mut attempts = caller.attempts(&file.call, caller.limits.call);
     let mut asked = 0;
     loop {
-        match ask(&mut attempts, file.expects, |headers| file.open(&destination, headers)).await? {
+        match ask(&mut attempts, &file, &destination).await? {
             Answer::File(sink) => return destination.deliver(sink).map_err(|error| attempts.finish(error)),
             Answer::Damaged(_, error) => return Err(error),
             Answer::MoreTime(judged) => {

@@ -3,6 +3,7 @@
 use std::io::{Read, Seek};
 
 use zip::ZipArchive;
+use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 
 /// Beyond so many unpacked bytes only the directory of a zip is checked: the reader has limits of its own.
@@ -13,16 +14,19 @@ const UNPACKED: u64 = 4 * 1024 * 1024 * 1024;
 pub(super) enum Expects {
     Zip,
     Xml,
-    /// The text of a grain cart. It has no end mark, so that a cut is told by the length of the body alone.
+    /// The text of a grain cart. It has no end mark, so that a cut is told by the length of the body, or by a second
+    /// reading.
     Grc,
 }
 
 /// Checks a zip; the text says what is wrong with it. Members that this crate cannot unpack (encrypted, or packed by
-/// a rare method) are left to the reader.
-pub(super) async fn check_zip<R: Read + Seek + Send>(source: R) -> Result<(), String> {
-    let mut archive = match ZipArchive::new(source) {
+/// a rare method) are left to the reader. Where the reply did not mark its end, the zip has to begin where the file does:
+/// what was cut behind an archive inside the archive ends like that one.
+pub(super) async fn check_zip<R: Read + Seek + Send>(source: R, is_framed: bool) -> Result<(), String> {
+    let archive_offset = if is_framed { ArchiveOffset::Detect } else { ArchiveOffset::Known(0) };
+    let mut archive = match ZipArchive::with_config(Config { archive_offset }, source) {
         Ok(archive) => archive,
-        Err(ZipError::UnsupportedArchive(_)) => return Ok(()),
+        Err(ZipError::UnsupportedArchive(_)) if is_framed => return Ok(()),
         Err(error) => return Err(format!("the zip is damaged or cut: {error}")),
     };
     let mut unpacked = 0_u64;
@@ -75,15 +79,28 @@ pub(super) fn is_grc(head: &[u8]) -> bool {
     !matches!(text.first(), None | Some(b'<' | b'{' | b'[')) && !text.contains(&0)
 }
 
-/// Checks that an XML document ends with the end tag of its root; `tail` is its end.
-pub(super) fn check_xml_end(root: &str, tail: &[u8]) -> Result<(), String> {
+/// Checks that an XML document ends with the end tag of its root; `tail` is its end. Where the reply did not mark its end,
+/// nothing but comments may follow that tag.
+pub(super) fn check_xml_end(root: &str, tail: &[u8], is_framed: bool) -> Result<(), String> {
     let text = String::from_utf8_lossy(tail);
-    let text = text.trim_end();
-    let closed = text.rsplit_once("</").is_some_and(|(_, end)| end.trim_end_matches('>').trim_end() == root);
-    let is_empty = text.rsplit_once('<').is_some_and(|(_, last)| last.starts_with(root) && last.ends_with("/>"));
-    // The root may close itself, or a comment may follow its end tag.
-    let is_whole = text.ends_with('>') && (closed || is_empty || text.contains(&format!("</{root}")));
-    if is_whole { Ok(()) } else { Err(format!("the XML is cut: it does not end with </{root}>")) }
+    let mut text = text.trim_end();
+    while let Some((before, _)) = text.strip_suffix("-->").and_then(|text| text.rsplit_once("<!--")) {
+        text = before.trim_end();
+    }
+    let tag = text.strip_suffix('>').unwrap_or_default();
+    let is_closed = tag.rsplit_once("</").is_some_and(|(_, name)| name.trim_end() == root);
+    // A root that closes itself is the only element.
+    let is_empty = tag.rsplit_once('<').is_some_and(|(before, last)| {
+        let name = last.split(|c: char| c.is_whitespace() || c == '/').next();
+        let is_alone = before.split('<').skip(1).all(|other| other.starts_with(['?', '!']));
+        is_alone && name == Some(root) && last.ends_with('/')
+    });
+    let has_end = is_framed && text.ends_with('>') && text.contains(&format!("</{root}"));
+    if is_closed || is_empty || has_end {
+        Ok(())
+    } else {
+        Err(format!("the XML is cut: it does not end with </{root}>"))
+    }
 }
 
 #[cfg(test)]
@@ -116,10 +133,14 @@ mod tests {
     #[test]
     fn a_cut_document_is_told_from_a_whole_one() {
         for whole in ["<a><b/></a>", "<a x='1'/>", "<a><b/></a >\n<!-- end -->\n", "<a/>"] {
-            assert!(check_xml_end("a", whole.as_bytes()).is_ok(), "{whole}");
+            assert!(check_xml_end("a", whole.as_bytes(), true).is_ok(), "{whole}");
+            assert!(check_xml_end("a", whole.as_bytes(), false).is_ok(), "{whole}");
         }
-        for cut in ["<a><b>", "<a><b/>", "<a><b></b>", "<a><b></b></", "<a>text"] {
-            assert!(check_xml_end("a", cut.as_bytes()).is_err(), "{cut}");
+        assert!(check_xml_end("a", b"<?xml version='1.0'?><!-- b --><a/>", false).is_ok());
+        for cut in
+            ["<a><b>", "<a><b/>", "<a><ab/>", "<a><b></b>", "<a><b></b></", "<a>text", "<a><!-- </a> -->", "<a x='</a"]
+        {
+            assert!(check_xml_end("a", cut.as_bytes(), true).is_err(), "{cut}");
         }
     }
 }

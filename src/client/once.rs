@@ -46,7 +46,7 @@ impl Client {
         let destination = Destination::of(&Target::Disk { to: folder.to_owned(), overwrite: false })?;
         let caller = self.caller();
         let mut attempts = caller.attempts(&file.call, caller.limits.call);
-        match ask(&mut attempts, file.expects, |headers| file.open(&destination, headers)).await? {
+        match ask(&mut attempts, &file, &destination).await? {
             Answer::File(sink) => {
                 let path = keep(&destination, sink).map_err(|error| attempts.finish(error))?;
                 Ok(Asked::File(path))

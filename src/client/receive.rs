@@ -1,22 +1,32 @@
 //! The body of a file call, as it arrives: a file into its place, or a `ServiceResponse` that never becomes one.
 
-use std::io::Cursor;
+use std::borrow::Cow;
+use std::io::{Cursor, Read as _};
 use std::path::PathBuf;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use sha2::{Digest as _, Sha256};
 
+use super::destination::Destination;
+use super::download::FileCall;
 use super::file_check::{Expects, check_xml_end, check_zip, is_grc, xml_root};
 use super::record::{is_page, what_came};
-use crate::error::{Error, Kind, Result};
+use crate::archive::may_be_whole_cart;
+use crate::error::{Error, Kind, OUT_OF_MEMORY, Result};
 use crate::limiter::Heard;
 use crate::part_file::PartFile;
-use crate::transport::{Attempts, Body, Fault, FaultKind, Got, Judged, Outcome, judge_response};
+use crate::transport::{
+    Attempts, Body, Fault, FaultKind, Got, Judged, Outcome, breaks_off, judge_response, unmarked_end,
+};
 use crate::wire::decode_response;
 
 /// A `ServiceResponse` is a few hundred bytes; what is longer is none.
 const RESPONSE: usize = 64 * 1024;
+
+/// Bytes of a grain cart file whose end nothing marks; the archive reader takes none that is longer.
+const LARGEST_CART: u64 = 16 << 20;
 
 /// So much of the end of a file is kept for its check.
 const TAIL: usize = 4 * 1024;
@@ -27,6 +37,37 @@ pub(super) enum Sink {
     Memory(Vec<u8>),
     /// A `.part` and, where its name was left to the service, the path it is for.
     Part(PartFile, PathBuf),
+}
+
+impl Sink {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Memory(whole) => {
+                whole.try_reserve(bytes.len()).map_err(|_| no_memory(whole.len().saturating_add(bytes.len())))?;
+                whole.extend_from_slice(bytes);
+                Ok(())
+            }
+            Self::Part(part, _) => part.write(bytes),
+        }
+    }
+
+    fn content(&self) -> Result<Cow<'_, [u8]>> {
+        match self {
+            Self::Memory(whole) => Ok(Cow::Borrowed(whole)),
+            Self::Part(part, _) => {
+                let mut whole = Vec::new();
+                let read = part.reader()?.read_to_end(&mut whole);
+                read.map_err(|error| Error::file("read", part.path(), &error))?;
+                Ok(Cow::Owned(whole))
+            }
+        }
+    }
+}
+
+fn no_memory(bytes: usize) -> Error {
+    let message =
+        format!("the system has no {bytes} bytes of memory left for this file: download it to a path with `to`");
+    Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(OUT_OF_MEMORY))
 }
 
 /// What one asking brought.
@@ -46,25 +87,41 @@ enum Received {
     Response(Judged),
     Broken(Fault),
     Damaged(Sink, Fault),
+    /// A file that may be whole, which neither its reply nor its format proves.
+    Unproven(Sink, Reading),
 }
 
-/// Asks for a file until there is an answer; `open` makes the sink once the headers are known.
-pub(super) async fn ask<F>(attempts: &mut Attempts<'_>, expects: Expects, open: F) -> Result<Answer>
-where
-    F: Fn(&HeaderMap) -> Result<Sink>,
-{
+/// A reading of such a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Reading {
+    bytes: u64,
+    digest: [u8; 32],
+}
+
+/// Asks for a file until there is an answer.
+pub(super) async fn ask(attempts: &mut Attempts<'_>, file: &FileCall, destination: &Destination) -> Result<Answer> {
+    let mut longest: Option<Reading> = None;
     loop {
         let (status, headers, said, body) = match attempts.reply().await? {
             Got::MoreTime(judged) => return Ok(Answer::MoreTime(judged)),
             Got::Reply { status, headers, heard, body } => (status, headers, heard, body),
         };
-        let received = receive(body, &headers, &said, expects, &open).await;
+        let received = receive(body, &headers, &said, file, destination).await;
         let received = received.map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(status))))?;
         match received {
             Received::File(sink) => return Ok(Answer::File(sink)),
             Received::Response(judged) if judged.outcome == Outcome::MoreTime => return Ok(Answer::MoreTime(judged)),
             Received::Response(judged) => return Err(attempts.finish(judged.at(status).error)),
             Received::Broken(fault) => attempts.after_fault(&fault).await?,
+            Received::Unproven(sink, reading) if longest == Some(reading) => return Ok(Answer::File(sink)),
+            Received::Unproven(sink, reading) => {
+                drop(sink);
+                if longest.is_none_or(|known| known.bytes < reading.bytes) {
+                    longest = Some(reading);
+                }
+                let message = "it has neither Content-Length nor chunks, and no two readings of it were the same";
+                attempts.after_fault(&Fault { kind: FaultKind::Cut, message: message.to_owned() }).await?;
+            }
             Received::Damaged(sink, fault) => match attempts.after_fault(&fault).await {
                 Ok(()) => {}
                 Err(error) => return Ok(Answer::Damaged(sink, error)),
@@ -73,29 +130,31 @@ where
     }
 }
 
-async fn receive<F>(mut body: Body, headers: &HeaderMap, said: &Heard, expects: Expects, open: &F) -> Result<Received>
-where
-    F: Fn(&HeaderMap) -> Result<Sink>,
-{
+async fn receive(
+    mut body: Body,
+    headers: &HeaderMap,
+    said: &Heard,
+    file: &FileCall,
+    destination: &Destination,
+) -> Result<Received> {
     let head = match head(&mut body).await {
         Ok(head) => head,
         Err(fault) => return Ok(Received::Broken(fault)),
     };
     let is_zip = head.starts_with(b"PK");
-    let root = if expects == Expects::Xml && !is_page(&head) { xml_root(&head) } else { None };
+    let root = if file.expects == Expects::Xml && !is_page(&head) { xml_root(&head) } else { None };
     let root = root.filter(|root| !root.ends_with("Response"));
-    let is_text = expects == Expects::Grc && is_grc(&head);
+    let is_text = file.expects == Expects::Grc && is_grc(&head);
     if !is_zip && root.is_none() && !is_text {
-        return no_file(head, body, headers, said, expects).await;
+        return no_file(head, body, headers, said, file.expects).await;
     }
-    let mut sink = open(headers)?;
+    let mut came: u64 = 0;
+    let mut sink = file.open(destination, headers)?;
     let mut tail: Vec<u8> = Vec::new();
     let mut next = Some(Bytes::from(head));
     while let Some(chunk) = next {
-        match &mut sink {
-            Sink::Memory(bytes) => bytes.extend_from_slice(&chunk),
-            Sink::Part(part, _) => part.write(&chunk)?,
-        }
+        came = came.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
+        sink.write(&chunk)?;
         tail.extend_from_slice(chunk.get(chunk.len().saturating_sub(TAIL)..).unwrap_or_default());
         tail.drain(..tail.len().saturating_sub(TAIL));
         next = match body.chunk().await {
@@ -103,16 +162,33 @@ where
             Err(fault) => return Ok(Received::Broken(fault)),
         };
     }
+    let is_framed = body.is_framed();
+    if is_text && !is_zip {
+        return if is_framed { Ok(Received::File(sink)) } else { unproven(sink, came) };
+    }
     let checked = match (&root, &sink) {
-        (Some(root), _) => check_xml_end(root, &tail),
-        _ if is_text && !is_zip => Ok(()),
-        (None, Sink::Memory(bytes)) => check_zip(Cursor::new(bytes)).await,
-        (None, Sink::Part(part, _)) => check_zip(std::io::BufReader::new(part.reader()?)).await,
+        (Some(root), _) => check_xml_end(root, &tail, is_framed),
+        (None, Sink::Memory(bytes)) => check_zip(Cursor::new(bytes), is_framed).await,
+        (None, Sink::Part(part, _)) => check_zip(std::io::BufReader::new(part.reader()?), is_framed).await,
     };
     Ok(match checked {
         Ok(()) => Received::File(sink),
-        Err(message) => Received::Damaged(sink, Fault { kind: FaultKind::Cut, message }),
+        Err(message) if is_framed => Received::Damaged(sink, Fault { kind: FaultKind::Cut, message }),
+        // It may have been cut on its way, so that nothing is held against the file itself.
+        Err(message) => Received::Broken(Fault { kind: FaultKind::Cut, message }),
     })
+}
+
+/// What a grain cart's text proves that came without a mark of its end: it is whole where another reading is the same.
+fn unproven(sink: Sink, bytes: u64) -> Result<Received> {
+    let text = if bytes > LARGEST_CART { Cow::default() } else { sink.content()? };
+    if !may_be_whole_cart(&text) {
+        let message = "the grain cart file has neither Content-Length nor chunks, and its text breaks off".to_owned();
+        return Ok(Received::Broken(Fault { kind: FaultKind::Cut, message }));
+    }
+    let reading = Reading { bytes, digest: Sha256::digest(&text).into() };
+    drop(text);
+    Ok(Received::Unproven(sink, reading))
 }
 
 /// The first bytes of a body: enough to see what it is.
@@ -131,14 +207,19 @@ async fn head(body: &mut Body) -> std::result::Result<Vec<u8>, Fault> {
 /// What came is no file: the service's word, or something that must not be saved.
 async fn no_file(
     mut head: Vec<u8>,
-    body: Body,
+    mut body: Body,
     headers: &HeaderMap,
     said: &Heard,
     expects: Expects,
 ) -> Result<Received> {
+    body.end_with_the_call();
+    let is_framed = body.is_framed();
     match body.collect(RESPONSE).await {
         Ok(rest) => head.extend_from_slice(&rest.unwrap_or_default()),
         Err(fault) => return Ok(Received::Broken(fault)),
+    }
+    if !is_framed && breaks_off(&head) {
+        return Ok(Received::Broken(unmarked_end()));
     }
     let response = decode_response(&head);
     if let Some(judged) = response.and_then(|response| judge_response(&response, said)) {

@@ -78,7 +78,7 @@ fn client(address: SocketAddr) -> Client {
     with_real_transport(Config { base_url, timeout, ..config() })
 }
 
-fn with_real_transport(config: Config) -> Client {
+pub(crate) fn with_real_transport(config: Config) -> Client {
     let base = Base::parse(&config.base_url).unwrap();
     let transport = HttpClient::new(&base, config.timeout.connect, config.timeout.read, None).unwrap();
     Client::with_parts(config, Arc::new(transport), Arc::new(Hurried)).unwrap()

@@ -6,6 +6,7 @@ mod actions;
 mod calls;
 mod carts;
 mod content;
+mod cuts;
 mod downloads;
 mod drips;
 mod listings;
