@@ -1,7 +1,7 @@
 //! A file that is being written: nobody sees it under its name before it is whole.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Kind, Result};
@@ -11,6 +11,8 @@ use crate::error::{Error, Kind, Result};
 pub(crate) struct PartFile {
     path: PathBuf,
     file: Option<File>,
+    /// Whether the file still has its name.
+    is_named: bool,
 }
 
 impl PartFile {
@@ -22,10 +24,27 @@ impl PartFile {
 
     /// Makes a `.part` of its own in `folder`, for a file called `name`.
     pub(crate) fn create(folder: &Path, name: &str) -> Result<Self> {
-        let start: String = name.chars().take(40).collect();
-        let path = folder.join(format!("{start}.{:016x}.part", fastrand::u64(..)));
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
+        Self::open(folder, name, &options)
+    }
+
+    /// Makes a file in the folder for temporary files that only its owner can read and that loses its name at once, so
+    /// that nothing is left of it after a kill. It cannot be kept. Where the system does not remove the name of a file
+    /// that is open, it goes when this is dropped.
+    pub(crate) fn temporary() -> Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut part = Self::open(&std::env::temp_dir(), "headland", &options)?;
+        part.is_named = !cfg!(unix) || fs::remove_file(&part.path).is_err();
+        Ok(part)
+    }
+
+    fn open(folder: &Path, name: &str, options: &OpenOptions) -> Result<Self> {
+        let start: String = name.chars().take(40).collect();
+        let path = folder.join(format!("{start}.{:016x}.part", fastrand::u64(..)));
         // The name of the part is nothing to whoever named a target.
         let file = options.open(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if !folder.is_dir() => {
@@ -33,7 +52,7 @@ impl PartFile {
             }
             _ => Error::file("write", &folder.join(name), &error),
         })?;
-        Ok(Self { path, file: Some(file) })
+        Ok(Self { path, file: Some(file), is_named: true })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -45,9 +64,11 @@ impl PartFile {
         result.map_err(|error| Error::file("write", &self.path, &error))
     }
 
-    /// The same file, opened once more for reading from its start.
+    /// The same file for reading from its start; what is written afterwards goes where the reader stands.
     pub(crate) fn reader(&self) -> Result<File> {
-        File::open(&self.path).map_err(|error| Error::file("read", &self.path, &error))
+        let reader = self.file.as_ref().ok_or_else(closed).and_then(File::try_clone);
+        let rewound = reader.and_then(|mut reader| reader.rewind().map(|()| reader));
+        rewound.map_err(|error| Error::file("read", &self.path, &error))
     }
 
     /// Brings the bytes to the disk and gives the file its name. A file that has the name already is only replaced
@@ -89,7 +110,9 @@ impl Drop for PartFile {
     fn drop(&mut self) {
         drop(self.file.take());
         // After `keep` there is nothing left under this name, or a second link to the kept file.
-        let _ = fs::remove_file(&self.path);
+        if self.is_named {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -186,6 +209,23 @@ mod tests {
         part.keep(&folder.path().join("a.zip"), false).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert_eq!(fs::read(folder.path().join("a.zip")).unwrap(), b"12");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_temporary_file_has_no_name_and_is_read_by_its_owner_alone() {
+        use std::io::Read as _;
+        use std::os::unix::fs::MetadataExt as _;
+        let mut part = PartFile::temporary().unwrap();
+        part.write(b"12").unwrap();
+        assert!(!part.path().exists());
+        let facts = part.file.as_ref().unwrap().metadata().unwrap();
+        assert_eq!((facts.mode() & 0o777, facts.nlink()), (0o600, 0));
+        for _ in 0..2 {
+            let mut text = String::new();
+            part.reader().unwrap().read_to_string(&mut text).unwrap();
+            assert_eq!(text, "12");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from headland import arguments, errors
-from headland.archives import Limits, reading
+from headland.archives import Limits, checked, reading
 from headland.conversion import AsyncConversion, Conversion
 from headland.files import Delivery, Target, Upload, content_of
 from headland.layer import Layer
@@ -139,20 +139,21 @@ class Calls(OpenClient):
         """Give what stands at an address of a record, on the configured base."""
         call, gives, given, page_size, page = self.core.follow(arguments.text("uri", uri))
         if gives == "file":
-            return self.download(call, given, to=None, overwrite=False)
+            return self.download(call, given, to=None, overwrite=False, limits=None)
         if gives == "record":
             return self.detail(call, given)
         read = self.locations if gives == "locations" else self.pages
         return read(call, given, page_size=page_size, page=page)
 
     def download(
-        self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool
+        self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool, limits: Limits | None
     ) -> bytes | Path | BinaryIO:
         """Fetch a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
+        most = checked(limits).bytes
         with Delivery(to) as delivery:
             try:
-                delivered = self.core.download(call, texts, delivery.path, overwrite)
+                delivered = self.core.download(call, texts, delivery.path, overwrite, most)
             finally:
                 self.tell()
             return delivery.finish(delivered)
@@ -250,20 +251,21 @@ class AsyncCalls(OpenClient):
         """Give what stands at an address of a record, on the configured base."""
         call, gives, given, page_size, page = self.core.follow(arguments.text("uri", uri))
         if gives == "file":
-            return await self.download(call, given, to=None, overwrite=False)
+            return await self.download(call, given, to=None, overwrite=False, limits=None)
         if gives == "record":
             return await self.detail(call, given)
         read = self.locations if gives == "locations" else self.pages
         return read(call, given, page_size=page_size, page=page)
 
     async def download(
-        self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool
+        self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool, limits: Limits | None
     ) -> bytes | Path | BinaryIO:
         """Fetch a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
+        most = checked(limits).bytes
         with Delivery(to) as delivery:
             try:
-                delivered = await self.core.download_async(call, texts, delivery.path, overwrite)
+                delivered = await self.core.download_async(call, texts, delivery.path, overwrite, most)
             finally:
                 self.tell()
             return delivery.finish(delivered)

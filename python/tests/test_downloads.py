@@ -1,7 +1,11 @@
-"""What bounds a download: its time."""
+"""What bounds a download: its time, its length, the memory, and what it leaves behind."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import textwrap
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +16,83 @@ import headland as hl
 from headland import settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from http.server import BaseHTTPRequestHandler
+    from pathlib import Path
 
 KEYS: dict[str, Any] = {"api_key": "key", "shared_secret": "c2VjcmV0", "access_key": "key", "limiter_state": "memory"}
+GIVEN = 64 << 20
+"""Bytes of memory that a child may take besides what it has."""
+
+
+@pytest.fixture
+def endless() -> Iterator[str]:
+    """Give the address of a service whose files never end."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.end_headers()
+        try:
+            request.wfile.write(b"PK\x03\x04")
+            while True:
+                request.wfile.write(bytes(1 << 16))
+        except OSError:
+            return
+
+    with web(answer) as host:
+        yield f"http://{host}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system bounds the memory of a process on Linux alone")
+@pytest.mark.parametrize("call", ["job_data.download", "job_data.read"])
+def test_a_file_too_large_for_the_memory_is_an_error(endless: str, call: str) -> None:
+    program = f"""
+        import resource, sys
+        import headland as hl
+        client = hl.Client(base_url=sys.argv[1], rate_limits=(), **{KEYS})
+        try:
+            client.access_key()
+        except hl.HeadlandError:
+            pass
+        with open("/proc/self/statm") as sizes:
+            most = int(next(sizes).split()[0]) * resource.getpagesize() + {GIVEN}
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        try:
+            client.{call}("1")
+        except hl.ArchiveError as error:
+            print(isinstance(error, OSError) and error.errno, error)
+    """
+    child = [sys.executable, "-c", textwrap.dedent(program), endless]
+    environment = {**os.environ, "MIMALLOC_ARENA_RESERVE": "16MiB"}
+    done = subprocess.run(child, check=False, capture_output=True, text=True, timeout=100, env=environment)
+    assert done.returncode == 0, f"the process ended with {done.returncode}: {done.stderr[-500:]}"
+    assert done.stdout.startswith("12 the system has no "), done.stdout
+    assert "`to`" in done.stdout
+
+
+def test_a_file_without_end_is_refused_at_its_limit(endless: str, tmp_path: Path) -> None:
+    few = hl.Limits(bytes=100_000)
+    with hl.Client(base_url=endless, rate_limits=(), **KEYS) as client:
+        for call in (
+            lambda: client.job_data.download("1", limits=few),
+            lambda: client.job_data.download("1", to=tmp_path, limits=few),
+            lambda: client.job_data.read("1", limits=few),
+        ):
+            with pytest.raises(hl.ArchiveError, match=r"limit of 100000 bytes; if you trust it, raise Limits\(bytes="):
+                call()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file keeps its name on Windows")
+def test_a_conversion_that_waits_leaves_no_temporary_file(
+    client: hl.Client, small_job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    whole = client.job_data.download(small_job)
+    handle = client.job_data.request(small_job).wait()
+    assert list(tmp_path.iterdir()) == [], "a kill now would leave nothing"
+    assert handle.result() == handle.result() == whole
+    assert len(client.job_data.read(small_job)) == len(hl.read(whole))
 
 
 def test_a_record_that_drips_ends_at_the_deadline() -> None:

@@ -77,18 +77,31 @@ impl Conversion {
         }
     }
 
+    /// Takes files of at most so many bytes, in place of 4 GiB.
+    #[must_use]
+    pub fn limited_to(mut self, bytes: u64) -> Self {
+        self.file.most = bytes;
+        self
+    }
+
     /// Waits if need be and delivers; a file that `ready` or `wait` found is not fetched twice.
     pub async fn result(&mut self, target: Target) -> Result<Delivered> {
+        self.result_within(target, None).await
+    }
+
+    /// The same, with a deadline like that of [`Conversion::wait`].
+    pub async fn result_within(&mut self, target: Target, timeout: Option<Duration>) -> Result<Delivered> {
         let destination = Destination::of(&target)?;
-        let patience = self.client.caller().limits.call;
+        let patience = timeout.unwrap_or(self.client.caller().limits.call);
         let started = self.now();
         loop {
             if let Some((part, name)) = &self.aside {
                 return destination.deliver_copy(part, name);
             }
             let left = patience.saturating_sub(self.now().saturating_sub(started));
+            // The deadline ends the waiting; an asking that has begun may come to its end.
             if self.pause_left().is_zero()
-                && let Some(sink) = self.ask(&destination, left).await?
+                && let Some(sink) = self.ask(&destination, left.max(self.client.caller().limits.read)).await?
             {
                 return destination.deliver(sink);
             }

@@ -46,7 +46,7 @@ pub(super) enum Destination {
         folder: PathBuf,
         overwrite: bool,
     },
-    /// Beside other temporary files, for later.
+    /// A temporary file, for later.
     Aside,
 }
 
@@ -81,7 +81,7 @@ impl Destination {
             }
             Self::Aside => {
                 let name = name(headers, fallback);
-                Ok(Sink::Part(PartFile::create(&std::env::temp_dir(), "headland")?, PathBuf::from(name)))
+                Ok(Sink::Part(PartFile::temporary()?, PathBuf::from(name)))
             }
         }
     }
@@ -109,10 +109,7 @@ impl Destination {
             if bytes.is_empty() {
                 return self.deliver(sink);
             }
-            match &mut sink {
-                Sink::Memory(whole) => whole.extend_from_slice(bytes),
-                Sink::Part(part, _) => part.write(bytes)?,
-            }
+            sink.write(bytes)?;
         }
     }
 

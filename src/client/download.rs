@@ -10,6 +10,7 @@ use super::destination::{Delivered, Destination, Target, no_file};
 use super::file_check::Expects;
 use super::receive::{Answer, Sink, ask};
 use crate::api::{Endpoint, Returns};
+use crate::archive::Limits;
 use crate::error::{Kind, Result};
 use crate::transport::{Attempts, Call, Judged};
 
@@ -24,6 +25,8 @@ pub(super) struct FileCall {
     pub(super) expects: Expects,
     /// The name of the file where the service suggests none.
     pub(super) fallback: String,
+    /// Bytes that the file may have.
+    pub(super) most: u64,
 }
 
 impl FileCall {
@@ -39,7 +42,7 @@ impl FileCall {
             _ if row.group() == "grain_carts" => (Expects::Grc, format!("{id}.grc")),
             _ => (Expects::Zip, format!("{id}.{}.zip", format.to_ascii_lowercase())),
         };
-        Ok(Self { call, expects, fallback })
+        Ok(Self { call, expects, fallback, most: Limits::default().bytes })
     }
 
     pub(super) fn open(&self, destination: &Destination, headers: &HeaderMap) -> Result<Sink> {
@@ -47,14 +50,16 @@ impl FileCall {
     }
 }
 
-/// Downloads a file, waiting for it until the deadline of the call.
+/// Downloads a file of at most `most` bytes, waiting for it until the deadline of the call.
 pub(super) async fn download(
     client: &Client,
     row: &'static Endpoint,
     arguments: &Arguments,
     target: Target,
+    most: Option<u64>,
 ) -> Result<Delivered> {
-    let file = FileCall::new(row, arguments)?;
+    let mut file = FileCall::new(row, arguments)?;
+    file.most = most.unwrap_or(file.most);
     let destination = Destination::of(&target)?;
     let caller = client.caller();
     let mut attempts = caller.attempts(&file.call, caller.limits.call);

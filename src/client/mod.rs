@@ -184,7 +184,18 @@ impl Client {
 
     /// Downloads a file, waiting for its conversion until the deadline of the call.
     pub async fn download(&self, row: &'static Endpoint, arguments: &Arguments, target: Target) -> Result<Delivered> {
-        download::download(self, row, arguments, target).await
+        download::download(self, row, arguments, target, None).await
+    }
+
+    /// The same for a file of at most so many bytes, in place of 4 GiB.
+    pub async fn download_within(
+        &self,
+        row: &'static Endpoint,
+        arguments: &Arguments,
+        target: Target,
+        bytes: u64,
+    ) -> Result<Delivered> {
+        download::download(self, row, arguments, target, Some(bytes)).await
     }
 
     /// Asks for something to be done that gives nothing back, such as queuing a map for a field computer.

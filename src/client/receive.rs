@@ -149,11 +149,17 @@ async fn receive(
         return no_file(head, body, headers, said, file.expects).await;
     }
     let mut came: u64 = 0;
+    if body.promised().is_some_and(|promised| promised > file.most) {
+        return Err(too_long(file.most));
+    }
     let mut sink = file.open(destination, headers)?;
     let mut tail: Vec<u8> = Vec::new();
     let mut next = Some(Bytes::from(head));
     while let Some(chunk) = next {
         came = came.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
+        if came > file.most {
+            return Err(too_long(file.most));
+        }
         sink.write(&chunk)?;
         tail.extend_from_slice(chunk.get(chunk.len().saturating_sub(TAIL)..).unwrap_or_default());
         tail.drain(..tail.len().saturating_sub(TAIL));
@@ -189,6 +195,12 @@ fn unproven(sink: Sink, bytes: u64) -> Result<Received> {
     let reading = Reading { bytes, digest: Sha256::digest(&text).into() };
     drop(text);
     Ok(Received::Unproven(sink, reading))
+}
+
+fn too_long(most: u64) -> Error {
+    let message =
+        format!("the file is longer than the limit of {most} bytes; if you trust it, raise Limits(bytes=...)");
+    Error::new(Kind::Archive, message)
 }
 
 /// The first bytes of a body: enough to see what it is.

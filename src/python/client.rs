@@ -227,7 +227,7 @@ impl Client {
         bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
 
-    #[pyo3(signature = (name, arguments, to, overwrite))]
+    #[pyo3(signature = (name, arguments, to, overwrite, most))]
     fn download<'py>(
         &self,
         py: Python<'py>,
@@ -235,13 +235,14 @@ impl Client {
         arguments: Given,
         to: Option<PathBuf>,
         overwrite: bool,
+        most: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let delivered = bridge::wait(py, core.download(row, &arguments, target(to, overwrite)))?;
+        let delivered = bridge::wait(py, core.download_within(row, &arguments, target(to, overwrite), most))?;
         deliver(py, delivered)
     }
 
-    #[pyo3(signature = (name, arguments, to, overwrite))]
+    #[pyo3(signature = (name, arguments, to, overwrite, most))]
     fn download_async<'py>(
         &self,
         py: Python<'py>,
@@ -249,9 +250,10 @@ impl Client {
         arguments: Given,
         to: Option<PathBuf>,
         overwrite: bool,
+        most: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let call = async move { core.download(row, &arguments, target(to, overwrite)).await };
+        let call = async move { core.download_within(row, &arguments, target(to, overwrite), most).await };
         bridge::start(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
     }
 
@@ -309,8 +311,8 @@ impl Client {
         reading: Reading,
     ) -> PyResult<Layer> {
         let row = row(name).map_err(|error| errors::raise(py, &error))?.full_name;
-        let call = self.fetch(py, name, arguments, timeout)?;
         let options = reading.checked(py)?;
+        let call = self.fetch(py, name, arguments, timeout, options.limits.bytes)?;
         let (source, origin) = bridge::wait(py, call)?;
         bridge::compute(py, move |_| layer::read_of_job(&source, options, row, origin)).map(Layer::new)
     }
@@ -325,8 +327,8 @@ impl Client {
         reading: Reading,
     ) -> PyResult<Bound<'py, PyAny>> {
         let row = row(name).map_err(|error| errors::raise(py, &error))?.full_name;
-        let call = self.fetch(py, name, arguments, timeout)?;
         let options = reading.checked(py)?;
+        let call = self.fetch(py, name, arguments, timeout, options.limits.bytes)?;
         let call = async move {
             let (source, origin) = call.await?;
             bridge::offload(move || layer::read_of_job(&source, options, row, origin)).await
@@ -375,18 +377,19 @@ impl Client {
 }
 
 impl Client {
-    /// The file of a conversion, and the conversion's id as the origin that a layer names.
+    /// The file of a conversion, of at most so many bytes, and the conversion's id as the origin that a layer names.
     fn fetch(
         &self,
         py: Python<'_>,
         name: &str,
         given: Given,
         timeout: Option<f64>,
+        bytes: u64,
     ) -> PyResult<impl Future<Output = Result<(Source, String)>> + Send + use<>> {
         let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
         self.prepare(name, given)
             .and_then(|(core, row, arguments)| core.conversion(row, arguments))
-            .map(|handle| conversion::fetch(handle, timeout))
+            .map(|handle| conversion::fetch(handle.limited_to(bytes), timeout))
             .map_err(|error| errors::raise(py, &error))
     }
 }

@@ -80,8 +80,7 @@ impl Conversion {
 
 /// Waits for a conversion and gives its file, and its id as the origin that a layer names.
 pub(super) async fn fetch(mut handle: core::Conversion, timeout: Option<Duration>) -> Result<(Source, String)> {
-    handle.wait(timeout).await?;
-    let source = match handle.result(Target::Memory).await? {
+    let source = match handle.result_within(Target::Memory, timeout).await? {
         Delivered::Bytes(content) => Source::Bytes(content.into()),
         Delivered::File(path) => Source::Path(path),
     };

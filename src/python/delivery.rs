@@ -15,7 +15,14 @@ pub(super) fn target(to: Option<PathBuf>, overwrite: bool) -> Target {
 /// Bytes, or the path of the file.
 pub(super) fn deliver(py: Python<'_>, delivered: Delivered) -> PyResult<Bound<'_, PyAny>> {
     match delivered {
-        Delivered::Bytes(content) => Ok(PyBytes::new(py, &content).into_any()),
+        // A file that is too large for its copy is a `MemoryError`.
+        Delivered::Bytes(content) => {
+            let fill = |copy: &mut [u8]| {
+                copy.copy_from_slice(&content);
+                Ok(())
+            };
+            PyBytes::new_with(py, content.len(), fill).map(Bound::into_any)
+        }
         Delivered::File(path) => path.into_pyobject(py).map(Bound::into_any),
     }
 }

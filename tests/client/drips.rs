@@ -1,5 +1,6 @@
-//! Bodies that come byte by byte: every kind of call ends by its bound, in moved time.
+//! Bodies that come byte by byte or never end: every kind of call ends by its bound, in moved time.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -215,5 +216,44 @@ async fn the_least_throughput_is_a_setting_and_zero_turns_it_off() {
                 assert!(error.message().contains(words), "{error}");
             }
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_without_end_is_refused_at_its_limit() {
+    for is_announced in [false, true] {
+        let given = std::sync::Arc::new(AtomicU64::new(0));
+        let counted = std::sync::Arc::clone(&given);
+        let script = Script::new(move |_, _| {
+            let counted = std::sync::Arc::clone(&counted);
+            let chunk = Bytes::from([b"PK\x03\x04".to_vec(), vec![7; 60_000]].concat());
+            let endless = std::iter::repeat_with(move || {
+                counted.fetch_add(60_004, Ordering::Relaxed);
+                Ok(chunk.clone())
+            });
+            let reply = Canned { endless: Some(Box::new(endless)), ..ok("") };
+            Ok(if is_announced { reply.with("content-length", 1_u64 << 40) } else { reply })
+        });
+        let client = client(&script);
+        let folder = tempfile::tempdir().unwrap();
+        let to_disk = Target::Disk { to: folder.path().to_owned(), overwrite: false };
+        let given_arguments = arguments("job_data.download", &[("id", "8")]);
+        for target in [Target::Memory, to_disk] {
+            let limit = 1_000_000;
+            let row = row("job_data.download");
+            let error = client.download_within(row, &given_arguments, target, limit).await.unwrap_err();
+            assert_eq!(error.kind(), Kind::Archive, "{error}");
+            assert!(
+                error.message().contains("limit of 1000000 bytes; if you trust it, raise Limits(bytes=...)"),
+                "{error}"
+            );
+        }
+        let request = arguments("job_data.request", &[("id", "8")]);
+        let mut conversion = client.conversion(row("job_data.request"), request).unwrap().limited_to(1_000_000);
+        assert_eq!(conversion.wait(None).await.unwrap_err().kind(), Kind::Archive);
+        assert_eq!(script.count(), 3, "what is too long is not asked for again");
+        let most = if is_announced { 3 * 60_004 } else { 3 * 1_100_000 };
+        assert!(given.load(Ordering::Relaxed) <= most, "{given:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

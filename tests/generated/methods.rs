@@ -283,6 +283,12 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
                 "A folder, which takes the file name of the service, a path, or a binary file object; None gives bytes.",
             );
             add("overwrite", "bool", "False", "Whether a file that stands there is replaced.");
+            add(
+                "limits",
+                "Limits | None",
+                "None",
+                "Its `bytes` is the most that the file may have: 4 GiB, the default of `Limits`, if None.",
+            );
         }
         Returns::Layer => {
             for (name, kind, default, doc) in READING {
@@ -335,7 +341,9 @@ fn body(row: &Endpoint, mode: Mode) -> String {
         Returns::Listing(_) => format!("pages(\"{name}\", {given}, page_size=page_size, page=page)"),
         Returns::Payload => format!("payload(\"{name}\", {given})"),
         Returns::Table { .. } => format!("table(\"{name}\", {given})"),
-        Returns::File => format!("download(\"{name}\", {given}, to=to, overwrite=overwrite)"),
+        Returns::File => format!(
+            "download(\n            \"{name}\",\n            {given},\n            to=to,\n            overwrite=overwrite,\n            limits=limits,\n        )"
+        ),
         Returns::Nothing | Returns::NotImplemented => {
             return format!("        {wait}self._calls.act(\"{name}\", {given})\n");
         }

@@ -76,13 +76,34 @@ class GrainCarts:
         return cast("GrainCart | None", self._calls.detail("grain_carts.get", {"id": id}))
 
     @overload
-    def download(self, id: str | int, *, to: None = None, overwrite: bool = False) -> bytes: ...
+    def download(
+        self,
+        id: str | int,
+        *,
+        to: None = None,
+        overwrite: bool = False,
+        limits: Limits | None = None,
+    ) -> bytes: ...
 
     @overload
-    def download(self, id: str | int, *, to: str | os.PathLike[str], overwrite: bool = False) -> Path: ...
+    def download(
+        self,
+        id: str | int,
+        *,
+        to: str | os.PathLike[str],
+        overwrite: bool = False,
+        limits: Limits | None = None,
+    ) -> Path: ...
 
     @overload
-    def download(self, id: str | int, *, to: BinaryIO, overwrite: bool = False) -> BinaryIO: ...
+    def download(
+        self,
+        id: str | int,
+        *,
+        to: BinaryIO,
+        overwrite: bool = False,
+        limits: Limits | None = None,
+    ) -> BinaryIO: ...
 
     def download(
         self,
@@ -90,6 +111,7 @@ class GrainCarts:
         *,
         to: str | os.PathLike[str] | BinaryIO | None = None,
         overwrite: bool = False,
+        limits: Limits | None = None,
     ) -> bytes | Path | BinaryIO:
         """Downloads the original GRC file, a text with one row a load.
 
@@ -100,6 +122,7 @@ class GrainCarts:
             to: A folder, which takes the file name of the service, a path, or a binary file object; None gives
                 bytes.
             overwrite: Whether a file that stands there is replaced.
+            limits: Its `bytes` is the most that the file may have: 4 GiB, the default of `Limits`, if None.
 
         Returns:
             The bytes of the file, the path it was written to, or the file object it was written into.
@@ -113,7 +136,13 @@ class GrainCarts:
             >>> path = client.grain_carts.download(cart_id, to=folder)
 
         """
-        return self._calls.download("grain_carts.download", {"id": id}, to=to, overwrite=overwrite)
+        return self._calls.download(
+            "grain_carts.download",
+            {"id": id},
+            to=to,
+            overwrite=overwrite,
+            limits=limits,
+        )
 
     def read(
         self,

@@ -76,13 +76,34 @@ class AsyncGrainCarts:
         return cast("GrainCart | None", await self._calls.detail("grain_carts.get", {"id": id}))
 
     @overload
-    async def download(self, id: str | int, *, to: None = None, overwrite: bool = False) -> bytes: ...
+    async def download(
+        self,
+        id: str | int,
+        *,
+        to: None = None,
+        overwrite: bool = False,
+        limits: Limits | None = None,
+    ) -> bytes: ...
 
     @overload
-    async def download(self, id: str | int, *, to: str | os.PathLike[str], overwrite: bool = False) -> Path: ...
+    async def download(
+        self,
+        id: str | int,
+        *,
+        to: str | os.PathLike[str],
+        overwrite: bool = False,
+        limits: Limits | None = None,
+    ) -> Path: ...
 
     @overload
-    async def download(self, id: str | int, *, to: BinaryIO, overwrite: bool = False) -> BinaryIO: ...
+    async def download(
+        self,
+        id: str | int,
+        *,
+        to: BinaryIO,
+        overwrite: bool = False,
+        limits: Limits | None = None,
+    ) -> BinaryIO: ...
 
     async def download(
         self,
@@ -90,6 +111,7 @@ class AsyncGrainCarts:
         *,
         to: str | os.PathLike[str] | BinaryIO | None = None,
         overwrite: bool = False,
+        limits: Limits | None = None,
     ) -> bytes | Path | BinaryIO:
         """Downloads the original GRC file, a text with one row a load.
 
@@ -100,6 +122,7 @@ class AsyncGrainCarts:
             to: A folder, which takes the file name of the service, a path, or a binary file object; None gives
                 bytes.
             overwrite: Whether a file that stands there is replaced.
+            limits: Its `bytes` is the most that the file may have: 4 GiB, the default of `Limits`, if None.
 
         Returns:
             The bytes of the file, the path it was written to, or the file object it was written into.
@@ -113,7 +136,13 @@ class AsyncGrainCarts:
             >>> path = await client.grain_carts.download(cart_id, to=folder)
 
         """
-        return await self._calls.download("grain_carts.download", {"id": id}, to=to, overwrite=overwrite)
+        return await self._calls.download(
+            "grain_carts.download",
+            {"id": id},
+            to=to,
+            overwrite=overwrite,
+            limits=limits,
+        )
 
     async def read(
         self,

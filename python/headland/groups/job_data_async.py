@@ -84,7 +84,15 @@ class AsyncJobData:
         return cast("JobDataDetail", await self._calls.detail("job_data.get", {"id": id}))
 
     @overload
-    async def download(self, id: str | int, *, format: str = "SHP", to: None = None, overwrite: bool = False) -> bytes: ...
+    async def download(
+        self,
+        id: str | int,
+        *,
+        format: str = "SHP",
+        to: None = None,
+        overwrite: bool = False,
+        limits: Limits | None = None,
+    ) -> bytes: ...
 
     @overload
     async def download(
@@ -94,10 +102,19 @@ class AsyncJobData:
         format: str = "SHP",
         to: str | os.PathLike[str],
         overwrite: bool = False,
+        limits: Limits | None = None,
     ) -> Path: ...
 
     @overload
-    async def download(self, id: str | int, *, format: str = "SHP", to: BinaryIO, overwrite: bool = False) -> BinaryIO: ...
+    async def download(
+        self,
+        id: str | int,
+        *,
+        format: str = "SHP",
+        to: BinaryIO,
+        overwrite: bool = False,
+        limits: Limits | None = None,
+    ) -> BinaryIO: ...
 
     async def download(
         self,
@@ -106,6 +123,7 @@ class AsyncJobData:
         format: str = "SHP",
         to: str | os.PathLike[str] | BinaryIO | None = None,
         overwrite: bool = False,
+        limits: Limits | None = None,
     ) -> bytes | Path | BinaryIO:
         """Downloads a job's file.
 
@@ -120,6 +138,7 @@ class AsyncJobData:
             to: A folder, which takes the file name of the service, a path, or a binary file object; None gives
                 bytes.
             overwrite: Whether a file that stands there is replaced.
+            limits: Its `bytes` is the most that the file may have: 4 GiB, the default of `Limits`, if None.
 
         Returns:
             The bytes of the file, the path it was written to, or the file object it was written into.
@@ -136,7 +155,13 @@ class AsyncJobData:
             >>> path = await client.job_data.download(job_id, format="SHP", to=folder)
 
         """
-        return await self._calls.download("job_data.download", {"id": id, "format": format}, to=to, overwrite=overwrite)
+        return await self._calls.download(
+            "job_data.download",
+            {"id": id, "format": format},
+            to=to,
+            overwrite=overwrite,
+            limits=limits,
+        )
 
     async def request(self, id: str | int, *, format: str = "SHP") -> AsyncConversion:
         """Asks for a job's file and comes back at once with a handle, so that others can be asked for while the service converts.

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from headland.archives import Limits
     from headland.calls import AsyncCalls, Upload
     from headland.pages import AsyncPages
     from headland.records import Created, PrescriptionMapDetail, PrescriptionMapItem
@@ -70,7 +71,15 @@ class AsyncPrescriptionMaps:
         return cast("PrescriptionMapDetail", await self._calls.detail("prescription_maps.get", {"id": id}))
 
     @overload
-    async def download(self, id: str | int, *, format: str = "bin", to: None = None, overwrite: bool = False) -> bytes: ...
+    async def download(
+        self,
+        id: str | int,
+        *,
+        format: str = "bin",
+        to: None = None,
+        overwrite: bool = False,
+        limits: Limits | None = None,
+    ) -> bytes: ...
 
     @overload
     async def download(
@@ -80,10 +89,19 @@ class AsyncPrescriptionMaps:
         format: str = "bin",
         to: str | os.PathLike[str],
         overwrite: bool = False,
+        limits: Limits | None = None,
     ) -> Path: ...
 
     @overload
-    async def download(self, id: str | int, *, format: str = "bin", to: BinaryIO, overwrite: bool = False) -> BinaryIO: ...
+    async def download(
+        self,
+        id: str | int,
+        *,
+        format: str = "bin",
+        to: BinaryIO,
+        overwrite: bool = False,
+        limits: Limits | None = None,
+    ) -> BinaryIO: ...
 
     async def download(
         self,
@@ -92,6 +110,7 @@ class AsyncPrescriptionMaps:
         format: str = "bin",
         to: str | os.PathLike[str] | BinaryIO | None = None,
         overwrite: bool = False,
+        limits: Limits | None = None,
     ) -> bytes | Path | BinaryIO:
         """Downloads a prescription map as a zip in a format.
 
@@ -104,6 +123,7 @@ class AsyncPrescriptionMaps:
             to: A folder, which takes the file name of the service, a path, or a binary file object; None gives
                 bytes.
             overwrite: Whether a file that stands there is replaced.
+            limits: Its `bytes` is the most that the file may have: 4 GiB, the default of `Limits`, if None.
 
         Returns:
             The bytes of the file, the path it was written to, or the file object it was written into.
@@ -118,7 +138,13 @@ class AsyncPrescriptionMaps:
             >>> path = await client.prescription_maps.download(map_id, to=folder)
 
         """
-        return await self._calls.download("prescription_maps.download", {"id": id, "format": format}, to=to, overwrite=overwrite)
+        return await self._calls.download(
+            "prescription_maps.download",
+            {"id": id, "format": format},
+            to=to,
+            overwrite=overwrite,
+            limits=limits,
+        )
 
     async def upload(self, file: Upload, *, file_type: str = "RX") -> Created:
         """Uploads a prescription map and gives the id and the address of the new record.
