@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::path::Path;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -14,6 +15,7 @@ use super::progress::Event;
 use super::run::Run;
 use crate::client::{Arguments, Asked};
 use crate::error::{Error, Kind, Result};
+use crate::layer::{self, Options, Source};
 use crate::wire::encode_json;
 
 /// The format of job data that is mirrored.
@@ -279,6 +281,15 @@ fn is_about_the_record(error: &Error) -> bool {
     matches!(error.kind(), Kind::NotFound | Kind::PermissionDenied | Kind::MethodNotAllowed | Kind::InvalidRequest)
 }
 
+/// Notes totals of a grain cart file that are not the sums of its loads: loads may be missing. A file that cannot be read
+/// is found where it is published.
+fn note_totals(run: &Run, id: &str, path: &Path) {
+    let Ok(layer) = layer::read(&Source::Path(path.to_owned()), &Options::default()) else { return };
+    for differing in layer.diagnostics().iter().filter(|diagnostic| diagnostic.code == "total-differs") {
+        run.note(format!("grain cart file {id}: {} (total-differs)", differing.message));
+    }
+}
+
 async fn ask(run: &Run, file: &File) -> Result<After> {
     let (kind, id, stamp) = (file.kind(), file.id.as_str(), file.stamp.as_str());
     let row = lists::row(if file.is_cart { "grain_carts.download" } else { "job_data.download" })?;
@@ -306,6 +317,9 @@ async fn ask(run: &Run, file: &File) -> Result<After> {
         Ok(Asked::File(path)) => {
             let stored = take_in(&run.folder, &run.journal, (kind, id, stamp), &path, now, count)?;
             run.progress.update(|told| told.bytes = told.bytes.saturating_add(stored.bytes));
+            if file.is_cart {
+                note_totals(run, id, &stored.path);
+            }
             After::Done
         }
         Ok(Asked::Damaged { path, error }) => {
@@ -330,7 +344,8 @@ async fn ask(run: &Run, file: &File) -> Result<After> {
             tell(&format!("no coverage: {}", error.message()));
             After::Done
         }
-        Err(error) if error.kind() == Kind::ConversionFailed || is_about_the_record(&error) => {
+        // An archive error is about a file that is longer than any may be.
+        Err(error) if matches!(error.kind(), Kind::ConversionFailed | Kind::Archive) || is_about_the_record(&error) => {
             let status = error.message().split([' ', ':', ',']).find(|word| word.starts_with("CONVERSION_STATUS_"));
             let status = status.map(str::to_owned);
             settle(FileState::Failed { reason: error.message().to_owned(), status })?;

@@ -154,13 +154,16 @@ async fn of_the_carts_of_one_name_the_newest_is_fetched_once_2_8() {
     assert_eq!(first.len(), newest.len());
     // A file grows and is uploaded once more, under a new id.
     let cart = account.carts.iter().find(|cart| cart.is_newest).unwrap();
-    let content = b"GrcVersion,1.6,\nJobNumber,9,\n,Pounds\nLoadNumber,Weight\n1,100\n".to_vec();
+    let content = b"GrcVersion,1.6,\nTotalPounds,250,\n,Pounds\nLoadNumber,Weight\n1,100\n".to_vec();
     let file = headland::client::UploadFile { name: cart.name.clone(), content: content.into() };
     let row = headland::api::row("grain_carts.upload").unwrap();
     let id = service.client(&[]).upload(row, file).await.unwrap().id;
     let before = service.count();
-    sync(&mirror).await;
+    let notes = sync(&mirror).await.notes;
     assert_eq!(asked(before), std::slice::from_ref(&id));
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].starts_with(&format!("grain cart file {id}: `TotalPounds` of the header is 250")), "{notes:?}");
+    assert!(notes[0].ends_with("(total-differs)"), "{notes:?}");
     let superseded = items(&service, ItemKind::Cart).into_iter().find(|item| item.id == cart.id).unwrap();
     assert_eq!(superseded.file, FileState::Superseded { by: id });
 }
