@@ -8,6 +8,7 @@ mod carts;
 mod content;
 mod downloads;
 mod echoes;
+mod lenient;
 mod listings;
 mod loopback;
 mod paging;
