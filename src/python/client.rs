@@ -161,7 +161,6 @@ impl Client {
     }
 
     #[pyo3(signature = (name, arguments, page_size, page, on_error))]
-    #[expect(clippy::too_many_arguments, reason = "the settings of a list, by place")]
     fn pages(
         &self,
         py: Python<'_>,
