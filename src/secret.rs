@@ -123,25 +123,40 @@ impl Secrets {
     /// Whether a body may hold one of them.
     #[must_use]
     pub fn may_be_in(&self, body: &[u8]) -> bool {
-        // Needles by their first and by their second byte, one bit each, so that most positions take two look-ups.
+        // Needles by their first and by their second byte, one bit each: most positions of a body take two look-ups.
         let (mut first, mut second) = ([0_u64; 256], [0_u64; 256]);
         for (bit, needle) in self.needles.iter().take(64).enumerate() {
-            for (table, byte) in [(&mut first, needle.text.first()), (&mut second, needle.text.get(1))] {
-                let either = byte.map(|byte| [byte.to_ascii_lowercase(), byte.to_ascii_uppercase()]);
-                let fits = |found: u8| either.is_none_or(|either| either.contains(&found)) || ESCAPES.contains(&found);
-                for (_, bits) in (0..=u8::MAX).zip(table.iter_mut()).filter(|(found, _)| fits(*found)) {
-                    *bits |= 1 << bit;
+            for byte in 0..=u8::MAX {
+                let fits = |at: usize| needle.text.get(at).is_none_or(|own| own.eq_ignore_ascii_case(&byte));
+                let at = usize::from(byte);
+                if let (Some(first), Some(second)) = (first.get_mut(at), second.get_mut(at)) {
+                    *first |= u64::from(fits(0)) << bit;
+                    *second |= u64::from(fits(1) || ESCAPES.contains(&byte)) << bit;
                 }
             }
         }
         let bits = |table: &[u64; 256], byte: u8| table.get(usize::from(byte)).copied().unwrap_or_default();
-        let following = body.iter().skip(1).copied().chain(std::iter::once(b'%'));
-        body.iter().zip(following).enumerate().any(|(at, (byte, next))| {
-            let is_escape = ESCAPES.contains(byte);
-            let found = bits(&first, *byte) & if is_escape { u64::MAX } else { bits(&second, next) };
+        let ends = |at: usize, found: u64| {
             let mut possible = self.needles.iter().enumerate().filter(|(bit, _)| found >> bit & 1 == 1);
             found != 0 && possible.any(|(_, needle)| needle.end_in(body, at).is_some())
-        })
+        };
+        let mut at = 0;
+        while let Some(byte) = body.get(at) {
+            // What is escaped counts; what follows its escape is looked at when it is reached.
+            let plain =
+                bits(&first, *byte) & body.get(at.saturating_add(1)).map_or(u64::MAX, |next| bits(&second, *next));
+            if ends(at, plain) {
+                return true;
+            }
+            if ESCAPES.contains(byte)
+                && let Some((escaped, _)) = escaped(body.get(at..).unwrap_or_default())
+                && ends(at, bits(&first, escaped))
+            {
+                return true;
+            }
+            at = at.saturating_add(1);
+        }
+        false
     }
 
     /// The kind and the mask of the secret that a text is as a whole.

@@ -61,12 +61,13 @@ class OpenClient:
             errors.warn(message)
 
     def open_pages(
-        self, call: str, given: Mapping[str, object], page_size: int | None, page: int | None
+        self, call: str, given: Mapping[str, object], page_size: int | None, page: int | None, on_error: str
     ) -> _core.Pages:
         """Open a list; nothing is read yet."""
         tokens = self._tokens.get(_service(call))
         if tokens is None:
-            return self.core.pages(call, arguments.texts(call, given), page_size, page)
+            how = arguments.text("on_error", on_error)
+            return self.core.pages(call, arguments.texts(call, given), page_size, page, how)
         listing = Listing(self.core.listing(call, arguments.texts(call, given), page_size, page), tokens)
         # It stands in for the core's own pages, whose class nobody can derive from.
         return cast("_core.Pages", listing)
@@ -115,17 +116,31 @@ class Calls(OpenClient):
         finally:
             self.tell()
 
-    def pages(self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None) -> Pages[Any]:
+    def pages(
+        self,
+        call: str,
+        given: Mapping[str, object],
+        *,
+        page_size: int | None,
+        page: int | None,
+        on_error: str = "raise",
+    ) -> Pages[Any]:
         """Give a list that reads its pages when they are wanted."""
         _check_paging(page_size, page)
-        return Pages(lambda: self.open_pages(call, given, page_size, page), self.tell)
+        return Pages(lambda: self.open_pages(call, given, page_size, page, on_error), self.tell)
 
     def locations(
-        self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None
+        self,
+        call: str,
+        given: Mapping[str, object],
+        *,
+        page_size: int | None,
+        page: int | None,
+        on_error: str = "raise",
     ) -> LocationPages:
         """Give a list of locations that reads its pages when they are wanted."""
         _check_paging(page_size, page)
-        return LocationPages(lambda: self.open_pages(call, given, page_size, page), self.tell)
+        return LocationPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.tell)
 
     def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
         """Give the parts of a record as rows of a table."""
@@ -226,18 +241,30 @@ class AsyncCalls(OpenClient):
             self.tell()
 
     def pages(
-        self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None
+        self,
+        call: str,
+        given: Mapping[str, object],
+        *,
+        page_size: int | None,
+        page: int | None,
+        on_error: str = "raise",
     ) -> AsyncPages[Any]:
         """Give a list that reads its pages when they are wanted."""
         _check_paging(page_size, page)
-        return AsyncPages(lambda: self.open_pages(call, given, page_size, page), self.tell)
+        return AsyncPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.tell)
 
     def locations(
-        self, call: str, given: Mapping[str, object], *, page_size: int | None, page: int | None
+        self,
+        call: str,
+        given: Mapping[str, object],
+        *,
+        page_size: int | None,
+        page: int | None,
+        on_error: str = "raise",
     ) -> AsyncLocationPages:
         """Give a list of locations that reads its pages when they are wanted."""
         _check_paging(page_size, page)
-        return AsyncLocationPages(lambda: self.open_pages(call, given, page_size, page), self.tell)
+        return AsyncLocationPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.tell)
 
     async def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
         """Give the parts of a record as rows of a table."""

@@ -42,7 +42,7 @@ pub use config::{Config, LimiterState, Timeout, Token};
 pub use conversion::Conversion;
 pub use destination::{Delivered, Target};
 pub use doctor::Variation;
-pub use fetch::{Decode, Records};
+pub use fetch::{Decode, OnError, Records};
 pub use listing::Listing;
 pub use multipart::UploadFile;
 pub use once::Asked;

@@ -12,19 +12,21 @@
 
 mod resume;
 
+use std::sync::Arc;
+
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::Client;
 use super::arguments::Arguments;
 use super::config::check_page_size;
-use super::fetch::{Arrived, Decode, Fetcher, Records};
+use super::fetch::{Arrived, Decode, Fetcher, OnError, Records};
 use super::prefetch::{Prefetch, Step, Wanted};
 use super::seen::Seen;
 use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::wire::columns::{self, Batch, decode_batch};
-use crate::wire::{Page, Value, decode_index, decode_total};
+use crate::wire::{Page, Value, decode_index};
 
 pub use resume::Position;
 
@@ -86,8 +88,10 @@ impl Pages {
         }
         let page_size = page_size.unwrap_or(client.config().page_size);
         check_page_size(page_size)?;
+        let warnings = Arc::clone(&client.caller().notices);
+        let on_error = OnError::Raise;
         Ok(Self {
-            fetcher: Fetcher { client, row, index, arguments, page_size },
+            fetcher: Fetcher { client, row, index, arguments, page_size, on_error, warnings },
             only: page,
             first: First::Unread,
             prefetch: Prefetch::default(),
@@ -197,7 +201,7 @@ impl Pages {
         if matches!(self.first, First::Unread)
             && let Step::Page { arrived, .. } = self.fetch().await?
         {
-            self.total = self.fetcher.decode(&arrived, decode_total)?;
+            self.total = self.fetcher.total(&arrived)?;
             self.first = First::LookedAt(arrived);
         }
         Ok(())
@@ -363,7 +367,7 @@ impl Pages {
     }
 
     fn decode_page<R: Records>(&self, arrived: &Arrived, decode: Decode<R>) -> Result<Page<R>> {
-        let page = self.fetcher.decode(arrived, decode)?;
+        let page = self.fetcher.page(arrived, decode)?;
         if self.next == 0 { self.must_hold_items(page) } else { Ok(page) }
     }
 

@@ -10,6 +10,7 @@
 //! reading goes on until they are found.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Tree;
@@ -20,6 +21,7 @@ use super::round::Round;
 use super::run::Run;
 use crate::client::Arguments;
 use crate::error::Result;
+use crate::transport::Notices;
 use crate::wire::{Value, encode_json};
 
 /// A device with a list of locations.
@@ -149,9 +151,12 @@ pub(super) async fn read_page(run: &Run, device: &Device, round: u64) -> Result<
     let mut track = run.journal.look(|look| device.track(look))?;
     let mut reading = track.reading.take().unwrap_or(Reading { round, pages: 0, fresh: 0, newest: None, total: None });
     let arguments = Arguments::new(row, &[("id", device.id.clone())])?;
-    let mut pages = run.client.pages(row, arguments, Some(PAGE), Some(reading.pages))?;
+    let warnings = Arc::new(Notices::default());
+    let pages = run.client.pages(row, arguments, Some(PAGE), Some(reading.pages))?;
+    let mut pages = pages.on_error(run.options.on_error).warning(&warnings);
     let total = pages.total().await?;
     let page = pages.next_page().await?.unwrap_or_default();
+    warnings.take().into_iter().for_each(|text| run.note(text));
     if reading.pages == 0 {
         (reading.newest, reading.total) = (page.first().and_then(|record| lists::text(record, "id")), total);
     }

@@ -4,6 +4,8 @@
 //! due; field hubs with their last reports in one list; the current locations of computers in one. `minid` is not used:
 //! the list of all jobs has what the lists of the computers have, with dates.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::try_join_all;
 
@@ -14,6 +16,7 @@ use super::sync::ends_all;
 use crate::api::{self, Endpoint, Returns, Shape};
 use crate::client::{Arguments, Position};
 use crate::error::{Error, Kind, Result};
+use crate::transport::Notices;
 use crate::wire::time::write;
 use crate::wire::{Value, encode_json};
 
@@ -105,7 +108,9 @@ async fn pages(run: &Run, round: &Round, list: List, row: &'static Endpoint, mut
         _ => None,
     };
     let given: Vec<(&str, String)> = since.iter().map(|since| ("date", write(since))).collect();
-    let mut pages = run.client.pages(row, Arguments::new(row, &given)?, Some(PAGE), None)?.one_by_one();
+    let warnings = Arc::new(Notices::default());
+    let pages = run.client.pages(row, Arguments::new(row, &given)?, Some(PAGE), None)?;
+    let mut pages = pages.one_by_one().on_error(run.options.on_error).warning(&warnings);
     let begun = cursor.unfinished.filter(|_| round.has_begun(row.full_name));
     let began_at = begun.map_or_else(|| run.now(), |reading| reading.began_at);
     if let (Some(reading), Some(kind), Some(number)) = (begun, list.item_kind(), round.relist) {
@@ -115,6 +120,7 @@ async fn pages(run: &Run, round: &Round, list: List, row: &'static Endpoint, mut
         pages = pages.resumed(at, known);
     }
     while let Some(page) = pages.next_page().await? {
+        warnings.take().into_iter().for_each(|text| run.note(text));
         let at = pages.position();
         let now = run.now();
         let newest = page.iter().filter_map(|item| time(item, "create_date")).max();

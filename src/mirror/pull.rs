@@ -22,7 +22,7 @@ use super::status::{self, Status};
 use super::store::{Finding, Trouble};
 use super::sync;
 use super::work::{NOTHING, Queue, Work, perform};
-use crate::client::Client;
+use crate::client::{Client, OnError};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
@@ -46,6 +46,8 @@ pub struct Options {
     pub publish_every: Duration,
     /// Whether locations of devices are kept.
     pub locations: bool,
+    /// What is done with values in lists that cannot be read.
+    pub on_error: OnError,
 }
 
 impl Default for Options {
@@ -56,6 +58,7 @@ impl Default for Options {
             concurrency: 16,
             publish_every: Duration::from_secs(600),
             locations: true,
+            on_error: OnError::Null,
         }
     }
 }

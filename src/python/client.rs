@@ -13,7 +13,7 @@ use super::delivery::{deliver, target};
 use super::layer::{self, Layer, Reading};
 use super::process::PerProcess;
 use super::secret::Secret;
-use super::settings::{content, seconds, state, windows};
+use super::settings::{self, content, seconds, state, windows};
 use super::table::{gives, row};
 use super::{bridge, conversion, errors, facts, frames, listing, pages, values};
 use crate::api::{Endpoint, Service};
@@ -162,7 +162,7 @@ impl Client {
         bridge::start(py, async move { core.act(row, &arguments).await }, |py, ()| Ok(py.None()))
     }
 
-    #[pyo3(signature = (name, arguments, page_size, page))]
+    #[pyo3(signature = (name, arguments, page_size, page, on_error))]
     fn pages(
         &self,
         py: Python<'_>,
@@ -170,9 +170,11 @@ impl Client {
         arguments: Given,
         page_size: Option<u32>,
         page: Option<u64>,
+        on_error: &str,
     ) -> PyResult<pages::Pages> {
+        let on_error = settings::on_error(on_error)?;
         self.prepare(name, arguments)
-            .and_then(|(core, row, arguments)| core.pages(row, arguments, page_size, page))
+            .and_then(|(core, row, arguments)| Ok(core.pages(row, arguments, page_size, page)?.on_error(on_error)))
             .map(pages::Pages::new)
             .map_err(|error| errors::raise(py, &error))
     }

@@ -24,6 +24,21 @@ impl Records for Dicts {
         self.records.len()
     }
 
+    fn of_page(page: Page, _: &'static Index) -> Result<Page<Self>> {
+        let made = bridge::attached(|py| {
+            let mut dicts = Self::default();
+            for item in &page.items {
+                let record = values::to_python(py, item)?.cast_into::<PyDict>()?.unbind();
+                dicts.push(&item.identity(), record);
+            }
+            PyResult::Ok(dicts)
+        });
+        let broken = |why: String| Error::new(Kind::Decode, format!("the records cannot become dicts: {why}"));
+        let dicts = made.ok_or_else(|| broken("Python is ending".to_owned()))?;
+        let items = dicts.map_err(|error| broken(error.to_string()))?;
+        Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
+    }
+
     fn keep(&mut self, mut keep: impl FnMut(&str) -> bool) {
         self.records.retain(|(place, _)| self.identities.get(place.clone()).is_some_and(&mut keep));
     }
@@ -40,19 +55,7 @@ impl Dicts {
         if let Some(page) = flat.flatten() {
             return Ok(page);
         }
-        let page = decode_index(content, body, index)?;
-        let made = bridge::attached(|py| {
-            let mut dicts = Self::default();
-            for item in &page.items {
-                let record = values::to_python(py, item)?.cast_into::<PyDict>()?.unbind();
-                dicts.push(&item.identity(), record);
-            }
-            PyResult::Ok(dicts)
-        });
-        let broken = |why: String| Error::new(Kind::Decode, format!("the records cannot become dicts: {why}"));
-        let dicts = made.ok_or_else(|| broken("Python is ending".to_owned()))?;
-        let items = dicts.map_err(|error| broken(error.to_string()))?;
-        Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
+        Self::of_page(decode_index(content, body, index)?, index)
     }
 
     fn push(&mut self, identity: &str, record: Py<PyDict>) {

@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::client::Client;
 use super::memory::GivesBack;
-use super::settings::seconds;
+use super::settings::{on_error as on_error_of, seconds};
 use super::{bridge, errors};
 use crate::error::Result;
 use crate::mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, StateCount, TypeCount, Unavailable};
@@ -30,7 +30,7 @@ impl Mirror {
 #[pymethods]
 impl Mirror {
     #[new]
-    #[pyo3(signature = (*, path, client, relist, overlap, concurrency, publish_every, locations))]
+    #[pyo3(signature = (*, path, client, relist, overlap, concurrency, publish_every, locations, on_error))]
     #[expect(clippy::too_many_arguments, reason = "the settings of a mirror, by keyword")]
     fn new(
         py: Python<'_>,
@@ -41,6 +41,7 @@ impl Mirror {
         concurrency: usize,
         publish_every: f64,
         locations: bool,
+        on_error: &str,
     ) -> PyResult<Self> {
         let options = core::Options {
             relist: seconds("relist", relist)?,
@@ -48,6 +49,7 @@ impl Mirror {
             concurrency,
             publish_every: seconds("publish_every", publish_every)?,
             locations,
+            on_error: on_error_of(on_error)?,
         };
         let mirror = Self { path, client, options };
         mirror.core().map_err(|error| errors::raise(py, &error))?;

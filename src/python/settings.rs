@@ -6,7 +6,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::client::LimiterState;
+use crate::client::{LimiterState, OnError};
 use crate::limiter::Window;
 use crate::wire::Content;
 
@@ -37,5 +37,14 @@ pub(super) fn content(word: &str) -> PyResult<Content> {
         "json" => Ok(Content::Json),
         "xml" => Ok(Content::Xml),
         _ => Err(PyValueError::new_err(format!("`accept` takes 'json' or 'xml', not '{word}'"))),
+    }
+}
+
+/// What is done with values of records that cannot be read.
+pub(super) fn on_error(word: &str) -> PyResult<OnError> {
+    match word {
+        "raise" => Ok(OnError::Raise),
+        "null" => Ok(OnError::Null),
+        _ => Err(PyValueError::new_err(format!("`on_error` takes 'raise' or 'null', not '{word}'"))),
     }
 }

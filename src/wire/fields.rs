@@ -78,6 +78,20 @@ pub(super) fn put_inside(
     true
 }
 
+/// Takes the value of a field back.
+pub(super) fn void(fields: &mut [(Name, Value)], field: &Field) {
+    if let Some((_, value)) = fields.iter_mut().find(|(name, _)| name == field.snake) {
+        *value = Value::Null;
+    }
+}
+
+/// Takes the value of a field in the record inside the record back.
+pub(super) fn void_inside(fields: &mut [(Name, Value)], outer: &Field, inner: &Field) {
+    if let Some((_, Value::Record(inside))) = fields.iter_mut().find(|(name, _)| name == outer.snake) {
+        void(inside, inner);
+    }
+}
+
 /// The record of these fields, with those that follow from others at its end.
 #[must_use]
 pub fn finish(shape: &'static Shape, mut fields: Vec<(Name, Value)>) -> Value {

@@ -2,26 +2,34 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::Value as Tree;
 
 use super::digits::quoted;
 use super::fields::{
-    ITEMS, bare_uri, describe, field_of, finish, inner_field_of, is_known, list_of, put, put_inside, scalar, twice,
+    ITEMS, bare_uri, field_of, finish, inner_field_of, is_known, list_of, put, put_inside, twice, void, void_inside,
 };
 use super::json_envelope::NameSeed;
+use super::json_field::FieldSeed;
 use super::names;
-use super::place::{Trace, shown};
+use super::place::{Step, Trace, Unreadable, shown};
 use super::reply::{Page, detail_of, page_of};
 use super::unknown::{Again, Unknown};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
-use crate::api::{Field, Index, Kind, Shape};
+use crate::api::{Field, Index, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
 /// Reads one record.
 pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value> {
     detail_of(decode(body, shape, None, shape.name)?, shape)
+}
+
+/// Reads one page of a list whose records may have values that cannot be read, which are null.
+pub(super) fn decode_index_leniently(body: &[u8], index: &'static Index) -> Result<(Page, Vec<Unreadable>)> {
+    let trace = Trace::lenient();
+    let page = page_of(decode_with(body, &SERVICE_INDEX, Some(index), index.kind, &trace)?, index)?;
+    Ok((page, trace.into_unreadable()))
 }
 
 /// Reads one page of a list: the fields of the envelope and the items under the item kind's name.
@@ -35,8 +43,17 @@ pub(super) fn strip_bom(body: &[u8]) -> &[u8] {
 
 /// Reads a whole body; nothing may follow the object. `serde_json` refuses what is nested more than 128 deep.
 fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &str) -> Result<Value> {
-    let trace = Trace::default();
-    let seed = RecordSeed { shape, items, trace: &trace };
+    decode_with(body, shape, items, what, &Trace::default())
+}
+
+fn decode_with(
+    body: &[u8],
+    shape: &'static Shape,
+    items: Option<&'static Index>,
+    what: &str,
+    trace: &Trace,
+) -> Result<Value> {
+    let seed = RecordSeed { shape, items, trace };
     let body = &*quoted(strip_bom(body));
     // The whole checked at once is faster than text by text; what is no UTF-8 fails where it stands.
     let value = match std::str::from_utf8(body) {
@@ -60,10 +77,10 @@ fn read_whole<'de, R: serde_json::de::Read<'de>>(
 
 /// Reads an object as a record of `shape`, and `items` where it is the envelope of a list.
 #[derive(Clone, Copy)]
-struct RecordSeed<'a> {
-    shape: &'static Shape,
-    items: Option<&'static Index>,
-    trace: &'a Trace,
+pub(super) struct RecordSeed<'a> {
+    pub(super) shape: &'static Shape,
+    pub(super) items: Option<&'static Index>,
+    pub(super) trace: &'a Trace,
 }
 
 impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
@@ -124,8 +141,12 @@ impl RecordSeed<'_> {
         let Self { shape, items, trace } = self;
         let SoFar { fields, unknown, is_hoisted } = so_far;
         let differs = |field: &Field| {
+            if trace.is_lenient() {
+                trace.excuse(SERVICE_INDEX.name, field.wire, &twice(field));
+                return Ok(());
+            }
             trace.field(field.wire);
-            A::Error::custom(twice(field))
+            Err(A::Error::custom(twice(field)))
         };
         let own = field_of(shape, wire, fields.len());
         if let Some(field) = own.filter(|field| !is_known(fields, field.snake)) {
@@ -133,18 +154,22 @@ impl RecordSeed<'_> {
             fields.push((Name::Borrowed(field.snake), value));
         } else if let Some(index) = items.filter(|index| names::same(wire, index.kind)) {
             let seed = ListSeed { shape: index.item, element: None, trace };
+            trace.enter(|| Step::Field(index.kind.to_owned()));
             let items = map.next_value_seed(seed).inspect_err(|_| trace.field(index.kind))?;
+            trace.leave();
             fields.push((Name::Borrowed(ITEMS), items));
         } else if let Some((outer, inner)) = inner_field_of(shape, wire, fields) {
             let seed = FieldSeed { field: inner, trace };
             let value = map.next_value_seed(seed).inspect_err(|_| trace.field(inner.wire))?;
             if !put_inside(fields, outer, inner, value) {
-                return Err(differs(inner));
+                differs(inner)?;
+                void_inside(fields, outer, inner);
             }
         } else if let Some(field) = own.or_else(|| list_of(shape, wire)) {
             let value = map.next_value_seed(FieldSeed { field, trace }).inspect_err(|_| trace.field(field.wire))?;
             if !put(fields, Name::Borrowed(field.snake), value) && !*is_hoisted {
-                return Err(differs(field));
+                differs(field)?;
+                void(fields, field);
             }
         } else if shape.hoists.iter().any(|name| names::same(wire, name)) {
             *is_hoisted = true;
@@ -190,11 +215,11 @@ impl<'de> Visitor<'de> for HoistSeed<'_> {
 }
 
 /// Reads records: an array, one bare object, or nothing; also an object that wraps the array, as XML does.
-struct ListSeed<'a> {
-    shape: &'static Shape,
+pub(super) struct ListSeed<'a> {
+    pub(super) shape: &'static Shape,
     /// The name of an item in XML, which is that of the array in an object that wraps it.
-    element: Option<&'static str>,
-    trace: &'a Trace,
+    pub(super) element: Option<&'static str>,
+    pub(super) trace: &'a Trace,
 }
 
 impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
@@ -238,20 +263,26 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
         }
         let mut so_far = SoFar::new(shape);
         let record = RecordSeed { shape, items: None, trace };
+        trace.enter(|| Step::Item(0));
         record
             .read_member(&first, &mut map, &mut so_far)
             .and_then(|()| record.read_members(&mut map, &mut so_far))
             .inspect_err(|_| trace.item(0))?;
+        trace.leave();
         Ok(Value::List(vec![finish(shape, so_far.fields)]))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
         let Self { shape, trace, .. } = self;
         let mut items = Vec::with_capacity(seq.size_hint().unwrap_or(0).min(1_000));
-        while let Some(item) =
-            seq.next_element_seed(ItemSeed { shape, trace }).inspect_err(|_| trace.item(items.len()))?
-        {
-            items.push(item);
+        loop {
+            trace.enter(|| Step::Item(items.len()));
+            let item = seq.next_element_seed(ItemSeed { shape, trace }).inspect_err(|_| trace.item(items.len()))?;
+            trace.leave();
+            match item {
+                Some(item) => items.push(item),
+                None => break,
+            }
         }
         Ok(Value::List(items))
     }
@@ -285,91 +316,5 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
         bare_uri(self.shape, text).ok_or_else(|| E::custom(format!("`{text}` is not {}", self.shape.name)))
-    }
-}
-
-/// Reads the value of one field.
-pub(super) struct FieldSeed<'a> {
-    pub(super) field: &'static Field,
-    pub(super) trace: &'a Trace,
-}
-
-impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
-        match self.field.kind {
-            Kind::Records(shape, element) => {
-                ListSeed { shape, element: Some(element), trace: self.trace }.deserialize(deserializer)
-            }
-            _ => deserializer.deserialize_any(self),
-        }
-    }
-}
-
-impl FieldSeed<'_> {
-    fn wrong<E: serde::de::Error>(&self, found: &dyn fmt::Display) -> E {
-        E::custom(format!("`{}` should be {}, found {found}", self.field.wire, describe(self.field.kind)))
-    }
-}
-
-impl<'de> Visitor<'de> for FieldSeed<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} as `{}`", describe(self.field.kind), self.field.wire)
-    }
-
-    fn visit_unit<E>(self) -> std::result::Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E: serde::de::Error>(self, truth: bool) -> std::result::Result<Value, E> {
-        match self.field.kind {
-            Kind::Boolean => Ok(Value::Boolean(truth)),
-            Kind::Text => Ok(Value::Text(truth.to_string())),
-            _ => Err(self.wrong(&truth)),
-        }
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> std::result::Result<Value, E> {
-        match self.field.kind {
-            Kind::Integer => Ok(Value::Integer(number)),
-            Kind::Id | Kind::Text => Ok(Value::Text(number.to_string())),
-            Kind::Boolean if number == 0 || number == 1 => Ok(Value::Boolean(number == 1)),
-            #[expect(clippy::cast_precision_loss, reason = "a JSON number is a double for everybody else, too")]
-            Kind::Decimal => Ok(Value::Decimal(number as f64)),
-            _ => Err(self.wrong(&number)),
-        }
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> std::result::Result<Value, E> {
-        match (i64::try_from(number), self.field.kind) {
-            (Ok(number), _) => self.visit_i64(number),
-            (Err(_), Kind::Id | Kind::Text) => Ok(Value::Text(number.to_string())),
-            (Err(_), _) => Err(self.wrong(&number)),
-        }
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, number: f64) -> std::result::Result<Value, E> {
-        match self.field.kind {
-            Kind::Decimal => Ok(Value::Decimal(number)),
-            #[expect(clippy::cast_possible_truncation, reason = "the guard proves that nothing is cut")]
-            Kind::Integer if number.fract() == 0.0 && number.abs() < 9e15 => Ok(Value::Integer(number as i64)),
-            Kind::Id | Kind::Text => Ok(Value::Text(number.to_string())),
-            _ => Err(self.wrong(&number)),
-        }
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
-        scalar(self.field.kind, text).ok_or_else(|| self.wrong(&format_args!("`{text}`")))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
-        if let Kind::Record(shape) = self.field.kind {
-            return RecordSeed { shape, items: None, trace: self.trace }.visit_map(map);
-        }
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Err(A::Error::custom(format!("`{}` should be {}, found an object", self.field.wire, describe(self.field.kind))))
     }
 }

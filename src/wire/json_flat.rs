@@ -8,8 +8,9 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::fields::{ITEMS, field_of, put};
-use super::json::{FieldSeed, strip_bom};
+use super::json::strip_bom;
 use super::json_envelope::NameSeed;
+use super::json_field::FieldSeed;
 use super::names;
 use super::place::Trace;
 use super::reply::{Page, page_of};

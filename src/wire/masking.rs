@@ -120,7 +120,8 @@ fn json_path(steps: &[Step<'_>], secrets: &Secrets) -> String {
         },
         Step::Item(index) => format!("[{index}]"),
     };
-    steps.iter().map(written).collect::<String>().trim_start_matches('.').to_owned()
+    let path: String = steps.iter().map(written).collect();
+    path.strip_prefix('.').unwrap_or(&path).to_owned()
 }
 
 fn xml(out: &mut Out<'_>) {

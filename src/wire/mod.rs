@@ -6,6 +6,7 @@ mod digits;
 mod fields;
 mod json;
 mod json_envelope;
+mod json_field;
 mod json_flat;
 mod json_writer;
 mod masking;
@@ -18,6 +19,7 @@ mod unknown;
 pub mod value;
 mod values;
 mod xml;
+mod xml_document;
 mod xml_members;
 mod xml_writer;
 
@@ -26,9 +28,11 @@ pub use fields::finish;
 pub use json_flat::{Cell, Sink};
 pub use json_writer::encode as encode_json;
 pub use masking::{Masked, is_page, mask};
+pub use place::Unreadable;
 pub use plain::decode_plain;
 pub use reply::{
-    Content, Page, ServiceResponse, decode_detail, decode_flat, decode_index, decode_response, decode_total,
+    Content, Page, ServiceResponse, decode_detail, decode_flat, decode_index, decode_index_leniently, decode_response,
+    decode_total,
 };
 pub use value::{Name, Value};
 pub use values::check_values;

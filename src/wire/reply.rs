@@ -2,6 +2,7 @@
 
 use super::fields::ITEMS;
 use super::json_flat::{self, Sink};
+use super::place::Unreadable;
 use super::value::{Name, Value};
 use super::{json, json_envelope, xml};
 use crate::api::{Index, Shape};
@@ -72,6 +73,14 @@ pub fn decode_index(content: Content, body: &[u8], index: &'static Index) -> Res
     match content {
         Content::Json => json::decode_index(body, index),
         Content::Xml => xml::decode_index(body, index),
+    }
+}
+
+/// Reads one page of a list, in whose records values that cannot be read are null; gives those, too.
+pub fn decode_index_leniently(content: Content, body: &[u8], index: &'static Index) -> Result<(Page, Vec<Unreadable>)> {
+    match content {
+        Content::Json => json::decode_index_leniently(body, index),
+        Content::Xml => xml::decode_index_leniently(body, index),
     }
 }
 

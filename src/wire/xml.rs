@@ -1,28 +1,32 @@
-//! XML into shapes: names without regard to case, prefix or namespace, no entities of its own, bounded depth.
+//! XML into shapes: names without regard to case, prefix or namespace.
 
 use std::borrow::Cow;
 
-use quick_xml::Reader;
-use quick_xml::escape::resolve_predefined_entity;
-use quick_xml::events::{BytesStart, Event};
-use serde_json::{Map, Value as Tree};
+use quick_xml::events::BytesStart;
+use serde_json::Value as Tree;
 
-use super::fields::{ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put_inside, scalar, twice};
+use super::fields::{
+    ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put_inside, scalar, twice, void, void_inside,
+};
 use super::names;
-use super::place::{Trace, shown};
+use super::place::{Step, Trace, Unreadable};
 use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
 use super::value::{Name, Value};
+use super::xml_document::{Document, Next, is_nil};
 use super::xml_members::Members;
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
-/// Deeper than any record of the specification; a reply that goes on is not one.
-const DEEPEST: usize = 32;
-
 /// Reads one record. The root's own name is not looked at: services differ (field notes, XML).
 pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value> {
     detail_of(decode(body, shape, None, shape.name)?, shape)
+}
+
+/// Reads one page of a list whose records may have values that cannot be read, which are null.
+pub(super) fn decode_index_leniently(body: &[u8], index: &'static Index) -> Result<(Page, Vec<Unreadable>)> {
+    let (root, unreadable) = decode_with(body, &SERVICE_INDEX, Some(index), index.kind, Trace::lenient())?;
+    Ok((page_of(root, index)?, unreadable))
 }
 
 /// Reads one page of a list: items are direct children of the root, each under the item kind's name.
@@ -32,11 +36,21 @@ pub(super) fn decode_index(body: &[u8], index: &'static Index) -> Result<Page> {
 
 /// Reads a whole document; nothing may follow its root.
 fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &'static str) -> Result<Value> {
+    decode_with(body, shape, items, what, Trace::default()).map(|(value, _)| value)
+}
+
+fn decode_with(
+    body: &[u8],
+    shape: &'static Shape,
+    items: Option<&'static Index>,
+    what: &'static str,
+    trace: Trace,
+) -> Result<(Value, Vec<Unreadable>)> {
     let text = text_of(body, what)?;
-    let mut document = Document::open(&text, what)?;
+    let mut document = Document { trace, ..Document::open(&text, what)? };
     let mut fields = Vec::with_capacity(shape.fields.len());
     match document.read_members(shape, items, &mut fields) {
-        Ok(()) => document.close().map(|()| finish(shape, fields)),
+        Ok(()) => document.close().map(|unreadable| (finish(shape, fields), unreadable)),
         Err(error) => Err(error.with(|facts| facts.field = document.trace.path(shape.name))),
     }
 }
@@ -74,98 +88,23 @@ fn text_of<'a>(body: &'a [u8], what: &str) -> Result<Cow<'a, str>> {
     }
 }
 
-/// A document that is read element by element. It stands behind a start tag whenever it reads the inside.
-struct Document<'a> {
-    reader: Reader<&'a [u8]>,
-    /// What it should be, for messages.
-    what: &'static str,
-    depth: usize,
-    /// Whether the element that was entered last is closed already (`<Name/>`).
-    is_empty: bool,
-    trace: Trace,
-}
-
-/// What comes next inside an element.
-enum Next<'a> {
-    Child(BytesStart<'a>),
-    Text(Cow<'a, str>),
-    End,
-}
-
 impl<'a> Document<'a> {
-    fn open(text: &'a str, what: &'static str) -> Result<Self> {
-        let reader = Reader::from_str(text);
-        let mut document = Self { reader, what, depth: 0, is_empty: false, trace: Trace::default() };
-        match document.next()? {
-            Next::Child(_) => Ok(document),
-            Next::Text(_) | Next::End => Err(document.fail("there is no root element")),
+    /// The failure of a field that has two values, unless such values are null.
+    fn differs(&self, field: &Field) -> Result<()> {
+        if self.excuse(field.wire, &twice(field)) {
+            return Ok(());
         }
-    }
-
-    fn close(mut self) -> Result<()> {
-        match self.reader.read_event() {
-            Ok(Event::Eof) => Ok(()),
-            Ok(Event::Text(text)) if text.trim().is_empty() => self.close(),
-            Ok(Event::Comment(_) | Event::PI(_)) => self.close(),
-            Ok(_) => Err(self.fail("something follows the root element")),
-            Err(error) => Err(self.fail(&error.to_string())),
-        }
-    }
-
-    fn fail(&self, why: &str) -> Error {
-        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {}: {}", self.what, shown(why)))
-            .with(|facts| facts.offset = Some(self.reader.buffer_position()))
-    }
-
-    /// The failure of a field that has two values.
-    fn differs(&self, field: &Field) -> Error {
         self.trace.field(field.wire);
-        self.fail(&twice(field))
+        Err(self.fail(&twice(field)))
     }
 
-    fn next(&mut self) -> Result<Next<'a>> {
-        if std::mem::take(&mut self.is_empty) {
-            self.depth = self.depth.saturating_sub(1);
-            return Ok(Next::End);
+    /// Notes that a value cannot be read, if such values are null here.
+    fn excuse(&self, wire: &str, why: &str) -> bool {
+        let is_lenient = self.trace.is_lenient();
+        if is_lenient {
+            self.trace.excuse(SERVICE_INDEX.name, wire, why);
         }
-        loop {
-            let event = self.reader.read_event().map_err(|error| self.fail(&error.to_string()))?;
-            match event {
-                Event::Start(tag) => return self.enter(tag, false),
-                Event::Empty(tag) => return self.enter(tag, true),
-                Event::End(_) => {
-                    self.depth = self.depth.saturating_sub(1);
-                    return Ok(Next::End);
-                }
-                Event::Text(text) if self.depth > 0 => return Ok(Next::Text(text.into_inner())),
-                Event::CData(text) if self.depth > 0 => return Ok(Next::Text(text.into_inner())),
-                Event::GeneralRef(reference) if self.depth > 0 => {
-                    if let Some(character) =
-                        reference.resolve_char_ref().map_err(|error| self.fail(&error.to_string()))?
-                    {
-                        return Ok(Next::Text(Cow::Owned(character.to_string())));
-                    }
-                    let name = reference.into_inner();
-                    return match resolve_predefined_entity(&name) {
-                        Some(text) => Ok(Next::Text(Cow::Borrowed(text))),
-                        None => Err(self.fail(&format!("the entity `&{name};` is not one of the five of XML"))),
-                    };
-                }
-                Event::DocType(_) => return Err(self.fail("a document type declaration is refused")),
-                Event::Eof => return Err(self.fail("it ends before its root element does")),
-                // White space outside the root and what is not content.
-                _ => {}
-            }
-        }
-    }
-
-    fn enter(&mut self, tag: BytesStart<'a>, is_empty: bool) -> Result<Next<'a>> {
-        self.depth = self.depth.saturating_add(1);
-        if self.depth > DEEPEST {
-            return Err(self.fail(&format!("elements are nested more than {DEEPEST} deep")));
-        }
-        self.is_empty = is_empty;
-        Ok(Next::Child(tag))
+        is_lenient
     }
 
     /// Reads the children of the element as fields of `shape`, and as `items` where it is the envelope of a list.
@@ -189,22 +128,28 @@ impl<'a> Document<'a> {
         let name = tag.local_name();
         let wire: &str = name.as_ref();
         if let Some(index) = members.items.filter(|index| names::same(wire, index.kind)) {
+            self.trace.enter(|| Step::Field(index.kind.to_owned()));
+            self.trace.enter(|| Step::Item(members.listed.len()));
             let record = self.read_record(index.item).inspect_err(|_| {
                 self.trace.item(members.listed.len());
                 self.trace.field(index.kind);
             })?;
+            self.trace.leave();
+            self.trace.leave();
             members.listed.push(record);
         } else if let Some((outer, inner)) = inner_field_of(shape, wire, members.fields) {
             let value = if is_nil(tag) { self.read_nil(inner) } else { self.read_field(inner) };
             let value = value.inspect_err(|_| self.trace.field(inner.wire))?;
             if !put_inside(members.fields, outer, inner, value) {
-                return Err(self.differs(inner));
+                self.differs(inner)?;
+                void_inside(members.fields, outer, inner);
             }
         } else if let Some(field) = field_of(shape, wire, members.fields.len()) {
             let value = if is_nil(tag) { self.read_nil(field) } else { self.read_field(field) };
             let value = value.inspect_err(|_| self.trace.field(field.wire))?;
             if !members.put(field, value) {
-                return Err(self.differs(field));
+                self.differs(field)?;
+                void(members.fields, field);
             }
         } else if let Some((field, Kind::Records(inner, _))) = list_of(shape, wire).map(|field| (field, field.kind)) {
             let record = self.read_item(inner).inspect_err(|_| {
@@ -212,7 +157,7 @@ impl<'a> Document<'a> {
                 self.trace.field(field.wire);
             })?;
             if !members.put(field, Value::List(vec![record])) {
-                return Err(self.differs(field));
+                self.differs(field)?;
             }
         } else if shape.hoists.iter().any(|name| names::same(wire, name)) {
             let (lists, before) = members.enter();
@@ -236,21 +181,46 @@ impl<'a> Document<'a> {
         match (self.read_tree()?, field.kind) {
             (Tree::Null, Kind::Records(..)) => Ok(Value::List(Vec::new())),
             (Tree::Null, _) => Ok(Value::Null),
-            _ => Err(self.fail(&format!("`{}` is nil and holds something", field.wire))),
+            _ => self.refuse(field, &format!("`{}` is nil and holds something", field.wire)),
         }
     }
 
     /// An empty element is an empty text where a text is expected, as `""` is in JSON, and null elsewhere.
     fn read_field(&mut self, field: &'static Field) -> Result<Value> {
         match field.kind {
-            Kind::Record(shape) => self.read_record(shape),
+            Kind::Record(shape) => {
+                self.trace.enter(|| Step::Field(field.wire.to_owned()));
+                let record = self.read_record(shape)?;
+                self.trace.leave();
+                Ok(record)
+            }
             Kind::Records(shape, element) => self.read_records(shape, element),
             kind => {
-                let text = self.read_text(field.wire)?;
-                scalar(kind, &text)
-                    .ok_or_else(|| self.fail(&format!("`{}` should be {}, found `{text}`", field.wire, describe(kind))))
+                let found = if self.trace.is_lenient() {
+                    // An element inside the value is read over.
+                    match self.read_tree()? {
+                        Tree::Null => Some(String::new()),
+                        Tree::String(text) => Some(text),
+                        _ => None,
+                    }
+                } else {
+                    Some(self.read_text(field.wire)?)
+                };
+                let what = || format!("`{}` should be {}, found ", field.wire, describe(kind));
+                match found {
+                    None => self.refuse(field, &format!("{}elements", what())),
+                    Some(text) => match scalar(kind, &text) {
+                        Some(value) => Ok(value),
+                        None => self.refuse(field, &format!("{}`{text}`", what())),
+                    },
+                }
             }
         }
+    }
+
+    /// An error, or null where values that cannot be read are null.
+    fn refuse(&self, field: &Field, why: &str) -> Result<Value> {
+        if self.excuse(field.wire, why) { Ok(Value::Null) } else { Err(self.fail(why)) }
     }
 
     /// Reads `<Products><Product>...</Product></Products>`; an item may be a bare address, and a single one may stand
@@ -327,52 +297,4 @@ impl<'a> Document<'a> {
         let uri = self.read_text(shape.name)?;
         bare_uri(shape, uri.trim()).ok_or_else(|| self.fail(&format!("`{uri}` is not {}", shape.name)))
     }
-
-    fn read_text(&mut self, wire: &str) -> Result<String> {
-        let mut text = String::new();
-        loop {
-            match self.next()? {
-                Next::Text(part) => text.push_str(&part),
-                Next::End => return Ok(text),
-                Next::Child(tag) => {
-                    let name = tag.local_name();
-                    return Err(self.fail(&format!("`{wire}` holds `{}` where a value should be", name.as_ref())));
-                }
-            }
-        }
-    }
-
-    /// Reads an element that the table does not know: text, or an object whose repeated names become arrays.
-    fn read_tree(&mut self) -> Result<Tree> {
-        let mut text = String::new();
-        let mut members = Map::new();
-        loop {
-            match self.next()? {
-                Next::Text(part) => text.push_str(&part),
-                Next::Child(tag) => {
-                    let name = tag.local_name();
-                    let name: &str = name.as_ref();
-                    let value = self.read_tree()?;
-                    match members.get_mut(name) {
-                        None => {
-                            members.insert(name.to_owned(), value);
-                        }
-                        Some(Tree::Array(values)) => values.push(value),
-                        Some(first) => *first = Tree::Array(vec![first.take(), value]),
-                    }
-                }
-                Next::End if members.is_empty() && text.is_empty() => return Ok(Tree::Null),
-                Next::End if members.is_empty() => return Ok(Tree::String(text)),
-                Next::End => return Ok(Tree::Object(members)),
-            }
-        }
-    }
-}
-
-/// Whether the element says that it holds nothing. What else is wrong with its attributes does not matter.
-fn is_nil(tag: &BytesStart<'_>) -> bool {
-    tag.attributes_raw().contains("nil")
-        && tag.attributes().with_checks(false).flatten().any(|attribute| {
-            attribute.key.local_name().as_ref() == "nil" && matches!(attribute.value.trim(), "true" | "1")
-        })
 }

@@ -11,6 +11,7 @@ mod cuts;
 mod downloads;
 mod drips;
 mod echoes;
+mod lenient;
 mod listings;
 mod loopback;
 mod paging;

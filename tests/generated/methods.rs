@@ -275,6 +275,16 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
     if row.paged {
         add("page_size", "int | None", "None", "Records per page, 1 to 1000; the client's `page_size` if None.");
         add("page", "int | None", "None", "Zero-based page: that page alone; all pages if None.");
+        // Raw lists have no types, so that every value of theirs can be read.
+        if matches!(row.returns, Returns::Index(_)) {
+            add(
+                "on_error",
+                "str",
+                "\"raise\"",
+                "What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in its place and a \
+                 `HeadlandWarning` that names its path.",
+            );
+        }
     }
     match row.returns {
         Returns::File => {
@@ -339,7 +349,7 @@ fn body(row: &Endpoint, mode: Mode) -> String {
         }
         Returns::Index(index) => {
             let kind = if is_of_locations(index) { "locations" } else { "pages" };
-            format!("{kind}(\"{name}\", {given}, page_size=page_size, page=page)")
+            format!("{kind}(\"{name}\", {given}, page_size=page_size, page=page, on_error=on_error)")
         }
         Returns::Listing(_) => format!("pages(\"{name}\", {given}, page_size=page_size, page=page)"),
         Returns::Payload => format!("payload(\"{name}\", {given})"),

@@ -27,7 +27,13 @@ class FieldComputers:
         """Bind the group to its client's calls."""
         self._calls = calls
 
-    def list(self, *, page_size: int | None = None, page: int | None = None) -> Pages[FieldComputerItem]:
+    def list(
+        self,
+        *,
+        page_size: int | None = None,
+        page: int | None = None,
+        on_error: str = "raise",
+    ) -> Pages[FieldComputerItem]:
         """Lists the field computers that the API key and the access key can see.
 
         `GET /fieldcomputers`, specification 4.2, 2.1.
@@ -35,6 +41,8 @@ class FieldComputers:
         Args:
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.FieldComputerItem`; pages are read as it is iterated, each record
@@ -48,7 +56,7 @@ class FieldComputers:
             >>> names = [computer["name"] for computer in client.field_computers.list()]
 
         """
-        return self._calls.pages("field_computers.list", {}, page_size=page_size, page=page)
+        return self._calls.pages("field_computers.list", {}, page_size=page_size, page=page, on_error=on_error)
 
     def get(self, id: str | int) -> FieldComputerDetail:
         """Describes one field computer.
@@ -81,6 +89,7 @@ class FieldComputers:
         state: str = "validated",
         page_size: int | None = None,
         page: int | None = None,
+        on_error: str = "raise",
     ) -> Pages[PrescriptionMapItem]:
         """Lists the prescription maps that were sent to a field computer.
 
@@ -93,6 +102,8 @@ class FieldComputers:
             state: `queued` for maps that wait for the computer to come online, `validated` for those delivered.
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is iterated, each record
@@ -107,7 +118,7 @@ class FieldComputers:
             >>> waiting = [sent["name"] for sent in client.field_computers.prescription_maps(computer_id)]
 
         """
-        return self._calls.pages("field_computers.prescription_maps", {"id": id, "state": state}, page_size=page_size, page=page)
+        return self._calls.pages("field_computers.prescription_maps", {"id": id, "state": state}, page_size=page_size, page=page, on_error=on_error)
 
     def job_data(
         self,
@@ -116,6 +127,7 @@ class FieldComputers:
         min_id: str | int | None = None,
         page_size: int | None = None,
         page: int | None = None,
+        on_error: str = "raise",
     ) -> Pages[JobDataItem]:
         """Lists the job data that a field computer made.
 
@@ -128,6 +140,8 @@ class FieldComputers:
             min_id: Only jobs whose id is at least this number.
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.JobDataItem`; pages are read as it is iterated, each record once. It
@@ -142,9 +156,15 @@ class FieldComputers:
             >>> names = [job["name"] for job in client.field_computers.job_data(computer_id)]
 
         """
-        return self._calls.pages("field_computers.job_data", {"id": id, "min_id": min_id}, page_size=page_size, page=page)
+        return self._calls.pages("field_computers.job_data", {"id": id, "min_id": min_id}, page_size=page_size, page=page, on_error=on_error)
 
-    def current_locations(self, *, page_size: int | None = None, page: int | None = None) -> LocationPages:
+    def current_locations(
+        self,
+        *,
+        page_size: int | None = None,
+        page: int | None = None,
+        on_error: str = "raise",
+    ) -> LocationPages:
         """Gives the most recent location of every visible field computer.
 
         A computer registers its location every five minutes; where the service knows its field hub, the records are
@@ -155,6 +175,8 @@ class FieldComputers:
         Args:
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is iterated, each record once.
@@ -168,7 +190,7 @@ class FieldComputers:
             >>> places = [(place["lat"], place["lon"]) for place in client.field_computers.current_locations()]
 
         """
-        return self._calls.locations("field_computers.current_locations", {}, page_size=page_size, page=page)
+        return self._calls.locations("field_computers.current_locations", {}, page_size=page_size, page=page, on_error=on_error)
 
     def current_location(self, id: str | int) -> DeviceLocation | None:
         """Gives the most recent location of a field computer.
@@ -195,7 +217,14 @@ class FieldComputers:
         """
         return cast("DeviceLocation | None", self._calls.detail("field_computers.current_location", {"id": id}))
 
-    def locations(self, id: str | int, *, page_size: int | None = None, page: int | None = None) -> LocationPages:
+    def locations(
+        self,
+        id: str | int,
+        *,
+        page_size: int | None = None,
+        page: int | None = None,
+        on_error: str = "raise",
+    ) -> LocationPages:
         """Lists all locations of a field computer.
 
         Where the service knows its field hub, the records are the hub's (`sub_type` is `Field Hub`).
@@ -206,6 +235,8 @@ class FieldComputers:
             id: Id of the field computer, from the list.
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is iterated, each record once.
@@ -220,4 +251,4 @@ class FieldComputers:
             >>> latest = client.field_computers.locations(computer_id, page_size=10, page=0)
 
         """
-        return self._calls.locations("field_computers.locations", {"id": id}, page_size=page_size, page=page)
+        return self._calls.locations("field_computers.locations", {"id": id}, page_size=page_size, page=page, on_error=on_error)

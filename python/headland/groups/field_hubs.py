@@ -23,7 +23,13 @@ class FieldHubs:
         """Bind the group to its client's calls."""
         self._calls = calls
 
-    def list(self, *, page_size: int | None = None, page: int | None = None) -> Pages[FieldHubItem]:
+    def list(
+        self,
+        *,
+        page_size: int | None = None,
+        page: int | None = None,
+        on_error: str = "raise",
+    ) -> Pages[FieldHubItem]:
         """Lists the field hubs that the access key can see.
 
         `GET /fieldhubs`, specification 4.2, 2.1.
@@ -31,6 +37,8 @@ class FieldHubs:
         Args:
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.FieldHubItem`; pages are read as it is iterated, each record once. It
@@ -44,7 +52,7 @@ class FieldHubs:
             >>> names = [hub["name"] for hub in client.field_hubs.list()]
 
         """
-        return self._calls.pages("field_hubs.list", {}, page_size=page_size, page=page)
+        return self._calls.pages("field_hubs.list", {}, page_size=page_size, page=page, on_error=on_error)
 
     def get(self, id: str | int) -> FieldHubDetail | None:
         """Describes one field hub, with its latest report.
@@ -69,7 +77,13 @@ class FieldHubs:
         """
         return cast("FieldHubDetail | None", self._calls.detail("field_hubs.get", {"id": id}))
 
-    def reports(self, *, page_size: int | None = None, page: int | None = None) -> Pages[FieldHubDetail]:
+    def reports(
+        self,
+        *,
+        page_size: int | None = None,
+        page: int | None = None,
+        on_error: str = "raise",
+    ) -> Pages[FieldHubDetail]:
         """Gives the last report of every visible field hub.
 
         `GET /fieldhubs/all`, specification 4.2, 2.4.
@@ -77,6 +91,8 @@ class FieldHubs:
         Args:
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.FieldHubDetail`; pages are read as it is iterated, each record once.
@@ -90,9 +106,15 @@ class FieldHubs:
             >>> bars = [hub["report"]["rssi_bars"] for hub in client.field_hubs.reports()]
 
         """
-        return self._calls.pages("field_hubs.reports", {}, page_size=page_size, page=page)
+        return self._calls.pages("field_hubs.reports", {}, page_size=page_size, page=page, on_error=on_error)
 
-    def current_locations(self, *, page_size: int | None = None, page: int | None = None) -> LocationPages:
+    def current_locations(
+        self,
+        *,
+        page_size: int | None = None,
+        page: int | None = None,
+        on_error: str = "raise",
+    ) -> LocationPages:
         """Gives the most recent location of every visible field hub.
 
         A hub reports every 30 seconds.
@@ -102,6 +124,8 @@ class FieldHubs:
         Args:
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is iterated, each record once.
@@ -115,7 +139,7 @@ class FieldHubs:
             >>> places = [(place["lat"], place["lon"]) for place in client.field_hubs.current_locations()]
 
         """
-        return self._calls.locations("field_hubs.current_locations", {}, page_size=page_size, page=page)
+        return self._calls.locations("field_hubs.current_locations", {}, page_size=page_size, page=page, on_error=on_error)
 
     def current_location(self, id: str | int) -> DeviceLocation | None:
         """Gives the most recent location of a field hub.
@@ -147,6 +171,7 @@ class FieldHubs:
         date: str | dt.date | dt.datetime | None = None,
         page_size: int | None = None,
         page: int | None = None,
+        on_error: str = "raise",
     ) -> LocationPages:
         """Lists the locations of a field hub, newest first.
 
@@ -158,6 +183,8 @@ class FieldHubs:
                 midnight.
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is iterated, each record once.
@@ -172,4 +199,4 @@ class FieldHubs:
             >>> latest = client.field_hubs.locations(hub_id, page_size=10, page=0)
 
         """
-        return self._calls.locations("field_hubs.locations", {"id": id, "date": date}, page_size=page_size, page=page)
+        return self._calls.locations("field_hubs.locations", {"id": id, "date": date}, page_size=page_size, page=page, on_error=on_error)

@@ -27,7 +27,13 @@ class GrainCarts:
         """Bind the group to its client's calls."""
         self._calls = calls
 
-    def list(self, *, page_size: int | None = None, page: int | None = None) -> Pages[GrainCart]:
+    def list(
+        self,
+        *,
+        page_size: int | None = None,
+        page: int | None = None,
+        on_error: str = "raise",
+    ) -> Pages[GrainCart]:
         """Lists grain cart files.
 
         A device uploads a growing file again and again, each time under a new, higher id: `headland.newest` keeps
@@ -38,6 +44,8 @@ class GrainCarts:
         Args:
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.GrainCart`; pages are read as it is iterated, each record once. It is
@@ -51,7 +59,7 @@ class GrainCarts:
             >>> names = [file["name"] for file in client.grain_carts.list()]
 
         """
-        return self._calls.pages("grain_carts.list", {}, page_size=page_size, page=page)
+        return self._calls.pages("grain_carts.list", {}, page_size=page_size, page=page, on_error=on_error)
 
     def get(self, id: str | int) -> GrainCart | None:
         """Describes one grain cart file.

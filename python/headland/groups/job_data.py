@@ -36,6 +36,7 @@ class JobData:
         date: str | dt.date | dt.datetime | None = None,
         page_size: int | None = None,
         page: int | None = None,
+        on_error: str = "raise",
     ) -> Pages[JobDataItem]:
         """Lists job data, newest first by the time they were created.
 
@@ -45,6 +46,8 @@ class JobData:
             date: Only jobs between this time and now; a date alone means its midnight, UTC.
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.JobDataItem`; pages are read as it is iterated, each record once. It
@@ -58,7 +61,7 @@ class JobData:
             >>> names = [job["name"] for job in client.job_data.list(date="2024-01-01")]
 
         """
-        return self._calls.pages("job_data.list", {"date": date}, page_size=page_size, page=page)
+        return self._calls.pages("job_data.list", {"date": date}, page_size=page_size, page=page, on_error=on_error)
 
     def get(self, id: str | int) -> JobDataDetail:
         """Describes one job: its kind, its times, its conversion status, its products.
@@ -287,6 +290,7 @@ class JobData:
         *,
         page_size: int | None = None,
         page: int | None = None,
+        on_error: str = "raise",
     ) -> Pages[PrescriptionMapItem]:
         """Lists the prescription maps that were used to generate the job.
 
@@ -296,6 +300,8 @@ class JobData:
             id: Id of the job, from the list.
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is iterated, each record
@@ -310,7 +316,7 @@ class JobData:
             >>> names = [used["name"] for used in client.job_data.prescription_maps(job_id)]
 
         """
-        return self._calls.pages("job_data.prescription_maps", {"id": id}, page_size=page_size, page=page)
+        return self._calls.pages("job_data.prescription_maps", {"id": id}, page_size=page_size, page=page, on_error=on_error)
 
     def upload(self, file: Upload) -> Created:
         """Uploads a zip of job data and gives the id and the address of the new record.

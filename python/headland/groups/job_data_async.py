@@ -36,6 +36,7 @@ class AsyncJobData:
         date: str | dt.date | dt.datetime | None = None,
         page_size: int | None = None,
         page: int | None = None,
+        on_error: str = "raise",
     ) -> AsyncPages[JobDataItem]:
         """Lists job data, newest first by the time they were created.
 
@@ -45,6 +46,8 @@ class AsyncJobData:
             date: Only jobs between this time and now; a date alone means its midnight, UTC.
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.JobDataItem`; pages are read as it is asynchronously iterated, each
@@ -58,7 +61,7 @@ class AsyncJobData:
             >>> names = [job["name"] async for job in client.job_data.list(date="2024-01-01")]
 
         """
-        return self._calls.pages("job_data.list", {"date": date}, page_size=page_size, page=page)
+        return self._calls.pages("job_data.list", {"date": date}, page_size=page_size, page=page, on_error=on_error)
 
     async def get(self, id: str | int) -> JobDataDetail:
         """Describes one job: its kind, its times, its conversion status, its products.
@@ -287,6 +290,7 @@ class AsyncJobData:
         *,
         page_size: int | None = None,
         page: int | None = None,
+        on_error: str = "raise",
     ) -> AsyncPages[PrescriptionMapItem]:
         """Lists the prescription maps that were used to generate the job.
 
@@ -296,6 +300,8 @@ class AsyncJobData:
             id: Id of the job, from the list.
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is asynchronously
@@ -310,7 +316,7 @@ class AsyncJobData:
             >>> names = [used["name"] async for used in client.job_data.prescription_maps(job_id)]
 
         """
-        return self._calls.pages("job_data.prescription_maps", {"id": id}, page_size=page_size, page=page)
+        return self._calls.pages("job_data.prescription_maps", {"id": id}, page_size=page_size, page=page, on_error=on_error)
 
     async def upload(self, file: Upload) -> Created:
         """Uploads a zip of job data and gives the id and the address of the new record.

@@ -25,7 +25,13 @@ class PrescriptionMaps:
         """Bind the group to its client's calls."""
         self._calls = calls
 
-    def list(self, *, page_size: int | None = None, page: int | None = None) -> Pages[PrescriptionMapItem]:
+    def list(
+        self,
+        *,
+        page_size: int | None = None,
+        page: int | None = None,
+        on_error: str = "raise",
+    ) -> Pages[PrescriptionMapItem]:
         """Lists the prescription maps.
 
         `GET /prescriptionmaps`, specification 4.2, 2.1.
@@ -33,6 +39,8 @@ class PrescriptionMaps:
         Args:
             page_size: Records per page, 1 to 1000; the client's `page_size` if None.
             page: Zero-based page: that page alone; all pages if None.
+            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
+                its place and a `HeadlandWarning` that names its path.
 
         Returns:
             A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is iterated, each record
@@ -46,7 +54,7 @@ class PrescriptionMaps:
             >>> names = [map["name"] for map in client.prescription_maps.list()]
 
         """
-        return self._calls.pages("prescription_maps.list", {}, page_size=page_size, page=page)
+        return self._calls.pages("prescription_maps.list", {}, page_size=page_size, page=page, on_error=on_error)
 
     def get(self, id: str | int) -> PrescriptionMapDetail:
         """Describes one prescription map: its times, its delivery, the files that can be downloaded.

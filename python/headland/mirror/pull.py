@@ -46,6 +46,8 @@ class Mirror(Reading):
         locations: Whether the locations of devices are kept, too; a hub reports every 30 seconds.
         concurrency: How many calls are on their way at once.
         publish_every: How often a long sync publishes what it has.
+        on_error: What a value in a list does that cannot be read: ``"null"`` keeps the record with None in its place,
+            and `Outcome.notes` names its path; ``"raise"`` is a ``DecodeError`` for the list.
     """
 
     __slots__ = ("_client", "_core", "folder")
@@ -60,6 +62,7 @@ class Mirror(Reading):
         locations: bool = True,
         concurrency: int = 16,
         publish_every: str | dt.timedelta = "10min",
+        on_error: str = "null",
     ) -> None:
         from headland.client import Client
 
@@ -75,6 +78,7 @@ class Mirror(Reading):
             concurrency=arguments.whole_number("concurrency", concurrency, 1, 1_000),
             publish_every=_span("publish_every", publish_every),
             locations=arguments.flag("locations", locations),
+            on_error=arguments.text("on_error", on_error),
         )
 
     def plan(self, *, offline: bool = False, progress: Callable[[dict[str, Any]], object] | bool | None = None) -> Plan:

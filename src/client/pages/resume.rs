@@ -1,7 +1,11 @@
-//! A reading of a list that outlives its process: where it stands, and how it goes on.
+//! How a list is read where that is not as usual: leniently, page by page, or on from where another process stopped.
 
+use std::sync::Arc;
+
+use super::super::fetch::OnError;
 use super::super::prefetch::Prefetch;
 use super::{First, Pages};
+use crate::transport::Notices;
 
 /// Where the reading of a list stands between two pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +19,20 @@ pub struct Position {
 }
 
 impl Pages {
+    /// The same list with another way to take values that cannot be read.
+    #[must_use]
+    pub fn on_error(mut self, on_error: OnError) -> Self {
+        self.fetcher.on_error = on_error;
+        self
+    }
+
+    /// The same list, whose warnings of such values go there and not to the client's.
+    #[must_use]
+    pub fn warning(mut self, warnings: &Arc<Notices>) -> Self {
+        self.fetcher.warnings = Arc::clone(warnings);
+        self
+    }
+
     /// The same list with no call but those that its pages need: nothing is fetched ahead, and so nothing has to be proven.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {

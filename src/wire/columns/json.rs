@@ -13,7 +13,7 @@ use super::{Batch, Columns, stamp};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::wire::fields::{ITEMS, field_of, put, scalar};
-use crate::wire::json::FieldSeed;
+use crate::wire::json_field::FieldSeed;
 use crate::wire::names;
 use crate::wire::place::Trace;
 use crate::wire::reply::{Page, page_of};
