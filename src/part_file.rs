@@ -84,7 +84,7 @@ impl PartFile {
     }
 
     /// Gives the file its name, and leaves it to the system when the bytes reach the disk.
-    fn name(mut self, target: &Path, overwrite: bool) -> Result<()> {
+    pub(crate) fn name(mut self, target: &Path, overwrite: bool) -> Result<()> {
         let fail = |error: io::Error| Error::file("write", target, &error);
         drop(self.file.take());
         if overwrite {

@@ -1,10 +1,13 @@
 //! What long work costs in memory: of a list, the ids of its records and a few of its pages; of a publication, a few row
-//! groups and what is known of each archive.
+//! groups and what is known of each archive; of an upload to the local service, a few pieces of it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +22,9 @@ use headland::layer::Cancel;
 use headland::mirror::dataset::{Origin, Publication, Sizes, publish_in};
 use headland::mirror::{Folder, ItemKind};
 use headland::sandbox::fields::{Coverage, account};
+use headland::sandbox::{Options, Sandbox};
 use headland::secret::Secret;
+use headland::signing::{Signed, SigningKey};
 use headland::transport::{BodyStream, Reply, Request, SendFuture, Transport};
 
 /// The system's allocator, which counts what is in use and the most that ever was.
@@ -157,14 +162,68 @@ fn assert_a_publication_is_bounded() {
     assert!(many < few + few / 4 + 180 * 4_000, "{few} bytes for 60 archives, {many} for 240");
 }
 
+/// The most bytes in use at a time while a zip of so many bytes is uploaded to the sandbox and downloaded again.
+fn uploading(megabytes: usize) -> usize {
+    let sandbox = Sandbox::start(Options { rate_limits: Vec::new(), ..Options::default() }).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("a.zip");
+    let mut zip = zip::ZipWriter::new(File::create(&path).unwrap());
+    let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    zip.start_file("a.bin", stored).unwrap();
+    let piece = vec![7; 1 << 20];
+    (0..megabytes).for_each(|_| zip.write_all(&piece).unwrap());
+    let length = zip.finish().unwrap().metadata().unwrap().len();
+    drop(piece);
+
+    let head = "--XX\r\nContent-Disposition: form-data; name=\"FileName\"; filename=\"a.jdp.zip\"\r\n\r\n";
+    let tail = "\r\n--XX--\r\n";
+    let total = length + u64::try_from(head.len() + tail.len()).unwrap();
+    let more = format!("Content-Type: multipart/form-data; boundary=XX\r\nContent-Length: {total}\r\n");
+    let start = NOW.load(Ordering::Relaxed);
+    MOST.store(start, Ordering::Relaxed);
+    let mut stream = asked(&sandbox, "POST", "/jobdata", &more);
+    stream.write_all(head.as_bytes()).unwrap();
+    std::io::copy(&mut File::open(&path).unwrap(), &mut stream).unwrap();
+    stream.write_all(tail.as_bytes()).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    assert!(reply.starts_with("HTTP/1.1 201 "), "{reply}");
+    let address = reply.rsplit(&sandbox.base_url()).next().unwrap().trim().to_owned();
+    let mut stream = asked(&sandbox, "GET", &format!("{address}?format=BIN"), "");
+    let downloaded = std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
+    assert!(downloaded > length, "{downloaded} bytes with the header of {length}");
+    MOST.load(Ordering::Relaxed) - start
+}
+
+/// A connection on which the header of a signed request was sent.
+fn asked(sandbox: &Sandbox, method: &str, target: &str, more: &str) -> TcpStream {
+    let base = sandbox.base_url();
+    let host = base.strip_prefix("http://").unwrap();
+    let (keys, timestamp) = (sandbox.keys(), sandbox.now().timestamp());
+    let path = target.split('?').next().unwrap();
+    let signed = Signed { method, host, path, timestamp, api_key: &keys.api_key, access_key: &keys.access_key };
+    let signature = signed.signature(&SigningKey::from_base64(&keys.shared_secret).unwrap());
+    let mut stream = TcpStream::connect(host).unwrap();
+    let head = format!(
+        "{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nX-SS-APIKey: {}\r\nX-SS-AccessKey: {}\r\n\
+         X-SS-TimeStamp: {timestamp}\r\nX-SS-Signature: {signature}\r\nAccept: application/json\r\n{more}\r\n",
+        keys.api_key, keys.access_key
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream
+}
+
 /// One test, since what is counted is the process's: memory stays flat, but for the ids, while a million records are
-/// listed, and while hundreds of archives are published.
+/// listed, while hundreds of archives are published, and while an upload arrives.
 #[test]
 fn lists_and_publications_cost_the_memory_of_what_is_known_of_each_record() {
     const MB: usize = 1_000_000;
     // Pages that were fetched together and not asked for yet.
     const AHEAD: usize = 5 * MB;
     assert_a_publication_is_bounded();
+    let uploading = uploading(48);
+    println!("an upload of 48 MiB: {uploading} bytes");
+    assert!(uploading < 8 * MB, "{uploading} bytes for an upload of 48 MiB");
     let is_long = std::env::var_os("HEADLAND_SERIES").is_some();
     let (count, numbers, others) = if is_long { (1_000_000, 24 * MB, 40 * MB) } else { (30_000, 5 * MB / 2, 4 * MB) };
     for as_columns in [false, true] {

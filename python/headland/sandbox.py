@@ -150,7 +150,8 @@ class Sandbox:
     blends.
 
     Args:
-        data: A folder that keeps the service's state; without it the state lives in memory.
+        data: A folder that keeps the service's state, also through a power cut; without it the state is in memory, and
+            uploads are in a temporary folder.
         port: The port; 0 takes a free one.
         seed: The account that is made up; the same seed makes the same account.
         small_jobs: So many small jobs in place of the usual ones, for trying out what is made for many. The files of

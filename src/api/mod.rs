@@ -18,6 +18,7 @@ pub mod prescription_maps;
 pub mod products;
 pub mod row;
 pub mod shape;
+pub mod uploads;
 
 pub use row::{Body, Endpoint, Index, Listing, Method, Parameter, Place, Returns, Service};
 pub use shape::{Derived, Field, Kind, Shape};

@@ -5,16 +5,11 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 
 use crate::api::Endpoint;
+use crate::api::uploads::{AGX_EXTENSION, SHAPE_SET, has_extension};
 use crate::archive::listed_names;
-
-/// The three files that make a shapefile.
-const SET: [&str; 3] = ["shp", "shx", "dbf"];
 
 /// What goes along with a shapefile under its name.
 const COMPANIONS: [&str; 6] = ["prj", "cpg", "sbn", "sbx", "qix", "qpj"];
-
-/// What an `AGX` file must be called.
-const AGX_ENDING: &str = ".rdp.zip";
 
 /// Checks a file against the rules of the row that uploads it; the text says which rule it breaks.
 pub fn check(row: &Endpoint, file_type: Option<&str>, name: &str, content: &Bytes) -> Result<(), String> {
@@ -36,7 +31,7 @@ fn rx(name: &str, content: &Bytes) -> Result<(), String> {
     let files: Vec<(&str, String, &str)> = members
         .iter()
         .filter_map(|member| split(member).map(|(stem, extension)| (stem, extension, member.as_str())))
-        .filter(|(_, extension, _)| SET.iter().chain(&COMPANIONS).any(|known| known == extension))
+        .filter(|(_, extension, _)| SHAPE_SET.iter().chain(&COMPANIONS).any(|known| known == extension))
         .collect();
     let layers: Vec<&str> =
         files.iter().filter(|(_, extension, _)| extension == "shp").map(|(stem, ..)| *stem).collect();
@@ -48,7 +43,7 @@ fn rx(name: &str, content: &Bytes) -> Result<(), String> {
             layers.join(", ")
         ));
     }
-    for wanted in SET {
+    for wanted in SHAPE_SET {
         let is_it =
             |(found, extension, _): &(&str, String, &str)| extension == wanted && found.eq_ignore_ascii_case(stem);
         if !files.iter().any(is_it) {
@@ -69,12 +64,10 @@ fn rx(name: &str, content: &Bytes) -> Result<(), String> {
 
 /// AGX: simple or complex, told by its ending alone.
 fn agx(name: &str) -> Result<(), String> {
-    let start = name.len().saturating_sub(AGX_ENDING.len());
-    let ends_well = start > 0 && name.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(AGX_ENDING));
-    if ends_well {
+    if has_extension(name, AGX_EXTENSION) {
         Ok(())
     } else {
-        Err(format!("the name of an AGX upload ends in {AGX_ENDING}, and this one is `{name}`"))
+        Err(format!("the name of an AGX upload ends in {AGX_EXTENSION}, and this one is `{name}`"))
     }
 }
 

@@ -10,6 +10,7 @@ use super::reply::Content;
 use super::variants::{Habits, Variant};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::job_data::JOB_DATA_DETAIL;
+use crate::api::uploads::{GRC_EXTENSION, has_extension};
 use crate::api::{Field, Index, Kind, Shape};
 use crate::wire::{self, Name, Value, encode_json, names};
 
@@ -20,12 +21,9 @@ pub(super) fn encode(content: Content, accepted: Accepted, habits: &Habits) -> (
         Content::Payload { tree, media_type } => (Bytes::from(tree.to_string()), media_type),
         Content::Nothing => (Bytes::new(), ""),
         Content::WebPage(page) => (Bytes::from_static(page.as_bytes()), "text/html; charset=utf-8"),
-        Content::File { bytes, .. } if habits.has(Variant::VagueContentType) => (bytes, "application/octet-stream"),
-        Content::File { name, bytes } if name.to_ascii_lowercase().ends_with(".grc") => (bytes, "text/csv"),
-        Content::File { name, bytes } if name.to_ascii_lowercase().ends_with(".xml") => {
-            (bytes, Accepted::XML.media_type)
-        }
-        Content::File { bytes, .. } => (bytes, "application/zip"),
+        Content::File { name, bytes } => (bytes, file_type(&name, habits)),
+        // Its bytes are sent from the disk (`write`).
+        Content::Stored { name, .. } => (Bytes::new(), file_type(&name, habits)),
         Content::Record(shape, record) => {
             let record = habitual(shape, &record, habits, &mut 0);
             let text = match accepted.content {
@@ -42,6 +40,19 @@ pub(super) fn encode(content: Content, accepted: Accepted, habits: &Habits) -> (
             };
             (Bytes::from(text), accepted.media_type)
         }
+    }
+}
+
+/// The media type of a file.
+fn file_type(name: &str, habits: &Habits) -> &'static str {
+    if habits.has(Variant::VagueContentType) {
+        "application/octet-stream"
+    } else if has_extension(name, GRC_EXTENSION) {
+        "text/csv"
+    } else if has_extension(name, ".xml") {
+        Accepted::XML.media_type
+    } else {
+        "application/zip"
     }
 }
 

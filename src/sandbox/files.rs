@@ -3,7 +3,6 @@
 //! A conversion starts when its file is first asked for and is over after a set time of the service's clock; what came
 //! of it, no coverage and failure included, is told only then. Each format has a conversion of its own.
 
-use std::io::Cursor;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -164,11 +163,13 @@ pub(super) fn more_time(world: &World, seconds: u64) -> Reply {
 
 fn file(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answer {
     let generated = world.accounts.job(call.customer, &job.id);
-    let bytes = match generated {
-        Some(generated) => archive(world, generated, world.store.revision(&job.id)?, made(format))?,
-        None => Bytes::from(world.store.upload(&job.id)?.unwrap_or_default()),
+    let name = file_name(job, format, generated.is_none());
+    let Some(generated) = generated else {
+        let file = world.store.upload(&job.id)?.ok_or_else(|| Reply::no_record("file of job", &job.id))?;
+        return Reply::stored(world, &file, name);
     };
-    Ok(Reply::new(StatusCode::OK, Content::File { name: file_name(job, format, generated.is_none()), bytes }))
+    let bytes = archive(world, generated, world.store.revision(&job.id)?, made(format))?;
+    Ok(Reply::new(StatusCode::OK, Content::File { name, bytes }))
 }
 
 fn archive(world: &World, job: &Job, revision: u64, made: Made) -> Result<Bytes, Reply> {
@@ -202,17 +203,9 @@ pub(super) fn base_name(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Why an upload cannot be converted to shape files: only those that hold some already can.
-pub(super) fn refusal(content: &[u8]) -> Option<String> {
-    let Ok(archive) = zip::ZipArchive::new(Cursor::new(content)) else {
-        return Some("The file is not a zip archive that can be read.".to_owned());
-    };
-    let is_shape =
-        |name: &str| name.get(name.len().saturating_sub(4)..).is_some_and(|end| end.eq_ignore_ascii_case(".shp"));
-    let holds_shapes = archive.file_names().any(is_shape);
-    (!holds_shapes)
-        .then(|| "The archive holds no shape file, and the display's own files cannot be converted here.".to_owned())
-}
+/// Why an upload without shape files cannot be converted to some.
+pub(super) const NO_SHAPES: &str =
+    "The archive holds no shape file, and the display's own files cannot be converted here.";
 
 #[cfg(test)]
 mod tests {
@@ -225,11 +218,5 @@ mod tests {
         {
             assert_eq!(base_name(name), base);
         }
-    }
-
-    #[test]
-    fn what_is_no_zip_cannot_be_converted() {
-        assert!(refusal(b"<html>").is_some_and(|why| why.contains("not a zip")));
-        assert!(refusal(b"").is_some());
     }
 }

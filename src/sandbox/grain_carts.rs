@@ -7,8 +7,9 @@ use http::StatusCode;
 use super::fields::CartManner;
 use super::job_data::created;
 use super::reply::{Answer, Content, Reply};
-use super::store::NewUpload;
 use super::store_carts::StoredCart;
+use super::upload::Arrived;
+use super::upload_check;
 use super::variants::Variant;
 use super::world::{Call, World};
 use crate::api::Index;
@@ -45,18 +46,18 @@ pub(super) fn file(world: &World, call: &Call) -> Answer {
         return Err(Reply::bad_request(format!("format must be BIN, found `{asked}`.")));
     }
     let cart = find(world, call)?;
-    let generated = || world.accounts.cart(call.customer, &cart.id).map(|own| own.content(manner(world, &cart.id)));
-    let bytes = world.store.cart_content(&cart.id)?.or_else(generated).unwrap_or_default();
+    if let Some(file) = world.store.cart_file(&cart.id)? {
+        return Reply::stored(world, &file, cart.name);
+    }
+    let generated = world.accounts.cart(call.customer, &cart.id).map(|own| own.content(manner(world, &cart.id)));
+    let bytes = generated.unwrap_or_default();
     Ok(Reply::new(StatusCode::OK, Content::File { name: cart.name, bytes: Bytes::from(bytes) }))
 }
 
 /// `POST /graincart`.
-pub(super) fn upload(world: &World, call: &Call, upload: &NewUpload) -> Answer {
-    if !upload.name.to_ascii_lowercase().ends_with(".grc") {
-        let info = format!("A grain cart file has the extension grc, and the file is called `{}`.", upload.name);
-        return Err(Reply::bad_request(info));
-    }
-    let id = world.store.add_cart(call.customer, &upload.name, &upload.content)?;
+pub(super) fn upload(world: &World, call: &Call, arrived: Arrived) -> Answer {
+    upload_check::grain_cart(&arrived.name).map_err(Reply::bad_request)?;
+    let id = arrived.keep(world, |upload| world.store.add_cart(call.customer, upload))?;
     Ok(created(world, COLLECTION, &id))
 }
 

@@ -5,12 +5,13 @@ use http::{StatusCode, header};
 
 use super::files;
 use super::reply::{Answer, Content, Reply};
-use super::store::{NewUpload, Selection, StoredJob};
+use super::store::{Selection, StoredJob};
+use super::upload::Arrived;
+use super::upload_check;
 use super::variants::Variant;
 use super::world::{Call, World};
+use crate::api::Index;
 use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::api::{Endpoint, Index};
-use crate::client::upload_rules;
 use crate::wire::{Name, Value};
 
 /// The path as production writes it.
@@ -93,9 +94,10 @@ fn uploaded(job: &StoredJob) -> Vec<(Name, Value)> {
 }
 
 /// `POST /jobdata`. The address of the new record is in `Location` and is the body, as text.
-pub(super) fn upload(world: &World, call: &Call, row: &Endpoint, upload: &NewUpload) -> Answer {
-    upload_rules::check(row, None, &upload.name, &upload.content).map_err(Reply::bad_request)?;
-    let id = world.store.add_upload(call.customer, upload, call.now)?;
+pub(super) fn upload(world: &World, call: &Call, arrived: Arrived) -> Answer {
+    let has_shapes = upload_check::job_data(&arrived.name, arrived.part.reader()?).map_err(Reply::bad_request)?;
+    let refusal = if has_shapes { None } else { Some(files::NO_SHAPES) };
+    let id = arrived.keep(world, |upload| world.store.add_upload(call.customer, upload, refusal, call.now))?;
     Ok(created(world, COLLECTION, &id))
 }
 

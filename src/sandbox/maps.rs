@@ -3,7 +3,6 @@
 //! A sending knows from its beginning when the computer will poll, so that queued and delivered are a matter of the
 //! clock alone.
 
-use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, Row, params};
 
@@ -15,7 +14,7 @@ use super::store::{NewUpload, Outcome, Store, time};
 pub(super) const MAPS: &str = "
 CREATE TABLE IF NOT EXISTS map (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE COLLATE NOCASE, customer INTEGER NOT NULL, name TEXT NOT NULL,
-    file_type TEXT, created INTEGER NOT NULL, content BLOB) STRICT;
+    file_type TEXT, created INTEGER NOT NULL, file TEXT) STRICT;
 CREATE TABLE IF NOT EXISTS sending (
     number INTEGER PRIMARY KEY, customer INTEGER NOT NULL, map TEXT NOT NULL COLLATE NOCASE,
     name TEXT NOT NULL COLLATE NOCASE, computer TEXT NOT NULL COLLATE NOCASE, delivered INTEGER NOT NULL) STRICT;
@@ -73,7 +72,13 @@ impl Store {
     }
 
     /// Keeps an uploaded map under a new id and gives that id.
-    pub(super) fn add_map(&self, customer: u32, upload: &NewUpload, now: DateTime<Utc>) -> Outcome<String> {
+    pub(super) fn add_map(
+        &self,
+        customer: u32,
+        upload: NewUpload<'_>,
+        file_type: &str,
+        now: DateTime<Utc>,
+    ) -> Outcome<String> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         let count: i64 = transaction.query_row("SELECT count(*) FROM map", [], |row| row.get(0))?;
@@ -87,8 +92,8 @@ impl Store {
             }
         };
         transaction.execute(
-            "INSERT INTO map (id, customer, name, file_type, created, content) VALUES (?, ?, ?, ?, ?, ?)",
-            params![id, customer, upload.name, upload.file_type, now.timestamp_micros(), &upload.content[..]],
+            "INSERT INTO map (id, customer, name, file_type, created, file) VALUES (?, ?, ?, ?, ?, ?)",
+            params![id, customer, upload.name, file_type, now.timestamp_micros(), upload.file],
         )?;
         transaction.commit()?;
         Ok(id)
@@ -114,13 +119,13 @@ impl Store {
             .optional()
     }
 
-    /// The type and the bytes of an uploaded map; `None` for a generated one.
-    pub(super) fn map_content(&self, id: &str) -> Outcome<Option<(String, Bytes)>> {
-        let content = |row: &Row<'_>| {
-            let (kind, content): (Option<String>, Option<Vec<u8>>) = (row.get(0)?, row.get(1)?);
-            Ok(content.map(|content| (kind.unwrap_or_default(), Bytes::from(content))))
+    /// The type and the file of an uploaded map; `None` for a generated one.
+    pub(super) fn map_file(&self, id: &str) -> Outcome<Option<(String, String)>> {
+        let file = |row: &Row<'_>| {
+            let (kind, file): (Option<String>, Option<String>) = (row.get(0)?, row.get(1)?);
+            Ok(file.map(|file| (kind.unwrap_or_default(), file)))
         };
-        let found = locked(&self.0).query_row("SELECT file_type, content FROM map WHERE id = ?", [id], content);
+        let found = locked(&self.0).query_row("SELECT file_type, file FROM map WHERE id = ?", [id], file);
         Ok(found.optional()?.flatten())
     }
 

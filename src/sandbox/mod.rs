@@ -3,7 +3,7 @@
 //! Not imitated: TLS; the conversion of a display's own files that were uploaded. Three layers: HTTP (`server`, `service`,
 //! `checks`, `routes`, `accept`, `patience`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`, `field_hubs`,
 //! `prescription_maps`, `locations`, `grain_carts`, `delegation`), storage (`store`, `maps`, `store_carts`, `accounts`;
-//! `telemetry` computes instead; `changes` is what whoever runs it does to its jobs). `dispatch` is the same in small, for the dispatch service and the legacy order service.
+//! `upload_files`; `telemetry` computes instead; `changes` is what whoever runs it does to its jobs). `dispatch` is the same in small, for the dispatch service and the legacy order service.
 //!
 //! Field computers come online by a timetable: the first of an account in the first ten minutes of every half hour
 //! (UTC), the second in the ten minutes after, the third in the last ten; while online, they poll for maps at the
@@ -43,6 +43,8 @@ mod store_carts;
 mod store_changes;
 mod telemetry;
 mod upload;
+mod upload_check;
+mod upload_files;
 mod variants;
 mod world;
 mod write;
@@ -64,7 +66,7 @@ use crate::limiter::Window;
 /// How a service is set up.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The folder for the state, which then survives a kill; memory without it.
+    /// The folder for the state, which then survives a kill and a power cut; without it, memory and temporary files.
     pub data: Option<PathBuf>,
     /// The port on 127.0.0.1; 0 takes a free one.
     pub port: u16,
@@ -176,13 +178,15 @@ impl Sandbox {
             dispatch::fill(&store, seed)?;
             store.first_start(clock.now())
         };
-        let began = fill()
-            .map(telemetry::beginning)
-            .map_err(|error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}")))?;
+        let unwritable =
+            |error: rusqlite::Error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}"));
+        let began = fill().map(telemetry::beginning).map_err(unwritable)?;
         let (listener, port) = server::bind(port)?;
         let base = format!("http://127.0.0.1:{port}");
         let converter = conversions::Converter::new(Arc::clone(&accounts));
-        let world = world::World { store, accounts, converter, habits, conversion_time, base, began };
+        let known = store.upload_files().map_err(unwritable)?;
+        let uploads = upload_files::UploadFiles::open(data.as_deref(), &known)?;
+        let world = world::World { store, uploads, accounts, converter, habits, conversion_time, base, began };
         let service = Arc::new(service::Service {
             ring,
             clock,

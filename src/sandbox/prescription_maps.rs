@@ -2,20 +2,21 @@
 
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
-use http::{StatusCode, header};
+use http::StatusCode;
 
 use super::field_computers;
 use super::files::base_name;
+use super::job_data::created;
 use super::maps::{Sending, Sent, StoredMap};
 use super::reply::{Answer, Content, Reply};
-use super::store::NewUpload;
 use super::telemetry::next_poll;
+use super::upload::Arrived;
+use super::upload_check;
 use super::variants::Variant;
 use super::world::{Call, World};
+use crate::api::Index;
 use crate::api::field_computers::STATES;
 use crate::api::prescription_maps::{FILE_TYPES, PRESCRIPTION_MAP_DETAIL};
-use crate::api::{Endpoint, Index};
-use crate::client::upload_rules;
 use crate::wire::{Name, Value};
 
 /// The path as production writes it.
@@ -90,7 +91,7 @@ pub(super) fn get(world: &World, call: &Call) -> Answer {
 /// The formats that a map can be downloaded in: `bin`, which of an upload is the file itself, and `shp`.
 fn formats(world: &World, call: &Call, map: &StoredMap) -> Result<Vec<&'static str>, Reply> {
     let is_generated = world.accounts.maps(call.customer).iter().any(|known| known.id == map.id);
-    let is_agx = !is_generated && world.store.map_content(&map.id)?.is_some_and(|(kind, _)| kind == "AGX");
+    let is_agx = !is_generated && world.store.map_file(&map.id)?.is_some_and(|(kind, _)| kind == "AGX");
     Ok(if is_agx { vec!["bin"] } else { vec!["bin", "shp"] })
 }
 
@@ -118,31 +119,31 @@ pub(super) fn file(world: &World, call: &Call) -> Answer {
     let failed = |error: crate::error::Error| {
         Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, format!("The sandbox could not make the map: {error}"))
     };
+    let name = file_name(&map, format);
     let bytes = match generated {
-        Some(generated) if *format == "shp" => Bytes::from(generated.shapefile_zip().map_err(failed)?),
-        Some(generated) => Bytes::from(generated.display_zip().map_err(failed)?),
-        None => world.store.map_content(&map.id)?.map(|(_, content)| content).unwrap_or_default(),
+        Some(generated) if *format == "shp" => generated.shapefile_zip().map_err(failed)?,
+        Some(generated) => generated.display_zip().map_err(failed)?,
+        None => {
+            let (_, file) = world.store.map_file(&map.id)?.ok_or_else(|| Reply::no_record("file of map", &map.id))?;
+            return Reply::stored(world, &file, name);
+        }
     };
-    Ok(Reply::new(StatusCode::OK, Content::File { name: file_name(&map, format), bytes }))
+    Ok(Reply::new(StatusCode::OK, Content::File { name, bytes: Bytes::from(bytes) }))
 }
 
 /// `POST /prescriptionmaps`. The address of the new record is in `Location` and is the body, as text.
-pub(super) fn upload(world: &World, call: &Call, row: &Endpoint, upload: &NewUpload) -> Answer {
-    let asked = upload.file_type.as_deref().unwrap_or_default();
+pub(super) fn upload(world: &World, call: &Call, arrived: Arrived) -> Answer {
+    let asked = arrived.file_type.as_deref().unwrap_or_default();
     let Some(kind) = FILE_TYPES.iter().find(|kind| kind.eq_ignore_ascii_case(asked)) else {
         return Err(Reply::bad_request(format!("The entry FileType must be RX or AGX, found `{asked}`.")));
     };
-    upload_rules::check(row, Some(kind), &upload.name, &upload.content).map_err(Reply::bad_request)?;
-    let map = NewUpload {
-        name: upload.name.clone(),
-        refusal: None,
-        file_type: Some((*kind).to_owned()),
-        content: upload.content.clone(),
+    let checked = match *kind {
+        "AGX" => upload_check::agx(&arrived.name),
+        _ => upload_check::rx(&arrived.name, arrived.part.reader()?),
     };
-    let id = world.store.add_map(call.customer, &map, call.now)?;
-    let uri = world.uri(COLLECTION, &id);
-    let reply = Reply::text(StatusCode::CREATED, uri.clone());
-    Ok(if world.habits.has(Variant::CreatedInBody) { reply } else { reply.with(header::LOCATION, uri) })
+    checked.map_err(Reply::bad_request)?;
+    let id = arrived.keep(world, |upload| world.store.add_map(call.customer, upload, kind, call.now))?;
+    Ok(created(world, COLLECTION, &id))
 }
 
 /// `PUT /prescriptionmaps/{rxID}/fieldcomputers/{fcID}`.

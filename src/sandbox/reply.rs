@@ -1,5 +1,7 @@
 //! What the service answers, before it is bytes: a status, headers and one of the kinds of specification 2.1.
 
+use std::fs::File;
+
 use bytes::Bytes;
 use http::StatusCode;
 use http::header::{self, HeaderName};
@@ -8,6 +10,7 @@ use super::paging::Place;
 use super::world::{Call, World};
 use crate::api::envelope::SERVICE_RESPONSE;
 use crate::api::{Index, Shape};
+use crate::error::Error;
 use crate::wire::{Name, Value};
 
 /// A reply.
@@ -27,6 +30,8 @@ pub(super) enum Content {
     List { index: &'static Index, envelope: Value, items: Vec<Value> },
     /// A file with its name.
     File { name: String, bytes: Bytes },
+    /// A kept file of an upload, which is read while it is sent.
+    Stored { name: String, file: File, length: u64 },
     /// A plain text.
     Text(String),
     /// A web page.
@@ -92,6 +97,12 @@ impl Reply {
             .with(header::RETRY_AFTER, seconds.to_string())
     }
 
+    /// A kept file under its name.
+    pub(super) fn stored(world: &World, file: &str, name: String) -> Answer {
+        let (file, length) = world.uploads.read(file)?;
+        Ok(Self::new(StatusCode::OK, Content::Stored { name, file, length }))
+    }
+
     /// A page of a list.
     pub(super) fn list(
         index: &'static Index,
@@ -131,9 +142,25 @@ impl Reply {
     }
 }
 
+/// Database trouble, in the words of specification 7; trouble with files of uploads is the same to a client.
+fn exhausted() -> Reply {
+    Reply::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again.")
+}
+
 impl From<rusqlite::Error> for Reply {
-    /// Database trouble, in the words of specification 7.
     fn from(_: rusqlite::Error) -> Self {
-        Self::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again.")
+        exhausted()
+    }
+}
+
+impl From<std::io::Error> for Reply {
+    fn from(_: std::io::Error) -> Self {
+        exhausted()
+    }
+}
+
+impl From<Error> for Reply {
+    fn from(_: Error) -> Self {
+        exhausted()
     }
 }

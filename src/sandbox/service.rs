@@ -236,20 +236,20 @@ impl Service {
             ("job_data.download" | "job_data.request" | "job_data.read", _) => {
                 apart(move || files::get(&world, &call)).await
             }
-            ("job_data.upload" | "prescription_maps.upload", _) => {
-                let arrived = upload::read(HttpRequest::from_parts(head.clone(), body)).await?;
+            (_, Returns::Created) => {
+                let arrived = upload::read(HttpRequest::from_parts(head.clone(), body), &world.uploads).await?;
                 // Later than every request that came while the upload was on its way.
                 let call = Call { now: self.clock.now(), ..call };
-                let take = if row.group() == "job_data" { job_data::upload } else { prescription_maps::upload };
-                apart(move || take(&world, &call, row, &arrived)).await
+                let take = match row.group() {
+                    "job_data" => job_data::upload,
+                    "prescription_maps" => prescription_maps::upload,
+                    _ => grain_carts::upload,
+                };
+                apart(move || take(&world, &call, arrived)).await
             }
             ("grain_carts.list", Returns::Index(index)) => grain_carts::list(&world, &call, index),
             ("grain_carts.get", Returns::OneOf(index)) => grain_carts::get(&world, &call, index),
             ("grain_carts.download" | "grain_carts.read", _) => grain_carts::file(&world, &call),
-            ("grain_carts.upload", _) => {
-                let arrived = upload::read(HttpRequest::from_parts(head.clone(), body)).await?;
-                grain_carts::upload(&world, &call, &arrived)
-            }
             (_, Returns::Index(index) | Returns::OneOf(index)) => lists(row, &world, &call, index),
             ("prescription_maps.get", _) => prescription_maps::get(&world, &call),
             ("prescription_maps.download", _) => apart(move || prescription_maps::file(&world, &call)).await,

@@ -1,14 +1,14 @@
 //! What the service remembers (`store_carts` for grain carts): jobs, uploads and conversions in `SQLite`, in memory or in a folder that outlives a
-//! kill.
+//! kill and a power cut. Files of uploads are beside it (`upload_files`).
 //!
 //! Generated jobs are rows too, so that a list is one query; their contents are made again from the seed. The counts
 //! of the rate limit and the log of requests are not kept.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -23,13 +23,16 @@ CREATE TABLE IF NOT EXISTS job (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE COLLATE NOCASE, customer INTEGER NOT NULL, name TEXT NOT NULL,
     sub_type TEXT, created INTEGER NOT NULL, updated INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS job_created ON job (customer, created);
-CREATE TABLE IF NOT EXISTS cart (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, name TEXT NOT NULL, content BLOB) STRICT;
+CREATE TABLE IF NOT EXISTS cart (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, name TEXT NOT NULL, file TEXT) STRICT;
 CREATE INDEX IF NOT EXISTS cart_customer ON cart (customer, id);
-CREATE TABLE IF NOT EXISTS upload (job TEXT PRIMARY KEY COLLATE NOCASE, refusal TEXT, content BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS upload (job TEXT PRIMARY KEY COLLATE NOCASE, refusal TEXT, file TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS conversion (
     job TEXT NOT NULL COLLATE NOCASE, format TEXT NOT NULL, ready INTEGER NOT NULL, PRIMARY KEY (job, format)) STRICT;
 CREATE TABLE IF NOT EXISTS revision (job TEXT PRIMARY KEY COLLATE NOCASE, number INTEGER NOT NULL) STRICT;
 ";
+
+/// The version of the tables.
+const TABLES: u32 = 1;
 
 /// What is kept of a job.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,16 +45,13 @@ pub(super) struct StoredJob {
     pub(super) updated: DateTime<Utc>,
 }
 
-/// An upload that arrived.
-#[derive(Debug)]
-pub(super) struct NewUpload {
+/// An upload whose file is kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewUpload<'a> {
     /// The file name as it was sent.
-    pub(super) name: String,
-    /// Why it cannot be converted, if so.
-    pub(super) refusal: Option<String>,
-    /// What the entry `FileType` says, which prescription maps have.
-    pub(super) file_type: Option<String>,
-    pub(super) content: Bytes,
+    pub(super) name: &'a str,
+    /// The name of the kept file.
+    pub(super) file: &'a str,
 }
 
 /// Where a job comes from.
@@ -102,7 +102,12 @@ impl Store {
         let fail = |error: rusqlite::Error| {
             Error::new(Kind::File, format!("the sandbox cannot use its database `{}`: {error}", path.display()))
         };
-        let (connection, of_seed) = open_file(&path, seed).map_err(fail)?;
+        let Some((connection, of_seed)) = open_file(&path, seed).map_err(fail)? else {
+            return Err(Error::new(
+                Kind::Value,
+                format!("the folder `{}` holds a sandbox of another version: choose another folder", folder.display()),
+            ));
+        };
         if of_seed != seed.to_string() {
             return Err(Error::new(
                 Kind::Value,
@@ -143,7 +148,14 @@ impl Store {
     }
 
     /// Keeps an upload under a new id and gives that id. Ids are not in order of time (field notes, Values).
-    pub(super) fn add_upload(&self, customer: u32, upload: &NewUpload, now: DateTime<Utc>) -> Outcome<String> {
+    /// `refusal` says why it cannot be converted, if so.
+    pub(super) fn add_upload(
+        &self,
+        customer: u32,
+        upload: NewUpload<'_>,
+        refusal: Option<&str>,
+        now: DateTime<Utc>,
+    ) -> Outcome<String> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         let count: i64 = transaction.query_row("SELECT count(*) FROM job", [], |row| row.get(0))?;
@@ -164,10 +176,8 @@ impl Store {
             "INSERT INTO job (id, customer, name, created, updated) VALUES (?, ?, ?, ?, ?)",
             params![id, customer, upload.name, now, now],
         )?;
-        transaction.execute(
-            "INSERT INTO upload (job, refusal, content) VALUES (?, ?, ?)",
-            params![id, upload.refusal, &upload.content[..]],
-        )?;
+        transaction
+            .execute("INSERT INTO upload (job, refusal, file) VALUES (?, ?, ?)", params![id, refusal, upload.file])?;
         transaction.commit()?;
         Ok(id)
     }
@@ -208,9 +218,19 @@ impl Store {
             .optional()
     }
 
-    /// The bytes of an upload; `None` for a generated job.
-    pub(super) fn upload(&self, job: &str) -> Outcome<Option<Vec<u8>>> {
-        locked(&self.0).query_row("SELECT content FROM upload WHERE job = ?", [job], |row| row.get(0)).optional()
+    /// The files of all uploads.
+    pub(super) fn upload_files(&self) -> Outcome<HashSet<String>> {
+        let connection = locked(&self.0);
+        let mut query = connection.prepare(
+            "SELECT file FROM upload UNION SELECT file FROM map WHERE file IS NOT NULL \
+             UNION SELECT file FROM cart WHERE file IS NOT NULL",
+        )?;
+        query.query_map([], |row| row.get(0))?.collect()
+    }
+
+    /// The file of an upload; `None` for a generated job.
+    pub(super) fn upload(&self, job: &str) -> Outcome<Option<String>> {
+        locked(&self.0).query_row("SELECT file FROM upload WHERE job = ?", [job], |row| row.get(0)).optional()
     }
 
     /// Where a job comes from.
@@ -244,18 +264,25 @@ impl Store {
     }
 }
 
-/// Opens the file and tells of which seed it is; a new one is of `seed`.
-fn open_file(path: &Path, seed: u64) -> Outcome<(Connection, String)> {
+/// Opens the file and tells of which seed it is; a new one is of `seed`. `None` where it has other tables.
+fn open_file(path: &Path, seed: u64) -> Outcome<Option<(Connection, String)>> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(2))?;
-    // With a write-ahead log a killed process loses nothing that it committed.
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
+    let is_new: bool = connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+    let tables: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if !is_new && tables != TABLES {
+        return Ok(None);
+    }
+    connection.pragma_update(None, "user_version", TABLES)?;
+    // With a write-ahead log a killed process loses nothing that it committed, and where each commit waits for the disk, a
+    // power cut does not either.
+    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     connection.execute_batch(SCHEMA)?;
     connection.execute_batch(MAPS)?;
     connection.execute_batch(DISPATCH)?;
     connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('seed', ?)", [seed.to_string()])?;
     let of_seed = connection.query_row("SELECT value FROM setting WHERE name = 'seed'", [], |row| row.get(0))?;
-    Ok((connection, of_seed))
+    Ok(Some((connection, of_seed)))
 }
 
 fn stored_job(row: &Row<'_>) -> Outcome<StoredJob> {

@@ -1,10 +1,9 @@
-//! What the service remembers of grain carts: generated files as names alone, uploads with their bytes.
+//! What the service remembers of grain carts: generated files as names alone, uploads with the names of their files.
 
-use bytes::Bytes;
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::locked;
-use super::store::{Outcome, Store};
+use super::store::{NewUpload, Outcome, Store};
 
 /// Which files a list holds.
 const SELECTED: &str = "customer = ? AND id NOT IN (SELECT CAST(value AS INTEGER) FROM json_each(?))";
@@ -31,11 +30,11 @@ impl Store {
     }
 
     /// Keeps an upload under an id above all that there are (field notes, Values).
-    pub(super) fn add_cart(&self, customer: u32, name: &str, content: &Bytes) -> Outcome<String> {
+    pub(super) fn add_cart(&self, customer: u32, upload: NewUpload<'_>) -> Outcome<String> {
         locked(&self.0).query_row(
-            "INSERT INTO cart (id, customer, name, content) SELECT coalesce(max(id), 0) + 1, ?, ?, ? FROM cart \
+            "INSERT INTO cart (id, customer, name, file) SELECT coalesce(max(id), 0) + 1, ?, ?, ? FROM cart \
              RETURNING id",
-            params![customer, name, content.as_ref()],
+            params![customer, upload.name, upload.file],
             |row| Ok(row.get::<_, i64>(0)?.to_string()),
         )
     }
@@ -72,11 +71,11 @@ impl Store {
             .optional()
     }
 
-    /// The bytes of an upload; `None` for a generated file.
-    pub(super) fn cart_content(&self, id: &str) -> Outcome<Option<Vec<u8>>> {
+    /// The file of an upload; `None` for a generated one.
+    pub(super) fn cart_file(&self, id: &str) -> Outcome<Option<String>> {
         let id = id.parse::<i64>().unwrap_or(i64::MAX);
         locked(&self.0)
-            .query_row("SELECT content FROM cart WHERE id = ?", [id], |row| row.get(0))
+            .query_row("SELECT file FROM cart WHERE id = ?", [id], |row| row.get(0))
             .optional()
             .map(Option::flatten)
     }

@@ -1,50 +1,92 @@
 //! Reading `multipart/form-data` of an upload: parts told apart by name alone, in any order (field notes, Replies).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use axum::body::Body;
 use axum::extract::multipart::MultipartError;
 use axum::extract::{DefaultBodyLimit, FromRequest as _, Multipart};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
+use futures_util::stream::unfold;
 use http::{HeaderMap, Request, StatusCode, header};
 
-use super::files;
 use super::reply::Reply;
-use super::store::NewUpload;
+use super::store::{NewUpload, Outcome};
+use super::upload_files::UploadFiles;
+use super::world::World;
+use crate::part_file::PartFile;
 
-/// The largest body that is taken, 512 MiB. It is held in memory while it arrives.
+/// The largest body that is taken, 512 MiB: limits are not shown (specification 8). It goes to the disk as it arrives.
 pub(super) const LARGEST_BODY: usize = 512 * 1024 * 1024;
+
+/// So many bytes may come before the header of a part ends: far more than its lines have, and the first piece of its bytes.
+const LONGEST_HEADER: usize = 64 * 1024;
+
+/// So many bytes of a body are parsed at a time.
+const PIECE: usize = 16 * 1024;
 
 /// A file type is a word; of a longer text the start is read.
 const LONGEST_TYPE: usize = 64;
 
-/// Reads the part `FileName` with its file name, and `FileType`; other parts are passed over.
-pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Reply> {
+/// An upload whose bytes are in a file that is not kept yet.
+#[derive(Debug)]
+pub(super) struct Arrived {
+    /// The file name as it was sent.
+    pub(super) name: String,
+    /// What the entry `FileType` says, which prescription maps have.
+    pub(super) file_type: Option<String>,
+    pub(super) part: PartFile,
+}
+
+impl Arrived {
+    /// Keeps the file, then writes the record of it, and gives what comes of that.
+    pub(super) fn keep<T>(self, world: &World, add: impl FnOnce(NewUpload<'_>) -> Outcome<T>) -> Result<T, Reply> {
+        let file = world.uploads.keep(self.part)?;
+        let added = add(NewUpload { name: &self.name, file: &file });
+        if added.is_err() {
+            world.uploads.remove(&file);
+        }
+        Ok(added?)
+    }
+}
+
+/// Reads the part `FileName` with its file name into a file, and `FileType`; other parts are passed over.
+pub(super) async fn read(mut request: Request<Body>, files: &UploadFiles) -> Result<Arrived, Reply> {
     if declared(request.headers()).is_some_and(|length| length > LARGEST_BODY) {
         return Err(too_large());
     }
     DefaultBodyLimit::max(LARGEST_BODY).apply(&mut request);
+    let left = Arc::new(AtomicUsize::new(LONGEST_HEADER));
+    let request = request.map(|body| in_pieces(body, Arc::clone(&left)));
     let mut parts = Multipart::from_request(request, &()).await.map_err(|rejection| {
         Reply::bad_request(format!("The body must be multipart/form-data: {}.", rejection.body_text()))
     })?;
     let (mut found, mut file_type) = (None, None);
     while let Some(mut part) = parts.next_field().await.map_err(|error| broken(&error))? {
+        left.store(usize::MAX, Ordering::Relaxed);
         let is_file = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileName"));
         let is_type = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileType"));
         let name = part.file_name().map(base_of).unwrap_or_default();
-        let mut content = BytesMut::new();
+        let mut file = if is_file { Some(files.begin()?) } else { None };
+        let (mut text, mut is_empty) = (BytesMut::new(), true);
         while let Some(chunk) = part.chunk().await.map_err(|error| broken(&error))? {
-            if is_file || (is_type && content.len() < LONGEST_TYPE) {
-                content.extend_from_slice(&chunk);
+            is_empty &= chunk.is_empty();
+            if let Some(file) = &mut file {
+                file.write(&chunk)?;
+            } else if is_type && text.len() < LONGEST_TYPE {
+                text.extend_from_slice(&chunk);
             }
         }
         if is_type {
-            file_type = Some(String::from_utf8_lossy(&content).trim().to_owned());
+            file_type = Some(String::from_utf8_lossy(&text).trim().to_owned());
         }
-        if is_file {
-            found = Some((name, content.freeze()));
+        if let Some(file) = file {
+            found = Some((name, file, is_empty));
         }
+        left.store(LONGEST_HEADER, Ordering::Relaxed);
     }
-    let Some((name, content)) = found else {
+    let Some((name, part, is_empty)) = found else {
         return Err(Reply::bad_request("The entry FileName with the file is missing."));
     };
     if name.trim().is_empty() {
@@ -52,11 +94,33 @@ pub(super) async fn read(mut request: Request<Body>) -> Result<NewUpload, Reply>
             "The entry FileName has no file name (`filename=` in its Content-Disposition).",
         ));
     }
-    if content.is_empty() {
+    if is_empty {
         return Err(Reply::bad_request(format!("The file `{name}` is empty.")));
     }
-    let refusal = files::refusal(&content);
-    Ok(NewUpload { name, refusal, file_type, content })
+    Ok(Arrived { name, file_type, part })
+}
+
+/// The same body in pieces, each for a poll of its own, of which `left` bytes may come. The parser takes all that is there
+/// at once, and looks through the header of a part from its beginning whenever more of it comes.
+fn in_pieces(body: Body, left: Arc<AtomicUsize>) -> Body {
+    Body::from_stream(unfold((body.into_data_stream(), Bytes::new()), move |(mut stream, mut rest)| {
+        let left = Arc::clone(&left);
+        async move {
+            tokio::task::yield_now().await;
+            while rest.is_empty() {
+                match stream.next().await? {
+                    Ok(chunk) => rest = chunk,
+                    Err(error) => return Some((Err(error), (stream, rest))),
+                }
+            }
+            let piece = rest.split_to(rest.len().min(PIECE));
+            let Some(after) = left.load(Ordering::Relaxed).checked_sub(piece.len()) else {
+                return Some((Err(axum::Error::new("the header of a part is too long")), (stream, rest)));
+            };
+            left.store(after, Ordering::Relaxed);
+            Some((Ok(piece), (stream, rest)))
+        }
+    }))
 }
 
 /// The name without the folders that some clients send, and otherwise as it came: browsers and others that write a quote

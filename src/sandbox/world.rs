@@ -10,6 +10,7 @@ use super::conversions::Converter;
 use super::delegation::Part;
 use super::query::Query;
 use super::store::Store;
+use super::upload_files::UploadFiles;
 use super::variants::{Habits, Variant};
 
 /// Where the production service would be: the name that `Uri` values carry under the variant `production-uri`.
@@ -19,6 +20,7 @@ const PRODUCTION: &str = "https://Fields.Example.com";
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) store: Store,
+    pub(super) uploads: UploadFiles,
     pub(super) accounts: Arc<Accounts>,
     pub(super) converter: Converter,
     pub(super) habits: Habits,

@@ -1,7 +1,8 @@
 //! From a reply to an HTTP response: content negotiation, compression, the headers of every reply.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -20,6 +21,9 @@ use super::variants::{Habits, Variant};
 
 /// Below this many bytes compression costs more than it saves.
 const WORTH_COMPRESSING: usize = 1_024;
+
+/// So much of a kept file is in memory at a time.
+const PIECE: usize = 64 * 1024;
 
 /// What goes around a reply.
 #[derive(Debug)]
@@ -41,6 +45,11 @@ pub(super) struct Around<'a> {
 /// Writes the response.
 pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
     let Reply { status, headers, content } = reply;
+    // A kept file has the headers of any other.
+    let (content, stored) = match content {
+        Content::Stored { name, file, length } => (Content::File { name, bytes: Bytes::new() }, Some((file, length))),
+        content => (content, None),
+    };
     let file_name = match &content {
         Content::File { name, .. } => Some(name.clone()),
         _ => None,
@@ -67,7 +76,8 @@ pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
     }
     if !is_nothing {
         put(out, header::CONTENT_TYPE, media_type);
-        put(out, header::CONTENT_LENGTH, &bytes.len().to_string());
+        let length = stored.as_ref().map_or(u64::try_from(bytes.len()).unwrap_or(u64::MAX), |(_, length)| *length);
+        put(out, header::CONTENT_LENGTH, &length.to_string());
     }
     if let Some(date) = around.date {
         put(out, header::DATE, &http_date(date));
@@ -77,7 +87,11 @@ pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
         put(out, HeaderName::from_static("x-ratelimit-remaining"), &standing.remaining.to_string());
         put(out, HeaderName::from_static("x-ratelimit-reset"), &standing.reset.to_string());
     }
-    *response.body_mut() = if around.truncated { truncated(&bytes) } else { Body::from(bytes) };
+    *response.body_mut() = match stored {
+        Some((file, length)) => from_disk(file, length, around.truncated),
+        None if around.truncated => truncated(&bytes),
+        None => Body::from(bytes),
+    };
     response
 }
 
@@ -137,7 +151,32 @@ fn truncated(bytes: &Bytes) -> Body {
         }
         // The server sends what it has only when the body keeps it waiting.
         tokio::task::yield_now().await;
-        Some((Err(std::io::Error::other("cut off on request")), None))
+        Some((Err(io::Error::other("cut off on request")), None))
+    }))
+}
+
+/// The bytes of a file, or the first half of them and then a broken connection. They are read where they are sent: a
+/// piece that was written a while ago is in the system's memory.
+fn from_disk(file: File, length: u64, truncated: bool) -> Body {
+    let left = if truncated { length / 2 } else { length };
+    Body::from_stream(futures_util::stream::unfold(Some((file, left)), move |state| async move {
+        let (mut file, left) = state?;
+        if left == 0 && !truncated {
+            return None;
+        }
+        let mut piece = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(PIECE)];
+        let read = if left == 0 {
+            // The server sends what it has only when the body keeps it waiting.
+            tokio::task::yield_now().await;
+            Err(io::Error::other("cut off on request"))
+        } else {
+            file.read_exact(&mut piece)
+        };
+        let left = left.saturating_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        Some(match read {
+            Ok(()) => (Ok(Bytes::from(piece)), Some((file, left))),
+            Err(error) => (Err(error), None),
+        })
     }))
 }
 

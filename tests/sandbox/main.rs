@@ -18,6 +18,8 @@ mod dispatch;
 mod dispatch_bodies;
 mod dispatch_client;
 mod dispatch_pages;
+#[cfg(target_os = "linux")]
+mod durable;
 mod faults;
 mod files;
 mod held;
@@ -28,3 +30,4 @@ mod maps;
 mod moving;
 mod rates;
 mod restart;
+mod uploads;

@@ -84,27 +84,6 @@ fn a_new_map_comes_first_and_is_described_2_5_and_4_2() {
 }
 
 #[test]
-fn uploads_follow_the_rules_of_4_3() {
-    let sandbox = start(options());
-    let two = zip_with(&["a.shp", "a.shx", "a.dbf", "b.shp", "b.shx", "b.dbf"]);
-    for (name, kind, content, word) in [
-        ("two.zip", Some("RX"), &two[..], "holds 2"),
-        ("half.zip", Some("RX"), &zip_with(&["a.shp", "a.dbf"])[..], "a.shx"),
-        ("text.zip", Some("RX"), b"text", "not a zip"),
-        ("a.zip", Some("AGX"), &zip_with(ONE)[..], ".rdp.zip"),
-        ("a.zip", Some("BIN"), &zip_with(ONE)[..], "RX or AGX"),
-        ("a.zip", None, &zip_with(ONE)[..], "RX or AGX"),
-    ] {
-        let reply = upload(&sandbox, name, kind, content);
-        assert_eq!((reply.status, reply.json()["status"].clone()), (400, "INVALID_REQUEST".into()), "{name}");
-        assert!(reply.info().contains(word), "{name}: {}", reply.info());
-    }
-    assert_eq!(upload(&sandbox, "a.RDP.zip", Some("agx"), b"simple or complex").status, 201);
-    let several = super::caller::upload(&sandbox, "jobs.zip", &zip_with(&["one/a.shp", "two/b.shp"])).send();
-    assert!(several.status == 400 && several.info().contains("several directories"), "{}", several.text());
-}
-
-#[test]
 fn a_map_is_queued_until_the_computer_polls_section_3() {
     let sandbox = start(options());
     let computer = computer(0);

@@ -1,0 +1,150 @@
+//! What the service takes as an upload: the sentences of specification 4.2 and 4.3, read by themselves.
+//!
+//! The client has rules of its own and neither knows the other's, so that a wrong reading of one side shows. A zip is
+//! judged by its directory alone, and nothing is inflated.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use zip::ZipArchive;
+
+use crate::api::uploads::{AGX_EXTENSION, GRC_EXTENSION, SHAPE_SET, has_extension};
+
+/// The most that is read of a zip: its directory, which costs a few times as much memory. One of 60,000 files is smaller.
+const LARGEST_DIRECTORY: u64 = 8 * 1024 * 1024;
+
+/// A prescription map of the type RX: "a zip containing a single shape file set (.shp, .shx, .dbf). A zip holding several
+/// shape files is unsupported."
+pub(super) fn rx(name: &str, file: File) -> Result<(), String> {
+    let members = members(name, file)?;
+    // The extensions of each name, whose letter case differs among the files of a set.
+    let mut sets: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (stem, extension) in members.iter().filter_map(|member| member.rsplit_once('.')) {
+        sets.entry(stem.to_lowercase()).or_default().push(extension.to_lowercase());
+    }
+    sets.retain(|_, extensions| extensions.iter().any(|extension| extension == SHAPE_SET[0]));
+    match sets.len() {
+        0 => return Err(format!("An RX upload holds a shape file (.shp), and `{name}` holds none.")),
+        1 => {}
+        several => {
+            return Err(format!("A zip with several shape files is not supported, and `{name}` holds {several}."));
+        }
+    }
+    let missing = SHAPE_SET.iter().find(|part| !sets.values().flatten().any(|extension| extension == *part));
+    match missing {
+        Some(part) => Err(format!("The shape file in `{name}` is not complete: its .{part} is missing.")),
+        None => Ok(()),
+    }
+}
+
+/// A prescription map of the type AGX: "the file may be simple or complex and must have the extension .rdp.zip."
+pub(super) fn agx(name: &str) -> Result<(), String> {
+    extension(name, "An AGX upload", AGX_EXTENSION)
+}
+
+/// A grain cart: "a GRC file's contents and name", a "file with extension GRC".
+pub(super) fn grain_cart(name: &str) -> Result<(), String> {
+    extension(name, "A grain cart file", GRC_EXTENSION)
+}
+
+/// Job data: "a zip of job data from a field computer. A zip with multiple directories is unsupported."
+///
+/// Counted are directories that no other holds: a field computer's own zip, which `BIN` gives back (4.4), has folders in
+/// its one folder (field notes, Job data archives). Gives whether there is a shape file to convert.
+pub(super) fn job_data(name: &str, file: File) -> Result<bool, String> {
+    let members = members(name, file)?;
+    if members.iter().all(|member| member.ends_with('/')) {
+        return Err(format!("The zip `{name}` holds no file."));
+    }
+    let mut directories: Vec<&str> =
+        members.iter().filter_map(|member| member.split_once('/')).map(|(directory, _)| directory).collect();
+    directories.sort_unstable();
+    directories.dedup();
+    if directories.len() > 1 {
+        let count = directories.len();
+        return Err(format!("A zip with multiple directories is not supported, and `{name}` holds {count}."));
+    }
+    Ok(members.iter().any(|member| has_extension(member, ".shp")))
+}
+
+fn extension(name: &str, what: &str, extension: &str) -> Result<(), String> {
+    if has_extension(name, extension) {
+        Ok(())
+    } else {
+        Err(format!("{what} has the extension {extension}, and the file is called `{name}`."))
+    }
+}
+
+/// The names in the directory of a zip, with `/` between folders.
+fn members(name: &str, file: File) -> Result<Vec<String>, String> {
+    let archive = ZipArchive::new(Bounded { file, left: LARGEST_DIRECTORY })
+        .map_err(|_| format!("The file `{name}` is not a zip that can be read."))?;
+    let plain = |member: &str| member.replace('\\', "/").trim_start_matches("./").trim_start_matches('/').to_owned();
+    Ok(archive.file_names().map(plain).collect())
+}
+
+/// A file of which so much can be read: what is made of it then has bounds as well.
+struct Bounded {
+    file: File,
+    left: u64,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        let length = u64::try_from(count).unwrap_or(u64::MAX);
+        self.left = self.left.checked_sub(length).ok_or_else(|| io::Error::other("the directory is too large"))?;
+        Ok(count)
+    }
+}
+
+impl Seek for Bounded {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn file_of(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_directory_of_millions_of_names_is_refused_before_it_takes_memory() {
+        let mut zip = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
+        zip.start_file("a.shp", zip::write::SimpleFileOptions::default()).unwrap();
+        let one = zip.finish().unwrap().into_inner();
+        assert_eq!(job_data("a.zip", file_of(&one)), Ok(true));
+        let (start, end) = (one.windows(4).position(|four| four == b"PK\x01\x02").unwrap(), one.len() - 22);
+        let entry = &one[start..end];
+        // As many entries as a zip has without the 64-bit form, each with a comment that makes it long.
+        let mut long = entry.to_vec();
+        long[32..34].copy_from_slice(&1_000_u16.to_le_bytes());
+        long.extend_from_slice(&[b' '; 1_000]);
+        let mut many = one[..start].to_vec();
+        many.extend(long.repeat(65_000));
+        let size = u32::try_from(many.len() - start).unwrap();
+        let mut last = one[end..].to_vec();
+        for at in [8, 10] {
+            last[at..at + 2].copy_from_slice(&65_000_u16.to_le_bytes());
+        }
+        last[12..16].copy_from_slice(&size.to_le_bytes());
+        many.extend(last);
+        assert!(job_data("a.zip", file_of(&many)).unwrap_err().contains("not a zip that can be read"));
+    }
+
+    #[test]
+    fn bytes_without_a_directory_are_no_zip() {
+        for bytes in [&b""[..], b"<html>", b"PK", &[0; 10_000]] {
+            assert!(job_data("a.zip", file_of(bytes)).is_err());
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Files of uploads on disk: written while they arrive, and safe from a power cut before they are acknowledged.
+//!
+//! They are in the folder `uploads` of a sandbox that has one for its state, and else in a folder of their own among the
+//! system's temporary files, which ends with the sandbox.
+
+use std::collections::HashSet;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::part_file::PartFile;
+
+/// A file of no record that is older is what a killed process left.
+const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The folder of uploads.
+#[derive(Debug)]
+pub(super) struct UploadFiles {
+    folder: PathBuf,
+    /// The process that removes the folder in the end; none where it stays. A forked child has this value, too.
+    owner: Option<u32>,
+}
+
+impl UploadFiles {
+    /// The uploads in a folder of state, or temporary ones. `known` are the files that belong to records.
+    pub(super) fn open(data: Option<&Path>, known: &HashSet<String>) -> Result<Self> {
+        let Some(data) = data else {
+            let folder = std::env::temp_dir().join(format!("headland-sandbox-{:016x}", fastrand::u64(..)));
+            return Ok(Self { folder, owner: Some(std::process::id()) });
+        };
+        let folder = data.join("uploads");
+        let fail = |error: io::Error| Error::file("create the folder", &folder, &error);
+        fs::create_dir_all(&folder).map_err(fail)?;
+        // The names of the new folders are on the disk only then.
+        for above in [Some(data), data.parent()].into_iter().flatten().filter(|above| !above.as_os_str().is_empty()) {
+            sync_folder(above);
+        }
+        for entry in fs::read_dir(&folder).map_err(fail)?.flatten() {
+            let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|time| time.elapsed().ok());
+            if age.is_some_and(|age| age > LEFT_BEHIND) && !known.contains(&*entry.file_name().to_string_lossy()) {
+                // It costs space, and nothing else.
+                drop(fs::remove_file(entry.path()));
+            }
+        }
+        Ok(Self { folder, owner: None })
+    }
+
+    /// A file for an upload that begins to arrive; it is removed where [`UploadFiles::keep`] does not follow.
+    pub(super) fn begin(&self) -> Result<PartFile> {
+        if self.owner.is_some() && !self.folder.is_dir() {
+            #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
+            let mut builder = DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.create(&self.folder).map_err(|error| Error::file("create the folder", &self.folder, &error))?;
+        }
+        PartFile::create(&self.folder, "upload")
+    }
+
+    /// Keeps an upload and gives the name of its file. In a folder of state the bytes and the name are on the disk then.
+    pub(super) fn keep(&self, part: PartFile) -> Result<String> {
+        let name = format!("{:032x}", fastrand::u128(..));
+        let target = self.folder.join(&name);
+        if self.owner.is_some() { part.name(&target, false) } else { part.keep(&target, false) }.map(|()| name)
+    }
+
+    /// Opens a kept file; gives its length as well.
+    pub(super) fn read(&self, name: &str) -> io::Result<(File, u64)> {
+        let file = File::open(self.folder.join(name))?;
+        let length = file.metadata()?.len();
+        Ok((file, length))
+    }
+
+    /// Removes a kept file whose record could not be written.
+    pub(super) fn remove(&self, name: &str) {
+        drop(fs::remove_file(self.folder.join(name)));
+    }
+}
+
+impl Drop for UploadFiles {
+    fn drop(&mut self) {
+        if self.owner == Some(std::process::id()) {
+            // There is no folder where nothing was uploaded.
+            drop(fs::remove_dir_all(&self.folder));
+        }
+    }
+}
+
+/// Brings the names in a folder to the disk, where the system can.
+fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        drop(folder.sync_all());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn temporary_uploads_end_with_the_sandbox_and_parts_before() {
+        let files = UploadFiles::open(None, &HashSet::new()).unwrap();
+        assert!(!files.folder.exists(), "nothing was uploaded");
+        let mut part = files.begin().unwrap();
+        part.write(b"12").unwrap();
+        let name = files.keep(part).unwrap();
+        drop(files.begin().unwrap());
+        assert_eq!(fs::read_dir(&files.folder).unwrap().count(), 1);
+        assert_eq!(files.read(&name).unwrap().1, 2);
+        let folder = files.folder.clone();
+        drop(files);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_a_day_later() {
+        let data = tempfile::tempdir().unwrap();
+        let files = UploadFiles::open(Some(data.path()), &HashSet::new()).unwrap();
+        let kept = files.keep(files.begin().unwrap()).unwrap();
+        let week = SystemTime::now() - Duration::from_secs(7 * 86_400);
+        for (name, time) in [("old.part", week), ("new.part", SystemTime::now()), (&*kept, week)] {
+            let file = File::options().create(true).truncate(false).write(true).open(files.folder.join(name)).unwrap();
+            file.set_modified(time).unwrap();
+        }
+        let files = UploadFiles::open(Some(data.path()), &HashSet::from([kept.clone()])).unwrap();
+        let mut left: Vec<_> = fs::read_dir(&files.folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left.iter().filter(|name| *name != &*kept).collect::<Vec<_>>(), ["new.part"]);
+        assert_eq!(left.len(), 2);
+    }
+}
