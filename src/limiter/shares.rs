@@ -131,6 +131,22 @@ mod tests {
     }
 
     #[test]
+    fn of_any_free_slots_one_who_wants_some_has_some() {
+        for code in 0..5_u64.pow(4) {
+            let all: Vec<u64> = (0..4).map(|digit| code / 5_u64.pow(digit) % 5 * 3).collect();
+            for count in 1..=all.len() {
+                let taken = all[..count].to_vec();
+                for free in 1..9 {
+                    let own: Vec<u64> = taken.iter().map(|mine| share(free, *mine, taken.clone())).collect();
+                    let least = (0..count).min_by_key(|index| taken[*index]).unwrap();
+                    assert!(own[least] > 0, "{free} free, {taken:?}: {own:?}, so that each would wait for another");
+                    assert!(own.iter().all(|own| *own <= free), "{free} free, {taken:?}: {own:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_nobody_else_wants_is_the_own_and_idling_gives_no_claim() {
         let shares = Shares::default();
         assert_eq!(shares.of(1, 15, true, NOW), 15);

@@ -24,6 +24,7 @@ use tokio::task::AbortHandle;
 use super::ending::Ending;
 use super::errors;
 use super::process::PerProcess;
+use super::waiting::Waiting;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
@@ -179,6 +180,7 @@ pub(super) fn wait_telling<'py, T: Send>(
     end: impl FnOnce() -> bool,
 ) -> PyResult<T> {
     let bridge = bridge(py)?;
+    let _waiting = Waiting::enter();
     let mut future = pin!(future);
     let mut turn = || {
         bridge.without_gil(py, || {

@@ -30,7 +30,7 @@ impl Conversion {
     }
 
     fn handle(&self) -> PyResult<Arc<Mutex<core::Conversion>>> {
-        pages::same_process(self.process, "this conversion")?;
+        pages::usable(self.process, &self.handle, "this conversion")?;
         Ok(Arc::clone(&self.handle))
     }
 }

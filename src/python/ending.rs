@@ -92,4 +92,31 @@ mod tests {
         ending.arrive();
         assert!(ender.join().unwrap(), "the thread that ends the interpreter may still call");
     }
+
+    #[test]
+    fn the_end_comes_for_any_number_of_threads_and_finds_none_on_the_way() {
+        for threads in 1..9 {
+            for rounds in 0..40 {
+                let ending = Ending::default();
+                let inside = AtomicUsize::new(0);
+                thread::scope(|scope| {
+                    for _ in 0..threads {
+                        scope.spawn(|| {
+                            while ending.approach() {
+                                inside.fetch_add(1, Ordering::SeqCst);
+                                thread::yield_now();
+                                inside.fetch_sub(1, Ordering::SeqCst);
+                                ending.arrive();
+                            }
+                        });
+                    }
+                    for _ in 0..rounds {
+                        thread::yield_now();
+                    }
+                    ending.begin();
+                    assert_eq!(inside.load(Ordering::SeqCst), 0, "{threads} threads");
+                });
+            }
+        }
+    }
 }

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use tokio::sync::Mutex;
 
-use super::pages::same_process;
+use super::pages::usable;
 use super::{bridge, c_schema, values};
 use crate::client as core;
 
@@ -121,7 +121,7 @@ impl Reader {
     fn read(&self, pages: Arc<Mutex<core::Pages>>) -> Result<Option<Vec<RecordBatch>>, String> {
         let outcome = bridge::attached(|py| {
             let read = || {
-                same_process(self.process, "this list")?;
+                usable(self.process, &pages, "this list")?;
                 let page = bridge::wait(py, async move { pages.lock().await.next_batches().await });
                 self.tell.as_ref().map(|tell| tell.call0(py)).transpose()?;
                 page

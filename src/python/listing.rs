@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use tokio::sync::Mutex;
 
-use super::pages::same_process;
+use super::pages::usable;
 use super::secret::Secret;
 use super::{bridge, values};
 use crate::client as core;
@@ -31,7 +31,7 @@ impl Listing {
 
     /// The list and the token, ready to be asked.
     fn opened(&self, py: Python<'_>, token: &Bound<'_, Secret>) -> PyResult<Opened> {
-        same_process(self.process, "this list")?;
+        usable(self.process, &self.pages, "this list")?;
         Ok(Opened { pages: Arc::clone(&self.pages), token: token.get().given(py, self.argument)? })
     }
 }

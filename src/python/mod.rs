@@ -25,6 +25,7 @@ mod table;
 mod times;
 mod tree;
 mod values;
+mod waiting;
 
 /// What `python/headland` stands on; its stub is `python/headland/_core.pyi`.
 #[pyo3::pymodule]

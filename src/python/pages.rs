@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use super::dicts::Dicts;
 use super::frames::{self, Reader, Table};
-use super::{bridge, values};
+use super::{bridge, values, waiting};
 use crate::client as core;
 use crate::error::Result;
 
@@ -29,7 +29,7 @@ impl Pages {
     }
 
     fn opened(&self) -> PyResult<Arc<Mutex<core::Pages>>> {
-        same_process(self.process, "this list")?;
+        usable(self.process, &self.list, "this list")?;
         Ok(Arc::clone(&self.list))
     }
 }
@@ -112,6 +112,12 @@ async fn rest(pages: Arc<Mutex<core::Pages>>) -> Result<Vec<RecordBatch>> {
         all.extend(batches);
     }
     Ok(all)
+}
+
+/// Refuses a handle that a fork copied, or that a call has which this one interrupts.
+pub(super) fn usable<T>(process: u32, handle: &Mutex<T>, what: &str) -> PyResult<()> {
+    same_process(process, what)?;
+    waiting::refuse_interrupted(handle, what)
 }
 
 /// Refuses a handle that a fork copied, because its connection and its locks stayed with the parent.

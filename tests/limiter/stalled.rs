@@ -37,7 +37,7 @@ fn calls_that_are_not_driven_are_passed_wherever_they_stopped() {
                         spend(&limiter, calls + 1).await;
                         let took = clock.elapsed();
                         let name = format!("{stopped} stopped after {polls} polls, windows of {calls}");
-                        assert!(took < Duration::from_millis(25_000), "{name}: {took:?}");
+                        assert!(took < Duration::from_secs(25), "{name}: {took:?}");
                         // Those that stopped go on when they are driven.
                         for grant in waiting {
                             let mut slot = grant.await.unwrap().unwrap();

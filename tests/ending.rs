@@ -1,0 +1,6 @@
+//! The end of the interpreter, without one: the tests that stand beside the code run here, since they need no Python.
+
+#![expect(dead_code, reason = "the extension uses what the tests do not")]
+
+#[path = "../src/python/ending.rs"]
+mod ending;
