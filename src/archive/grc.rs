@@ -19,16 +19,16 @@ use crate::wire::names::same;
 const MOST_BYTES: u64 = 16 << 20;
 const MOST_LOADS: usize = 100_000;
 /// Rows before the header row, and cells of any row.
-const MOST_BEFORE: usize = 1_000;
+pub(super) const MOST_BEFORE: usize = 1_000;
 const MOST_CELLS: usize = 256;
 
 /// The bytes that a cell takes, here and in its column.
 const CELL: usize = 64;
 
 /// The names that make a row the header row.
-const TELLING: [&str; 2] = ["LoadNumber", "Weight"];
+pub(super) const TELLING: [&str; 2] = ["LoadNumber", "Weight"];
 
-const BOM: &[u8] = b"\xEF\xBB\xBF";
+pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// A grain cart file as it stands.
 #[derive(Clone, Debug, Default)]
@@ -48,30 +48,6 @@ pub(super) fn is_grc(first: &[u8]) -> bool {
     let text = String::from_utf8_lossy(first.strip_prefix(BOM).unwrap_or(first)).to_ascii_lowercase();
     let text = text.trim_start();
     text.starts_with("grcversion,") || (text.contains("loadnumber,") && !text.starts_with(['<', '{', '[']))
-}
-
-/// Whether a text may be a whole grain cart file: it has the header row, and its last line has a cell for each name of
-/// it. A cut between two lines or inside the last cell does not show.
-#[must_use]
-pub fn may_be_whole_cart(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes.strip_prefix(BOM).unwrap_or(bytes));
-    let end = if text.contains('\n') { '\n' } else { '\r' };
-    let mut lines = text.split(end).map(str::trim).filter(|line| !line.is_empty());
-    let names = lines.by_ref().take(MOST_BEFORE).find_map(|line| {
-        let (cells, _) = split(line);
-        let is_header = TELLING.iter().all(|name| cells.iter().any(|cell| same(cell.trim(), name)));
-        is_header
-            .then(|| cells.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |last| last.saturating_add(1)))
-    });
-    match (names, lines.next_back()) {
-        (None, _) => false,
-        // Whether the names themselves are whole shows by the end of their line.
-        (Some(_), None) => text.ends_with(end),
-        (Some(names), Some(last)) => {
-            let (cells, fits) = split(last);
-            fits && cells.len() >= names
-        }
-    }
 }
 
 impl GrainCart {
@@ -313,7 +289,7 @@ impl Reader<'_> {
 
 /// The cells of a line, at most one more than [`MOST_CELLS`], and whether its quotes fit. Where they do not, they are
 /// letters like others: a quote that swallows the rest of a file would lose loads.
-fn split(line: &str) -> (Vec<Cow<'_, str>>, bool) {
+pub(super) fn split(line: &str) -> (Vec<Cow<'_, str>>, bool) {
     quoted(line)
         .map_or_else(|| (line.split(',').take(MOST_CELLS + 1).map(Cow::from).collect(), false), |cells| (cells, true))
 }
@@ -376,17 +352,6 @@ mod tests {
             assert_eq!((found, found_fits), (cells.into_iter().map(Cow::from).collect(), fits), "{line}");
         }
         assert_eq!(split(&",".repeat(1 << 20)).0.len(), MOST_CELLS + 1);
-    }
-
-    #[test]
-    fn a_cart_that_ends_in_a_whole_line_may_be_whole() {
-        let text = "GrcVersion,1.6,\r\n,Pounds,\r\nLoadNumber,Weight,Comment\r\n1,2,\r\n2,\"a, b\",c";
-        for (cut, expected) in
-            [(70, true), (69, true), (68, false), (20, false), (52, false), (53, false), (54, true), (56, false)]
-        {
-            assert_eq!(may_be_whole_cart(&text.as_bytes()[..cut]), expected, "{:?}", &text[..cut]);
-        }
-        assert!(!may_be_whole_cart(b""));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Calls that change something and give nothing back: a prescription map is queued for a field computer.
 //!
 //! The specification shows neither the status codes of the two conflicts (7) nor what a 200 says, so no words are judged. An
-//! empty reply is success. After any other 2XX reply the lists of the field computer tell whether the map is there, because
+//! empty reply is success, if its end is marked. After any other 2XX reply the lists of the field computer tell whether the map is there, because
 //! a map that only seems to be queued is missed in the field.
 
 use http::header::CONTENT_TYPE;
@@ -17,6 +17,9 @@ use crate::wire::{Value, is_page};
 /// The list of the maps that were sent to a field computer.
 const SENT: &str = "field_computers.prescription_maps";
 
+/// A reply with this status has no body (RFC 9110, 15.3.5).
+const NO_CONTENT: u16 = 204;
+
 /// What to do where it stays open whether the map is queued.
 const LOOK: &str = "look at the prescription maps of the field computer with the state `queued` before you repeat it";
 
@@ -29,7 +32,7 @@ pub(super) async fn act(client: &Client, row: &'static Endpoint, arguments: &Arg
     let caller = client.caller();
     let mut attempts = caller.attempts(&call, caller.limits.call);
     let (error, states) = match attempts.whole().await {
-        Ok(whole) if text_of(&whole).is_empty() => return Ok(()),
+        Ok(whole) if (whole.is_framed || whole.status == NO_CONTENT) && text_of(&whole).is_empty() => return Ok(()),
         Ok(whole) => (attempts.finish(unclear(&whole)), STATES),
         // A `ServiceResponse` with a status that the specification does not list, and a text.
         Err(error) if matches!(error.kind(), Kind::ConversionFailed | Kind::NoCoverage) => {
@@ -70,7 +73,11 @@ fn unclear(whole: &Whole) -> Error {
     let content_type = whole.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_html = content_type.is_some_and(|text| text.to_ascii_lowercase().contains("html"));
     let kind = if is_html || is_page(text) { Kind::Decode } else { Kind::InvalidRequest };
-    let message = format!("an empty reply was expected, but {} came", what_came(content_type, text));
+    let message = if text.is_empty() {
+        "nothing marks the end of the empty reply, which may be truncated".to_owned()
+    } else {
+        format!("an empty reply was expected, but {} came", what_came(content_type, text))
+    };
     Error::new(kind, message).with(|facts| facts.status = Some(whole.status))
 }
 

@@ -14,9 +14,9 @@ use super::layer::{self, Layer, Reading};
 use super::process::PerProcess;
 use super::secret::Secret;
 use super::settings::{self, content, seconds, state, windows};
-use super::table::{gives, row};
+use super::table::{gives, row, token_of};
 use super::{bridge, conversion, errors, facts, frames, listing, pages, values};
-use crate::api::{Endpoint, Service};
+use crate::api::Endpoint;
 use crate::archive::Source;
 use crate::client as core;
 use crate::client::{Arguments, Config, Timeout, UploadFile, Variation};
@@ -394,9 +394,4 @@ impl Client {
             .map(|handle| conversion::fetch(handle.limited_to(bytes), timeout))
             .map_err(|error| errors::raise(py, &error))
     }
-}
-
-/// The argument that gives the tokens of a row's service.
-fn token_of(row: &Endpoint) -> &'static str {
-    if row.service() == Service::Dispatch { "dispatch_token" } else { "legacy_token" }
 }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use super::errors;
 use crate::api::locations::DEVICE_LOCATION;
 use crate::api::row::Takes;
-use crate::api::{self, Endpoint, Place, Returns};
+use crate::api::{self, Endpoint, Place, Returns, Service};
 use crate::error::{Error, Kind, Result};
 use crate::openapi::{Addresses, document};
 
@@ -54,4 +54,9 @@ pub(super) fn rows() -> Vec<&'static str> {
 #[pyfunction]
 pub(super) fn openapi() -> String {
     document(&Addresses::default()).to_string()
+}
+
+/// The argument that gives the tokens of a row's service.
+pub(super) fn token_of(row: &Endpoint) -> &'static str {
+    if row.service() == Service::Dispatch { "dispatch_token" } else { "legacy_token" }
 }

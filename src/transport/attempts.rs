@@ -10,10 +10,11 @@ use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply, judge_
 use super::pace::Bounds;
 use super::skew::{Arrival, Lesson, Stamp};
 use super::table::{Class, Decision, FEW, Outcome, decide};
+use super::wait_errors::{beyond, ready, retold, span};
 use super::{Body, Fault, FaultKind, Reply, Request, problem};
 use crate::api::{Endpoint, Method};
 use crate::error::{Error, Kind, Result};
-use crate::limiter::{Heard, LONGEST_WAIT, Refusal, Slot};
+use crate::limiter::{Heard, Slot};
 use crate::secret::Secrets;
 use crate::wire::decode_response;
 
@@ -227,7 +228,7 @@ impl Attempts<'_> {
             let error = match judged.wait.filter(|wait| !wait.is_zero()) {
                 Some(asked) => {
                     let wait = format!("the service asks to wait {}", span(asked));
-                    retold(&judged.error, &format!("{wait}{}", self.beyond(left)))
+                    retold(&judged.error, &format!("{wait}{}", beyond(left, self.patience)))
                 }
                 None => judged.error,
             };
@@ -258,7 +259,7 @@ impl Attempts<'_> {
         match self.caller.limiter.grant(lease, left).await {
             Ok(slot) => Ok(slot),
             Err(refusal) => {
-                let message = format!("{}{}", ready(&refusal), self.beyond(left));
+                let message = format!("{}{}", ready(&refusal), beyond(left, self.patience));
                 let error = match held {
                     Some(error) => retold(&error, &message),
                     None => Error::new(Kind::RateLimited, message),
@@ -266,12 +267,6 @@ impl Attempts<'_> {
                 Err(self.finish(error.with(|facts| facts.retry_after = Some(refusal.ready_in))))
             }
         }
-    }
-
-    /// That a wait is beyond what was `left` of the time for the call.
-    fn beyond(&self, left: Duration) -> String {
-        let (left, patience) = (left.as_secs_f64(), self.patience.as_secs_f64());
-        format!(", which is beyond the {left:.1} s that are left of the {patience} s that this call may take")
     }
 
     async fn send(&self, request: Request) -> std::result::Result<Reply, Fault> {
@@ -393,28 +388,6 @@ fn names_no_record(row: &Endpoint) -> bool {
 #[expect(clippy::cast_precision_loss, reason = "a difference of clocks is far below 2^52 seconds")]
 fn in_facts(skew: i64) -> f64 {
     skew as f64
-}
-
-/// When the limiter lets a call start, and why not before.
-pub(super) fn ready(refusal: &Refusal) -> String {
-    let ready_in = refusal.ready_in.as_secs_f64();
-    match refusal.service_wait {
-        Some(asked) => {
-            format!("the service asked to wait {}, and the next call may start in {ready_in:.1} s", span(asked))
-        }
-        None => format!("the rate limit allows the next call in {ready_in:.1} s"),
-    }
-}
-
-/// A wait that the service asked for, in words: a longer one than is read is not known exactly.
-fn span(asked: Duration) -> String {
-    if asked >= LONGEST_WAIT { "24 hours or longer".to_owned() } else { format!("{} s", asked.as_secs_f64()) }
-}
-
-/// The same error, which also says that.
-fn retold(error: &Error, more: &str) -> Error {
-    let (message, facts) = (error.message().trim_end_matches('.'), error.facts().clone());
-    Error::new(error.kind(), format!("{message}; {more}")).with(|kept| *kept = facts)
 }
 
 fn settle(slot: Option<Slot>, heard: &Heard) {

@@ -15,6 +15,7 @@ mod problem;
 mod replies;
 mod skew;
 mod table;
+mod wait_errors;
 
 use std::fmt;
 use std::future::Future;
