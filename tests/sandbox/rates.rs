@@ -8,7 +8,7 @@ use headland::limiter::Window;
 use headland::sandbox::Options;
 
 use super::caller::{call, generated, get, limited, options, start, upload, zip_of};
-use super::client::{client, of, row};
+use super::client::{client, client_with_deadline, of, row};
 
 #[test]
 fn the_31st_call_in_a_minute_is_refused_until_the_window_resets() {
@@ -161,11 +161,15 @@ async fn the_budget_of_the_client_follows_what_the_service_tells_section_8() {
 async fn a_429_beyond_the_deadline_is_told_and_leaves_no_budget_until_its_time_7_and_8() {
     let sandbox = Arc::new(limited(&[(1, 3_600)], false));
     get(&sandbox, "/accesskey").send();
-    let client = client(&sandbox, &[Window { calls: 30, period: Duration::from_secs(60) }]);
+    let windows = [Window { calls: 30, period: Duration::from_secs(60) }];
+    let client = client_with_deadline(Duration::from_secs(250), &sandbox, &windows);
     let error = client.detail(row("access_key"), &of("access_key", &[])).await.unwrap_err();
-    assert_eq!((error.kind(), error.facts().status), (Kind::RateLimited, Some(429)));
-    assert_eq!(error.facts().retry_after, Some(Duration::from_secs(3_600)));
-    assert!(error.message().contains("Exceeded maximum requests."), "{error}");
+    assert_eq!((error.kind(), error.facts().status), (Kind::RateLimited, Some(429)), "{error}");
+    assert_eq!(error.facts().retry_after, Some(Duration::from_secs(300)));
+    assert!(error.message().contains("3600 s") && error.message().contains("250 s"), "{error}");
+    assert!(error.message().contains("Exceeded maximum requests"), "{error}");
     let budget = client.budget().unwrap();
-    assert_eq!((budget.remaining, budget.next_call_in.as_secs().div_ceil(60)), (0, 60), "{budget:?}");
+    // The wait is doubted: after five minutes one call asks again.
+    assert_eq!((budget.remaining, budget.next_call_in.as_secs().div_ceil(60)), (0, 5), "{budget:?}");
+    assert_eq!(budget.service_wait.map(|wait| wait.as_secs().div_ceil(60)), Some(60), "{budget:?}");
 }
