@@ -80,12 +80,14 @@ impl Set {
         if let Some(name) = name {
             let message = || format!("`{}` has no layer `{name}`; it has {}", source.name(), listed());
             let of_name = sets.iter().position(|set| set.name == name);
-            // `poly.shp` names the layer of that file, if it is the only one.
-            let of_file = || {
-                let mut found = (0..sets.len()).filter(|index| sets.get(*index).is_some_and(|set| set.is_called(name)));
-                found.next().filter(|_| found.next().is_none())
+            // `a/poly.shp` names the layer of that file, and `poly.shp` too if it is the only one.
+            let only = |is_it: &dyn Fn(&Member) -> bool| {
+                let mut found = sets.iter().enumerate().filter(|(_, set)| set.main().is_some_and(is_it));
+                found.next().filter(|_| found.next().is_none()).map(|(index, _)| index)
             };
-            let found = of_name.or_else(of_file).ok_or_else(|| Error::new(Kind::Value, message()))?;
+            let of_path = only(&|main| main.name() == name);
+            let found = of_name.or(of_path).or_else(|| only(&|main| main.file_name() == name));
+            let found = found.ok_or_else(|| Error::new(Kind::Value, message()))?;
             return sets.into_iter().nth(found).ok_or_else(|| Error::new(Kind::Value, name.to_owned()));
         }
         // A table beside shapes is a layer as well: to read on would be to pass one of them over in silence.
@@ -102,11 +104,6 @@ impl Set {
         let file = self.main().map_or("", Member::name);
         let name = if form < 2 { &self.name } else { file };
         if form.is_multiple_of(2) { name.rsplit('/').next().unwrap_or(name) } else { name }
-    }
-
-    /// Whether its main file has this name, with or without its folders.
-    fn is_called(&self, name: &str) -> bool {
-        self.main().is_some_and(|main| main.name() == name || main.file_name() == name)
     }
 
     /// The file that makes it a layer.

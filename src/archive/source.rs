@@ -98,7 +98,8 @@ impl Source {
     pub(super) fn is_file_of(&self, member: &Member) -> bool {
         match self {
             Self::Bytes(_) => member.name() == self.name(),
-            Self::Path(path) => path.is_file() && path.file_name().is_some_and(|name| *name == *member.name()),
+            // The name is compared first: an archive may have thousands of members, and each look is a system call.
+            Self::Path(path) => path.file_name().is_some_and(|name| *name == *member.name()) && path.is_file(),
         }
     }
 

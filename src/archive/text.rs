@@ -12,7 +12,7 @@ use super::note::Diagnostic;
 pub struct Encoding {
     name: String,
     how: How,
-    /// Whether the archive declares Windows-1252, which writers of UTF-8 often leave in the header.
+    /// Whether the archive declares Windows-1252 or ISO-8859-1, as writers of UTF-8 often do by default.
     is_declared_ansi: bool,
 }
 
@@ -34,7 +34,7 @@ pub enum Doubt {
     Recoded,
     /// It has bytes that Windows-1252 leaves undefined, which became control characters.
     Undefined,
-    /// It is declared as Windows-1252, and is valid UTF-8 with letters beyond ASCII.
+    /// It is declared as Windows-1252 or ISO-8859-1, and is valid UTF-8 with letters beyond ASCII.
     LooksLikeUtf8,
     /// Some bytes stand for nothing and were lost.
     Lost,
@@ -108,7 +108,11 @@ impl Encoding {
     #[must_use]
     pub fn declared(cpg: Option<(&str, &[u8])>, driver: u8, notes: &mut Vec<Diagnostic>) -> Self {
         let found = Self::declared_name(cpg, driver, notes);
-        let is_declared_ansi = matches!(found.how, How::Standard(encoding) if encoding == WINDOWS_1252);
+        let is_declared_ansi = match found.how {
+            How::Standard(encoding) => encoding == WINDOWS_1252,
+            How::Latin1 => true,
+            How::Utf8 | How::Page(_) | How::Undeclared => false,
+        };
         Self { is_declared_ansi, ..found }
     }
 
@@ -143,11 +147,18 @@ impl Encoding {
         matches!(self.how, How::Undeclared)
     }
 
+    fn looks_like_utf8(&self, bytes: &[u8]) -> bool {
+        self.is_declared_ansi && !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok()
+    }
+
     /// The text of `bytes`, and what is doubtful about it.
     #[must_use]
     pub fn decode<'a>(&self, bytes: &'a [u8]) -> (Cow<'a, str>, Option<Doubt>) {
         match &self.how {
-            How::Latin1 => (bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into(), None),
+            How::Latin1 => {
+                let text = bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
+                (text.into(), self.looks_like_utf8(bytes).then_some(Doubt::LooksLikeUtf8))
+            }
             How::Page(table) => {
                 let letter = |byte: &u8| match byte.checked_sub(0x80) {
                     None => char::from(*byte),
@@ -163,7 +174,7 @@ impl Encoding {
                 let undefined = |byte: &u8| matches!(byte, 0x81 | 0x8D | 0x8F | 0x90 | 0x9D);
                 let doubt = if is_lost {
                     Some(Doubt::Lost)
-                } else if self.is_declared_ansi && !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok() {
+                } else if self.looks_like_utf8(bytes) {
                     Some(Doubt::LooksLikeUtf8)
                 } else if *encoding == WINDOWS_1252 && bytes.iter().any(undefined) {
                     Some(Doubt::Undefined)
@@ -203,7 +214,7 @@ impl Encoding {
             }
             Doubt::LooksLikeUtf8 => (
                 "utf8-declared-ansi",
-                "is declared as Windows-1252 and is valid UTF-8; `encoding=\"utf-8\"` reads it as such",
+                "is declared as Windows-1252 or ISO-8859-1 and is valid UTF-8; `encoding=\"utf-8\"` reads it as such",
             ),
             Doubt::Lost => {
                 ("text-lost", "has bytes that stand for nothing in its encoding; U+FFFD stands in their place")

@@ -34,8 +34,8 @@ pub(super) async fn act(client: &Client, row: &'static Endpoint, arguments: &Arg
     let (error, states) = match attempts.whole().await {
         Ok(whole) if (whole.is_framed || whole.status == NO_CONTENT) && text_of(&whole).is_empty() => return Ok(()),
         Ok(whole) => (attempts.finish(unclear(&whole)), STATES),
-        // A `ServiceResponse` with a status that the specification does not list, and a text.
-        Err(error) if matches!(error.kind(), Kind::ConversionFailed | Kind::NoCoverage) => {
+        // A `ServiceResponse` with a status that the specification does not list for a send, and a text.
+        Err(error) if matches!(error.kind(), Kind::ConversionFailed | Kind::NoCoverage | Kind::NotReady) => {
             (error.as_kind(Kind::InvalidRequest), STATES)
         }
         Err(error) if matches!(error.kind(), Kind::InvalidRequest | Kind::Conflict) => {

@@ -1,7 +1,9 @@
 //! Whether a received file is whole: a zip by its end record and the CRC of its members, an XML file by its end tag.
 
-use std::io::{Read, Seek};
+use std::io::{BufRead, Read, Seek};
 
+use quick_xml::Reader;
+use quick_xml::events::Event;
 use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
@@ -79,9 +81,32 @@ pub(super) fn is_grc(head: &[u8]) -> bool {
     !matches!(text.first(), None | Some(b'<' | b'{' | b'[')) && !text.contains(&0)
 }
 
-/// Checks that an XML document ends with the end tag of its root; `tail` is its end. Where the reply did not mark its end,
-/// nothing but comments may follow that tag.
-pub(super) fn check_xml_end(root: &str, tail: &[u8], is_framed: bool) -> Result<(), String> {
+/// Checks that a document whose reply did not mark its end is complete: every element is closed, and nothing is open at
+/// the end of the text.
+pub(super) async fn check_whole_xml(source: impl BufRead) -> Result<(), String> {
+    let cut = |cause: &dyn std::fmt::Display| format!("the XML is cut or not well formed: {cause}");
+    let mut reader = Reader::from_reader(source);
+    let (mut buffer, mut depth, mut has_root) = (Vec::new(), 0_u64, false);
+    for count in 1_u64.. {
+        // Other calls of the same thread continue in between.
+        if count % 10_000 == 0 {
+            tokio::task::yield_now().await;
+        }
+        buffer.clear();
+        match reader.read_event_into(&mut buffer).map_err(|error| cut(&error))? {
+            Event::Start(_) => (depth, has_root) = (depth.saturating_add(1), true),
+            Event::Empty(_) => has_root = true,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            Event::Eof if depth > 0 || !has_root => return Err(cut(&"an element is not closed")),
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks that an XML document whose reply marked its end has the end tag of its root; `tail` is its end.
+pub(super) fn check_xml_end(root: &str, tail: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(tail);
     let mut text = text.trim_end();
     while let Some((before, _)) = text.strip_suffix("-->").and_then(|text| text.rsplit_once("<!--")) {
@@ -95,7 +120,7 @@ pub(super) fn check_xml_end(root: &str, tail: &[u8], is_framed: bool) -> Result<
         let is_alone = before.split('<').skip(1).all(|other| other.starts_with(['?', '!']));
         is_alone && name == Some(root) && last.ends_with('/')
     });
-    let has_end = is_framed && text.ends_with('>') && text.contains(&format!("</{root}"));
+    let has_end = text.ends_with('>') && text.contains(&format!("</{root}"));
     if is_closed || is_empty || has_end {
         Ok(())
     } else {
@@ -133,14 +158,24 @@ mod tests {
     #[test]
     fn a_cut_document_is_told_from_a_whole_one() {
         for whole in ["<a><b/></a>", "<a x='1'/>", "<a><b/></a >\n<!-- end -->\n", "<a/>"] {
-            assert!(check_xml_end("a", whole.as_bytes(), true).is_ok(), "{whole}");
-            assert!(check_xml_end("a", whole.as_bytes(), false).is_ok(), "{whole}");
+            assert!(check_xml_end("a", whole.as_bytes()).is_ok(), "{whole}");
         }
-        assert!(check_xml_end("a", b"<?xml version='1.0'?><!-- b --><a/>", false).is_ok());
         for cut in
             ["<a><b>", "<a><b/>", "<a><ab/>", "<a><b></b>", "<a><b></b></", "<a>text", "<a><!-- </a> -->", "<a x='</a"]
         {
-            assert!(check_xml_end("a", cut.as_bytes(), true).is_err(), "{cut}");
+            assert!(check_xml_end("a", cut.as_bytes()).is_err(), "{cut}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_document_without_a_marked_end_has_to_be_closed() {
+        let whole =
+            "<?xml version='1.0'?>\n<!-- b --><a x='1'><b/><a>t</a><![CDATA[</a>]]><!-- </a> --></a>\n<!-- end -->\n";
+        assert_eq!(check_whole_xml(whole.as_bytes()).await, Ok(()));
+        assert_eq!(check_whole_xml("<a/>".as_bytes()).await, Ok(()));
+        let end = whole.find("</a>\n").unwrap() + 4;
+        for cut in 0..end {
+            assert!(check_whole_xml(&whole.as_bytes()[..cut]).await.is_err(), "{}", &whole[..cut]);
         }
     }
 }

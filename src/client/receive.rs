@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::destination::Destination;
 use super::download::FileCall;
-use super::file_check::{Expects, check_xml_end, check_zip, is_grc, xml_root};
+use super::file_check::{Expects, check_whole_xml, check_xml_end, check_zip, is_grc, xml_root};
 use super::record::what_came;
 use crate::archive::may_be_whole_cart;
 use crate::error::{Error, Kind, OUT_OF_MEMORY, Result};
@@ -175,7 +175,9 @@ async fn receive(
         return if is_framed { Ok(Received::File(sink)) } else { unproven(sink, came) };
     }
     let checked = match (&root, &sink) {
-        (Some(root), _) => check_xml_end(root, &tail, is_framed),
+        (Some(root), _) if is_framed => check_xml_end(root, &tail),
+        (Some(_), Sink::Memory(bytes)) => check_whole_xml(&**bytes).await,
+        (Some(_), Sink::Part(part, _)) => check_whole_xml(std::io::BufReader::new(part.reader()?)).await,
         (None, Sink::Memory(bytes)) => check_zip(Cursor::new(bytes), is_framed).await,
         (None, Sink::Part(part, _)) => check_zip(std::io::BufReader::new(part.reader()?), is_framed).await,
     };

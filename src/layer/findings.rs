@@ -98,7 +98,7 @@ impl Finding {
             ),
             Self::Utf8DeclaredAnsi => (
                 "utf8-declared-ansi",
-                "text that the archive declares as Windows-1252 is valid UTF-8 with letters beyond ASCII; \
+                "text that the archive declares as Windows-1252 or ISO-8859-1 is valid UTF-8 with letters beyond ASCII; \
                  `encoding=\"utf-8\"` reads it as such",
             ),
             Self::TextLost => (

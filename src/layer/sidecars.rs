@@ -2,7 +2,7 @@
 //! ESRI's programs write. All of it is kept; damage to it is told and never an error, since the records do without it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema};
@@ -23,7 +23,7 @@ const TOLD: usize = 20;
 const SHP_XML: &str = "shp.xml";
 
 /// A column name that begins a longer attribute name has so many letters at least.
-const SHORTEST_CUT: usize = 5;
+const SHORTEST_CUT: usize = 7;
 
 const RECODED: (&str, &str) = ("text-recoded", "its text is not valid UTF-8; it was read as Windows-1252");
 const LOST: (&str, &str) = ("text-lost", "its text has units that are no UTF-16; U+FFFD stands in their place");
@@ -97,8 +97,10 @@ impl Sidecars {
             .iter()
             .map(|field| (field.name().to_ascii_lowercase(), field.name().clone()))
             .collect();
-        let attributes = self.units.iter().chain(&self.descriptions).map(|(name, _)| name.to_ascii_lowercase());
-        let cut = cut_names(&columns, &attributes.collect());
+        let attributes = self.units.iter().chain(&self.descriptions);
+        let attributes: BTreeMap<String, String> =
+            attributes.map(|(name, _)| (name.to_ascii_lowercase(), name.clone())).collect();
+        let cut = cut_names(&columns, &attributes);
         // The first statement about a column is used; names are compared without case.
         let first = |stated: Vec<(String, String)>| {
             let mut known = BTreeMap::new();
@@ -117,7 +119,8 @@ impl Sidecars {
         let member = member.map(|member| member.name().to_owned()).unwrap_or_default();
         let pair = |(attribute, column): (&String, &String)| {
             let column = columns.get(column)?;
-            units.contains_key(column).then(|| format!("`{column}` from `{}`", attribute.to_ascii_uppercase()))
+            let attribute = attributes.get(attribute)?;
+            units.contains_key(column).then(|| format!("`{column}` from `{attribute}`"))
         };
         let pairs: Vec<String> = cut.iter().filter_map(pair).collect();
         if !pairs.is_empty() {
@@ -141,11 +144,11 @@ impl Sidecars {
 
 /// Attributes whose names begin with the name of a column: writers of .dbf files cut names. A column that an attribute
 /// names in full is not cut, and a column that begins several attributes, or several columns that begin one, prove nothing.
-fn cut_names(columns: &HashMap<String, String>, attributes: &BTreeSet<String>) -> BTreeMap<String, String> {
+fn cut_names(columns: &HashMap<String, String>, attributes: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, Vec<&String>> = BTreeMap::new();
-    for column in columns.keys().filter(|column| column.len() >= SHORTEST_CUT && !attributes.contains(*column)) {
+    for column in columns.keys().filter(|column| column.len() >= SHORTEST_CUT && !attributes.contains_key(*column)) {
         let from = attributes.range(column.clone()..);
-        let mut longer = from.take_while(|attribute| attribute.starts_with(&**column));
+        let mut longer = from.map(|(attribute, _)| attribute).take_while(|attribute| attribute.starts_with(&**column));
         if let (Some(attribute), None) = (longer.next(), longer.next())
             && !columns.contains_key(attribute)
         {

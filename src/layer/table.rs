@@ -17,6 +17,12 @@ const MOST_ROOM: u64 = 256 << 20;
 /// A .cpg is one word; no text of more bytes is one.
 const MOST_WORD: u64 = 64 * 1024;
 
+/// Marks that change the direction in which text is displayed.
+const DIRECTIONS: [char; 12] = [
+    '\u{61C}', '\u{200E}', '\u{200F}', '\u{202A}', '\u{202B}', '\u{202C}', '\u{202D}', '\u{202E}', '\u{2066}',
+    '\u{2067}', '\u{2068}', '\u{2069}',
+];
+
 /// The mark of the end of a .dbf.
 const END: u8 = 0x1A;
 
@@ -312,8 +318,8 @@ fn choose(
             let message = format!("a column without a name was called `{name}`");
             notes.push(Diagnostic::new("unnamed-column", message).in_member(member.name()));
         }
-        if name.contains(char::is_control) {
-            let message = format!("the name of column `{}` has control characters", name.escape_debug());
+        if name.contains(|letter: char| letter.is_control() || DIRECTIONS.contains(&letter)) {
+            let message = format!("the name of column `{}` has control characters", name.escape_default());
             notes.push(Diagnostic::new("control-in-name", message).in_member(member.name()));
         }
         columns.push((name, field.clone()));

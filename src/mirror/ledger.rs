@@ -3,6 +3,7 @@
 //! The archives and this file make a journal that was lost or damaged good again: the lists are read anew, and no file
 //! that is here is fetched twice. The journal is what counts as long as there is one.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use crate::part_file::folder_of;
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Entry {
     /// Whose it is; the digest that the journal keeps too.
     pub(super) account: String,
@@ -63,10 +65,11 @@ fn entry(line: &[u8]) -> Option<Entry> {
     let body = line.len().saturating_sub(SEAL.0.len() + DIGITS + SEAL.1.len());
     if let Some((body, seal)) = line.split_at_checked(body)
         && let Some(crc32) = seal.strip_prefix(SEAL.0.as_bytes()).and_then(|rest| rest.strip_suffix(SEAL.1.as_bytes()))
-        && crc32 != checksum(body).as_bytes()
     {
-        return None;
+        let is_whole = crc32 == checksum(body).as_bytes();
+        return is_whole.then(|| serde_json::from_slice(&[body, b"}"].concat()).ok()).flatten();
     }
+    // A field of another name may be the checksum, damaged.
     serde_json::from_slice(line).ok()
 }
 
@@ -112,17 +115,21 @@ pub(super) fn read(mirror: &Path) -> Result<Vec<Entry>> {
     Ok(lines(mirror)?.unwrap_or_default().into_iter().flatten().collect())
 }
 
-/// What is wrong with it, where the journal knows of archives.
-pub(super) fn check(mirror: &Path, has_archives: bool) -> Result<Option<Finding>> {
+/// What is wrong with it, compared with the entries that the journal knows.
+pub(super) fn check(mirror: &Path, known: &[Entry]) -> Result<Option<Finding>> {
     let finding = |trouble, detail| Some(Finding { trouble, path: path(mirror), detail });
     let Some(lines) = lines(mirror)? else {
         let detail = "it names the record of each archive; it is written anew from the journal".to_owned();
-        return Ok(finding(Trouble::Missing, detail).filter(|_| has_archives));
+        return Ok(finding(Trouble::Missing, detail).filter(|_| !known.is_empty()));
     };
     let damaged: Vec<String> =
         (1_u64..).zip(&lines).filter(|(_, entry)| entry.is_none()).map(|(at, _)| at.to_string()).collect();
     if damaged.is_empty() {
-        return Ok(None);
+        let key = |entry: &Entry| (entry.stamp.clone(), entry.sha256.clone());
+        let here: HashSet<(String, String)> = lines.iter().flatten().map(key).collect();
+        let lacking = known.iter().filter(|entry| !here.contains(&key(entry))).count();
+        let detail = format!("{lacking} archives of the journal are not in it; they are written anew from the journal");
+        return Ok(finding(Trouble::Damaged, detail).filter(|_| lacking > 0));
     }
     let detail = format!(
         "{} of its {} lines are not what was written (the first is line {}); they are written anew from the journal",

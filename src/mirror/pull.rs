@@ -209,16 +209,16 @@ impl Mirror {
     pub fn verify(&self, deep: bool, cancel: &Cancel) -> Result<Verification> {
         let folder = Folder::open(&self.path, false)?;
         let journal = Journal::open(&folder, None)?;
-        let (expected, lost, damaged) = journal.look(|look| {
+        let (expected, lost, damaged, taken) = journal.look(|look| {
             look.check()?;
-            Ok((look.archives()?, status::lost(&folder, look)?, look.damaged()?))
+            Ok((look.archives()?, status::lost(&folder, look)?, look.damaged()?, look.taken()?))
         })?;
         let of_journal = damaged.iter().map(|damaged| Finding {
             trouble: Trouble::Damaged,
             path: folder.journal_path(),
             detail: format!("{damaged} is not what was written; sync again, which reads it anew"),
         });
-        let of_ledger = ledger::check(folder.path(), !expected.is_empty())?;
+        let of_ledger = ledger::check(folder.path(), &taken)?;
         let of_journal: Vec<Finding> = of_journal.chain(of_ledger.clone()).collect();
         let of_store = folder.store().verify(&expected, cancel)?;
         let mut of_dataset = dataset::verify(&folder, deep, cancel)?;

@@ -259,7 +259,7 @@ impl Attempts<'_> {
         match self.caller.limiter.grant(lease, left).await {
             Ok(slot) => Ok(slot),
             Err(refusal) => {
-                let message = format!("{}{}", ready(&refusal), beyond(left, self.patience));
+                let message = format!("{}{}", ready(&refusal), beyond(self.left(), self.patience));
                 let error = match held {
                     Some(error) => retold(&error, &message),
                     None => Error::new(Kind::RateLimited, message),

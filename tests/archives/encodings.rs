@@ -39,6 +39,14 @@ fn utf8_declared_as_ansi_is_reported_with_the_number_of_cells() {
 }
 
 #[test]
+fn utf8_declared_as_latin_1_is_reported_too() {
+    let dbf = make::dbf(&[("NAME", b'C', 8, 0)], &[" M\u{fc}ller ".as_bytes()], 0);
+    let layer = read(&[("t.dbf", &dbf), ("t.cpg", b"ISO-8859-1")], None);
+    assert_eq!(cells(&layer), ["M\u{c3}\u{bc}ller"]);
+    assert_eq!(found(&layer, "utf8-declared-ansi").len(), 1, "{:?}", layer.diagnostics());
+}
+
+#[test]
 fn bytes_that_windows_1252_leaves_undefined_are_reported_as_such() {
     let dbf = make::dbf(&[("NAME", b'C', 4, 0)], &[b" a\x81b "], 0x57);
     let layer = read(&[("t.dbf", &dbf)], None);
@@ -84,10 +92,11 @@ fn cpg_comes_before_cst() {
 
 #[test]
 fn column_name_with_control_characters_is_reported() {
-    let dbf = make::dbf(&[("A\x1b[2J", b'C', 1, 0), ("B", b'C', 1, 0)], &[b" xy"], 0);
+    let dbf = make::dbf(&[("A\x1b[2J", b'C', 1, 0), ("B\u{202e}", b'C', 1, 0)], &[b" xy"], 0);
     let layer = read(&[("t.dbf", &dbf)], None);
     assert_eq!(layer.schema().field(0).name(), "A\u{1b}[2J", "the name stays as it is");
-    let [found] = found(&layer, "control-in-name")[..] else { panic!("{:?}", layer.diagnostics()) };
+    let [found, turned] = found(&layer, "control-in-name")[..] else { panic!("{:?}", layer.diagnostics()) };
+    assert!(turned.message.contains("`B\\u{202e}`"), "{}", turned.message);
     assert!(found.message.contains("`A\\u{1b}[2J`") && !found.message.contains('\u{1b}'), "{}", found.message);
 }
 
@@ -113,4 +122,7 @@ fn layer_is_found_by_its_file_name() {
     let error = read("other.dbf").unwrap_err();
     assert!(error.message().contains("`a/other`, `b/other`"), "two files have this name: {error}");
     assert!(read("poly.shx").is_err(), "only the main file names a layer");
+    let twins = make::zip(&[("poly.dbf", &dbf), ("x/poly.dbf", &dbf)]);
+    let options = Options { layer: Some("poly.dbf".to_owned()), ..Options::default() };
+    assert_eq!(layer::read(&make::source(twins), &options).unwrap().name(), "poly", "the whole name comes first");
 }

@@ -186,8 +186,8 @@ fn units_of_cut_column_names_come_from_the_only_attribute_that_they_begin() {
     // Two attributes begin with it, an attribute has two columns, the attribute has a column of its own, too short.
     for (fields, attributes) in [
         (&["SWATHWI"][..], &[("SWATHWIDTH", "ft"), ("SWATHWIDTH2", "m")][..]),
-        (&["SWATHWI", "SWATHW"], &[("SWATHWIDTH", "ft")]),
-        (&["DRY"], &[("DRYMASS", "kg")]),
+        (&["SWATHWI", "SWATHWID"], &[("SWATHWIDTH", "ft")]),
+        (&["SPEED"], &[("SPEEDLIMIT", "km/h")]),
     ] {
         let (found, messages) = units(fields, attributes);
         assert!(found.is_empty() && messages.contains("units-unmatched"), "{fields:?}: {found:?}, {messages}");

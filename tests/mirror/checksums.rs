@@ -164,6 +164,16 @@ async fn flipped_bit_of_the_ledger_is_named_and_written_anew() {
     assert!(found.len() == 1 && found[0].contains("taken.jsonl` is missing"), "{found:?}");
     assert_eq!(facts(&fs::read_to_string(&path).unwrap()), facts(&whole));
 
+    // A line that is missing, an empty file, and a checksum whose name is damaged.
+    let first = whole.lines().next().unwrap();
+    for broken in [whole.replacen(&format!("{first}\n"), "", 1), String::new(), whole.replacen("crc32", "crc33", 1)] {
+        fs::write(&path, broken).unwrap();
+        let found = verify(&mirror);
+        assert!(found.len() == 1 && found[0].contains("taken.jsonl` is damaged"), "{found:?}");
+        assert_eq!(verify(&mirror), [""; 0]);
+        assert_eq!(facts(&fs::read_to_string(&path).unwrap()), facts(&whole));
+    }
+
     flip();
     fs::remove_file(service.path().join("journal.sqlite")).unwrap();
     let before = service.count();

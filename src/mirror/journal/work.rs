@@ -164,12 +164,14 @@ impl Look {
         self.told(all())
     }
 
-    /// The digests of all archives that the store should have.
+    /// The digests of all archives that the store should have. Records name theirs too: where the two differ, no archive
+    /// may pass for one that belongs to nothing.
     pub fn archives(&self) -> Result<Vec<String>> {
         let all = || {
             self.connection
                 .prepare_cached(
-                    "SELECT sha256 FROM archive WHERE place = 'archives' UNION SELECT sha256 FROM known_archive",
+                    "SELECT sha256 FROM archive WHERE place = 'archives' UNION SELECT sha256 FROM known_archive \
+                     UNION SELECT sha256 FROM item WHERE state = 'have' AND sha256 NOT IN (SELECT sha256 FROM archive)",
                 )?
                 .query_map([], |row| row.get(0))?
                 .collect()
