@@ -253,7 +253,7 @@ const HABITS: [&str; 13] =
 const SPOKEN: [&str; 7] = ["ansi", "win", "ms", "oem", "dos", "code page", "codepage"];
 
 /// Names of encodings that iconv has beside those of the Encoding Standard, without separators.
-const ICONV: [(&str, &str); 12] = [
+const ICONV: [(&str, &str); 10] = [
     ("big5", "big5"),
     ("cp950", "big5"),
     ("euccn", "gbk"),
@@ -262,10 +262,8 @@ const ICONV: [(&str, &str); 12] = [
     ("uhc", "euc-kr"),
     ("koi8r", "koi8-r"),
     ("koi8u", "koi8-u"),
-    ("macintosh", "macintosh"),
     ("mac", "macintosh"),
     ("maccyrillic", "x-mac-cyrillic"),
-    ("gb18030", "gb18030"),
 ];
 
 /// The words and the number of a name such as `ansi 1252`; `None` where it is not made so.
