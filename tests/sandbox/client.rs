@@ -70,7 +70,8 @@ fn client_of(accept: Content, keys: [&str; 3], sandbox: &Arc<Sandbox>, windows: 
     let [api_key, secret, access_key] = keys.map(Secret::new);
     let mut config = Config::new(&sandbox.base_url(), api_key, secret, access_key);
     config.rate_limits = windows.to_vec();
-    config.timeout = timeout;
+    // On this clock a sleep of up to 240 s ends immediately. What only bounds a body must be longer, or off.
+    config.timeout = Timeout { read: Duration::from_secs(300), min_throughput: 0, ..timeout };
     config.accept = accept;
     config.limiter_state = LimiterState::Memory;
     let token = || Some(Token::Fixed(Secret::new(sandbox.keys().dispatch_token.as_str())));
