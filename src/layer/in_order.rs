@@ -1,26 +1,25 @@
-//! Steps of work that several threads make and one puts in order, with few steps in memory at a time.
-//!
-//! Each thread makes every n-th step and sends it through a channel of its own. It waits only where that channel is full,
-//! and the caller only for the thread whose step is next, so neither can wait for the other.
+//! Work cut into steps: done side by side on a few threads, handed on in order, with a few steps in memory at a time.
 
-use std::sync::mpsc::{channel, sync_channel};
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use crate::error::{Error, Kind, Result};
 
-/// Finished steps of one thread that may wait for their turn.
-const AHEAD: usize = 1;
+/// How many steps may be done and wait for the ones before them, beside those that are being done.
+const AHEAD: usize = 2;
 
-/// Takes each step that was made, in order.
-pub(crate) type Put<'a, T> = &'a mut dyn FnMut(&mut T) -> Result<()>;
+/// What takes each thing that was made, in order.
+pub(crate) type Put<'a, T> = &'a mut (dyn FnMut(&mut T) -> Result<()> + Send);
 
-/// The threads that writers use: two if the machine has them, as reading does.
+/// The threads that writers use: two where the machine has them, since reading keeps to two as well.
 pub(crate) fn threads() -> usize {
     thread::available_parallelism().map_or(1, |count| count.get().min(2))
 }
 
-/// Makes `steps` on several threads and puts them in order on this one. What is put and the error are those of a single
-/// thread. `make` receives an earlier step to reuse its memory.
+/// Makes each of `steps` on so many threads (this one included) and puts what was made one after the other: what is
+/// put, and the error where there is one, are those of a single thread. `make` is handed what was put before, to use its
+/// room again: fresh memory costs more than filling it.
 pub(crate) fn in_order<T: Default + Send>(
     threads: usize,
     steps: usize,
@@ -28,43 +27,119 @@ pub(crate) fn in_order<T: Default + Send>(
     put: Put<'_, T>,
 ) -> Result<()> {
     if threads < 2 || steps < 2 {
-        let mut reused = T::default();
+        let mut room = T::default();
         for step in 0..steps {
-            make(step, &mut reused)?;
-            put(&mut reused)?;
+            make(step, &mut room)?;
+            put(&mut room)?;
         }
         return Ok(());
     }
     let threads = threads.min(steps);
-    let make = &make;
+    let line = Line {
+        state: Mutex::new(State {
+            next: 0,
+            done: BTreeMap::new(),
+            turn: 0,
+            is_putting: false,
+            spare: Vec::new(),
+            end: None,
+        }),
+        moved: Condvar::new(),
+        put: Mutex::new(put),
+        steps,
+        most: threads + AHEAD,
+    };
     thread::scope(|scope| {
-        let start = |first: usize| {
-            let (send, steps_of_thread) = sync_channel(AHEAD);
-            let (recycle, recycled) = channel::<T>();
-            scope.spawn(move || {
-                for step in (first..steps).step_by(threads) {
-                    let mut reused = recycled.try_recv().unwrap_or_default();
-                    let outcome = make(step, &mut reused).map(|()| reused);
-                    let has_failed = outcome.is_err();
-                    // The caller has ended if it no longer receives.
-                    if send.send(outcome).is_err() || has_failed {
-                        return;
-                    }
-                }
-            });
-            (steps_of_thread, recycle)
-        };
-        let channels: Vec<_> = (0..threads).map(start).collect();
-        for (steps_of_thread, recycle) in channels.iter().cycle().take(steps) {
-            // The channel closes early only if the thread panics, which leaving the scope reports.
-            let outcome = steps_of_thread.recv();
-            let mut step = outcome.map_err(|_| Error::new(Kind::File, "a thread that wrote the file was lost"))??;
-            put(&mut step)?;
-            // Fails after the last step of the thread, which reuses nothing more.
-            let _ = recycle.send(step);
+        for _ in 1..threads {
+            scope.spawn(|| line.work(&make));
         }
-        Ok(())
-    })
+        line.work(&make);
+    });
+    line.state.into_inner().unwrap_or_else(PoisonError::into_inner).end.unwrap_or(Ok(()))
+}
+
+/// What the threads share.
+struct Line<'a, T> {
+    state: Mutex<State<T>>,
+    /// Told whenever the state moves on.
+    moved: Condvar,
+    put: Mutex<Put<'a, T>>,
+    steps: usize,
+    /// How far ahead of the one whose turn it is a step may be begun.
+    most: usize,
+}
+
+struct State<T> {
+    /// The next step that nobody has begun.
+    next: usize,
+    /// Steps that are done and wait for their turn.
+    done: BTreeMap<usize, Result<T>>,
+    /// The step that is put next.
+    turn: usize,
+    is_putting: bool,
+    /// What was put, to be used again.
+    spare: Vec<T>,
+    /// How it ended, once it has.
+    end: Option<Result<()>>,
+}
+
+impl<T: Default + Send> Line<'_, T> {
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts what has its turn, else makes the next step, until all is put or one has failed.
+    fn work(&self, make: &(impl Fn(usize, &mut T) -> Result<()> + Sync)) {
+        let _alarm = Alarm(self);
+        let mut state = self.state();
+        while state.end.is_none() {
+            let turn = state.turn;
+            let ready = if state.is_putting { None } else { state.done.remove(&turn) };
+            if let Some(ready) = ready {
+                state.is_putting = true;
+                drop(state);
+                let outcome = ready.and_then(|mut room| {
+                    let mut put = self.put.lock().unwrap_or_else(PoisonError::into_inner);
+                    (*put)(&mut room).map(|()| room)
+                });
+                state = self.state();
+                state.is_putting = false;
+                state.turn = turn.saturating_add(1);
+                match outcome {
+                    Ok(room) => state.spare.push(room),
+                    Err(error) => state.end = Some(Err(error)),
+                }
+                if state.turn >= self.steps && state.end.is_none() {
+                    state.end = Some(Ok(()));
+                }
+                self.moved.notify_all();
+            } else if state.next < self.steps && state.next < turn.saturating_add(self.most) {
+                let step = state.next;
+                state.next = step.saturating_add(1);
+                let mut room = state.spare.pop().unwrap_or_default();
+                drop(state);
+                let outcome = make(step, &mut room).map(|()| room);
+                state = self.state();
+                state.done.insert(step, outcome);
+                self.moved.notify_all();
+            } else {
+                state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+/// Ends the others where a thread is lost, so that nobody waits for what it had begun.
+struct Alarm<'a, 'b, T: Default + Send>(&'a Line<'b, T>);
+
+impl<T: Default + Send> Drop for Alarm<'_, '_, T> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let lost = Error::new(Kind::File, "a thread that wrote the file was lost");
+            self.0.state().end.get_or_insert(Err(lost));
+            self.0.moved.notify_all();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -100,8 +175,7 @@ mod tests {
         for threads in [2, 3, 8] {
             let (ended, all, most) = run(threads, 100, None);
             assert!(ended.is_ok() && all == expected, "{threads} threads");
-            // Each thread makes one step and has one in its channel; the caller puts one.
-            assert!(most <= threads * (AHEAD + 1) + 1, "{most} steps at a time");
+            assert!(most <= threads + AHEAD + 1, "{most} steps at a time");
         }
         assert!(run(2, 0, None).0.is_ok());
     }
