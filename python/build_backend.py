@@ -18,9 +18,8 @@ def _rustflags() -> str:
     flags = encoded.split(_SEPARATOR) if encoded else os.environ.get("RUSTFLAGS", "").split()
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     project = Path(__file__).resolve().parent.parent
-    # The last flag that fits a path counts.
-    replaced = [(cargo, "cargo"), *((source, "crates") for source in (cargo / "registry" / "src").glob("*"))]
-    flags += [f"--remap-path-prefix={path}={name}" for path, name in [*replaced, (project, "headland")]]
+    # The flags must not depend on what cargo has fetched: other flags compile every crate anew.
+    flags += [f"--remap-path-prefix={path}={name}" for path, name in [(cargo, "cargo"), (project, "headland")]]
     return _SEPARATOR.join(flags)
 
 

@@ -1,8 +1,8 @@
 //! Calls that change something and give nothing back: a prescription map is queued for a field computer.
 //!
 //! The specification shows neither the status codes of the two conflicts (7) nor what a 200 says, so no words are judged. An
-//! empty reply is success, if its end is marked. After any other 2XX reply the lists of the field computer tell whether the map is there, because
-//! a map that only seems to be queued is missed in the field.
+//! empty reply is success if its end is marked. After any other 2XX reply the lists of the field computer show whether the
+//! map is there, because a map that only seems to be queued is missed in the field.
 
 use http::header::CONTENT_TYPE;
 

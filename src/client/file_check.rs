@@ -16,7 +16,7 @@ const UNPACKED: u64 = 4 * 1024 * 1024 * 1024;
 pub(super) enum Expects {
     Zip,
     Xml,
-    /// The text of a grain cart. It has no end mark, so that a cut is told by the length of the body, or by a second
+    /// The text of a grain cart. It has no end mark, so a cut shows only by the length of the body or by a second
     /// reading.
     Grc,
 }
