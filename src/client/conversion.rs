@@ -64,16 +64,12 @@ impl Conversion {
 
     /// Asks and waits as the service says until the file is ready, or fails with `NotReady` at the deadline.
     pub async fn wait(&mut self, timeout: Option<Duration>) -> Result<()> {
-        let patience = timeout.unwrap_or(self.client.caller().limits.call);
-        let started = self.now();
+        let deadline = self.deadline(timeout);
         loop {
-            let left = patience.saturating_sub(self.now().saturating_sub(started));
-            // The deadline ends the waiting; an asking that has begun may come to its end.
-            if self.ready_within(left.max(self.client.caller().limits.read)).await? {
+            if self.ready_within(self.time_to_ask(deadline, timeout)).await? {
                 return Ok(());
             }
-            let left = patience.saturating_sub(self.now().saturating_sub(started));
-            self.sleep_until_asked(left).await?;
+            self.sleep_until_asked(deadline.saturating_sub(self.now())).await?;
         }
     }
 
@@ -92,21 +88,17 @@ impl Conversion {
     /// The same, with a deadline like that of [`Conversion::wait`].
     pub async fn result_within(&mut self, target: Target, timeout: Option<Duration>) -> Result<Delivered> {
         let destination = Destination::of(&target)?;
-        let patience = timeout.unwrap_or(self.client.caller().limits.call);
-        let started = self.now();
+        let deadline = self.deadline(timeout);
         loop {
             if let Some((part, name)) = &self.aside {
                 return destination.deliver_copy(part, name);
             }
-            let left = patience.saturating_sub(self.now().saturating_sub(started));
-            // The deadline ends the waiting; an asking that has begun may come to its end.
             if self.pause_left().is_zero()
-                && let Some(sink) = self.ask(&destination, left.max(self.client.caller().limits.read)).await?
+                && let Some(sink) = self.ask(&destination, self.time_to_ask(deadline, timeout)).await?
             {
                 return destination.deliver(sink);
             }
-            let left = patience.saturating_sub(self.now().saturating_sub(started));
-            self.sleep_until_asked(left).await?;
+            self.sleep_until_asked(deadline.saturating_sub(self.now())).await?;
         }
     }
 
@@ -166,6 +158,18 @@ impl Conversion {
     /// What is left of the wait that the service stated.
     fn pause_left(&self) -> Duration {
         self.word.as_ref().map_or(Duration::ZERO, |(.., until)| until.saturating_sub(self.now()))
+    }
+
+    fn deadline(&self, timeout: Option<Duration>) -> Duration {
+        self.now().saturating_add(timeout.unwrap_or(self.client.caller().limits.call))
+    }
+
+    /// The time that one request may take. A timeout of zero asks once, without waiting for the conversion.
+    fn time_to_ask(&self, deadline: Duration, timeout: Option<Duration>) -> Duration {
+        if timeout == Some(Duration::ZERO) {
+            return self.client.caller().limits.read;
+        }
+        deadline.saturating_sub(self.now())
     }
 
     fn now(&self) -> Duration {

@@ -162,7 +162,11 @@ pub fn unmarked_end() -> Fault {
 }
 
 fn damaged(error: &io::Error) -> Fault {
-    Fault { kind: FaultKind::Cut, message: format!("the compressed reply is damaged: {error}") }
+    let message = match error.kind() {
+        io::ErrorKind::Unsupported => error.to_string(),
+        _ => format!("the compressed reply is damaged: {error}"),
+    };
+    Fault { kind: FaultKind::Cut, message }
 }
 
 /// How `Content-Encoding` is undone (specification 4.5).
@@ -172,6 +176,8 @@ enum Unpacking {
     DeflateOfSomeKind,
     Zlib(Box<ZlibDecoder<Vec<u8>>>),
     Deflate(Box<DeflateDecoder<Vec<u8>>>),
+    /// An encoding that no request of this client accepts.
+    Unknown(String),
 }
 
 impl Unpacking {
@@ -180,8 +186,10 @@ impl Unpacking {
             Some(Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))))
         } else if encoding.eq_ignore_ascii_case("deflate") {
             Some(Self::DeflateOfSomeKind)
-        } else {
+        } else if encoding.is_empty() || encoding.eq_ignore_ascii_case("identity") {
             None
+        } else {
+            Some(Self::Unknown(encoding.escape_debug().take(40).collect()))
         }
     }
 
@@ -196,6 +204,10 @@ impl Unpacking {
         }
         match self {
             Self::DeflateOfSomeKind => {}
+            Self::Unknown(encoding) => {
+                let message = format!("`Content-Encoding: {encoding}` is unknown; headland accepts gzip and deflate");
+                return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+            }
             Self::Gzip(decoder) => decoder.write_all(chunk)?,
             Self::Zlib(decoder) => decoder.write_all(chunk)?,
             Self::Deflate(decoder) => decoder.write_all(chunk)?,
@@ -205,7 +217,7 @@ impl Unpacking {
 
     fn finish(&mut self) -> io::Result<Vec<u8>> {
         match self {
-            Self::DeflateOfSomeKind => {}
+            Self::DeflateOfSomeKind | Self::Unknown(_) => {}
             Self::Gzip(decoder) => decoder.try_finish()?,
             Self::Zlib(decoder) => decoder.try_finish()?,
             Self::Deflate(decoder) => decoder.try_finish()?,
@@ -215,7 +227,7 @@ impl Unpacking {
 
     fn take(&mut self) -> Vec<u8> {
         match self {
-            Self::DeflateOfSomeKind => Vec::new(),
+            Self::DeflateOfSomeKind | Self::Unknown(_) => Vec::new(),
             Self::Gzip(decoder) => std::mem::take(decoder.get_mut()),
             Self::Zlib(decoder) => std::mem::take(decoder.get_mut()),
             Self::Deflate(decoder) => std::mem::take(decoder.get_mut()),

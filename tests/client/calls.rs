@@ -261,6 +261,15 @@ async fn compressed_replies_are_unpacked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn reply_with_unknown_content_encoding_names_it() {
+    let script = Script::new(|_, _| Ok(ok("\u{1b}(").with("content-encoding", "br")));
+    let error = access_key(&client(&script)).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Transport);
+    let words = "`Content-Encoding: br` is unknown; headland accepts gzip and deflate";
+    assert!(error.message().contains(words), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_setup_that_cannot_work_is_refused() {
     let script = Script::new(|_, _| Ok(ok(KEY)));
     let refuse = |config: Config| {
