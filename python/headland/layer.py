@@ -321,17 +321,22 @@ class Layer:
 
     def _repr_html_(self) -> str:
         """Show the map, the columns and the diagnostics; needs no network."""
+        from headland.printing import printable
+
+        def shown(text: str) -> str:
+            return html.escape(printable(text))
+
         units = self.units
         rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{html.escape(kind)}</td>"
-            f"<td>{html.escape(units.get(name, ''))}</td><td>{nulls}</td></tr>"
+            f"<tr><td>{shown(name)}</td><td>{shown(kind)}</td>"
+            f"<td>{shown(units.get(name, ''))}</td><td>{nulls}</td></tr>"
             for name, kind, nulls in self.describe()
         )
         notes = "".join(
-            f"<li><code>{html.escape(note.code)}</code> {html.escape(note.message)}</li>" for note in self.diagnostics
+            f"<li><code>{shown(note.code)}</code> {shown(note.message)}</li>" for note in self.diagnostics
         )
         return (
-            f"<div>{self._map()}<p>{html.escape(repr(self))}</p>"
+            f"<div>{self._map()}<p>{shown(repr(self))}</p>"
             "<table><thead><tr><th>column</th><th>type</th><th>unit</th><th>nulls</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>{f'<ul>{notes}</ul>' if notes else ''}</div>"
         )

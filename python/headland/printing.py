@@ -4,13 +4,14 @@ from __future__ import annotations
 
 _BIDIRECTIONAL = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _LINES = (0x2028, 0x2029)
+_INVISIBLE = (0x200B, 0x2060, 0xFEFF)
 _CONTROL = (*range(0x20), *range(0x7F, 0xA0))
-_ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROL, *_BIDIRECTIONAL, *_LINES)}
+_ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROL, *_BIDIRECTIONAL, *_LINES, *_INVISIBLE)}
 _ESCAPES_IN_LINES = {code: escape for code, escape in _ESCAPES.items() if chr(code) not in "\n\t"}
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    r"""Escape control characters and marks of direction as ``\u001b``, which JSON reads, too.
+    r"""Escape control characters, marks of direction and invisible characters as ``\u001b``, which JSON reads, too.
 
     Args:
         text: What a service or a file may have written.

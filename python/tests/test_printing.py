@@ -98,6 +98,10 @@ def test_every_exception_and_warning_escapes_them() -> None:
     assert str(told[0].message) == SHOWN
 
 
+def test_invisible_characters_are_escaped() -> None:
+    assert printable("a\u200bb\u2060c\ufeffd") == "a\\u200bb\\u2060c\\ufeffd"
+
+
 def test_other_texts_stay_as_they_are() -> None:
     for text in ("Äcker, 北の畑, שדה", "a\u200db\u00a0c", "\\u001b", ""):
         assert printable(text) == text
