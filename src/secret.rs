@@ -84,6 +84,7 @@ impl SecretKind {
 #[derive(Clone, Default)]
 pub struct Secrets {
     needles: Arc<Vec<Needle>>,
+    skips: Arc<Skips>,
 }
 
 /// One form of a secret.
@@ -117,12 +118,21 @@ impl Secrets {
                 needles.push(Needle { text: form, kind, mask: mask.clone() });
             }
         }
-        Self { needles: Arc::new(needles) }
+        Self { skips: Arc::new(Skips::new(&needles)), needles: Arc::new(needles) }
     }
 
     /// Whether a body may hold one of them.
     #[must_use]
     pub fn may_be_in(&self, body: &[u8]) -> bool {
+        let [percent, backslash, ampersand] = ESCAPES;
+        if self.skips.shortest >= SHORTEST_PART && memchr::memchr3(percent, backslash, ampersand, body).is_none() {
+            return self.skips.candidates(body).any(|at| self.needles.iter().any(|it| it.end_in(body, at).is_some()));
+        }
+        self.may_be_escaped_in(body)
+    }
+
+    /// The same for a body with escapes, or for short secrets: looks at every byte.
+    fn may_be_escaped_in(&self, body: &[u8]) -> bool {
         // Needles by their first and by their second byte, one bit each: most positions of a body take two look-ups.
         let (mut first, mut second) = ([0_u64; 256], [0_u64; 256]);
         for (bit, needle) in self.needles.iter().take(64).enumerate() {
@@ -192,6 +202,56 @@ impl Secrets {
         }
         out.push_str(text.get(copied..).unwrap_or_default());
         Cow::Owned(out)
+    }
+}
+
+/// How far a search may skip, by the last two bytes of the window (Wu and Manber, 1994): most bytes are never read.
+#[derive(Clone, Default)]
+struct Skips {
+    /// The length of the shortest secret, which is the length of the window.
+    shortest: usize,
+    /// By the two bytes, in lower case; 0 at the end of a window that may begin a secret.
+    by_pair: Vec<u8>,
+}
+
+impl Skips {
+    fn new(needles: &[Needle]) -> Self {
+        let shortest = needles.iter().map(|needle| needle.text.len()).min().unwrap_or(0);
+        let farthest = u8::try_from(shortest.saturating_sub(1)).unwrap_or(u8::MAX);
+        let mut by_pair = vec![farthest; 1 << 16];
+        for needle in needles {
+            let window = needle.text.get(..shortest).unwrap_or_default();
+            for (at, pair) in window.windows(2).enumerate() {
+                let rest = u8::try_from(shortest.saturating_sub(at.saturating_add(2))).unwrap_or(u8::MAX);
+                if let (&[first, second], true) = (pair, rest < u8::MAX)
+                    && let Some(skip) = by_pair.get_mut(Self::index(first, second))
+                {
+                    *skip = rest.min(*skip);
+                }
+            }
+        }
+        Self { shortest, by_pair }
+    }
+
+    fn index(first: u8, second: u8) -> usize {
+        usize::from(first.to_ascii_lowercase()) << 8 | usize::from(second.to_ascii_lowercase())
+    }
+
+    /// Where a secret may begin.
+    fn candidates(&self, body: &[u8]) -> impl Iterator<Item = usize> {
+        let mut start = 0_usize;
+        std::iter::from_fn(move || {
+            loop {
+                let end = start.checked_add(self.shortest)?;
+                let [first, second] = *body.get(end.checked_sub(2)?..end)? else { return None };
+                let skip = self.by_pair.get(Self::index(first, second)).copied()?;
+                let at = start;
+                start = start.saturating_add(usize::from(skip).max(1));
+                if skip == 0 {
+                    return Some(at);
+                }
+            }
+        })
     }
 }
 
@@ -305,6 +365,26 @@ mod tests {
             assert_eq!(secrets().masked(text), expected, "{text}");
             let is_cut = text.contains(['`']) || text.ends_with("...");
             assert_eq!(secrets().may_be_in(text.as_bytes()), !is_cut, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_secret_is_found_at_every_offset_of_any_body() {
+        let key = Secret::new("0123456789abcdefGHIJ");
+        for secrets in [
+            Secrets::default().with(SecretKind::ApiKey, &key),
+            Secrets::default().with(SecretKind::ApiKey, &key).with(SecretKind::Token, &Secret::new("aaaaaaaab")),
+        ] {
+            for length in 0..70 {
+                for at in 0..=length {
+                    let mut body = b"aaaaaaaa89abcdefghi0123456789abcdef-aaaaaaaaghijGHIJ_0123456789abcdef!".to_vec();
+                    body.truncate(length);
+                    assert!(!secrets.may_be_in(&body), "{length}");
+                    body.splice(at..at, *b"0123456789ABCDEFghij");
+                    assert!(secrets.may_be_in(&body), "{length} {at}");
+                    assert!(secrets.may_be_escaped_in(&body), "{length} {at}");
+                }
+            }
         }
     }
 
