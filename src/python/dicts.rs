@@ -141,8 +141,8 @@ impl<'py> Rows<'py> {
             Cell::Boolean(truth) => self.record.set_item(&column.key, truth)?,
             Cell::Integer(number) => self.record.set_item(&column.key, number)?,
             Cell::Decimal(number) => self.record.set_item(&column.key, number)?,
-            Cell::Text(text) | Cell::Time(text) => {
-                let object = column.object(py, text, matches!(cell, Cell::Time(_)))?;
+            Cell::Text(text) | Cell::Time(text, _) => {
+                let object = column.object(py, text, matches!(cell, Cell::Time(..)))?;
                 self.record.set_item(&column.key, object)?;
                 if column.is_id {
                     self.identity.push_str(text);

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use chrono::{DateTime, Utc};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::fields::{ITEMS, field_of, put};
@@ -14,7 +15,7 @@ use super::json_field::FieldSeed;
 use super::names;
 use super::place::Trace;
 use super::reply::{Page, page_of};
-use super::time::{Read, is_usual, read};
+use super::time::{Read, exact, read};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Index, Kind, Shape};
@@ -32,9 +33,8 @@ pub enum Cell<'a> {
     Decimal(f64),
     /// A text; identifiers are texts too.
     Text(&'a str),
-    /// A point in time in the form `2026-09-01T12:00:00Z`, with or without milliseconds; whether there is such a day is
-    /// for the sink to say.
-    Time(&'a str),
+    /// A point in time in the form `2026-09-01T12:00:00Z`, with or without a fraction, and the same as a number.
+    Time(&'a str, DateTime<Utc>),
 }
 
 /// What flat records are read into. Where it says no, the page is read the general way.
@@ -158,7 +158,7 @@ impl<'de> Visitor<'de> for Record<'_> {
         let Self { shape, sink } = self;
         let mut next = 0;
         while let Some(wire) = map.next_key_seed(NameSeed)? {
-            // Vec<(Name, Value)> come in the order of the shape, though some may be left out.
+            // Fields come in the order of the shape, though some may be left out.
             let mut rest = shape.fields.iter().enumerate().skip(next);
             let Some((at, field)) = rest.find(|(_, field)| field.wire == wire) else {
                 return Err(A::Error::custom(IRREGULAR));
@@ -241,8 +241,11 @@ impl Visitor<'_> for OneCell<'_> {
                 "" => self.give(Cell::Null),
                 id => self.give(Cell::Text(id)),
             },
-            Kind::Time if is_usual(text) => self.give(Cell::Time(text)),
-            Kind::Time if read(text) == Read::Nothing => self.give(Cell::Null),
+            Kind::Time => match exact(text) {
+                Some(time) => self.give(Cell::Time(text, time)),
+                None if read(text) == Read::Nothing => self.give(Cell::Null),
+                None => Err(E::custom(IRREGULAR)),
+            },
             _ => Err(E::custom(IRREGULAR)),
         }
     }
@@ -299,7 +302,7 @@ mod tests {
             assert_eq!(read(&format!(r#"{{"ID": {id}}}"#)).unwrap(), format!("0 Text({text:?}), end"));
         }
         let record = r#"{"ID": 5, "SubType": "\u00e9", "Lat": 4, "Alt": 3, "Valid": true, "GPSDateTime": "2026-09-01T12:00:00Z"}"#;
-        let cells = "0 Text(\"5\"), 2 Text(\"é\"), 3 Decimal(4.0), 5 Integer(3), 8 Boolean(true), 9 Time(\"2026-09-01T12:00:00Z\"), end";
+        let cells = "0 Text(\"5\"), 2 Text(\"é\"), 3 Decimal(4.0), 5 Integer(3), 8 Boolean(true), 9 Time(\"2026-09-01T12:00:00Z\", 2026-09-01T12:00:00Z), end";
         assert_eq!(read(record).unwrap(), cells);
         // Specification 2.3: a zero date where there was no fix.
         for nothing in ["null", "\"\"", "\"0000-00-00T00:00:00Z\"", "\"0001-01-01T00:00:00Z\""] {

@@ -18,7 +18,7 @@ pub enum Read {
 #[must_use]
 pub fn read(text: &str) -> Read {
     let text = text.trim();
-    if text.is_empty() || text.starts_with("0000-") || text.starts_with("0001-01-01") {
+    if text.is_empty() || is_zero(text) {
         return Read::Nothing;
     }
     // Python has the years 1 to 9999, and an offset may lead out of them.
@@ -30,7 +30,10 @@ pub fn read(text: &str) -> Read {
 
 /// Reads the form that nearly all services send, `2026-09-01T12:00:00Z` with or without milliseconds, by the places of
 /// its digits; whatever is not exactly so is left to the readers of every form.
-fn exact(text: &str) -> Option<DateTime<Utc>> {
+pub(super) fn exact(text: &str) -> Option<DateTime<Utc>> {
+    if is_zero(text) {
+        return None;
+    }
     let bytes = text.as_bytes();
     let (bytes, millis) = match bytes {
         [front @ .., b'.', a, b, c, b'Z'] => (front, number(&[*a, *b, *c])?),
@@ -49,19 +52,9 @@ fn exact(text: &str) -> Option<DateTime<Utc>> {
     date.and_hms_milli_opt(hour, minute, second, millis).map(|time| time.and_utc())
 }
 
-/// Whether a text has that form and is no zero date; whether there is such a day is for others to say.
-pub(super) fn is_usual(text: &str) -> bool {
-    let text = text.as_bytes();
-    let form: &[u8] = match text.len() {
-        24 => b"0000-00-00T00:00:00.000Z",
-        20 => b"0000-00-00T00:00:00Z",
-        _ => return false,
-    };
-    let fits = |(form, byte): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { form == byte };
-    let is_zero = text.starts_with(b"0000-") || text.starts_with(b"0001-01-01");
-    // Some readers take 24:00 for the next midnight, others do not take it.
-    let is_midnight = text.get(11..13) == Some(b"24");
-    form.iter().zip(text).all(fits) && !is_zero && !is_midnight
+/// Whether this is a zero date, which stands for no value (specification 2.3).
+fn is_zero(text: &str) -> bool {
+    text.starts_with("0000-") || text.starts_with("0001-01-01")
 }
 
 fn number(digits: &[u8]) -> Option<u32> {

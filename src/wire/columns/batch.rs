@@ -2,12 +2,17 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch, StringArray};
+use serde_json::Map;
 
-use super::{batch_of, json};
+use super::{Columns, batch_of};
 use crate::api::{Index, Shape};
 use crate::error::Result;
-use crate::wire::reply::{Content, Page, decode_index};
+use crate::wire::json_flat::{Cell, Sink};
+use crate::wire::reply::{Content, Page, decode_flat, decode_index};
 use crate::wire::value::Value;
+
+/// Records expected in a page before any is read: the default size of a page.
+const USUAL: usize = 1_000;
 
 /// The records of a page as columns, in one part, or in several where records between them were left out.
 #[derive(Clone, Debug)]
@@ -24,12 +29,31 @@ pub struct Batch {
 /// JSON of flat records goes straight into them; whatever is not quite regular there, and XML, is read as records
 /// first, so that tolerance and errors are the same whichever way a page is read.
 pub fn decode_batch(content: Content, body: &[u8], index: &'static Index) -> Result<Page<Batch>> {
-    if content == Content::Json
-        && let Some(page) = json::decode(body, index)
-    {
-        return Ok(page);
+    let mut rows = Rows { columns: Columns::new(index.item, USUAL), id: id_of(index.item), has_id: false };
+    if let Some(page) = decode_flat(content, body, index, &mut rows) {
+        let items = Batch { parts: vec![rows.columns.into_batch()?], id: rows.id, nameless: Vec::new() };
+        return Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items });
     }
     Batch::of_page(&decode_index(content, body, index)?, index)
+}
+
+/// Flat records that become columns; each must have an id.
+struct Rows {
+    columns: Columns,
+    id: Option<usize>,
+    /// Whether the id of this record came.
+    has_id: bool,
+}
+
+impl Sink for Rows {
+    fn cell(&mut self, at: usize, cell: Cell<'_>) -> bool {
+        self.has_id |= Some(at) == self.id && cell != Cell::Null;
+        self.columns.push_cell(at, cell)
+    }
+
+    fn end(&mut self) -> bool {
+        std::mem::take(&mut self.has_id) && self.columns.end(Map::new()).is_ok()
+    }
 }
 
 impl Batch {
@@ -46,11 +70,6 @@ impl Batch {
             .collect();
         let items = Self { parts, id: id_of(index.item), nameless };
         Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
-    }
-
-    /// Columns whose records all have ids.
-    pub(super) fn of_named(batch: RecordBatch, shape: &Shape) -> Self {
-        Self { parts: vec![batch], id: id_of(shape), nameless: Vec::new() }
     }
 
     /// How many records there are.

@@ -12,6 +12,7 @@ use arrow_schema::ArrowError;
 use super::schema::{element, fields, integer};
 use super::{Columns, UTC};
 use crate::api::Kind;
+use crate::wire::json_flat::Cell;
 use crate::wire::value::Value;
 
 /// The values of one field so far.
@@ -107,6 +108,21 @@ impl Column {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Appends a cell that is of this column's type; false where it is not, and then nothing is appended.
+    pub(super) fn push_cell(&mut self, cell: Cell<'_>) -> bool {
+        match (self, cell) {
+            (Self::Text(builder), Cell::Text(text)) => builder.append_value(text),
+            (Self::Boolean(builder), Cell::Boolean(truth)) => builder.append_value(truth),
+            (Self::Integer(builder), Cell::Integer(number)) => builder.append_value(number),
+            (Self::Decimal(builder), Cell::Decimal(number)) => builder.append_value(number),
+            (Self::Time(builder), Cell::Time(_, time)) => builder.append_value(time.timestamp_micros()),
+            // The end of the record makes it null.
+            (_, Cell::Null) => {}
+            _ => return false,
+        }
+        true
     }
 
     pub(super) fn finish(self) -> Result<ArrayRef, ArrowError> {

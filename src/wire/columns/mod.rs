@@ -2,9 +2,7 @@
 
 mod batch;
 mod column;
-mod json;
 mod schema;
-mod stamp;
 
 use std::sync::Arc;
 
@@ -14,6 +12,7 @@ use arrow_schema::ArrowError;
 use serde_json::{Map, Value as Tree};
 
 use self::column::Column;
+use super::json_flat::Cell;
 use super::time;
 use super::value::{Name, Value};
 use crate::api::{Field, Shape};
@@ -68,6 +67,12 @@ impl Columns {
         self.end(unknown)
     }
 
+    /// Appends one cell of the record that has begun; false where the column has another type or has its cell already.
+    pub(super) fn push_cell(&mut self, at: usize, cell: Cell<'_>) -> bool {
+        let rows = self.rows;
+        self.values.get_mut(at).filter(|column| column.len() == rows).is_some_and(|column| column.push_cell(cell))
+    }
+
     /// Ends a record: fields that did not come are null.
     fn end(&mut self, unknown: Map<String, Tree>) -> std::result::Result<(), ArrowError> {
         let rows = self.rows;
@@ -81,12 +86,6 @@ impl Columns {
         }
         self.rows = rows.saturating_add(1);
         Ok(())
-    }
-
-    /// Ends a record whose columns have all grown, and that has nothing else.
-    fn end_known(&mut self) {
-        self.unknown.append_null();
-        self.rows = self.rows.saturating_add(1);
     }
 
     fn finish(mut self) -> std::result::Result<Vec<ArrayRef>, ArrowError> {
