@@ -225,7 +225,7 @@ fn lists_and_publications_cost_the_memory_of_what_is_known_of_each_record() {
     println!("an upload of 48 MiB: {uploading} bytes");
     assert!(uploading < 8 * MB, "{uploading} bytes for an upload of 48 MiB");
     let is_long = std::env::var_os("HEADLAND_SERIES").is_some();
-    let (count, numbers, others) = if is_long { (1_000_000, 24 * MB, 40 * MB) } else { (30_000, 5 * MB / 2, 4 * MB) };
+    let (count, numbers, others) = if is_long { (1_000_000, 64 * MB, 64 * MB) } else { (30_000, 3 * MB, 4 * MB) };
     for as_columns in [false, true] {
         for (front, most) in [("", numbers), ("6c1b2f9e-0d53-4a7e-", others)] {
             let growth = growth(count, front, as_columns);

@@ -1,20 +1,17 @@
-//! The calls of a list: one page, several together, a look at its first record; and what pages are read into.
+//! The calls of a list, one page or several together; and what pages are read into.
 
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
-use futures_util::future::join;
-use futures_util::stream::FuturesOrdered;
+use futures_util::future::join_all;
 
 use super::Client;
 use super::arguments::Arguments;
-use super::prefetch::{Look, Plan};
 use super::record::content_of;
 use crate::api::{Endpoint, Index};
 use crate::error::{Error, Facts, Kind, Result};
 use crate::transport::{Notices, Whole};
 use crate::wire::columns::Batch;
-use crate::wire::{Content, Page, Unreadable, Value, decode_index, decode_index_leniently, decode_total};
+use crate::wire::{Content, Page, Unreadable, Value, decode_index_leniently, decode_total};
 
 /// What the calls of a list have in common.
 #[derive(Debug)]
@@ -96,25 +93,15 @@ impl Records for Batch {
 }
 
 impl Fetcher {
-    /// Fetches what a plan says.
-    pub(super) async fn together(&self, plan: Plan) -> Result<(Option<Look>, Vec<Result<Arrived>>)> {
-        let numbers = plan.page..plan.page.saturating_add(plan.pages);
-        let pages: FuturesOrdered<_> = numbers.map(|page| self.ask(page, self.page_size)).collect();
-        let look = async { if plan.look { self.look_at_first().await.map(Some) } else { Ok(None) } };
-        let (look, pages) = join(look, pages.collect::<Vec<_>>()).await;
-        Ok((look?, pages))
+    /// Fetches so many pages at once.
+    pub(super) async fn together(&self, page: u64, pages: u64) -> Vec<Result<Arrived>> {
+        join_all((page..page.saturating_add(pages)).map(|page| self.ask(page))).await
     }
 
-    /// The first record and the count, now.
-    pub(super) async fn look_at_first(&self) -> Result<Look> {
-        let page: Page = self.page(&self.ask(0, 1).await?, decode_index)?;
-        Ok(Look { first: page.items.first().map(|item| item.identity().into_owned()), total: page.total_count })
-    }
-
-    async fn ask(&self, page: u64, page_size: u32) -> Result<Arrived> {
+    async fn ask(&self, page: u64) -> Result<Arrived> {
         let mut paging = Vec::new();
         if self.row.paged {
-            paging.push(("pageSize", page_size.to_string()));
+            paging.push(("pageSize", self.page_size.to_string()));
             paging.push(("page", page.to_string()));
         }
         let call = self.arguments.call(self.row, &paging, None)?;

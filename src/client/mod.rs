@@ -32,7 +32,7 @@ use std::sync::Arc;
 use crate::api::Endpoint;
 use crate::clock::{Clock, SystemClock};
 use crate::error::Result;
-use crate::limiter::{Budget, Limiter, Place, Share, Window, default_file};
+use crate::limiter::{Budget, Limiter, Place, Window, default_file};
 use crate::secret::{Secret, hint};
 use crate::transport::{Access, Base, Caller, HttpClient, Jitter, Limits, Notices, Probe, Skew, Transport};
 use crate::wire::Value;
@@ -255,12 +255,6 @@ impl Client {
     /// What is left of the rate limit.
     pub fn budget(&self) -> Result<Budget> {
         Ok(self.caller.limiter.budget())
-    }
-
-    /// A share of the rate limit for one of several pulls of this process.
-    #[must_use]
-    pub fn share(&self) -> Share {
-        self.caller.limiter.share()
     }
 
     /// Warnings for the user since the last look.

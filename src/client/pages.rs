@@ -7,8 +7,8 @@
 //! that are still to be read, where ids tell what is known. In other orders any change of the count means that the
 //! list is read again for what is unknown, until a reading saw no change.
 //!
-//! Pages that stand still are fetched together, see `prefetch.rs`. No page is kept once it was given. What grows with a
-//! list is the memory of its ids, see `seen.rs`.
+//! Some pages are fetched together, see `prefetch.rs`; if the list moved meanwhile, it is read again page by page. What
+//! grows with a list is the memory of its ids, see `seen.rs`.
 
 mod resume;
 
@@ -21,7 +21,7 @@ use super::Client;
 use super::arguments::Arguments;
 use super::config::check_page_size;
 use super::fetch::{Arrived, Decode, Fetcher, OnError, Records};
-use super::prefetch::{Prefetch, Step, Wanted};
+use super::prefetch::{DEPTH, Prefetch};
 use super::seen::Seen;
 use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
@@ -129,15 +129,11 @@ impl Pages {
     /// The records of the next page as `decode` reads them.
     pub async fn next_as<R: Records>(&mut self, decode: Decode<R>) -> Result<Option<R>> {
         let page = loop {
-            if self.done && !self.has_moved().await? {
+            if self.done {
                 return Ok(None);
             }
-            let (arrived, together) = match self.fetch().await {
-                Ok(Step::Page { arrived, together }) => (arrived, together),
-                Ok(Step::Moved(page)) => {
-                    self.go_back(page);
-                    continue;
-                }
+            let (arrived, is_ahead) = match self.fetch().await {
+                Ok(fetched) => fetched,
                 // The page before promised this one, so the list has shrunk since: look there again.
                 Err(error) if self.only.is_none() && self.next > 0 && is_beyond_the_end(&error, self.setbacks) => {
                     self.step_back(1, error)?;
@@ -146,11 +142,10 @@ impl Pages {
                 Err(error) => return Err(error),
             };
             let page = self.decode_page(&arrived, decode)?;
-            if !together || self.prefetch.is_of_this_list(page.total_count) {
+            if !is_ahead || page.total_count == self.total {
                 break page;
             }
-            let page = self.prefetch.moved().unwrap_or(self.next);
-            self.go_back(page);
+            self.read_again();
         };
         self.first = First::Given;
         if self.only.is_some() {
@@ -160,25 +155,11 @@ impl Pages {
         self.take(page).map(Some)
     }
 
-    /// Whether the list is not at its end after all: what was fetched together is proven, or read again.
-    async fn has_moved(&mut self) -> Result<bool> {
-        if !self.prefetch.is_unproven() {
-            return Ok(false);
-        }
-        let look = self.fetcher.look_at_first().await?;
-        let moved = self.prefetch.prove(look);
-        if let Some(page) = moved {
-            self.go_back(page);
-        }
-        Ok(moved.is_some())
-    }
-
-    /// Goes on from that page, or from the one before it that is to be read again already.
-    fn go_back(&mut self, page: u64) {
-        self.next = self.next.min(page);
+    /// Reads the list again page by page: it has moved while pages were fetched together.
+    fn read_again(&mut self) {
+        self.prefetch.turn_off();
+        self.next = 0;
         self.moved = true;
-        self.recount = false;
-        self.done = false;
     }
 
     /// `TotalCount`; reads the first page once, and iteration goes on from it.
@@ -198,9 +179,8 @@ impl Pages {
 
     /// Reads the first page and keeps it.
     async fn look(&mut self) -> Result<()> {
-        if matches!(self.first, First::Unread)
-            && let Step::Page { arrived, .. } = self.fetch().await?
-        {
+        if matches!(self.first, First::Unread) {
+            let (arrived, _) = self.fetch().await?;
             self.total = self.fetcher.total(&arrived)?;
             self.first = First::LookedAt(arrived);
         }
@@ -288,7 +268,7 @@ impl Pages {
     fn end(&mut self) -> Result<()> {
         let seen = u64::try_from(self.seen.len()).unwrap_or(u64::MAX);
         let is_short = !self.moved && self.total.is_some_and(|total| seen.max(self.came) < total);
-        if self.fetcher.index.newest_first && is_short {
+        if self.fetcher.index.newest_first && (is_short || self.prefetch.has_run()) {
             self.recount = true;
             self.next = 0;
             return Ok(());
@@ -315,15 +295,23 @@ impl Pages {
         Ok(())
     }
 
-    /// A list that ended short of its `TotalCount` has moved where the count is another now, or where new records
-    /// stand in front: as many may have been removed, and nothing that was there throughout is missing.
+    /// Compares the first page at the end of a reading. The list has moved if the count is another now, or if new records
+    /// stand in front. If pages were fetched together, the list is read again then. If not, a list that ended short of its
+    /// `TotalCount` is whole: as many records may have been removed.
     fn compare<R: Records>(&mut self, page: Page<R>) -> Result<R> {
         let mut items = page.items;
         items.keep(|identity| !self.seen.contains(identity));
-        if page.total_count == self.total && items.count() == 0 {
+        let has_moved = page.total_count != self.total || items.count() > 0;
+        let seen = u64::try_from(self.seen.len()).unwrap_or(u64::MAX).max(self.came);
+        if !has_moved && !self.moved && self.total.is_some_and(|total| seen < total) {
             return Err(self.short());
         }
-        self.done = true;
+        self.recount = false;
+        if has_moved && self.prefetch.has_run() {
+            self.read_again();
+        } else {
+            self.done = true;
+        }
         items.keep(|_| false);
         Ok(items)
     }
@@ -336,34 +324,36 @@ impl Pages {
         ))
     }
 
-    /// The page to read next, and those behind it where they are fetched together.
-    async fn fetch(&mut self) -> Result<Step> {
+    /// The page to read next, and whether it was requested before a page in front of it had come.
+    async fn fetch(&mut self) -> Result<(Arrived, bool)> {
         match std::mem::replace(&mut self.first, First::Unread) {
-            First::LookedAt(arrived) => return Ok(Step::Page { arrived, together: false }),
+            First::LookedAt(arrived) => return Ok((arrived, false)),
             before => self.first = before,
         }
-        if let Some(step) = self.prefetch.take(self.next) {
-            return Ok(step);
+        if let Some(arrived) = self.prefetch.take(self.next) {
+            return Ok((arrived, true));
         }
-        let plan = self.prefetch.plan(self.wanted());
-        let (look, pages) = self.fetcher.together(plan).await?;
-        self.prefetch.settle(plan, look, pages)
+        let pages = self.pages_together();
+        let mut fetched = self.fetcher.together(self.next, pages).await.into_iter();
+        let first = fetched.next().unwrap_or_else(|| Err(self.error("no page was requested".to_owned())))?;
+        if pages > 1 {
+            // A page that failed is requested again when it is its turn.
+            self.prefetch.keep(self.next, fetched.map_while(Result::ok));
+        }
+        Ok((first, false))
     }
 
-    fn wanted(&self) -> Wanted {
+    /// The number of pages to request at once.
+    fn pages_together(&self) -> u64 {
+        let is_in_order = self.fetcher.row.paged && self.fetcher.index.newest_first;
+        if !is_in_order || self.only.is_some() || self.recount || self.doubt.is_some() {
+            return 1;
+        }
         let promised = self.total.map_or(0, |total| total.div_ceil(self.full));
         let behind = promised.saturating_sub(self.next.saturating_add(1));
-        let is_whole = self.only.is_none() && !self.recount && self.doubt.is_none();
         let limiter = &self.fetcher.client.caller().limiter;
-        let slots = if behind == 0 {
-            0
-        } else if limiter.is_on() {
-            u64::from(limiter.budget().remaining)
-        } else {
-            u64::MAX
-        };
-        let in_order = is_whole && self.fetcher.row.paged && self.fetcher.index.newest_first;
-        Wanted { page: self.next, behind, total: self.total, slots, in_order }
+        let slots = if behind >= DEPTH && limiter.is_on() { u64::from(limiter.budget().remaining) } else { u64::MAX };
+        self.prefetch.pages(self.next, behind, slots)
     }
 
     fn decode_page<R: Records>(&self, arrived: &Arrived, decode: Decode<R>) -> Result<Page<R>> {

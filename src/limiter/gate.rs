@@ -10,7 +10,6 @@ use tokio::sync::Notify;
 use super::file::LogFile;
 use super::log::{Log, Micros, Verdict, length, micros, since};
 use super::owner;
-use super::shares::{Share, Shares};
 use super::store::{Place, Store, budget_key};
 use super::{Budget, Heard, Window};
 use crate::clock::Clock;
@@ -37,7 +36,6 @@ pub struct Limiter {
 #[derive(Debug)]
 struct Gate {
     store: Mutex<Store>,
-    shares: Arc<Shares>,
     /// The head of the queue holds this; tokio's mutex is fair, and a waiter that goes away leaves the queue.
     turn: tokio::sync::Mutex<()>,
     /// How often the head has looked for a slot.
@@ -215,12 +213,6 @@ impl Limiter {
         self.step(|log, now| log.budget(&self.windows, now))
     }
 
-    /// A share of the budget for one of several pulls of this process.
-    #[must_use]
-    pub fn share(&self) -> Share {
-        Share::enter(Arc::clone(&self.gate.shares), Arc::clone(&self.clock))
-    }
-
     /// Why the budget is not shared with other processes although it should be, or that its file was replaced; told once.
     #[must_use]
     pub fn take_warning(&self) -> Option<String> {
@@ -273,7 +265,6 @@ impl Gate {
         };
         Self {
             store: Mutex::new(store),
-            shares: Arc::default(),
             turn: tokio::sync::Mutex::new(()),
             looks: AtomicUsize::new(0),
             bell: Notify::new(),

@@ -6,14 +6,12 @@ mod heard;
 mod log;
 mod open;
 mod owner;
-mod shares;
 mod store;
 
 use std::time::Duration;
 
 pub use gate::{Limiter, Refusal, Slot};
 pub use heard::{Heard, LONGEST_WAIT};
-pub use shares::Share;
 pub use store::{Place, default_file};
 
 /// So many calls in any stretch of that length (specification 8).

@@ -27,9 +27,6 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 /// No sleep is shorter.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(2);
 
-/// How long slots are left to another account of the same API key before the next look.
-const GIVING_WAY: Duration = Duration::from_millis(20);
-
 /// What is on its way, and how it goes.
 struct Course {
     /// Calls that may be made at once.
@@ -43,23 +40,17 @@ pub(super) async fn pull(run: &Run, queue: &mut Queue) -> Result<()> {
     let begun = clock.elapsed();
     let mut flight = FuturesUnordered::new();
     let mut publishing = Publishing::idle(run);
-    let share = run.client.share();
     let (mut failures, mut stop) = (0_u32, None::<Error>);
     let mut calls = 0_u64;
     let files = queue.left_in_short().files.saturating_add(queue.left_in_short().converting);
     run.progress.update(|told| told.jobs_left = files);
     loop {
         let course = course(run, flight.len())?;
-        let wants = stop.is_none() && flight.len() < run.options.concurrency;
-        let wants = wants && queue.has_work(run.now(), clock.elapsed());
-        let own = share.of(u64::from(course.budget.remaining), wants);
-        let mut free = course.free.min(usize::try_from(own).unwrap_or(usize::MAX));
-        let gives_way = wants && free < course.free;
+        let mut free = if stop.is_none() { course.free } else { 0 };
         while free > 0
             && let Some(work) = queue.take(run.now(), clock.elapsed())
         {
             free = free.saturating_sub(1);
-            share.took_one();
             flight.push(async move {
                 let after = perform(run, &work).await;
                 (work, after)
@@ -73,7 +64,7 @@ pub(super) async fn pull(run: &Run, queue: &mut Queue) -> Result<()> {
         if stop.is_none() {
             publishing.begin_if_due()?;
         }
-        let pause = if gives_way { GIVING_WAY } else { pause(run, queue, &course, flight.len()) };
+        let pause = pause(run, queue, &course, flight.len());
         tokio::select! {
             biased;
             () = run.progress.ended() => {

@@ -125,11 +125,6 @@ impl Queue {
         self.converting.peek().is_some_and(|Reverse((at, until, _))| *at <= now || *until <= elapsed)
     }
 
-    /// Whether there is a call to make now.
-    pub(super) fn has_work(&self, now: DateTime<Utc>, elapsed: Duration) -> bool {
-        self.has_more() || self.is_ripe(now, elapsed)
-    }
-
     /// Whether some call can be made without waiting for a conversion.
     pub(super) fn has_more(&self) -> bool {
         !(self.files.is_empty() && self.details.is_empty() && self.others.is_empty())

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::super::fetch::OnError;
-use super::super::prefetch::Prefetch;
 use super::{First, Pages};
 use crate::transport::Notices;
 
@@ -33,10 +32,10 @@ impl Pages {
         self
     }
 
-    /// The same list with no call but those that its pages need: nothing is fetched ahead, and so nothing has to be proven.
+    /// The same list with no call but those that its pages need: nothing is fetched ahead.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {
-        self.prefetch = Prefetch::turned_off();
+        self.prefetch.turn_off();
         self
     }
 
