@@ -6,7 +6,6 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use super::elsewhere::{Here, give_way};
 use super::inflow::Inflow;
 use super::room::{NoRoom, make_exact_room};
 use crate::error::Result;
@@ -48,9 +47,7 @@ impl InflateThread {
         let (start, work) = sync_channel::<Box<Inflow>>(1);
         let (filled, blocks) = sync_channel(QUEUED);
         let (recycle, recycled) = channel();
-        let here = Here::now();
         let thread = thread::Builder::new().name("headland-inflate".to_owned()).spawn(move || {
-            here.leave();
             if let Ok(inflow) = work.recv() {
                 inflate_loop(*inflow, &filled, &recycled);
             }
@@ -59,7 +56,6 @@ impl InflateThread {
         let Ok(thread) = thread else { return Err(inflow) };
         // The thread waits for this message, so the send fails only if the thread is gone.
         start.send(inflow).map_err(|refused| refused.0)?;
-        give_way();
         Ok(Self { channels: Some((blocks, recycle)), received: None, thread: Some(thread) })
     }
 

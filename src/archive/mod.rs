@@ -9,7 +9,6 @@ mod contents;
 
 mod dbf;
 mod doubts;
-mod elsewhere;
 mod fmis;
 mod grc;
 mod grc_end;
