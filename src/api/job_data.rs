@@ -1,6 +1,6 @@
 //! Job data: rows of table 4.2 and the shapes of 2.1 and 2.6.
 
-use super::prescription_maps::PRESCRIPTION_MAPS;
+use super::prescription_maps::{AVAILABLE_FILE, PRESCRIPTION_MAPS};
 use super::products::PRODUCT_ROW;
 pub use super::products::{APPLIED_PRODUCT, INGREDIENT, PRODUCT};
 use super::row::{Body, Endpoint, Index, Method, Parameter, Place, Returns, Takes};
@@ -173,19 +173,6 @@ pub static JOB_DATA_ITEM: Shape = Shape {
         Field::text("SubType", "sub_type", "`Planter`, `Sprayer`, `Yield`, `Planter/Sprayer` or `As Applied`."),
         Field::time("CreateDate", "create_date", "When the file was uploaded."),
         Field::time("UpdateDate", "update_date", "Latest update by the service to the file."),
-    ],
-    hoists: &[],
-};
-
-/// A file that can be downloaded.
-pub static AVAILABLE_FILE: Shape = Shape {
-    name: "AvailableFile",
-    doc: "A file that can be downloaded.",
-    section: "2.5, 2.6",
-    fields: &[
-        Field::text("FileName", "file_name", "File name."),
-        Field::text("Uri", "uri", "Address of the detail with a `format` parameter."),
-        Field::text("FileType", "file_type", "Format, for example `bin`."),
     ],
     hoists: &[],
 };

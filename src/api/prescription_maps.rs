@@ -1,6 +1,5 @@
 //! Prescription maps: rows of table 4.2 and the shapes of 2.1 and 2.5.
 
-use super::job_data::AVAILABLE_FILE;
 use super::row::{Body, Endpoint, Index, Method, Parameter, Place, Returns, Takes};
 use super::shape::{Field, Shape};
 
@@ -141,6 +140,19 @@ pub static PRESCRIPTION_MAP_ITEM: Shape = Shape {
         Field::text("Name", "name", "Name given by a user, or the file name."),
         Field::text("Uri", "uri", "Absolute address of the detail."),
         Field::text("SubType", "sub_type", "`Prescription Map`."),
+    ],
+    hoists: &[],
+};
+
+/// A file that can be downloaded.
+pub static AVAILABLE_FILE: Shape = Shape {
+    name: "AvailableFile",
+    doc: "A file that can be downloaded.",
+    section: "2.5, 2.6",
+    fields: &[
+        Field::text("FileName", "file_name", "File name."),
+        Field::text("Uri", "uri", "Address of the detail with a `format` parameter."),
+        Field::text("FileType", "file_type", "Format, for example `bin`."),
     ],
     hoists: &[],
 };

@@ -40,7 +40,7 @@ pub(crate) const NAMED: &[(&Shape, &str)] = &[
     (&job_data::PRODUCT, "2.6"),
     (&job_data::INGREDIENT, "2.6"),
     (&job_data::APPLIED_PRODUCT, "2.6"),
-    (&job_data::AVAILABLE_FILE, "2.5"),
+    (&prescription_maps::AVAILABLE_FILE, "2.5"),
     (&access_key::ACCESS_KEY, "2.7"),
 ];
 
