@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use super::room::make_exact_room;
 use super::store::ReadAt;
 use super::unpack::Method;
-use super::window::Window;
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 /// One file inside a source.
 #[derive(Clone, Debug)]
@@ -92,41 +90,6 @@ impl Member {
         match self.name.rsplit_once('.') {
             Some((stem, ending)) if !ending.contains('/') => (stem, ending.to_ascii_lowercase()),
             _ => (&self.name, String::new()),
-        }
-    }
-
-    /// Starts to read it through a window of `size` bytes.
-    pub fn window(&self, size: usize) -> Result<Window> {
-        Window::new(self, size)
-    }
-
-    /// All its bytes, for members that are small by nature; an error where there are more than `most`.
-    pub fn read_all(&self, most: u64) -> Result<Vec<u8>> {
-        let mut all = Vec::new();
-        self.read_into(&mut all, most)?;
-        Ok(all)
-    }
-
-    /// Adds all its bytes to `all`, which has those before the fault where there is one.
-    pub(super) fn read_into(&self, all: &mut Vec<u8>, most: u64) -> Result<()> {
-        let mut window = self.window(64 * 1024)?;
-        if self.size > most {
-            return Err(self.fault(format!("{} bytes are more than the {most} that are read of it", self.size)));
-        }
-        loop {
-            let part = window.fill(1)?;
-            if part.is_empty() {
-                return Ok(());
-            }
-            // Room grows as bytes come, and never beyond what is declared: a member that is held costs what it holds.
-            if all.capacity() - all.len() < part.len() {
-                let declared = usize::try_from(self.size).unwrap_or(usize::MAX).saturating_sub(all.len());
-                let more = all.len().min(declared).max(part.len());
-                make_exact_room(all, more).map_err(|lack| lack.of(&self.name))?;
-            }
-            all.extend_from_slice(part);
-            let count = part.len();
-            window.consume(count);
         }
     }
 
