@@ -1,6 +1,6 @@
 //! What something that is not a zip looks like, and what reads it, for a message that helps.
 
-use crate::wire::reply;
+use crate::wire;
 
 /// So many letters of a text are shown.
 const SHOWN: usize = 60;
@@ -61,7 +61,7 @@ pub(super) fn looks_like(first: &[u8]) -> String {
     if first.is_empty() {
         return "it is empty (0 bytes): nothing was written to it, or nothing came".to_owned();
     }
-    if let Some(response) = reply::decode_response(first) {
+    if let Some(response) = wire::decode_response(first) {
         return format!(
             "it is a reply of the service that was saved in the place of a file: status `{}`, `{}`",
             said(&response.status),

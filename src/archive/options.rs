@@ -53,6 +53,9 @@ pub struct Limits {
     pub name: usize,
 }
 
+/// A small member may have any ratio: a column of blanks is no attack.
+const RATIO_FREE: u64 = 64 << 20;
+
 impl Limits {
     /// Refuses a member of more bytes than one may have.
     pub(super) fn hold(&self, size: u64) -> std::result::Result<(), String> {
@@ -63,6 +66,11 @@ impl Limits {
             ));
         }
         Ok(())
+    }
+
+    /// Whether `size` bytes are too many to inflate from `packed` bytes.
+    pub(super) fn is_beyond_ratio(&self, size: u64, packed: u64) -> bool {
+        size > RATIO_FREE && size / packed.max(1) > self.ratio
     }
 }
 

@@ -13,9 +13,8 @@ use super::member::{Body, Member};
 use super::names;
 use super::note::Diagnostic;
 use super::options::Limits;
-use super::store::{LazyFile, ReadAt};
+use super::store::{LazyFile, ReadAt, exact};
 use super::zip;
-use super::zip::directory::exact;
 use crate::error::{Error, Kind, Result};
 
 /// Bytes of an archive inside an archive, which has to be held in memory.

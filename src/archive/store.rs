@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
@@ -39,6 +39,25 @@ impl ReadAt for Bytes {
     fn in_memory(&self) -> Option<&[u8]> {
         Some(self)
     }
+}
+
+/// Bytes at an offset, or a clause that says that the file ends before them.
+pub(super) fn exact(store: &Arc<dyn ReadAt>, offset: u64, count: u64) -> Result<Vec<u8>, String> {
+    let total = store.size().map_err(|cause| cause.to_string())?;
+    if offset.checked_add(count).is_none_or(|end| end > total) {
+        return Err(format!("it ends at byte {total}, before the {count} bytes at {offset}"));
+    }
+    let mut bytes = vec![0; usize::try_from(count).map_err(|_| "too large for this machine".to_owned())?];
+    let mut done = 0;
+    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        match store.read_at(offset.saturating_add(done as u64), rest) {
+            Ok(0) => return Err("it became shorter while it was read".to_owned()),
+            Ok(read) => done += read,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause.to_string()),
+        }
+    }
+    Ok(bytes)
 }
 
 /// A file on this machine, opened at the first read: a folder may hold more files than a process may open.

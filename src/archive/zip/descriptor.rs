@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::directory::exact;
 use super::inflated::Count;
 use crate::archive::byte_order::{u32_le, u64_le};
-use crate::archive::store::ReadAt;
+use crate::archive::store::{ReadAt, exact};
 
 /// The signature before them, which writers may leave out.
 const SIGNATURE: [u8; 4] = *b"PK\x07\x08";

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use super::ends::{Front, Place, ends, front};
-use super::walk;
+use super::ends::{ENTRY, Front, Place, ends, front};
+use super::headers::begins;
 use crate::archive::byte_order::{u16_le, u32_le, u64_le};
 use crate::archive::codepage;
 use crate::archive::options::Limits;
-use crate::archive::store::ReadAt;
+use crate::archive::store::{ReadAt, exact};
 use crate::error::{Error, Kind, Result};
 
-pub(super) const ENTRY: [u8; 4] = *b"PK\x01\x02";
 const ENTRY_SIZE: usize = 46;
 /// So many bytes a member may take in the directory, all together and on the average.
 const USUAL_ENTRY: u64 = 1024;
@@ -127,7 +126,7 @@ fn sought(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Optio
     }
     // A file that begins with a member, before what its end record speaks of: that record is one of a second archive behind
     // a first, or of an archive inside it, and would hide the other members.
-    let hidden = good.first().map(|place| place.prefix).zip(walk::begins(store)).filter(|(prefix, at)| prefix > at);
+    let hidden = good.first().map(|place| place.prefix).zip(begins(store)).filter(|(prefix, at)| prefix > at);
     let mut before = None;
     if let Some((prefix, at)) = hidden {
         before = front(store, prefix, at)?;
@@ -168,29 +167,6 @@ fn sought(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Optio
 /// How many bytes of a directory are held.
 pub(super) fn most(limits: &Limits) -> u64 {
     LEAST_DIRECTORY.max((limits.members as u64).saturating_mul(USUAL_ENTRY))
-}
-
-/// Bytes at an offset, or a clause that says that the file ends before them.
-pub(in crate::archive) fn exact(
-    store: &Arc<dyn ReadAt>,
-    offset: u64,
-    count: u64,
-) -> std::result::Result<Vec<u8>, String> {
-    let total = store.size().map_err(|cause| cause.to_string())?;
-    if offset.checked_add(count).is_none_or(|end| end > total) {
-        return Err(format!("it ends at byte {total}, before the {count} bytes at {offset}"));
-    }
-    let mut bytes = vec![0; usize::try_from(count).map_err(|_| "too large for this machine".to_owned())?];
-    let mut done = 0;
-    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
-        match store.read_at(offset.saturating_add(done as u64), rest) {
-            Ok(0) => return Err("it became shorter while it was read".to_owned()),
-            Ok(read) => done += read,
-            Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(cause) => return Err(cause.to_string()),
-        }
-    }
-    Ok(bytes)
 }
 
 fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Result<Vec<Entry>, Fault> {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::directory::{ENTRY, exact};
 use crate::archive::byte_order::{u16_le, u32_le, u64_le};
-use crate::archive::store::ReadAt;
+use crate::archive::store::{ReadAt, exact};
 
+/// What an entry of the directory begins with.
+pub(super) const ENTRY: [u8; 4] = *b"PK\x01\x02";
 const END: [u8; 4] = *b"PK\x05\x06";
 const END_SIZE: usize = 22;
 const END_64: [u8; 4] = *b"PK\x06\x06";

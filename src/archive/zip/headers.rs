@@ -2,11 +2,27 @@
 
 use std::sync::Arc;
 
-use super::directory::exact;
-use crate::archive::store::ReadAt;
+use crate::archive::store::{ReadAt, exact};
+
+/// The signature of a local header, and the size of its fixed part.
+pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";
+pub(super) const LOCAL_SIZE: u64 = 30;
+
+/// What stands before the first member of an archive that was meant to span several files.
+const MARKERS: [[u8; 4]; 2] = [*b"PK\x07\x08", *b"PK00"];
 
 /// Bytes of one read.
 const BLOCK: u64 = 16 * 1024;
+
+/// Where the first member begins, of a file that begins with one.
+pub(super) fn begins(store: &Arc<dyn ReadAt>) -> Option<u64> {
+    let first = exact(store, 0, 4).ok()?;
+    if first == LOCAL {
+        return Some(0);
+    }
+    let is_marker = MARKERS.iter().any(|marker| first == *marker);
+    (is_marker && exact(store, 4, 4).is_ok_and(|next| next == LOCAL)).then_some(4)
+}
 
 /// Reads short pieces of a store, mostly in ascending order.
 pub(super) struct Headers<'a> {

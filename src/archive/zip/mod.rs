@@ -1,7 +1,7 @@
 //! Members of a zip: each entry held against its local header, its neighbours and the limits before it may be read.
 
 mod descriptor;
-pub(super) mod directory;
+mod directory;
 mod ends;
 mod headers;
 mod inflated;
@@ -14,7 +14,7 @@ use bytes::Bytes;
 
 use self::directory::{Entry, Found};
 use self::ends::Front;
-use self::headers::Headers;
+use self::headers::{Headers, LOCAL, LOCAL_SIZE, begins};
 use self::inflated::{Inflated, Packed};
 use crate::archive::byte_order::{u16_le, u32_le};
 use crate::archive::member::{Body, Member};
@@ -24,11 +24,6 @@ use crate::archive::options::Limits;
 use crate::archive::store::ReadAt;
 use crate::archive::unpack::Method;
 use crate::error::Result;
-
-const LOCAL: [u8; 4] = *b"PK\x03\x04";
-const LOCAL_SIZE: u64 = 30;
-/// A small member may have any ratio: a column of blanks is no attack.
-const RATIO_FREE: u64 = 64 << 20;
 
 /// The members of a zip in the order of its directory, and what was refused; `None` where this is no zip at all. Without
 /// `strict`, those of a zip that was cut, or whose directory is damaged, are found by their own headers.
@@ -61,7 +56,7 @@ pub(super) fn members(
             }
         },
         Found::Damaged(reason) if is_strict => {
-            let advice = if walk::begins(store).is_some() { walk::WITHOUT_DIRECTORY } else { "" };
+            let advice = if begins(store).is_some() { walk::WITHOUT_DIRECTORY } else { "" };
             return Err(directory::unreadable(name, &[&reason, advice].concat()));
         }
         Found::Damaged(reason) => match walk::read(store, name, limits, Some(&reason))? {
@@ -286,7 +281,7 @@ fn hold_to(entry: &Entry, limits: &Limits) -> std::result::Result<(), String> {
     if entry.size > entry.packed.saturating_mul(most) {
         return Err(format!("its {} bytes cannot inflate to the {} that it declares", entry.packed, entry.size));
     }
-    if entry.size > RATIO_FREE && entry.size / entry.packed.max(1) > limits.ratio {
+    if limits.is_beyond_ratio(entry.size, entry.packed) {
         return Err(format!(
             "its {} bytes would inflate to {}, more than {} times as much; if you trust it, raise Limits(ratio=...)",
             entry.packed, entry.size, limits.ratio

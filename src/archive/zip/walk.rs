@@ -5,18 +5,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::descriptor::{self, Found};
-use super::directory::{self, ENTRY, Entry, exact, extended};
+use super::directory::{self, Entry, extended};
+use super::ends::ENTRY;
+use super::headers::{LOCAL, LOCAL_SIZE, begins};
 use super::inflated::{Count, Ending, Packed};
-use super::{LOCAL, LOCAL_SIZE, RATIO_FREE};
 use crate::archive::byte_order::{u16_le, u32_le};
 use crate::archive::note::Diagnostic;
 use crate::archive::options::Limits;
-use crate::archive::store::ReadAt;
+use crate::archive::store::{ReadAt, exact};
 use crate::archive::unpack::Method;
 use crate::error::{Error, Kind, Result};
-
-/// What stands before the first member of an archive that was meant to span several files.
-const MARKERS: [[u8; 4]; 2] = [*b"PK\x07\x08", *b"PK00"];
 
 /// What is said beside the damage of a directory.
 pub(super) const WITHOUT_DIRECTORY: &str = "; `strict=False` finds the members by their own headers";
@@ -46,16 +44,6 @@ enum Why {
     Lost,
     /// The directory follows, or a part of it.
     Directory,
-}
-
-/// Where the first member begins, of a file that begins with one.
-pub(super) fn begins(store: &Arc<dyn ReadAt>) -> Option<u64> {
-    let first = exact(store, 0, 4).ok()?;
-    if first == LOCAL {
-        return Some(0);
-    }
-    let is_marker = MARKERS.iter().any(|marker| first == *marker);
-    (is_marker && exact(store, 4, 4).is_ok_and(|next| next == LOCAL)).then_some(4)
 }
 
 /// The members of a file that begins with one; `None` where it begins with anything else.
@@ -274,8 +262,7 @@ impl Walker<'_> {
         let count = packed.count(self.limits).map_err(|cause| cause.to_string())?;
         (entry.packed, entry.size) = (count.taken, count.given);
         self.inflated = self.inflated.saturating_add(count.given);
-        let read = data.saturating_add(count.taken).max(1);
-        if self.inflated > RATIO_FREE && self.inflated / read > self.limits.ratio {
+        if self.limits.is_beyond_ratio(self.inflated, data.saturating_add(count.taken)) {
             return Err(format!(
                 "its members inflate to more than {} times their bytes; if you trust it, raise Limits(ratio=...)",
                 self.limits.ratio
