@@ -8,9 +8,8 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredA
 use serde_json::Value as Tree;
 
 use super::digits::quoted;
-use super::json::strip_bom;
 use super::names;
-use super::reply::{ServiceResponse, response_of};
+use super::reply::{ServiceResponse, response_of, strip_bom};
 
 /// The field of an envelope that counts a list (specification 2.1).
 const TOTAL_COUNT: &str = "TotalCount";

@@ -9,12 +9,11 @@ use chrono::{DateTime, Utc};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::fields::{ITEMS, field_of, put};
-use super::json::strip_bom;
 use super::json_envelope::NameSeed;
-use super::json_field::FieldSeed;
+use super::json_record::FieldSeed;
 use super::names;
 use super::place::Trace;
-use super::reply::{Page, page_of};
+use super::reply::{Page, page_of, strip_bom};
 use super::time::{Read, exact, read};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;

@@ -1,7 +1,7 @@
 //! Bodies of replies without the secrets that they repeat: whole values of records, every part of plain text.
 
 use super::digits::text_length;
-use super::json::strip_bom;
+use super::reply::strip_bom;
 use super::place::shown;
 use crate::secret::{SecretKind, Secrets};
 

@@ -10,7 +10,7 @@ use super::fields::{
 };
 use super::names;
 use super::place::{Step, Trace, Unreadable};
-use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of};
+use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of, strip_bom};
 use super::value::{Name, Value};
 use super::xml_document::{Document, Next, is_nil};
 use super::xml_members::Members;
@@ -72,7 +72,7 @@ pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
 
 /// The document as text: UTF-8, whatever the prolog says (some that say `utf-16` are), else what the prolog says.
 fn text_of<'a>(body: &'a [u8], what: &str) -> Result<Cow<'a, str>> {
-    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
+    let body = strip_bom(body);
     let error = match std::str::from_utf8(body) {
         Ok(text) => return Ok(Cow::Borrowed(text)),
         Err(error) => error,

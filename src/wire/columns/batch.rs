@@ -7,8 +7,9 @@ use serde_json::Map;
 use super::{Columns, batch_of};
 use crate::api::{Index, Shape};
 use crate::error::Result;
+use crate::wire::decode::{decode_flat, decode_index};
 use crate::wire::json_flat::{Cell, Sink};
-use crate::wire::reply::{Content, Page, decode_flat, decode_index};
+use crate::wire::reply::{Content, Page};
 use crate::wire::value::Value;
 
 /// Records expected in a page before any is read: the default size of a page.

@@ -1,0 +1,59 @@
+//! Reads the replies of specification 2.1 from either content type.
+
+use super::json_flat::{self, Sink};
+use super::place::Unreadable;
+use super::reply::{Content, Page, ServiceResponse};
+use super::value::Value;
+use super::{json, json_envelope, xml};
+use crate::api::{Index, Shape};
+use crate::error::Result;
+
+/// Reads one record.
+pub fn decode_detail(content: Content, body: &[u8], shape: &'static Shape) -> Result<Value> {
+    match content {
+        Content::Json => json::decode_detail(body, shape),
+        Content::Xml => xml::decode_detail(body, shape),
+    }
+}
+
+/// Reads one page of a list.
+pub fn decode_index(content: Content, body: &[u8], index: &'static Index) -> Result<Page> {
+    match content {
+        Content::Json => json::decode_index(body, index),
+        Content::Xml => xml::decode_index(body, index),
+    }
+}
+
+/// Reads one page of a list, in whose records values that cannot be read are null; gives those, too.
+pub fn decode_index_leniently(content: Content, body: &[u8], index: &'static Index) -> Result<(Page, Vec<Unreadable>)> {
+    match content {
+        Content::Json => json::decode_index_leniently(body, index),
+        Content::Xml => xml::decode_index_leniently(body, index),
+    }
+}
+
+/// Reads one page of a list of flat records cell by cell; `None` where it has to be read record by record.
+pub fn decode_flat(content: Content, body: &[u8], index: &'static Index, sink: &mut dyn Sink) -> Option<Page<()>> {
+    match content {
+        Content::Json => json_flat::decode(body, index, sink),
+        Content::Xml => None,
+    }
+}
+
+/// The total count of a list, without its records where that can be; `None` where it is not there.
+pub fn decode_total(content: Content, body: &[u8], index: &'static Index) -> Result<Option<u64>> {
+    match (content, json_envelope::total_of(body)) {
+        (Content::Json, Some(total)) => Ok(u64::try_from(total).ok()),
+        _ => decode_index(content, body, index).map(|page| page.total_count),
+    }
+}
+
+/// Reads a `ServiceResponse`, whatever the content type says: services answer with one where a file was asked for.
+/// `None` where the body is something else.
+#[must_use]
+pub fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
+    match Content::of(body)? {
+        Content::Json => json_envelope::decode_response(body),
+        Content::Xml => xml::decode_response(body),
+    }
+}
