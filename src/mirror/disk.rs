@@ -305,3 +305,26 @@ fn symlink(target: &Path, path: &Path) -> io::Result<()> {
 fn symlink(target: &Path, path: &Path) -> io::Result<()> {
     std::os::windows::fs::symlink_dir(target, path)
 }
+
+/// What file browsers leave.
+pub(super) fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+pub(super) fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+/// The paths in a folder, in order; none where it is missing.
+pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let fail = |cause: std::io::Error| failed("read the folder", folder, &cause);
+    let listed = match fs::read_dir(folder) {
+        Ok(listed) => listed,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(fail(cause)),
+    };
+    let mut paths =
+        listed.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>().map_err(fail)?;
+    paths.sort();
+    Ok(paths)
+}

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::disk::{Disk, failed};
-use super::journal;
+use super::disk::{Disk, entries, failed, is_hidden, name_of};
+use super::journal::open::is_made;
 use super::lock::Lock;
 use super::store::Store;
 use crate::error::{Error, Kind, Result};
@@ -66,7 +66,7 @@ impl Folder {
             return Err(Error::new(Kind::File, message).with(|facts| facts.os_error = code));
         }
         if !for_writing {
-            if !journal::is_made(&path.join("journal.sqlite"))? {
+            if !is_made(&path.join("journal.sqlite"))? {
                 let message = format!("there is no mirror in `{}`: sync one into it first", path.display());
                 return Err(Error::new(Kind::Configuration, message));
             }
@@ -75,7 +75,7 @@ impl Folder {
         disk.make_folder(path)?;
         must_be_ours(path)?;
         let lock = Lock::take(path)?;
-        journal::is_made(&path.join("journal.sqlite"))?;
+        is_made(&path.join("journal.sqlite"))?;
         let mut folder = Self { path: path.to_owned(), disk, lock: Some(lock), first: None, intake: Mutex::default() };
         for name in ["incoming", "archives", "quarantine", "generations"] {
             folder.disk.make_folder(&path.join(name))?;
@@ -275,27 +275,4 @@ fn must_be_ours(path: &Path) -> Result<()> {
         other.file_name().unwrap_or_default().to_string_lossy()
     );
     Err(Error::new(Kind::Configuration, message))
-}
-
-/// What file browsers leave.
-pub(super) fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
-}
-
-pub(super) fn name_of(path: &Path) -> Option<&str> {
-    path.file_name()?.to_str()
-}
-
-/// The paths in a folder, in order; none where it is missing.
-pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let fail = |cause: std::io::Error| failed("read the folder", folder, &cause);
-    let listed = match fs::read_dir(folder) {
-        Ok(listed) => listed,
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => return Err(fail(cause)),
-    };
-    let mut paths =
-        listed.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>().map_err(fail)?;
-    paths.sort();
-    Ok(paths)
 }

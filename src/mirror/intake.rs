@@ -8,7 +8,8 @@ use std::path::Path;
 
 use chrono::{DateTime, Utc};
 
-use super::folder::{Folder, name_of};
+use super::disk::name_of;
+use super::folder::Folder;
 use super::journal::{Archive, Damaged, FileState, ItemKind, Journal, Look, Step};
 use super::ledger::{self, Entry};
 use super::round::Round;

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::disk::failed;
-use super::folder::{Folder, Generation, name_of};
+use super::disk::{failed, name_of};
+use super::folder::{Folder, Generation};
 use super::store::{Finding, Trouble};
 use crate::error::{Error, Kind, Result};
 

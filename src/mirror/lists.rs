@@ -11,8 +11,7 @@ use futures_util::future::try_join_all;
 
 use super::journal::{Cursor, Item, ItemKind, Listed, Reading, Step, Vanished};
 use super::round::Round;
-use super::run::Run;
-use super::sync::ends_all;
+use super::run::{Run, ends_all};
 use crate::api::{self, Endpoint, Returns, Shape};
 use crate::client::{Arguments, Position};
 use crate::error::{Error, Kind, Result};

@@ -12,6 +12,7 @@ mod ledger;
 mod links;
 mod lists;
 mod lock;
+mod options;
 mod plan;
 mod progress;
 mod publishing;
@@ -31,8 +32,9 @@ pub use journal::{
     Archive, Calls, Changes, Cursor, Damaged, FileState, Item, ItemKind, Journal, Listed, Location, Look, Published,
     Reading, Record, Relist, StateCount, Step, Summary, TypeCount, Vanished, Wanted,
 };
+pub use options::Options;
 pub use plan::{Plan, Planned};
 pub use progress::{Event, Phase, Progress, Snapshot};
-pub use pull::{Mirror, Options, Outcome, Verification};
+pub use pull::{Mirror, Outcome, Verification};
 pub use status::{Status, Unavailable, account};
 pub use store::{Finding, Store, Stored, Trouble};

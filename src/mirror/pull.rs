@@ -13,16 +13,17 @@ use super::intake::{forget_damaged, mend, mend_ledger};
 use super::journal::{Journal, Look, Published, Record};
 use super::ledger;
 use super::lists::{self, List};
+use super::options::Options;
 use super::plan::Plan;
 use super::progress::{Phase, Progress};
 use super::publishing;
 use super::round::{Entry, Round};
-use super::run::Run;
+use super::run::{Run, ends_all};
 use super::status::{self, Status};
 use super::store::{Finding, Trouble};
 use super::sync;
 use super::work::{NOTHING, Queue, Work, perform};
-use crate::client::{Client, OnError};
+use crate::client::Client;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
@@ -32,36 +33,6 @@ const STALE: Duration = Duration::from_secs(3_600);
 
 /// So often does a round pull what its publications find gone.
 const PULLS: u32 = 5;
-
-/// How a mirror is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// How old the last list of all jobs may be: neither `date` nor ids are promised to tell of every change.
-    pub relist: Duration,
-    /// How far cursors reach back.
-    pub overlap: Duration,
-    /// How many calls are on their way at once.
-    pub concurrency: usize,
-    /// How often a long sync publishes what it has.
-    pub publish_every: Duration,
-    /// Whether locations of devices are kept.
-    pub locations: bool,
-    /// What is done with values in lists that cannot be read.
-    pub on_error: OnError,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            relist: Duration::from_secs(86_400),
-            overlap: Duration::from_secs(48 * 3_600),
-            concurrency: 16,
-            publish_every: Duration::from_secs(600),
-            locations: true,
-            on_error: OnError::Null,
-        }
-    }
-}
 
 /// What a sync did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -329,7 +300,7 @@ async fn read_lists(run: &Run, round: &Round) -> Result<()> {
 async fn all(run: &Run, work: Vec<Work>) -> Result<()> {
     let calls = stream::iter(work).map(|work| async move {
         match perform(run, &work).await {
-            Err(error) if !sync::ends_all(&error) => {
+            Err(error) if !ends_all(&error) => {
                 run.note(format!("{}: {error}", sync::named(&work)));
                 Ok(())
             }

@@ -10,7 +10,7 @@ use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::journal::{Changes, Journal, Look, Step};
-use super::pull::Options;
+use super::options::Options;
 use crate::error::Result;
 
 /// Where the journal keeps it, and the number of the last one.

@@ -7,10 +7,10 @@ use chrono::{DateTime, Utc};
 use super::folder::Folder;
 use super::intake::settle;
 use super::journal::Journal;
+use super::options::Options;
 use super::progress::Progress;
-use super::pull::Options;
 use crate::client::Client;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 
 /// The folder, its journal and what the user should know of, which threads share.
 #[derive(Debug)]
@@ -77,5 +77,15 @@ impl Run {
             told.calls_done = told.calls_done.saturating_add(1);
             told.calls_left = told.calls_left.saturating_sub(1);
         });
+    }
+}
+
+/// Whether an error is about the service, the way to it or this machine, and not about one record.
+pub(super) fn ends_all(error: &Error) -> bool {
+    match error.kind() {
+        Kind::Authentication | Kind::Transport | Kind::RateLimited | Kind::Configuration | Kind::File => true,
+        // Busy for the whole patience of a call; in trouble (500) may be about one record.
+        Kind::ServiceUnavailable => error.facts().status != Some(500),
+        _ => false,
     }
 }

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::folder::Folder;
 use super::journal::{Calls, FileState, ItemKind, Journal, Look, StateCount, TypeCount};
-use super::pull::Options;
+use super::options::Options;
 use super::round::{Round, is_relist_due};
 use super::store::{Finding, Trouble};
 use crate::error::Result;

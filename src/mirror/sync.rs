@@ -13,7 +13,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
 use super::progress::{Phase, time_at_limit};
 use super::publishing::Publishing;
-use super::run::Run;
+use super::run::{Run, ends_all};
 use super::work::{After, Queue, Work, perform};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Budget;
@@ -145,16 +145,6 @@ fn tell(run: &Run, queue: &Queue, budget: &Budget, on_the_way: usize, (took, cal
         told.limit_until = limit_until;
         told.left = Some(time_at_limit(calls_left, budget).max(ripens).max(at_pace));
     });
-}
-
-/// Whether an error is about the service, the way to it or this machine, and not about one record.
-pub(super) fn ends_all(error: &Error) -> bool {
-    match error.kind() {
-        Kind::Authentication | Kind::Transport | Kind::RateLimited | Kind::Configuration | Kind::File => true,
-        // Busy for the whole patience of a call; in trouble (500) may be about one record.
-        Kind::ServiceUnavailable => error.facts().status != Some(500),
-        _ => false,
-    }
 }
 
 /// What a call is for, in words.

@@ -10,8 +10,9 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
 use super::manifest::Boundary;
+use super::origin::{Origin, Stop};
 use super::place::{JOB_ID, LAYER};
-use super::{Origin, Stop, digest, rows};
+use super::{digest, rows};
 use crate::error::{Error, Kind};
 use crate::layer::boundary::{Meaning, meaning};
 use crate::layer::crs::Crs;

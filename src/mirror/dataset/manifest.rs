@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::Origin;
+use super::origin::Origin;
 use crate::error::{Error, Kind, Result};
 use crate::mirror::disk::Disk;
 use crate::mirror::store::{Finding, Trouble, hex};

@@ -6,6 +6,7 @@ mod catalog;
 mod digest;
 mod manifest;
 mod order;
+mod origin;
 mod part;
 mod place;
 mod plan;
@@ -14,56 +15,20 @@ mod sums;
 mod verify;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use arrow_array::RecordBatch;
-use chrono::{DateTime, Utc};
 
 use self::manifest::Manifest;
+use self::origin::Stop;
 use self::part::{Groups, Output};
 use self::plan::{Piece, Plan};
-use super::{Disk, Folder, Generation, ItemKind, store};
+use super::{Disk, Folder, Generation};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
+pub use origin::{Origin, Refusal};
+pub use plan::Sizes;
 pub use verify::{mend, verify};
-
-/// An archive whose rows are wanted in the dataset.
-#[derive(Clone, Debug)]
-pub struct Origin {
-    /// What its record is.
-    pub kind: ItemKind,
-    /// The id of the record.
-    pub job_id: String,
-    /// The digest of the archive.
-    pub sha256: String,
-    /// Where the archive is.
-    pub archive: PathBuf,
-    /// The service's Job Type; grain carts have one of their own whatever stands here.
-    pub job_type: String,
-    /// When the job was started: its year decides on the folder.
-    pub start: Option<DateTime<Utc>>,
-    /// When the record was made, whose year stands in for an unknown start.
-    pub created: Option<DateTime<Utc>>,
-    /// What made the job, such as the `SoftwareVersion` of its display.
-    pub display: Option<String>,
-    /// The name of the record.
-    pub name: String,
-}
-
-/// How large the files are meant to be; a single layer that is larger is one file all the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sizes {
-    /// Rows of a part: 1,000,000.
-    pub rows: u64,
-    /// Bytes of a part, and of the rows that are kept in memory between two passes over the archives: 128 MiB.
-    pub bytes: u64,
-}
-
-impl Default for Sizes {
-    fn default() -> Self {
-        Self { rows: 1_000_000, bytes: 128 << 20 }
-    }
-}
 
 /// What came of a publication.
 #[derive(Debug)]
@@ -87,54 +52,6 @@ pub struct Published {
     pub rows: u64,
     /// Archives that are not in it, each with the reason.
     pub refused: Vec<Refusal>,
-}
-
-/// An archive that has no place in the dataset.
-#[derive(Clone, Debug)]
-pub struct Refusal {
-    /// What its record is.
-    pub kind: ItemKind,
-    /// The id of the record.
-    pub job_id: String,
-    /// The digest of the archive.
-    pub sha256: String,
-    /// Why. Of the kind `File`, the archive cannot be opened, or it is not the one any more that was taken in; of any
-    /// other, what it holds is the cause.
-    pub error: Error,
-}
-
-impl Refusal {
-    /// Whether the archive was lost on this disk, so that it helps to fetch it anew.
-    #[must_use]
-    pub fn is_lost(&self) -> bool {
-        self.error.kind() == Kind::File
-    }
-
-    fn of(origin: &Origin, mut error: Error) -> Self {
-        if error.kind() != Kind::File
-            && store::digest(&origin.archive, &Cancel::default()).is_ok_and(|(found, ..)| found != origin.sha256)
-        {
-            // What was taken in may well be whole, so that nothing is held against it.
-            let path = origin.archive.display();
-            let message = format!("`{path}` was damaged on this disk ({}): fetch it anew", error.message());
-            error = Error::new(Kind::File, message);
-        }
-        Self { kind: origin.kind, job_id: origin.job_id.clone(), sha256: origin.sha256.clone(), error }
-    }
-}
-
-/// Why parts could not be written.
-enum Stop {
-    /// An archive cannot be read, or is not what it was.
-    Refused(usize, Error),
-    /// Anything else.
-    Failed(Error),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
 }
 
 /// Publishes the rows of all archives that are wanted and the tables of the catalog as the next generation, or leaves

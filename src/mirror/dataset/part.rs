@@ -7,9 +7,9 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use parquet::errors::ParquetError;
 
-use super::Origin;
 use super::manifest;
 use super::order::{Sides, are_apart, joined};
+use super::origin::Origin;
 use super::rows::Rows;
 use super::sums::{Summed, Sums};
 use crate::error::{Error, Kind, Result};

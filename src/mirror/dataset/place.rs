@@ -7,8 +7,8 @@ use arrow_schema::{DataType, Field, Schema};
 use chrono::{Datelike, NaiveDate};
 use sha2::{Digest as _, Sha256};
 
-use super::Origin;
 use super::manifest::version;
+use super::origin::Origin;
 use crate::layer::crs::Crs;
 use crate::layer::{Layer, Table};
 use crate::mirror::ItemKind;

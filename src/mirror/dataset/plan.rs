@@ -5,11 +5,27 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::manifest::{self, Manifest};
 use super::order::Sides;
+use super::origin::{Origin, Refusal};
+use super::place;
 use super::rows::{self, Rows};
-use super::{Origin, Refusal, Sizes, place};
 use crate::error::{Error, Result};
 use crate::layer::boundary::boundaries;
 use crate::layer::{Cancel, in_order, threads};
+
+/// How large the files are meant to be; a single layer that is larger is one file all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Rows of a part: 1,000,000.
+    pub rows: u64,
+    /// Bytes of a part, and of the rows that are kept in memory between two passes over the archives: 128 MiB.
+    pub bytes: u64,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { rows: 1_000_000, bytes: 128 << 20 }
+    }
+}
 
 /// A layer that is written anew.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, LargeStringArray, RecordBatch};
 
-use super::Origin;
 use super::digest;
 use super::order::Sides;
+use super::origin::Origin;
 use super::place::{self, Columns};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Bounds, Layer, Options, Source};

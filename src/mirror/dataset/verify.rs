@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::manifest::{self, Manifest};
+use super::origin::Origin;
 use super::sums::Sums;
-use super::{Origin, boundaries, digest, rows};
+use super::{boundaries, digest, rows};
 use crate::error::Result;
 use crate::layer::{Cancel, in_order, threads};
 use crate::mirror::store::{self, Finding, Trouble};

@@ -5,8 +5,8 @@ use rusqlite::{OptionalExtension as _, params};
 
 use super::checksums::of_texts;
 use super::items::{Archive, FileState, ItemKind};
+use super::look::{Look, Step};
 use super::values::{count, signed, text};
-use super::{Look, Step};
 use crate::error::Result;
 use crate::mirror::ledger::Entry;
 

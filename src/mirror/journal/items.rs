@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use super::Look;
+use super::look::Look;
 use super::values::{count, time};
 use crate::error::Result;
 

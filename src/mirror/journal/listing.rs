@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
-use super::Step;
 use super::checksums::of_texts;
 use super::items::ItemKind;
+use super::look::Step;
 use super::values::{count, signed, text};
 use crate::error::Result;
 use crate::mirror::store::hex;

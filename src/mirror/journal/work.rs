@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use rusqlite::params;
 
-use super::Look;
 use super::items::{Item, ItemKind, item, query};
+use super::look::Look;
 use super::values::{count, signed, text, time};
 use crate::error::Result;
 

@@ -1,0 +1,96 @@
+//! Opens the file of a journal, for writing or for reading.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use super::schema::{APPLICATION, VERSION};
+use super::trouble::failed;
+use super::upgrade::upgrade;
+use crate::error::{Error, Kind, Result};
+
+/// How long a reader of another process is waited for; a step takes milliseconds.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// Whether there is a journal; one of a newer format is refused before anything in its folder is touched.
+pub(in crate::mirror) fn is_made(path: &Path) -> Result<bool> {
+    if !path.exists() {
+        return Ok(false);
+    }
+    let told = |cause: rusqlite::Error| failed(path, &cause);
+    let connection = for_reading(path).map_err(told)?;
+    let read =
+        |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).map_err(told);
+    let (application, version) = (read("application_id")?, read("user_version")?);
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(told)?;
+    let message = match (application, version, tables) {
+        // A run was killed before the first transaction.
+        (0, 0, 0) => return Ok(false),
+        (APPLICATION, 1..=VERSION, _) => return Ok(true),
+        (APPLICATION, newer, _) if newer > VERSION => format!(
+            "`{}` was written by a newer headland (format {newer}, this one knows {VERSION}): upgrade headland",
+            path.display()
+        ),
+        _ => format!("`{}` is no journal of a mirror: choose another folder", path.display()),
+    };
+    Err(Error::new(Kind::Configuration, message))
+}
+
+pub(super) fn for_writing(path: &Path) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY)?;
+    // Readers go on while a step is done. File systems without shared memory (networks) keep the old way of journals.
+    let _: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    // What a step says is done stays done when the power is cut; on macOS that takes a sync of another kind.
+    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1;")?;
+    let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: i64 = step.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    upgrade(&step, version)?;
+    step.commit()?;
+    Ok(connection)
+}
+
+pub(super) fn for_reading(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = |name: &Path, flags: OpenFlags| {
+        let connection = Connection::open_with_flags(name, flags)?;
+        connection.busy_timeout(BUSY)?;
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+        Ok(connection)
+    };
+    match open(path, flags) {
+        // Readers share a file with the writer, which cannot be made where nothing may be written. Without a log of steps
+        // beside it the journal is at rest, and is read as it is.
+        Err(cause) if is_read_only(&cause) && !beside(path, "-wal").exists() => {
+            let name = beside(Path::new(&format!("file:{}", escaped(path))), "?immutable=1");
+            open(&name, flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        other => other,
+    }
+}
+
+fn is_read_only(cause: &rusqlite::Error) -> bool {
+    matches!(cause.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// The path with something after its last letter.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// A path as the part of an address.
+fn escaped(path: &Path) -> String {
+    use std::fmt::Write as _;
+    path.as_os_str().as_encoded_bytes().iter().fold(String::new(), |mut text, &byte| {
+        let _ = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b':' => {
+                write!(text, "{}", char::from(byte))
+            }
+            _ => write!(text, "%{byte:02X}"),
+        };
+        text
+    })
+}
