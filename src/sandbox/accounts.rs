@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::fields::{self, Account, Computer, Coverage, GrainCart, Hub, Job, Prescription, Truth};
 use super::keys::CUSTOMERS;
-use super::locked;
+use super::locked::locked;
 use super::store::StoredJob;
 use super::store_carts::StoredCart;
 use crate::error::Result;

@@ -7,17 +7,12 @@
 use http::StatusCode;
 
 use super::fields::{Computer, Hub, Job};
+use super::keys::Part;
 use super::reply::Reply;
+use super::store::StoredJob;
 use super::variants::Variant;
 use super::world::{Call, World};
 use crate::wire::Value;
-
-/// The part of an account that an access key gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    Whole,
-    FirstComputer,
-}
 
 impl World {
     /// The field computer that the key is limited to; `None` where it gives the whole account.
@@ -70,6 +65,12 @@ impl World {
     pub(super) fn hidden_carts(&self, call: &Call) -> String {
         let carts = self.accounts.carts(call.customer).iter();
         array(carts.filter(|cart| !self.gives(call, &cart.computer)).map(|cart| cart.id.as_str()))
+    }
+
+    /// The job of the call's customer with the call's id.
+    pub(super) fn find_job(&self, call: &Call) -> Result<StoredJob, Reply> {
+        let job = self.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("job", &call.id))?;
+        if self.gives_job(call, &job.id) { Ok(job) } else { Err(self.not_permitted()) }
     }
 
     /// What is said where the key does not give a record that is there.

@@ -5,14 +5,14 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value as Tree};
 
 use super::accept::Accepted;
+use super::encode_job::{COMMON, display_name, is_job, nested_element};
 use super::encode_xml;
 use super::reply::Content;
 use super::variants::{Habits, Variant};
 use crate::api::envelope::SERVICE_INDEX;
-use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::api::uploads::{GRC_EXTENSION, has_extension};
 use crate::api::{Field, Index, Kind, Shape};
-use crate::wire::{self, Name, Value, encode_json, names};
+use crate::wire::{self, Name, Value, encode_json};
 
 /// The bytes of a body and their media type. Files and texts are what they are, records are in `accepted`.
 pub(super) fn encode(content: Content, accepted: Accepted, habits: &Habits) -> (Bytes, &'static str) {
@@ -72,11 +72,6 @@ fn record_tree(shape: &'static Shape, record: &Value, habits: &Habits) -> Tree {
     if is_job(shape) { job_tree(tree, habits) } else { tree }
 }
 
-/// Whether the variants of a job's detail apply.
-pub(super) fn is_job(shape: &'static Shape) -> bool {
-    std::ptr::eq(shape, &raw const JOB_DATA_DETAIL)
-}
-
 /// The record with ids and times as the variants write them.
 fn habitual(shape: &'static Shape, record: &Value, habits: &Habits, times: &mut usize) -> Value {
     let Value::Record(fields) = record else { return record.clone() };
@@ -121,10 +116,6 @@ fn odd_time(time: DateTime<Utc>, turn: usize) -> String {
     }
 }
 
-/// The fields of a job that stay outside the nested element.
-pub(super) const COMMON: &[&str] =
-    &["DeviceFileName", "CreateDate", "UpdateDate", "Status", "JobType", "AvailableFiles", "ID", "FieldComputerID"];
-
 fn job_tree(tree: Tree, habits: &Habits) -> Tree {
     let Tree::Object(mut job) = tree else { return tree };
     if habits.has(Variant::BareFiles)
@@ -145,16 +136,6 @@ fn job_tree(tree: Tree, habits: &Habits) -> Tree {
     if habits.has(Variant::DisplayNames) { with_display_names(job) } else { job }
 }
 
-/// The element that holds the fields of that type of job alone.
-pub(super) fn nested_element(job_type: &str) -> Option<&'static str> {
-    match job_type {
-        "Yield" => Some("YieldJob"),
-        "AsApplied" => Some("SprayerJob"),
-        "Planter" => Some("PlanterJob"),
-        _ => None,
-    }
-}
-
 fn with_display_names(tree: Tree) -> Tree {
     match tree {
         Tree::Object(members) => Tree::Object(
@@ -165,21 +146,10 @@ fn with_display_names(tree: Tree) -> Tree {
     }
 }
 
-/// `DeviceFileName` becomes `Device File Name`, and `TargetRate` the `Target Rat` of specification 2.6.
-pub(super) fn display_name(wire: &str) -> String {
-    if wire == "TargetRate" {
-        return "Target Rat".to_owned();
-    }
-    if wire.ends_with("Job") {
-        return wire.to_owned();
-    }
-    let mut letters = wire.chars();
-    names::snake(wire).chars().map(|c| if c == '_' { ' ' } else { letters.next().unwrap_or(c) }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::job_data::JOB_DATA_DETAIL;
     use crate::wire::decode_detail;
 
     fn job() -> Value {

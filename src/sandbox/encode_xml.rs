@@ -3,7 +3,7 @@
 //! Roots are named after the reply (`ServiceIndex`, `ServiceResponse`, the detail's shape) and declare a namespace of
 //! their own, as the field notes describe. The items of a list follow the envelope, without an element around them.
 
-use super::encode::{COMMON, display_name, is_job, nested_element};
+use super::encode_job::{COMMON, display_name, is_job, nested_element};
 use super::variants::{Habits, Variant};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Index, Kind, Shape};

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::locked;
+use super::locked::locked;
 use super::query::Query;
 use super::routes::Route;
 use crate::api;

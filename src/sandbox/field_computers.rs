@@ -20,7 +20,7 @@ pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer 
             (Name::Borrowed("uri"), Value::Text(world.uri("FieldComputers", &computer.id))),
         ])
     });
-    Reply::page_of(world, call, index, items.collect())
+    world.page_of(call, index, items.collect())
 }
 
 /// `GET /fieldcomputers/{id}`.
@@ -63,7 +63,7 @@ pub(super) fn job_data(world: &World, call: &Call, index: &'static Index) -> Ans
             (Name::Borrowed("sub_type"), Value::Text(job.sub_type.clone())),
         ])
     });
-    Reply::page_of(world, call, index, items.collect())
+    world.page_of(call, index, items.collect())
 }
 
 /// The computer of the call's customer with the call's id.

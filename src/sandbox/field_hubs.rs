@@ -2,7 +2,7 @@
 
 use super::fields::Hub;
 use super::locations::{find_hub, newest, of_hub_at};
-use super::reply::{Answer, Reply};
+use super::reply::Answer;
 use super::telemetry::Device;
 use super::world::{Call, World};
 use crate::api::Index;
@@ -18,13 +18,13 @@ pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer 
             (Name::Borrowed("uri"), Value::Text(world.uri("FieldHubs", &hub.id))),
         ])
     });
-    Reply::page_of(world, call, index, items.collect())
+    world.page_of(call, index, items.collect())
 }
 
 /// `GET /fieldhubs/{id}`: an index with one item.
 pub(super) fn get(world: &World, call: &Call, index: &'static Index) -> Answer {
     let (device, hub) = find_hub(world, call)?;
-    Reply::page_of(world, call, index, vec![detail(world, call, device, hub, true)])
+    world.page_of(call, index, vec![detail(world, call, device, hub, true)])
 }
 
 /// `GET /fieldhubs/all`.
@@ -33,7 +33,7 @@ pub(super) fn reports(world: &World, call: &Call, index: &'static Index) -> Answ
     let items = hubs
         .filter(|(_, hub)| world.gives_hub(call, hub))
         .map(|(place, hub)| detail(world, call, of_hub_at(call, place, hub), hub, false));
-    Reply::page_of(world, call, index, items.collect())
+    world.page_of(call, index, items.collect())
 }
 
 /// A hub with its latest report. The manufacturer is present in the detail call alone; a hub that is on no computer has

@@ -11,7 +11,6 @@ use http::{StatusCode, header};
 use super::accounts::Made;
 use super::clock::{after, seconds_until};
 use super::fields::{Coverage, Failure, Job};
-use super::job_data;
 use super::reply::{Answer, Content, Reply};
 use super::store::{Origin, StoredJob};
 use super::variants::Variant;
@@ -94,7 +93,7 @@ fn outcome(world: &World, call: &Call, job: &StoredJob, format: &str) -> Result<
 
 /// `GET /jobdata/{id}?format=`. May take a while: archives are made when they are first asked for.
 pub(super) fn get(world: &World, call: &Call) -> Answer {
-    let job = job_data::find(world, call)?;
+    let job = world.find_job(call)?;
     let asked = call.query.get("format").unwrap_or_default();
     match FORMATS.iter().copied().find(|format| format.eq_ignore_ascii_case(asked)) {
         Some(ORIGINAL) => original(world, call, &job),
@@ -166,7 +165,7 @@ fn file(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answer {
     let name = file_name(job, format, generated.is_none());
     let Some(generated) = generated else {
         let file = world.store.upload(&job.id)?.ok_or_else(|| Reply::no_record("file of job", &job.id))?;
-        return Reply::stored(world, &file, name);
+        return world.stored(&file, name);
     };
     let bytes = archive(world, generated, world.store.revision(&job.id)?, made(format))?;
     Ok(Reply::new(StatusCode::OK, Content::File { name, bytes }))

@@ -47,7 +47,7 @@ pub(super) fn file(world: &World, call: &Call) -> Answer {
     }
     let cart = find(world, call)?;
     if let Some(file) = world.store.cart_file(&cart.id)? {
-        return Reply::stored(world, &file, cart.name);
+        return world.stored(&file, cart.name);
     }
     let generated = world.accounts.cart(call.customer, &cart.id).map(|own| own.content(manner(world, &cart.id)));
     let bytes = generated.unwrap_or_default();

@@ -53,7 +53,7 @@ const OF_THE_STORE: [&str; 4] = ["status", "available_files", "create_date", "up
 /// `Status` is null until a conversion was asked for and is done: what the service shows before is not shown in the
 /// specification.
 pub(super) fn get(world: &World, call: &Call) -> Answer {
-    let job = find(world, call)?;
+    let job = world.find_job(call)?;
     let outcome = files::outcome_so_far(world, call, &job)?;
     let generated = world.accounts.job(call.customer, &job.id);
     let mut fields = match generated.map(|generated| generated.detail.clone()) {
@@ -106,10 +106,4 @@ pub(super) fn created(world: &World, collection: &str, id: &str) -> Reply {
     let uri = world.uri(collection, id);
     let reply = Reply::text(StatusCode::CREATED, uri.clone());
     if world.habits.has(Variant::CreatedInBody) { reply } else { reply.with(header::LOCATION, uri) }
-}
-
-/// The job of the call's customer with the call's id.
-pub(super) fn find(world: &World, call: &Call) -> Result<StoredJob, Reply> {
-    let job = world.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("job", &call.id))?;
-    if world.gives_job(call, &job.id) { Ok(job) } else { Err(world.not_permitted()) }
 }

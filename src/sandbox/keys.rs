@@ -4,8 +4,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, Utc};
 
-use super::Keys;
-use super::delegation::Part;
 use crate::error;
 use crate::signing::SigningKey;
 use crate::wire::{Name, Value};
@@ -15,6 +13,31 @@ const SALT: u64 = 0x6865_6164_6C61_6E64;
 
 /// How many customers the service has.
 pub(super) const CUSTOMERS: u32 = 2;
+
+/// The keys of a sandbox. They are made up from its seed and open nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// The partner's API key.
+    pub api_key: String,
+    /// The partner's shared secret.
+    pub shared_secret: String,
+    /// The access key of the customer whose fields [`Sandbox::truth`](super::Sandbox::truth) describes.
+    pub access_key: String,
+    /// The access key of another customer, with other data.
+    pub other_access_key: String,
+    /// An access key that its customer revoked.
+    pub revoked_access_key: String,
+    /// An access key of the same customer that gives one field computer and what belongs to it.
+    pub partial_access_key: String,
+    /// An access key of the same customer that gives everything and may not write.
+    pub read_only_access_key: String,
+    /// An access key of the same customer that has expired.
+    pub expired_access_key: String,
+    /// The bearer token of the first customer for the dispatch service and for the legacy order service.
+    pub dispatch_token: String,
+    /// The bearer token of the other customer.
+    pub other_dispatch_token: String,
+}
 
 /// What the service knows about its keys.
 pub(super) struct KeyRing {
@@ -27,6 +50,13 @@ pub(super) struct KeyRing {
 /// When the access keys expire, and when the expired one did: 2050-01-01 and 2025-01-01, UTC.
 const LATE: i64 = 2_524_608_000;
 const PASSED: i64 = 1_735_689_600;
+
+/// The part of an account that an access key gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Whole,
+    FirstComputer,
+}
 
 /// What an access key gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,20 +18,20 @@ pub(super) fn of_all_computers(world: &World, call: &Call, index: &'static Index
     let computers = world.accounts.computers(call.customer).iter();
     let given = computers.filter(|computer| world.gives_computer(call, computer));
     let latest = given.filter_map(|computer| newest(world, call, of(world, call, computer)?).latest_location());
-    Reply::page_of(world, call, index, latest.collect())
+    world.page_of(call, index, latest.collect())
 }
 
 /// `GET /fieldcomputers/{id}/currentlocation`.
 pub(super) fn newest_of_computer(world: &World, call: &Call, index: &'static Index) -> Answer {
     let device = of(world, call, field_computers::find(world, call)?);
     let latest = device.and_then(|device| newest(world, call, device).latest_location());
-    Reply::page_of(world, call, index, latest.into_iter().collect())
+    world.page_of(call, index, latest.into_iter().collect())
 }
 
 /// `GET /fieldcomputers/{id}/locations`, newest first as those of a hub: the order is not shown.
 pub(super) fn of_computer(world: &World, call: &Call, index: &'static Index) -> Answer {
     let Some(device) = of(world, call, field_computers::find(world, call)?) else {
-        return Reply::page_of(world, call, index, Vec::new());
+        return world.page_of(call, index, Vec::new());
     };
     page(world, call, index, device, None)
 }
@@ -42,13 +42,13 @@ pub(super) fn of_all_hubs(world: &World, call: &Call, index: &'static Index) -> 
     let latest = hubs
         .filter(|(_, hub)| world.gives_hub(call, hub))
         .filter_map(|(place, hub)| newest(world, call, of_hub_at(call, place, hub)).latest_location());
-    Reply::page_of(world, call, index, latest.collect())
+    world.page_of(call, index, latest.collect())
 }
 
 /// `GET /fieldhubs/{id}/currentlocation`.
 pub(super) fn newest_of_hub(world: &World, call: &Call, index: &'static Index) -> Answer {
     let (device, _) = find_hub(world, call)?;
-    Reply::page_of(world, call, index, newest(world, call, device).latest_location().into_iter().collect())
+    world.page_of(call, index, newest(world, call, device).latest_location().into_iter().collect())
 }
 
 /// `GET /fieldhubs/{id}/locations`, in descending order.

@@ -7,19 +7,8 @@ use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::fields::Prescription;
-use super::locked;
+use super::locked::locked;
 use super::store::{NewUpload, Outcome, Store, time};
-
-/// The tables.
-pub(super) const MAPS: &str = "
-CREATE TABLE IF NOT EXISTS map (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE COLLATE NOCASE, customer INTEGER NOT NULL, name TEXT NOT NULL,
-    file_type TEXT, created INTEGER NOT NULL, file TEXT) STRICT;
-CREATE TABLE IF NOT EXISTS sending (
-    number INTEGER PRIMARY KEY, customer INTEGER NOT NULL, map TEXT NOT NULL COLLATE NOCASE,
-    name TEXT NOT NULL COLLATE NOCASE, computer TEXT NOT NULL COLLATE NOCASE, delivered INTEGER NOT NULL) STRICT;
-CREATE INDEX IF NOT EXISTS sending_computer ON sending (customer, computer);
-";
 
 /// What is kept of a map.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,6 +18,7 @@ mod conversions;
 mod delegation;
 mod dispatch;
 mod encode;
+mod encode_job;
 mod encode_xml;
 mod faults;
 mod field_computers;
@@ -29,6 +30,7 @@ mod job_data;
 mod keys;
 mod limit;
 mod locations;
+mod locked;
 mod maps;
 mod paging;
 mod patience;
@@ -50,14 +52,17 @@ mod world;
 mod write;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
 pub use faults::{EVERY_ENDPOINT, FAULTS, Fault, FaultRow};
+pub use keys::Keys;
+pub use service::Request;
 pub use variants::{VARIANTS, Variant, VariantRow, WILD};
 
+use locked::locked;
 use variants::Habits;
 
 use crate::error::{Error, Kind, Result};
@@ -102,46 +107,6 @@ impl Default for Options {
             moved_clock: false,
         }
     }
-}
-
-/// The keys of a sandbox. They are made up from its seed and open nothing else.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Keys {
-    /// The partner's API key.
-    pub api_key: String,
-    /// The partner's shared secret.
-    pub shared_secret: String,
-    /// The access key of the customer whose fields [`Sandbox::truth`] describes.
-    pub access_key: String,
-    /// The access key of another customer, with other data.
-    pub other_access_key: String,
-    /// An access key that its customer revoked.
-    pub revoked_access_key: String,
-    /// An access key of the same customer that gives one field computer and what belongs to it.
-    pub partial_access_key: String,
-    /// An access key of the same customer that gives everything and may not write.
-    pub read_only_access_key: String,
-    /// An access key of the same customer that has expired.
-    pub expired_access_key: String,
-    /// The bearer token of the first customer for the dispatch service and for the legacy order service.
-    pub dispatch_token: String,
-    /// The bearer token of the other customer.
-    pub other_dispatch_token: String,
-}
-
-/// A request that arrived.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// When, by the service's clock.
-    pub at: DateTime<Utc>,
-    /// The HTTP method.
-    pub method: String,
-    /// The path as sent.
-    pub path: String,
-    /// The query as sent.
-    pub query: String,
-    /// The status of the reply, also of one that was then lost; 0 where the request was not carried out.
-    pub status: u16,
 }
 
 /// A running service; dropping it stops it.
@@ -294,9 +259,4 @@ impl Drop for Sandbox {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-/// What a mutex guards, also after a panic elsewhere: every change under these locks is complete in itself.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

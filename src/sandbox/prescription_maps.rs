@@ -45,7 +45,7 @@ pub(super) fn of_computer(world: &World, call: &Call, index: &'static Index) -> 
 
 /// `GET /jobdata/{id}/prescriptionmaps`.
 pub(super) fn of_job(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let job = super::job_data::find(world, call)?;
+    let job = world.find_job(call)?;
     let used = world.accounts.maps(call.customer).iter().filter(|map| map.job == job.id);
     let used = used.map(|map| StoredMap { id: map.id.clone(), name: map.name.clone(), created: map.created });
     items(world, call, index, used.collect())
@@ -60,7 +60,7 @@ fn items(world: &World, call: &Call, index: &'static Index, maps: Vec<StoredMap>
             (Name::Borrowed("sub_type"), Value::Text("Prescription Map".to_owned())),
         ])
     });
-    Reply::page_of(world, call, index, items.collect())
+    world.page_of(call, index, items.collect())
 }
 
 /// `GET /prescriptionmaps/{id}`.
@@ -125,7 +125,7 @@ pub(super) fn file(world: &World, call: &Call) -> Answer {
         Some(generated) => generated.display_zip().map_err(failed)?,
         None => {
             let (_, file) = world.store.map_file(&map.id)?.ok_or_else(|| Reply::no_record("file of map", &map.id))?;
-            return Reply::stored(world, &file, name);
+            return world.stored(&file, name);
         }
     };
     Ok(Reply::new(StatusCode::OK, Content::File { name, bytes: Bytes::from(bytes) }))

@@ -7,7 +7,6 @@ use http::StatusCode;
 use http::header::{self, HeaderName};
 
 use super::paging::Place;
-use super::world::{Call, World};
 use crate::api::envelope::SERVICE_RESPONSE;
 use crate::api::{Index, Shape};
 use crate::error::Error;
@@ -97,12 +96,6 @@ impl Reply {
             .with(header::RETRY_AFTER, seconds.to_string())
     }
 
-    /// A kept file under its name.
-    pub(super) fn stored(world: &World, file: &str, name: String) -> Answer {
-        let (file, length) = world.uploads.read(file)?;
-        Ok(Self::new(StatusCode::OK, Content::Stored { name, file, length }))
-    }
-
     /// A page of a list.
     pub(super) fn list(
         index: &'static Index,
@@ -122,17 +115,6 @@ impl Reply {
             (Name::Borrowed("total_pages"), whole(place.pages)),
         ]);
         Self::new(StatusCode::OK, Content::List { index, envelope, items })
-    }
-
-    /// The page of a list that is held whole.
-    pub(super) fn page_of(world: &World, call: &Call, index: &'static Index, all: Vec<Value>) -> Answer {
-        let asked = call.query.page().map_err(Self::bad_request)?;
-        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-        let place = asked.place(total);
-        let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let items = all.into_iter().skip(whole(place.skip)).take(whole(place.count)).collect();
-        let size = world.page_size(asked.size, place.count);
-        Ok(Self::list(index, total, asked.page, &place, size, items))
     }
 
     /// The same reply with one more header.

@@ -16,6 +16,7 @@ use super::dispatch::{self, Address};
 use super::faults::{Asks, Fault, Faults};
 use super::keys::{Grant, KeyRing};
 use super::limit::{RateLimit, Standing};
+use super::locked::locked;
 use super::patience::Pace;
 use super::query::Query;
 use super::reply::{Answer, Content, Reply};
@@ -23,9 +24,7 @@ use super::routes::{Route, methods};
 use super::variants::Variant;
 use super::world::{Call, World};
 use super::write::{Around, write};
-use super::{
-    Request, field_computers, field_hubs, files, grain_carts, job_data, locations, locked, prescription_maps, upload,
-};
+use super::{field_computers, field_hubs, files, grain_carts, job_data, locations, prescription_maps, upload};
 use crate::api::access_key::ACCESS_KEY;
 use crate::api::{self, Endpoint, Index, Returns};
 use crate::openapi::{self, Addresses};
@@ -38,6 +37,21 @@ const SUMMARY: &str = "access_key";
 
 /// Where the service describes itself (`headland openapi`).
 const DOCUMENT: &str = "/openapi.json";
+
+/// A request that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// When, by the service's clock.
+    pub at: DateTime<Utc>,
+    /// The HTTP method.
+    pub method: String,
+    /// The path as sent.
+    pub path: String,
+    /// The query as sent.
+    pub query: String,
+    /// The status of the reply, also of one that was then lost; 0 where the request was not carried out.
+    pub status: u16,
+}
 
 /// The service behind its listener.
 pub(super) struct Service {
@@ -104,7 +118,9 @@ impl Service {
                 upload::drain(body).await;
                 reply
             }
-            (None, Some(address)) => dispatch::answer(self, address, (&head, body), route, &query, &faults).await,
+            (None, Some(address)) => {
+                dispatch::answer((&self.world, &self.ring), address, (&head, body), route, &query, &faults).await
+            }
             (None, None) => self.carry_out(&head, body, route, query, checked_at).await.unwrap_or_else(|reply| reply),
         };
         let reply = pace.or_too_slow(reply);

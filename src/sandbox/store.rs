@@ -12,11 +12,11 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::dispatch::DISPATCH;
-use super::locked;
-use super::maps::MAPS;
+use super::locked::locked;
 use crate::error::{Error, Kind, Result};
 
+/// All tables. `section` of `dispatch` says in which list of its kind a record stands: products in that of their account,
+/// work orders in that of their operator. Numbers there are never given twice, since ids follow from them.
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS job (
@@ -29,6 +29,18 @@ CREATE TABLE IF NOT EXISTS upload (job TEXT PRIMARY KEY COLLATE NOCASE, refusal 
 CREATE TABLE IF NOT EXISTS conversion (
     job TEXT NOT NULL COLLATE NOCASE, format TEXT NOT NULL, ready INTEGER NOT NULL, PRIMARY KEY (job, format)) STRICT;
 CREATE TABLE IF NOT EXISTS revision (job TEXT PRIMARY KEY COLLATE NOCASE, number INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS map (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE COLLATE NOCASE, customer INTEGER NOT NULL, name TEXT NOT NULL,
+    file_type TEXT, created INTEGER NOT NULL, file TEXT) STRICT;
+CREATE TABLE IF NOT EXISTS sending (
+    number INTEGER PRIMARY KEY, customer INTEGER NOT NULL, map TEXT NOT NULL COLLATE NOCASE,
+    name TEXT NOT NULL COLLATE NOCASE, computer TEXT NOT NULL COLLATE NOCASE, delivered INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS sending_computer ON sending (customer, computer);
+CREATE TABLE IF NOT EXISTS dispatch (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, customer INTEGER NOT NULL, kind TEXT NOT NULL,
+    id TEXT NOT NULL COLLATE NOCASE, section TEXT NOT NULL COLLATE NOCASE, body TEXT NOT NULL,
+    UNIQUE (customer, kind, id)) STRICT;
+CREATE INDEX IF NOT EXISTS dispatch_section ON dispatch (customer, kind, section);
 ";
 
 /// The version of the tables.
@@ -87,13 +99,9 @@ impl Store {
     /// Opens the state in `folder`, which is made where it is missing, or an empty one in memory.
     pub(super) fn open(folder: Option<&Path>, seed: u64) -> Result<Self> {
         let Some(folder) = folder else {
-            let connection = Connection::open_in_memory().and_then(|connection| {
-                connection.execute_batch(SCHEMA)?;
-                connection.execute_batch(MAPS)?;
-                connection.execute_batch(DISPATCH)?;
-                Ok(connection)
-            });
-            return connection.map(|connection| Self(Mutex::new(connection))).map_err(|error| {
+            let connection = Connection::open_in_memory()
+                .and_then(|connection| connection.execute_batch(SCHEMA).map(|()| Self(Mutex::new(connection))));
+            return connection.map_err(|error| {
                 Error::new(Kind::File, format!("the sandbox cannot set up its database in memory: {error}"))
             });
         };
@@ -278,8 +286,6 @@ fn open_file(path: &Path, seed: u64) -> Outcome<Option<(Connection, String)>> {
     // power cut does not either.
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     connection.execute_batch(SCHEMA)?;
-    connection.execute_batch(MAPS)?;
-    connection.execute_batch(DISPATCH)?;
     connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('seed', ?)", [seed.to_string()])?;
     let of_seed = connection.query_row("SELECT value FROM setting WHERE name = 'seed'", [], |row| row.get(0))?;
     Ok(Some((connection, of_seed)))

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use super::locked;
+use super::locked::locked;
 use super::store::{NewUpload, Outcome, Store};
 
 /// Which files a list holds.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 
-use super::locked;
+use super::locked::locked;
 use super::store::{Outcome, Store, StoredJob};
 
 /// The customer of jobs that were removed: nobody. They are kept, so that a restart does not bring them back.

@@ -4,14 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use http::StatusCode;
 
 use super::accounts::Accounts;
 use super::conversions::Converter;
-use super::delegation::Part;
+use super::keys::Part;
 use super::query::Query;
+use super::reply::{Answer, Content, Reply};
 use super::store::Store;
 use super::upload_files::UploadFiles;
 use super::variants::{Habits, Variant};
+use crate::api::Index;
+use crate::wire::Value;
 
 /// Where the production service would be: the name that `Uri` values carry under the variant `production-uri`.
 const PRODUCTION: &str = "https://Fields.Example.com";
@@ -58,5 +62,22 @@ impl World {
     /// What `PageSize` of a list says.
     pub(super) fn page_size(&self, asked: u64, count: u64) -> u64 {
         if self.habits.has(Variant::PageSizeAsked) { asked } else { count }
+    }
+
+    /// The page of a list that is held whole.
+    pub(super) fn page_of(&self, call: &Call, index: &'static Index, all: Vec<Value>) -> Answer {
+        let asked = call.query.page().map_err(Reply::bad_request)?;
+        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+        let place = asked.place(total);
+        let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let items = all.into_iter().skip(whole(place.skip)).take(whole(place.count)).collect();
+        let size = self.page_size(asked.size, place.count);
+        Ok(Reply::list(index, total, asked.page, &place, size, items))
+    }
+
+    /// A kept file under its name.
+    pub(super) fn stored(&self, file: &str, name: String) -> Answer {
+        let (file, length) = self.uploads.read(file)?;
+        Ok(Reply::new(StatusCode::OK, Content::Stored { name, file, length }))
     }
 }

@@ -20,6 +20,7 @@
 //!   carry `orderId` and are checked against the default requirements.
 //! - Errors carry a `ServiceResponse` in JSON; `Accept` is not looked at, since no other form of a payload is shown.
 
+mod address;
 mod body;
 mod completions;
 mod legacy;
@@ -32,6 +33,7 @@ mod routes;
 mod seed;
 mod store;
 
-pub(super) use routes::{Address, answer, in_place};
+pub(super) use address::Address;
+pub(super) use routes::{answer, in_place};
 pub(super) use seed::fill;
-pub(super) use store::{DISPATCH, Kind};
+pub(super) use store::Kind;

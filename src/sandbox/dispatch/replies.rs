@@ -4,8 +4,8 @@ use http::header::{self, HeaderName};
 use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
+use super::address::Address;
 use super::payload::Object;
-use super::routes::Address;
 use crate::sandbox::faults::Fault;
 use crate::sandbox::query::Query;
 use crate::sandbox::reply::{Answer, Content, Reply};

@@ -5,52 +5,18 @@ use http::request::Parts;
 use http::{HeaderMap, header};
 use serde_json::Value;
 
+use super::address::Address;
 use super::payload::Object;
 use super::replies::{Call, settle};
 use super::{body, completions, legacy, lists, operations};
-use crate::api::{Body, Endpoint, Returns, Service as Of};
+use crate::api::{Body, Endpoint, Returns};
 use crate::sandbox::faults::Fault;
+use crate::sandbox::keys::KeyRing;
 use crate::sandbox::query::Query;
 use crate::sandbox::reply::{Answer, Reply};
 use crate::sandbox::routes::Route;
-use crate::sandbox::service::Service;
 use crate::sandbox::upload;
-
-/// An address of this sandbox that is not the field data API's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sandbox) enum Address {
-    /// The dispatch service.
-    Dispatch,
-    /// The legacy order service, at the first of its two addresses; they share what they remember.
-    LegacyDispatch,
-    /// At the second one.
-    LegacyOrders,
-}
-
-impl Address {
-    /// The address that a path belongs to.
-    pub(in crate::sandbox) fn of(path: &str) -> Option<Self> {
-        let first = path.strip_prefix('/')?.split('/').next()?;
-        [Self::Dispatch, Self::LegacyDispatch, Self::LegacyOrders]
-            .into_iter()
-            .find(|address| address.path().strip_prefix('/').is_some_and(|own| own.eq_ignore_ascii_case(first)))
-    }
-
-    /// Its path, without a slash at the end.
-    pub(in crate::sandbox) const fn path(self) -> &'static str {
-        match self {
-            Self::Dispatch => "/dispatch",
-            Self::LegacyDispatch => "/legacy-dispatch",
-            Self::LegacyOrders => "/legacy-orders",
-        }
-    }
-
-    /// Where a request leads.
-    pub(in crate::sandbox) fn route(self, method: &str, path: &str, query: &Query) -> Route {
-        let service = if self == Self::Dispatch { Of::Dispatch } else { Of::LegacyOrders };
-        Route::of(service, method, path.get(self.path().len()..).unwrap_or_default(), query)
-    }
-}
+use crate::sandbox::world::World;
 
 /// What a fault answers here and not elsewhere: no signature is checked, but a token.
 pub(in crate::sandbox) fn in_place(fault: Fault) -> Option<Reply> {
@@ -59,7 +25,7 @@ pub(in crate::sandbox) fn in_place(fault: Fault) -> Option<Reply> {
 
 /// Answers a request to one of the addresses.
 pub(in crate::sandbox) async fn answer(
-    service: &Service,
+    (world, ring): (&World, &KeyRing),
     address: Address,
     request: (&Parts, Stream),
     route: Route,
@@ -67,12 +33,12 @@ pub(in crate::sandbox) async fn answer(
     faults: &[Fault],
 ) -> Reply {
     let (head, stream) = request;
-    let admitted = customer(service, &head.headers).and_then(|customer| Ok((customer, route.found(head)?)));
+    let admitted = customer(ring, &head.headers).and_then(|customer| Ok((customer, route.found(head)?)));
     let (customer, (row, ids)) = match admitted {
         Ok(admitted) => admitted,
         Err(reply) => {
             upload::drain(stream).await;
-            return settle(Err(reply), &service.world);
+            return settle(Err(reply), world);
         }
     };
     let given = if row.body == Body::Json {
@@ -83,7 +49,7 @@ pub(in crate::sandbox) async fn answer(
     };
     let mut ids = ids.into_iter();
     let call = Call {
-        world: &service.world,
+        world,
         customer,
         address,
         path: head.uri.path(),
@@ -93,7 +59,7 @@ pub(in crate::sandbox) async fn answer(
         headers: &head.headers,
         faults,
     };
-    settle(given.and_then(|given| carry_out(row, &call, given)), &service.world)
+    settle(given.and_then(|given| carry_out(row, &call, given)), world)
 }
 
 fn carry_out(row: &Endpoint, call: &Call<'_>, given: Value) -> Answer {
@@ -128,12 +94,12 @@ fn carry_out(row: &Endpoint, call: &Call<'_>, given: Value) -> Answer {
 }
 
 /// The customer behind the bearer token. How the service authenticates is not shown (5.6).
-fn customer(service: &Service, headers: &HeaderMap) -> Result<u32, Reply> {
+fn customer(ring: &KeyRing, headers: &HeaderMap) -> Result<u32, Reply> {
     let sent = headers.get(header::AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
     let Some(sent) = sent else { return Err(refused("the header Authorization is missing")) };
     match sent.split_once(' ') {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
-            service.ring.customer_of(token.trim()).ok_or_else(|| refused("the service does not know this token"))
+            ring.customer_of(token.trim()).ok_or_else(|| refused("the service does not know this token"))
         }
         _ => Err(refused("the header Authorization must be `Bearer` and a token")),
     }

@@ -6,19 +6,9 @@ use serde_json::Value;
 
 use super::payload::Object;
 use crate::sandbox::keys::guid;
-use crate::sandbox::locked;
+use crate::sandbox::locked::locked;
 use crate::sandbox::reply::Reply;
 use crate::sandbox::store::{Outcome, Store};
-
-/// The table. `section` says in which list of its kind a record stands: products in that of their account, work orders in
-/// that of their operator. Numbers are never given twice, since ids follow from them.
-pub(in crate::sandbox) const DISPATCH: &str = "
-CREATE TABLE IF NOT EXISTS dispatch (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, customer INTEGER NOT NULL, kind TEXT NOT NULL,
-    id TEXT NOT NULL COLLATE NOCASE, section TEXT NOT NULL COLLATE NOCASE, body TEXT NOT NULL,
-    UNIQUE (customer, kind, id)) STRICT;
-CREATE INDEX IF NOT EXISTS dispatch_section ON dispatch (customer, kind, section);
-";
 
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,16 +6,18 @@ use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, Utc};
 
 use super::carts::carts;
 use super::chance::{between, pick, stream};
+use super::customer::{Account, Computer, Hub};
 use super::details::{self, Display};
 use super::exact::whole;
 use super::failure::Failure;
-use super::packing::Packing;
+use super::job::{Coverage, Job};
 use super::passes::Manner;
 use super::places::{FIELDS, Field, fields};
 use super::plane::System;
+use super::prescription::Prescription;
+use super::track::Track;
 use super::units::{AMERICAN, METRIC};
-use super::work::{Crop, Kind, Work};
-use super::{Account, Computer, Coverage, Hub, Job, Prescription, Track};
+use super::work::{Crop, Kind, Packing, Work};
 use crate::wire::Value;
 
 /// The seasons.
@@ -115,8 +117,12 @@ static DISPLAYS: [Display; 3] = [
 
 const OPERATORS: &[&str] = &["Operator 1", "Operator 2", "Operator 3"];
 
-/// The account of a seed.
-pub(super) fn account(seed: u64) -> Account {
+/// The account of a seed. It knows every total; archives are made when they are asked for.
+///
+/// Accounts of different seeds share no id of a job, a field computer, a field hub, a prescription map, a grain cart file
+/// or a product, as long as the seeds are below 2^56; nor do two things of one account.
+#[must_use]
+pub fn account(seed: u64) -> Account {
     let fields = fields(seed);
     let mut rng = stream(seed, &[7]);
     // Ids are handed out in an order that has nothing to do with time.
@@ -237,9 +243,10 @@ fn plans() -> impl Iterator<Item = Plan> {
     ])
 }
 
-/// Small jobs of a customer's machines, in the order of their numbers from 0 on. Their ids are beyond those of all
-/// accounts, and grow with the number.
-pub(super) fn small_jobs(seed: u64, count: u32, computers: &[Computer]) -> Vec<Job> {
+/// So many small jobs of the machines of an account, whose archives have a dozen records: for tests of many. The even
+/// ones need no time to be converted.
+#[must_use]
+pub fn small_jobs(seed: u64, count: u32, computers: &[Computer]) -> Vec<Job> {
     let fields = fields(seed);
     let plans: Vec<Plan> = plans().filter(|plan| plan.coverage == Coverage::Recorded).collect();
     let planned = (0..count).zip(plans.iter().cycle());

@@ -8,9 +8,9 @@ use chrono::{Duration, NaiveDateTime};
 
 use super::chance::{noise, pick, stream};
 use super::exact::{real, scaled, unscaled, whole};
+use super::job::{Coverage, Job};
 use super::plane::System;
 use super::work::{Crop, Kind};
-use super::{Coverage, Job};
 use crate::wire::Value;
 
 /// Kilograms of a pound.

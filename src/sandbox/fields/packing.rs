@@ -11,25 +11,8 @@ use super::chance::stream;
 use super::exact::scaled;
 use super::shapes::{Manner, Member};
 use super::table::Table;
-use super::work::{Record, Work};
+use super::work::{Packing, Record, Work};
 use crate::error::{Error, Kind, Result};
-
-/// How the members of an archive lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Packing {
-    /// At the root.
-    Flat,
-    /// At the root, with a `.cpg`.
-    CodePage,
-    /// In a folder.
-    Folder,
-    /// At the root, with the boundary of the field as a second layer.
-    Boundary,
-    /// At the root, with upper-case extensions.
-    UpperCase,
-    /// At the root, with the twins that Macintosh computers add.
-    Macintosh,
-}
 
 /// The zip of shape files.
 pub(super) fn shapefile_zip(work: &Work, record: &Record) -> Result<Vec<u8>> {

@@ -1,12 +1,11 @@
 //! What a planter logs: the population of seeds, how well they were singled, and the force on the row units.
 
-use super::Total;
 use super::chance::{noise, stream};
 use super::exact::{real, scaled, unscaled, whole};
 use super::passes::{LENGTH_DECIMALS, Marks};
 use super::plane::Point;
 use super::table::{Cells, Table};
-use super::work::{Record, Work};
+use super::work::{Record, Total, Work};
 
 /// The target of each zone of a field, over the usual population.
 const ZONES: [f64; 3] = [0.88, 1.0, 1.08];

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::Job;
 use super::exact::{scaled, unscaled, whole};
+use super::job::Job;
 use super::packing::zipped;
 use super::places::SIDE;
 use super::plane::{Point, System};

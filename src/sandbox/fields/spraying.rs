@@ -1,12 +1,11 @@
 //! What a sprayer or a spreader logs: the rate that was asked for and the rate that was applied.
 
-use super::Total;
 use super::chance::{between, noise, stream};
 use super::exact::{real, scaled, unscaled, whole};
 use super::passes::{LENGTH_DECIMALS, Marks};
 use super::plane::Point;
 use super::table::{Cells, Table};
-use super::work::{Record, Work};
+use super::work::{Record, Total, Work};
 
 /// Decimals of rates.
 pub(super) const RATE: u8 = 2;

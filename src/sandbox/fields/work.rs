@@ -6,13 +6,11 @@ use chrono::{Duration, NaiveDateTime, Timelike};
 
 use super::chance::{noise, stream};
 use super::exact::{scaled, unscaled, whole};
-use super::packing::Packing;
-use super::passes::{LENGTH_DECIMALS, Manner, Marks, drive};
+use super::passes::{LENGTH_DECIMALS, Manner, Marks};
 use super::places::Field;
 use super::plane::System;
 use super::table::{Cells, Table};
 use super::units::Units;
-use super::{Total, harvest, planting, spraying};
 
 /// The kinds of job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +35,23 @@ pub(super) struct Crop {
     pub(super) seeds: f64,
     /// Kilograms of a thousand seeds.
     pub(super) seed_mass: f64,
+}
+
+/// How the members of an archive lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// At the root.
+    Flat,
+    /// At the root, with a `.cpg`.
+    CodePage,
+    /// In a folder.
+    Folder,
+    /// At the root, with the boundary of the field as a second layer.
+    Boundary,
+    /// At the root, with upper-case extensions.
+    UpperCase,
+    /// At the root, with the twins that Macintosh computers add.
+    Macintosh,
 }
 
 /// Everything that decides what a job holds.
@@ -74,37 +89,22 @@ pub(super) struct Record {
     pub(super) measured: Vec<i64>,
 }
 
+/// The total of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Total {
+    /// What it is, such as `Harvested mass`.
+    pub label: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its value.
+    pub value: f64,
+    /// How a reader gets the same value: `factor` times the sum over the records of the product of `columns`.
+    pub factor: f64,
+    /// The columns of the product.
+    pub columns: Vec<String>,
+}
+
 impl Work {
-    /// Does the work.
-    pub(super) fn record(&self) -> Record {
-        let marks = drive(&self.field, self.manner, self.units, self.seed);
-        match self.kind {
-            Kind::Planting => planting::record(self, marks),
-            Kind::Spraying => spraying::record(self, marks),
-            Kind::Harvest => harvest::record(self, marks),
-        }
-    }
-
-    /// The total of the job, computed from the record and not from the table.
-    pub(super) fn total(&self, record: &Record) -> Total {
-        match self.kind {
-            Kind::Planting => planting::total(self, record),
-            Kind::Spraying => spraying::total(self, record),
-            Kind::Harvest => harvest::total(self, record),
-        }
-    }
-
-    /// What the display writes for each mark.
-    pub(super) fn table(&self, record: &Record) -> Table {
-        let mut table = Table::new();
-        match self.kind {
-            Kind::Planting => planting::columns(self, record, &mut table),
-            Kind::Spraying => spraying::columns(self, record, &mut table),
-            Kind::Harvest => harvest::columns(self, record, &mut table),
-        }
-        table
-    }
-
     /// The area that the marks cover, in m².
     pub(super) fn covered(&self, record: &Record) -> f64 {
         let metre = self.units.length.1;

@@ -1,0 +1,41 @@
+//! The addresses of this sandbox that are not the field data API's.
+
+use crate::api::Service;
+use crate::sandbox::query::Query;
+use crate::sandbox::routes::Route;
+
+/// An address of the dispatch service or of the legacy order service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sandbox) enum Address {
+    /// The dispatch service.
+    Dispatch,
+    /// The legacy order service, at the first of its two addresses; they share what they remember.
+    LegacyDispatch,
+    /// At the second one.
+    LegacyOrders,
+}
+
+impl Address {
+    /// The address that a path belongs to.
+    pub(in crate::sandbox) fn of(path: &str) -> Option<Self> {
+        let first = path.strip_prefix('/')?.split('/').next()?;
+        [Self::Dispatch, Self::LegacyDispatch, Self::LegacyOrders]
+            .into_iter()
+            .find(|address| address.path().strip_prefix('/').is_some_and(|own| own.eq_ignore_ascii_case(first)))
+    }
+
+    /// Its path, without a slash at the end.
+    pub(in crate::sandbox) const fn path(self) -> &'static str {
+        match self {
+            Self::Dispatch => "/dispatch",
+            Self::LegacyDispatch => "/legacy-dispatch",
+            Self::LegacyOrders => "/legacy-orders",
+        }
+    }
+
+    /// Where a request leads.
+    pub(in crate::sandbox) fn route(self, method: &str, path: &str, query: &Query) -> Route {
+        let service = if self == Self::Dispatch { Service::Dispatch } else { Service::LegacyOrders };
+        Route::of(service, method, path.get(self.path().len()..).unwrap_or_default(), query)
+    }
+}

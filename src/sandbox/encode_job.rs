@@ -1,0 +1,36 @@
+//! Names and elements of a job's detail that the variants write in their own way.
+
+use crate::api::Shape;
+use crate::api::job_data::JOB_DATA_DETAIL;
+use crate::wire::names;
+
+/// Whether the variants of a job's detail apply.
+pub(super) fn is_job(shape: &'static Shape) -> bool {
+    std::ptr::eq(shape, &raw const JOB_DATA_DETAIL)
+}
+
+/// The fields of a job that stay outside the nested element.
+pub(super) const COMMON: &[&str] =
+    &["DeviceFileName", "CreateDate", "UpdateDate", "Status", "JobType", "AvailableFiles", "ID", "FieldComputerID"];
+
+/// The element that holds the fields of that type of job alone.
+pub(super) fn nested_element(job_type: &str) -> Option<&'static str> {
+    match job_type {
+        "Yield" => Some("YieldJob"),
+        "AsApplied" => Some("SprayerJob"),
+        "Planter" => Some("PlanterJob"),
+        _ => None,
+    }
+}
+
+/// `DeviceFileName` becomes `Device File Name`, and `TargetRate` the `Target Rat` of specification 2.6.
+pub(super) fn display_name(wire: &str) -> String {
+    if wire == "TargetRate" {
+        return "Target Rat".to_owned();
+    }
+    if wire.ends_with("Job") {
+        return wire.to_owned();
+    }
+    let mut letters = wire.chars();
+    names::snake(wire).chars().map(|c| if c == '_' { ' ' } else { letters.next().unwrap_or(c) }).collect()
+}
