@@ -8,7 +8,7 @@ use super::Layer;
 use super::crs::Crs;
 use super::fmis;
 use super::grain_cart;
-use super::rows::Rows;
+use super::rows::{Rows, held_together};
 use super::schema::{self, broken};
 use super::shapes::column::ShapeColumn;
 use super::sidecars::{self, Sidecars};
@@ -147,37 +147,6 @@ fn assemble(set: &Set, source: &Source, options: &Options, rows: Rows, mut notes
         layer.types = types;
     }
     layer.with_batch(arrays, kept)
-}
-
-/// How many rows shapes and records have in common; an error where they differ, unless damage is to be lived with.
-pub(super) fn held_together(
-    set: &Set,
-    shapes: Option<&ShapeColumn>,
-    table: Option<&TableReader>,
-    options: &Options,
-    notes: &mut Vec<Diagnostic>,
-) -> Result<u64> {
-    match (shapes.map(ShapeColumn::records), table.map(TableReader::records)) {
-        (Some(shapes), Some(records)) if shapes != records => {
-            let error = mismatch(set, shapes, records);
-            if options.strict {
-                return Err(error);
-            }
-            let kept = shapes.min(records);
-            let message = format!("{}; the first {kept} were kept", error.message());
-            let member = error.facts().member.clone().unwrap_or_default();
-            notes.push(Diagnostic::new("row-mismatch", message).in_member(&member).at(kept));
-            Ok(kept)
-        }
-        (shapes, records) => Ok(shapes.or(records).unwrap_or(0)),
-    }
-}
-
-/// The error of members that have different counts of records.
-pub(super) fn mismatch(set: &Set, shapes: u64, records: u64) -> Error {
-    let message = format!("the .shp has {shapes} records and the .dbf {records}: they do not belong together");
-    let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
-    Error::archive(member, message).with(|facts| facts.record = Some(shapes.min(records)))
 }
 
 /// A layer without rows: its schema, and what its sidecars say of coordinates and units.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::Layer;
-use super::read::held_together;
 use super::schema::broken;
 use super::shapes::column::{self, ShapeColumn};
 use super::table::{Choice, TableReader, Typing};
@@ -30,6 +29,37 @@ fn damage(step: Result<bool>) -> Result<Option<Error>> {
         Err(error) if !error.lacks_memory() => Ok(Some(error)),
         done => done.map(|_| None),
     }
+}
+
+/// How many rows shapes and records have in common; an error where they differ, unless damage is to be lived with.
+pub(super) fn held_together(
+    set: &Set,
+    shapes: Option<&ShapeColumn>,
+    table: Option<&TableReader>,
+    options: &Options,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<u64> {
+    match (shapes.map(ShapeColumn::records), table.map(TableReader::records)) {
+        (Some(shapes), Some(records)) if shapes != records => {
+            let error = mismatch(set, shapes, records);
+            if options.strict {
+                return Err(error);
+            }
+            let kept = shapes.min(records);
+            let message = format!("{}; the first {kept} were kept", error.message());
+            let member = error.facts().member.clone().unwrap_or_default();
+            notes.push(Diagnostic::new("row-mismatch", message).in_member(&member).at(kept));
+            Ok(kept)
+        }
+        (shapes, records) => Ok(shapes.or(records).unwrap_or(0)),
+    }
+}
+
+/// The error of members that have different counts of records.
+pub(super) fn mismatch(set: &Set, shapes: u64, records: u64) -> Error {
+    let message = format!("the .shp has {shapes} records and the .dbf {records}: they do not belong together");
+    let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
+    Error::archive(member, message).with(|facts| facts.record = Some(shapes.min(records)))
 }
 
 /// The readers of one layer; either may be missing.

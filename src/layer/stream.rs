@@ -4,8 +4,8 @@ use arrow_schema::SchemaRef;
 
 use super::Layer;
 use super::columns::ColumnType;
-use super::read::{advised, at_once, check, chosen, head, mismatch};
-use super::rows::Rows;
+use super::read::{advised, at_once, check, chosen, head};
+use super::rows::{Rows, mismatch};
 use super::scan;
 use super::table::{Choice, TableReader};
 use crate::archive::{Diagnostic, Options, Set, Source};

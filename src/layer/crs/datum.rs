@@ -1,6 +1,6 @@
 //! The datums that field data come in: their names in every dialect, and how far they lie from WGS 84.
 
-use super::model::Ellipsoid;
+use super::model::{DEGREE, Datum, Definition, Ellipsoid, Geographic, Meridian, Unit};
 
 /// A datum known by name.
 pub(super) struct Known {
@@ -46,6 +46,20 @@ const HARN: &str = "1 m, in Alaska, Hawaii and on the islands, where PROJ shifts
 const OSGB36: [f64; 7] = [446.448, -125.157, 542.06, 0.15, 0.247, 0.842, -20.489];
 const AMERSFOORT: [f64; 7] =
     [565.4171, 50.3319, 465.5524, -0.398_957_388_243_134, 0.343_987_817_378_283, -1.877_401_639_980_45, 4.0725];
+
+/// Longitudes and latitudes on WGS 84.
+pub(super) fn wgs84() -> Definition {
+    let ellipsoid =
+        Ellipsoid { name: "WGS 84".to_owned(), semi_major: 6_378_137.0, inverse_flattening: 298.257_223_563 };
+    Definition::Geographic(Geographic {
+        name: "WGS 84".to_owned(),
+        datum: Datum { name: WGS84.to_owned(), ellipsoid, epsg: None, to_wgs84: None },
+        meridian: Meridian { name: "Greenwich".to_owned(), degrees: 0.0 },
+        unit: Unit { name: "degree".to_owned(), factor: DEGREE },
+        axes: Vec::new(),
+        epsg: Some(4326),
+    })
+}
 
 const fn known(
     (letter, epsg): (char, u32),

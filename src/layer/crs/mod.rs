@@ -12,6 +12,7 @@ mod epsg;
 mod method;
 mod model;
 mod projjson;
+mod read;
 mod transform;
 mod wkt;
 
@@ -37,7 +38,7 @@ impl Crs {
     /// Reads well-known text: WKT1 as ESRI and as GDAL write it, or WKT2. A projection that is not understood is no
     /// error here (the layer can be read all the same) but in [`Crs::to_wgs84`].
     pub fn from_wkt(text: &str) -> Result<Self> {
-        let definition = model::definition(&wkt::parse(text)?)?;
+        let definition = read::definition(&wkt::parse(text)?)?;
         let epsg = epsg::certain(&definition);
         let projjson = projjson::write(&definition, epsg);
         let name = match &definition {
@@ -67,19 +68,7 @@ impl Crs {
     /// Longitudes and latitudes on WGS 84, the system of GeoJSON.
     #[must_use]
     pub fn wgs84() -> Self {
-        let ellipsoid = model::Ellipsoid {
-            name: "WGS 84".to_owned(),
-            semi_major: 6_378_137.0,
-            inverse_flattening: 298.257_223_563,
-        };
-        let definition = Definition::Geographic(model::Geographic {
-            name: "WGS 84".to_owned(),
-            datum: model::Datum { name: datum::WGS84.to_owned(), ellipsoid, epsg: None, to_wgs84: None },
-            meridian: model::Meridian { name: "Greenwich".to_owned(), degrees: 0.0 },
-            unit: model::Unit { name: "degree".to_owned(), factor: model::DEGREE },
-            axes: Vec::new(),
-            epsg: Some(4326),
-        });
+        let definition = datum::wgs84();
         let projjson = projjson::write(&definition, Some(4326));
         Self { text: WGS84_TEXT.to_owned(), name: "WGS 84".to_owned(), epsg: Some(4326), projjson, definition }
     }

@@ -156,7 +156,7 @@ fn bound(source: &Json, shift: [f64; 7]) -> Json {
     json!({
         "type": "BoundCRS",
         "source_crs": source,
-        "target_crs": super::Crs::wgs84().projjson(),
+        "target_crs": write(&datum::wgs84(), Some(4326)),
         "transformation": {
             "name": "Transformation to WGS 84",
             "method": identified(json!({ "name": "Position Vector transformation (geog2D domain)" }), Some(9606)),

@@ -1,7 +1,7 @@
 //! Geometries as GeoJSON: coordinates transformed, rings turned as RFC 7946 wants them, shortest digits.
 
 use super::digits::{Floats, Word};
-use super::{Target, winding};
+use super::winding;
 use crate::error::{Error, Kind, Result};
 use crate::layer::crs::Transform;
 use crate::layer::shapes::is_place;
@@ -9,6 +9,13 @@ use crate::layer::wkb::{Cursor, Head, flat_point, ordinate, points};
 
 /// Collections inside collections go no deeper in any real file.
 const DEPTH: usize = 8;
+
+/// The coordinates that are written.
+pub(super) enum Target {
+    AsIs,
+    /// Longitudes and latitudes on WGS 84; `None` where they are that already.
+    Wgs84(Option<Transform>),
+}
 
 /// Writes geometries one after the other, with room that is used again.
 pub(super) struct Pen<'a> {

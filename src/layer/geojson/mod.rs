@@ -14,11 +14,10 @@ use arrow_array::{Array, OffsetSizeTrait, RecordBatch};
 use arrow_schema::DataType;
 
 use self::cells::{Cells, Key, string};
-use self::geometry::Pen;
+use self::geometry::{Pen, Target};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::layer::Layer;
-use crate::layer::crs::Transform;
 use crate::layer::geometries_of;
 use crate::layer::in_order::{in_order, threads};
 use crate::layer::schema;
@@ -113,13 +112,6 @@ impl Layer {
         }
         Ok(())
     }
-}
-
-/// The coordinates that are written.
-enum Target {
-    AsIs,
-    /// Longitudes and latitudes on WGS 84; `None` where they are that already.
-    Wgs84(Option<Transform>),
 }
 
 /// Some rows of one batch.

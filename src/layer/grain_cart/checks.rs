@@ -1,6 +1,6 @@
 //! What a grain cart file says of itself that does not fit together. Nothing is changed, all is told.
 
-use super::{named, number};
+use super::cells::{named, number};
 use crate::archive::{Diagnostic, GrainCart, Member};
 use crate::wire::names::same;
 

@@ -2,6 +2,7 @@
 //!
 //! Dates and times stay texts: columns that are labelled UTC have been seen to hold local time, and times to be cut.
 
+mod cells;
 mod checks;
 
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeBinaryArray, LargeStringArray};
 use arrow_schema::Field;
 
+use self::cells::{cells, named, number};
 use crate::archive::{Diagnostic, GrainCart, Member, Options};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
@@ -86,25 +88,6 @@ pub(super) fn read(
         types,
     };
     Ok(layer.with_units(&units).with_metadata(cart.header))
-}
-
-/// The cells of one column.
-pub(super) fn cells(cart: &GrainCart, position: usize) -> impl Iterator<Item = &str> {
-    cart.loads.iter().map(move |load| load.get(position).map(|cell| cell.trim()).unwrap_or_default())
-}
-
-/// The cells of the column of that name; none where the file has no such column.
-pub(super) fn named<'a>(cart: &'a GrainCart, name: &str) -> Option<Vec<&'a str>> {
-    let position = cart.names.iter().position(|known| same(known, name))?;
-    Some(cells(cart, position).collect())
-}
-
-/// The number in a cell.
-pub(super) fn number(cell: &str) -> Option<f64> {
-    match float(cell.as_bytes()) {
-        Cell::Value(value) => Some(value),
-        Cell::Null | Cell::Odd => None,
-    }
 }
 
 fn column<'a>(name: &str, cells: impl Iterator<Item = &'a str>, findings: &mut Findings) -> ArrayRef {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::Values;
+use super::drawing::Values;
 
 /// Viridis, which is even to the eye and safe for colour-blind readers, at every tenth.
 const RAMP: [[u8; 3]; 11] = [

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::Drawing;
 use super::colour::{MISSING, SHADES, Scale, ramp};
+use super::drawing::{Drawing, Values};
 use super::ground::{Ground, Selection, Shape};
 use super::text::{count, cut, escape, lone, number, round_below};
 
@@ -108,11 +108,11 @@ pub(super) fn write(
 
 /// What the colours show, escaped.
 fn subject(drawing: &Drawing<'_>) -> String {
-    let column = drawing.column.filter(|_| !matches!(drawing.values, super::Values::None));
+    let column = drawing.column.filter(|_| !matches!(drawing.values, Values::None));
     match (column, drawing.unit) {
         (None, _) => "where its records lie".to_owned(),
         (Some(column), Some(unit)) => escape(&format!("{} in {}", cut(column, 40), cut(unit, 24))),
-        (Some(column), None) if matches!(drawing.values, super::Values::Numbers(_)) => {
+        (Some(column), None) if matches!(drawing.values, Values::Numbers(_)) => {
             escape(&format!("{}, unit unknown", cut(column, 40)))
         }
         (Some(column), None) => escape(&cut(column, 40)),

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::colour::Scale;
+use super::drawing::{Drawing, Values};
 use super::frame::Layout;
 use super::ground::{self, Ground, Selection, Shape};
-use super::{Drawing, Values};
 use crate::error::Result;
 use crate::layer::walk::{Flat, Part};
 

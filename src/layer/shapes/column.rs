@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use arrow_array::ArrayRef;
 use arrow_schema::ArrowError;
 
-use super::{Geometries, NO_DATA, floats};
+use super::geometries::Geometries;
+use super::ordinates::{NO_DATA, floats};
 use crate::archive::{Diagnostic, Member, NoRoom, Options, Record, Set, ShapeHeader, ShapeReader, TakeShapes};
 use crate::error::Result;
 

@@ -1,6 +1,7 @@
 //! Points by the run: most layers are nothing else, and their records are all alike.
 
-use super::{Dimensions, Geometries, POINT_RECORD, are_places};
+use super::geometries::{Dimensions, Geometries, POINT_RECORD};
+use super::ordinates::are_places;
 use crate::archive::{Flat, NoRoom, ShapeHeader, make_room};
 use crate::layer::findings::Finding;
 

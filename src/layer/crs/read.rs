@@ -1,0 +1,153 @@
+//! Well-known text in any dialect into a coordinate system.
+
+use super::method;
+use super::model::{DEGREE, Datum, Definition, Direction, Ellipsoid, Geographic, Meridian, Projected, Unit, same};
+use super::wkt::Node;
+use super::{conversion, datum};
+use crate::error::{Error, Kind, Result};
+
+fn incomplete(node: &Node, what: &str) -> Error {
+    let name = node.text(0).unwrap_or("without a name");
+    Error::new(Kind::Archive, format!("the coordinate system (.prj) `{name}` cannot be understood: {what}"))
+}
+
+const DATUM: &[&str] = &["DATUM", "GEODETICDATUM", "TRF", "ENSEMBLE"];
+const BASE: &[&str] = &["GEOGCS", "BASEGEOGCRS", "BASEGEODCRS"];
+const LENGTH_UNIT: &[&str] = &["LENGTHUNIT", "UNIT"];
+const ANGLE_UNIT: &[&str] = &["ANGLEUNIT", "UNIT"];
+
+/// Reads any coordinate system.
+pub(super) fn definition(node: &Node) -> Result<Definition> {
+    match node.keyword.as_str() {
+        "GEOGCS" | "GEOGCRS" | "GEOGRAPHICCRS" => geographic(node).map(Definition::Geographic),
+        "GEODCRS" | "GEODETICCRS" => match node.child(&["CS"]).and_then(|cs| cs.text(0)) {
+            Some(kind) if kind.eq_ignore_ascii_case("ellipsoidal") => geographic(node).map(Definition::Geographic),
+            _ => Ok(Definition::Other("it is geocentric (X, Y, Z), not a system of the surface".to_owned())),
+        },
+        "PROJCS" | "PROJCRS" | "PROJECTEDCRS" => projected(node).map(Definition::Projected),
+        "COMPD_CS" | "COMPOUNDCRS" => {
+            let horizontal = ["PROJCS", "GEOGCS", "PROJCRS", "PROJECTEDCRS", "GEOGCRS", "GEODCRS", "BOUNDCRS"];
+            let part = node.child(&horizontal).ok_or_else(|| incomplete(node, "it has no horizontal part"))?;
+            definition(part)
+        }
+        "BOUNDCRS" => bound(node),
+        "GEOCCS" | "LOCAL_CS" | "ENGCRS" | "ENGINEERINGCRS" | "VERT_CS" | "VERTCRS" | "VERTICALCRS" | "FITTED_CS"
+        | "DERIVEDPROJCRS" => Ok(Definition::Other(format!(
+            "systems of the kind `{}` are not tied to the earth's surface here",
+            node.keyword
+        ))),
+        other => {
+            Err(incomplete(node, &format!("`{}` is no coordinate system", other.chars().take(40).collect::<String>())))
+        }
+    }
+}
+
+fn bound(node: &Node) -> Result<Definition> {
+    let wrapper = node.child(&["SOURCECRS"]).ok_or_else(|| incomplete(node, "SOURCECRS is missing"))?;
+    let kinds = ["PROJCRS", "PROJECTEDCRS", "GEOGCRS", "GEOGRAPHICCRS", "GEODCRS"];
+    let source = wrapper.child(&kinds).ok_or_else(|| incomplete(node, "SOURCECRS is empty"))?;
+    let mut definition = definition(source)?;
+    let shift = conversion::abridged(node);
+    match (&mut definition, shift) {
+        (_, None) => return Ok(Definition::Other("its transformation to another system is not understood".to_owned())),
+        (Definition::Geographic(system), shift) => system.datum.to_wgs84 = shift,
+        (Definition::Projected(system), shift) => system.base.datum.to_wgs84 = shift,
+        (Definition::Other(_), _) => {}
+    }
+    Ok(definition)
+}
+
+fn geographic(node: &Node) -> Result<Geographic> {
+    let datum_node = node.child(DATUM).ok_or_else(|| incomplete(node, "DATUM is missing"))?;
+    let datum = read_datum(node, datum_node)?;
+    let unit = unit(node, ANGLE_UNIT, &Unit { name: "degree".to_owned(), factor: DEGREE });
+    let known = datum::find(&datum.name);
+    let name = known
+        .filter(|known| known.is_on(&datum.ellipsoid))
+        .map_or_else(|| text_name(node), |known| known.system.to_owned());
+    let meridian = match node.child(&["PRIMEM", "PRIMEMERIDIAN"]) {
+        None => Meridian { name: "Greenwich".to_owned(), degrees: 0.0 },
+        Some(meridian) => {
+            let value = meridian.number(1).ok_or_else(|| incomplete(node, "PRIMEM has no longitude"))?;
+            // WKT1 writes it in degrees whatever the unit of the system is; WKT2 says its unit.
+            let degrees = meridian
+                .child(ANGLE_UNIT)
+                .and_then(|unit| unit.number(1))
+                .map_or(value, |factor| Unit { name: String::new(), factor }.degrees(value));
+            Meridian { name: text_name(meridian), degrees }
+        }
+    };
+    if !(unit.factor > 0.0 && meridian.degrees.abs() <= 360.0) {
+        return Err(incomplete(node, "its unit or its prime meridian is out of range"));
+    }
+    Ok(Geographic { name, datum, meridian, unit, axes: axes(node), epsg: node.epsg() })
+}
+
+fn read_datum(system: &Node, node: &Node) -> Result<Datum> {
+    let figure = node
+        .child(&["SPHEROID", "ELLIPSOID"])
+        .ok_or_else(|| incomplete(system, "DATUM has no SPHEROID or ELLIPSOID"))?;
+    let metres = figure.child(LENGTH_UNIT).and_then(|unit| unit.number(1)).unwrap_or(1.0);
+    let semi_major = figure.number(1).map(|value| value * metres).filter(|value| (1e6..1e8).contains(value));
+    let inverse_flattening = figure.number(2).filter(|value| same(*value, 0.0) || (100.0..1e10).contains(value));
+    let (Some(semi_major), Some(inverse_flattening)) = (semi_major, inverse_flattening) else {
+        return Err(incomplete(system, "its ellipsoid has no size, or not the earth's"));
+    };
+    let ellipsoid = Ellipsoid { name: ellipsoid_name(&text_name(figure)), semi_major, inverse_flattening };
+    let written = text_name(node);
+    let name = datum::find(&written).map_or_else(
+        || written.strip_prefix("D_").unwrap_or(&written).replace('_', " "),
+        |known| known.name.to_owned(),
+    );
+    let to_wgs84 = node.child(&["TOWGS84"]).and_then(|shift| {
+        let translation = [shift.number(0)?, shift.number(1)?, shift.number(2)?];
+        let rest = [3, 4, 5, 6].map(|index| shift.number(index).unwrap_or(0.0));
+        let [x, y, z] = translation;
+        let [rx, ry, rz, scale] = rest;
+        Some([x, y, z, rx, ry, rz, scale])
+    });
+    Ok(Datum { name, ellipsoid, epsg: node.epsg(), to_wgs84 })
+}
+
+/// EPSG's spelling of the ellipsoids that matter; other names stay as they are.
+fn ellipsoid_name(written: &str) -> String {
+    match method::plain(written).as_str() {
+        "wgs84" | "wgs1984" => "WGS 84".to_owned(),
+        "grs80" | "grs1980" => "GRS 1980".to_owned(),
+        _ => written.replace('_', " "),
+    }
+}
+
+fn projected(node: &Node) -> Result<Projected> {
+    let base_node = node.child(BASE).ok_or_else(|| incomplete(node, "its geographic system is missing"))?;
+    let base = geographic(base_node)?;
+    let unit = unit(node, LENGTH_UNIT, &Unit { name: "metre".to_owned(), factor: 1.0 });
+    if !(1e-6..1e6).contains(&unit.factor) {
+        return Err(incomplete(node, "its unit of length is out of range"));
+    }
+    let conversion = conversion::read(node, &base.unit, &unit);
+    Ok(Projected { name: text_name(node), base, conversion, unit, axes: axes(node), epsg: node.epsg() })
+}
+
+fn text_name(node: &Node) -> String {
+    node.text(0).unwrap_or("unnamed").trim().to_owned()
+}
+
+/// The unit of a system: below it (WKT1), or below its first axis (WKT2).
+fn unit(node: &Node, keywords: &[&str], default: &Unit) -> Unit {
+    let below_axis = || node.child(&["AXIS"]).and_then(|axis| axis.child(keywords));
+    let found = node.child(keywords).or_else(below_axis);
+    let read = |unit: &Node| Some(Unit { name: unit.text(0)?.to_owned(), factor: unit.number(1)? });
+    found.and_then(read).unwrap_or_else(|| default.clone())
+}
+
+fn axes(node: &Node) -> Vec<Direction> {
+    let direction = |axis: &Node| match axis.text(1)?.to_ascii_lowercase().as_str() {
+        "east" => Some(Direction::East),
+        "north" => Some(Direction::North),
+        "west" => Some(Direction::West),
+        "south" => Some(Direction::South),
+        _ => None,
+    };
+    node.children("AXIS").filter_map(direction).take(2).collect()
+}

@@ -1,0 +1,24 @@
+//! The cells of a grain cart file, column by column.
+
+use crate::archive::GrainCart;
+use crate::layer::columns::number::{Cell, float};
+use crate::wire::names::same;
+
+/// The cells of one column.
+pub(super) fn cells(cart: &GrainCart, position: usize) -> impl Iterator<Item = &str> {
+    cart.loads.iter().map(move |load| load.get(position).map(|cell| cell.trim()).unwrap_or_default())
+}
+
+/// The cells of the column of that name; none where the file has no such column.
+pub(super) fn named<'a>(cart: &'a GrainCart, name: &str) -> Option<Vec<&'a str>> {
+    let position = cart.names.iter().position(|known| same(known, name))?;
+    Some(cells(cart, position).collect())
+}
+
+/// The number in a cell.
+pub(super) fn number(cell: &str) -> Option<f64> {
+    match float(cell.as_bytes()) {
+        Cell::Value(value) => Some(value),
+        Cell::Null | Cell::Odd => None,
+    }
+}
