@@ -6,8 +6,10 @@
 
 use http::header::CONTENT_TYPE;
 
+use super::arguments::Arguments;
+use super::pages::Pages;
 use super::record::{same_id, what_came};
-use super::{Arguments, Client};
+use super::setup::Client;
 use crate::api::field_computers::STATES;
 use crate::api::{self, Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
@@ -91,7 +93,7 @@ async fn is_sent(client: &Client, arguments: &Arguments, states: &[&str]) -> Res
     let (Some(list), Some(map), Some(computer)) = (api::row(SENT), map, computer) else { return Ok(false) };
     for state in states {
         let given = [("id", computer.to_owned()), ("state", (*state).to_owned())];
-        let mut pages = client.pages(list, Arguments::new(list, &given)?, None, None)?;
+        let mut pages = Pages::new(client.clone(), list, Arguments::new(list, &given)?, None, None)?;
         while let Some(page) = pages.next_page().await? {
             if page.iter().any(|sent| sent.get("id").and_then(Value::as_text).is_some_and(|id| same_id(id, map))) {
                 return Ok(true);

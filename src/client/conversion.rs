@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::Client;
 use super::arguments::Arguments;
-use super::destination::{Delivered, Destination, Target};
-use super::download::{FileCall, not_ready, pause};
-use super::receive::{Answer, Sink, ask};
+use super::destination::{Delivered, Destination, Sink, Target};
+use super::download::{not_ready, pause};
+use super::receive::{Answer, FileCall, ask};
+use super::setup::Client;
 use crate::api::{Endpoint, row};
 use crate::error::{Error, Kind, Result};
 use crate::part_file::PartFile;

@@ -1,5 +1,6 @@
 //! Where a file goes: into memory, to a path, or into a folder under the name that the service gives it.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -7,8 +8,7 @@ use std::path::{Path, PathBuf};
 use http::HeaderMap;
 
 use super::file_name::{clean, suggested};
-use super::receive::Sink;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, OUT_OF_MEMORY, Result};
 use crate::part_file::{PartFile, exists, folder_of, may_replace};
 
 /// Where a file goes.
@@ -32,6 +32,45 @@ pub enum Delivered {
     Bytes(Vec<u8>),
     /// Its path.
     File(PathBuf),
+}
+
+/// Where the bytes go.
+#[derive(Debug)]
+pub(super) enum Sink {
+    Memory(Vec<u8>),
+    /// A `.part` and, where its name was left to the service, the path it is for.
+    Part(PartFile, PathBuf),
+}
+
+impl Sink {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Memory(whole) => {
+                whole.try_reserve(bytes.len()).map_err(|_| no_memory(whole.len().saturating_add(bytes.len())))?;
+                whole.extend_from_slice(bytes);
+                Ok(())
+            }
+            Self::Part(part, _) => part.write(bytes),
+        }
+    }
+
+    pub(super) fn content(&self) -> Result<Cow<'_, [u8]>> {
+        match self {
+            Self::Memory(whole) => Ok(Cow::Borrowed(whole)),
+            Self::Part(part, _) => {
+                let mut whole = Vec::new();
+                let read = part.reader()?.read_to_end(&mut whole);
+                read.map_err(|error| Error::file("read", part.path(), &error))?;
+                Ok(Cow::Owned(whole))
+            }
+        }
+    }
+}
+
+fn no_memory(bytes: usize) -> Error {
+    let message =
+        format!("the system has no {bytes} bytes of memory left for this file: download it to a path with `to`");
+    Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(OUT_OF_MEMORY))
 }
 
 /// A checked target.
@@ -157,9 +196,4 @@ const NOT_THERE: i32 = 2;
 fn no_folder(to: &Path, folder: &Path) -> Error {
     let message = format!("cannot write `{}`: there is no folder `{}`; make it first", to.display(), folder.display());
     Error::new(Kind::File, message).with(|facts| facts.os_error = Some(NOT_THERE))
-}
-
-/// What a call is refused for that gives no file.
-pub(super) fn no_file(row: &str) -> Error {
-    Error::new(Kind::Type, format!("{row} gives no file"))
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use super::arguments::Arguments;
 use super::record::content_of;
-use super::{Arguments, Client};
+use super::setup::Client;
 use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::{Call, Caller, Probe, Whole};

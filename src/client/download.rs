@@ -2,53 +2,17 @@
 
 use std::time::Duration;
 
-use http::HeaderMap;
-
-use super::Client;
 use super::arguments::Arguments;
-use super::destination::{Delivered, Destination, Target, no_file};
-use super::file_check::Expects;
-use super::receive::{Answer, Sink, ask};
-use crate::api::{Endpoint, Returns};
-use crate::archive::Limits;
+use super::destination::{Delivered, Destination, Target};
+use super::receive::{Answer, FileCall, ask};
+use super::setup::Client;
+use crate::api::Endpoint;
 use crate::error::{Kind, Result};
-use crate::transport::{Attempts, Call, Judged};
+use crate::transport::{Attempts, Judged};
 
 /// Pauses between askings where the service states none; they double up to the last.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-
-/// The call for a file and what is known of it before it comes.
-#[derive(Clone, Debug)]
-pub(super) struct FileCall {
-    pub(super) call: Call,
-    pub(super) expects: Expects,
-    /// The name of the file where the service suggests none.
-    pub(super) fallback: String,
-    /// Bytes that the file may have.
-    pub(super) most: u64,
-}
-
-impl FileCall {
-    pub(super) fn new(row: &'static Endpoint, arguments: &Arguments) -> Result<Self> {
-        if !matches!(row.returns, Returns::File | Returns::Conversion | Returns::Layer) {
-            return Err(no_file(row.full_name));
-        }
-        let call = arguments.call(row, &[], None)?;
-        let id = arguments.get("id").unwrap_or("file");
-        let format = arguments.get("format").unwrap_or_default();
-        let (expects, fallback) = match format {
-            "XML" => (Expects::Xml, format!("{id}.xml")),
-            _ if row.group() == "grain_carts" => (Expects::Grc, format!("{id}.grc")),
-            _ => (Expects::Zip, format!("{id}.{}.zip", format.to_ascii_lowercase())),
-        };
-        Ok(Self { call, expects, fallback, most: Limits::default().bytes })
-    }
-
-    pub(super) fn open(&self, destination: &Destination, headers: &HeaderMap) -> Result<Sink> {
-        destination.open(headers, &self.fallback)
-    }
-}
 
 /// Downloads a file of at most `most` bytes, waiting for it until the deadline of the call.
 pub(super) async fn download(

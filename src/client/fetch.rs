@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::Client;
 use super::arguments::Arguments;
 use super::record::content_of;
+use super::setup::Client;
 use crate::api::{Endpoint, Index};
 use crate::error::{Error, Facts, Kind, Result};
 use crate::transport::{Notices, Whole};

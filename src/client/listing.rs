@@ -9,9 +9,10 @@ use std::collections::HashSet;
 
 use http::header::LOCATION;
 
+use super::arguments::Arguments;
 use super::config::check_page_size;
 use super::payload::json;
-use super::{Arguments, Client};
+use super::setup::Client;
 use crate::api::{self, Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Client;
 use super::arguments::Arguments;
-use super::destination::{Delivered, Destination, Target};
-use super::download::{FileCall, pause};
-use super::receive::{Answer, Sink, ask};
+use super::destination::{Delivered, Destination, Sink, Target};
+use super::download::pause;
+use super::receive::{Answer, FileCall, ask};
+use super::setup::Client;
 use crate::api::Endpoint;
 use crate::error::{Error, Result};
 

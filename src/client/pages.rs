@@ -17,12 +17,12 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use super::Client;
 use super::arguments::Arguments;
 use super::config::check_page_size;
 use super::fetch::{Arrived, Decode, Fetcher, OnError, Records};
 use super::prefetch::{DEPTH, Prefetch};
 use super::seen::Seen;
+use super::setup::Client;
 use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::wire::columns::{self, Batch, decode_batch};

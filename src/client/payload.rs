@@ -4,9 +4,10 @@
 use http::HeaderMap;
 use http::header::{CONTENT_TYPE, LOCATION};
 
+use super::arguments::Arguments;
 use super::arguments::decode;
 use super::record::what_came;
-use super::{Arguments, Client};
+use super::setup::Client;
 use crate::api::{Endpoint, Method, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::{Attempts, Base, Whole};

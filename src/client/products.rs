@@ -3,8 +3,9 @@
 
 use arrow_array::RecordBatch;
 
+use super::arguments::Arguments;
 use super::record;
-use super::{Arguments, Client};
+use super::setup::Client;
 use crate::api::{Endpoint, Returns, Shape};
 use crate::error::{Error, Kind, Result};
 use crate::wire::columns::batch_of;

@@ -1,25 +1,24 @@
 //! The body of a file call, as it arrives: a file into its place, or a `ServiceResponse` that never becomes one.
 
 use std::borrow::Cow;
-use std::io::{Cursor, Read as _};
-use std::path::PathBuf;
+use std::io::Cursor;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use sha2::{Digest as _, Sha256};
 
-use super::destination::Destination;
-use super::download::FileCall;
+use super::arguments::Arguments;
+use super::destination::{Destination, Sink};
 use super::file_check::{Expects, check_whole_xml, check_xml_end, check_zip, is_grc, xml_root};
 use super::record::what_came;
-use crate::archive::may_be_whole_cart;
-use crate::error::{Error, Kind, OUT_OF_MEMORY, Result};
+use crate::api::{Endpoint, Returns};
+use crate::archive::{Limits, may_be_whole_cart};
+use crate::error::{Error, Kind, Result};
 use crate::limiter::Heard;
-use crate::part_file::PartFile;
 use crate::secret::Secrets;
 use crate::transport::{
-    Attempts, Body, Fault, FaultKind, Got, Judged, Outcome, breaks_off, judge_response, unmarked_end,
+    Attempts, Body, Call, Fault, FaultKind, Got, Judged, Outcome, breaks_off, judge_response, unmarked_end,
 };
 use crate::wire::{decode_response, is_page};
 
@@ -32,43 +31,36 @@ const LARGEST_CART: u64 = 16 << 20;
 /// So much of the end of a file is kept for its check.
 const TAIL: usize = 4 * 1024;
 
-/// Where the bytes go.
-#[derive(Debug)]
-pub(super) enum Sink {
-    Memory(Vec<u8>),
-    /// A `.part` and, where its name was left to the service, the path it is for.
-    Part(PartFile, PathBuf),
+/// The call for a file and what is known of it before it comes.
+#[derive(Clone, Debug)]
+pub(super) struct FileCall {
+    pub(super) call: Call,
+    expects: Expects,
+    /// The name of the file where the service suggests none.
+    fallback: String,
+    /// Bytes that the file may have.
+    pub(super) most: u64,
 }
 
-impl Sink {
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        match self {
-            Self::Memory(whole) => {
-                whole.try_reserve(bytes.len()).map_err(|_| no_memory(whole.len().saturating_add(bytes.len())))?;
-                whole.extend_from_slice(bytes);
-                Ok(())
-            }
-            Self::Part(part, _) => part.write(bytes),
+impl FileCall {
+    pub(super) fn new(row: &'static Endpoint, arguments: &Arguments) -> Result<Self> {
+        if !matches!(row.returns, Returns::File | Returns::Conversion | Returns::Layer) {
+            return Err(Error::new(Kind::Type, format!("{} gives no file", row.full_name)));
         }
+        let call = arguments.call(row, &[], None)?;
+        let id = arguments.get("id").unwrap_or("file");
+        let format = arguments.get("format").unwrap_or_default();
+        let (expects, fallback) = match format {
+            "XML" => (Expects::Xml, format!("{id}.xml")),
+            _ if row.group() == "grain_carts" => (Expects::Grc, format!("{id}.grc")),
+            _ => (Expects::Zip, format!("{id}.{}.zip", format.to_ascii_lowercase())),
+        };
+        Ok(Self { call, expects, fallback, most: Limits::default().bytes })
     }
 
-    fn content(&self) -> Result<Cow<'_, [u8]>> {
-        match self {
-            Self::Memory(whole) => Ok(Cow::Borrowed(whole)),
-            Self::Part(part, _) => {
-                let mut whole = Vec::new();
-                let read = part.reader()?.read_to_end(&mut whole);
-                read.map_err(|error| Error::file("read", part.path(), &error))?;
-                Ok(Cow::Owned(whole))
-            }
-        }
+    fn open(&self, destination: &Destination, headers: &HeaderMap) -> Result<Sink> {
+        destination.open(headers, &self.fallback)
     }
-}
-
-fn no_memory(bytes: usize) -> Error {
-    let message =
-        format!("the system has no {bytes} bytes of memory left for this file: download it to a path with `to`");
-    Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(OUT_OF_MEMORY))
 }
 
 /// What one asking brought.

@@ -2,7 +2,8 @@
 
 use http::header::CONTENT_TYPE;
 
-use super::{Arguments, Client};
+use super::arguments::Arguments;
+use super::setup::Client;
 use crate::api::locations::DEVICE_LOCATION;
 use crate::api::{Endpoint, Index, Returns};
 use crate::error::{Error, Kind, Result};

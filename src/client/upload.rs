@@ -6,11 +6,11 @@ use chrono::{DateTime, Utc};
 use http::HeaderMap;
 use http::header::LOCATION;
 
-use super::Client;
 use super::arguments::{Arguments, decode};
 use super::multipart::{UploadFile, check_name, form};
 use super::pages::Pages;
-use super::upload_rules;
+use super::setup::Client;
+use super::{record, upload_rules};
 use crate::api::row::Takes;
 use crate::api::{self, Endpoint, Method, Returns};
 use crate::error::{Error, Kind, Result};
@@ -222,7 +222,7 @@ async fn created_at(client: &Client, list: &'static Endpoint, id: &str) -> Optio
         other.method == Method::Get && other.path == path && matches!(other.returns, Returns::Detail(_))
     })?;
     let arguments = Arguments::new(detail, &[("id", id.to_owned())]).ok()?;
-    match client.detail(detail, &arguments).await.ok()?.get("create_date") {
+    match record::detail(client, detail, &arguments).await.ok()?.get("create_date") {
         Some(Value::Time(time)) => Some(*time),
         _ => None,
     }
