@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Addresses, parameters, responses, security, tag};
+use super::services::{Addresses, security};
+use super::{parameters, responses};
 use crate::api::legacy_orders::REPLACED_BY;
-use crate::api::{self, Endpoint, Service};
+use crate::api::{self, Endpoint, GROUPS, Service};
 
 /// The path items, in the order of the table.
 pub(super) fn paths(addresses: &Addresses) -> Value {
@@ -69,4 +70,14 @@ fn description(first: &Endpoint, rows: &[&'static Endpoint]) -> String {
     }
     paragraphs.push(format!("Specification: {}.", first.section));
     paragraphs.join("\n\n")
+}
+
+/// The tag of a group; the rows of the client itself are about the access key.
+fn tag(group: &str) -> &str {
+    if group.is_empty() { "access_key" } else { group }
+}
+
+/// The groups of rows, as tags of operations.
+pub(super) fn tags() -> Value {
+    GROUPS.iter().map(|group| json!({ "name": tag(group.name), "description": group.doc })).collect()
 }
