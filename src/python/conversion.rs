@@ -7,9 +7,10 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
+use super::bridge;
 use super::delivery::{deliver, target};
+use super::process::usable;
 use super::settings::seconds;
-use super::{bridge, pages};
 use crate::archive::Source;
 use crate::client::{self as core, Delivered, Target};
 use crate::error::Result;
@@ -30,7 +31,7 @@ impl Conversion {
     }
 
     fn handle(&self) -> PyResult<Arc<Mutex<core::Conversion>>> {
-        pages::usable(self.process, &self.handle, "this conversion")?;
+        usable(self.process, &self.handle, "this conversion")?;
         Ok(Arc::clone(&self.handle))
     }
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use tokio::sync::Mutex;
 
 use super::dicts::Dicts;
 use super::frames::{self, Reader, Table};
-use super::{bridge, values, waiting};
+use super::process::usable;
+use super::{bridge, values};
 use crate::client as core;
 use crate::error::Result;
 
@@ -112,20 +112,4 @@ async fn rest(pages: Arc<Mutex<core::Pages>>) -> Result<Vec<RecordBatch>> {
         all.extend(batches);
     }
     Ok(all)
-}
-
-/// Refuses a handle that a fork copied, or that a call has which this one interrupts.
-pub(super) fn usable<T>(process: u32, handle: &Mutex<T>, what: &str) -> PyResult<()> {
-    same_process(process, what)?;
-    waiting::refuse_interrupted(handle, what)
-}
-
-/// Refuses a handle that a fork copied, because its connection and its locks stayed with the parent.
-pub(super) fn same_process(process: u32, what: &str) -> PyResult<()> {
-    if process == std::process::id() {
-        return Ok(());
-    }
-    Err(PyRuntimeError::new_err(format!(
-        "{what} was opened before a fork: ask the client for it again in this process"
-    )))
 }

@@ -3,6 +3,11 @@
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use tokio::sync::Mutex;
+
+use super::waiting;
 use crate::error::Result;
 
 /// A value that each process makes for itself on first use.
@@ -64,4 +69,20 @@ impl<T> Drop for PerProcess<T> {
             drop(unsafe { Box::from_raw(made) });
         }
     }
+}
+
+/// Refuses a handle that a fork copied, or that a call has which this one interrupts.
+pub(super) fn usable<T>(process: u32, handle: &Mutex<T>, what: &str) -> PyResult<()> {
+    same_process(process, what)?;
+    waiting::refuse_interrupted(handle, what)
+}
+
+/// Refuses a handle that a fork copied, because its connection and its locks stayed with the parent.
+fn same_process(process: u32, what: &str) -> PyResult<()> {
+    if process == std::process::id() {
+        return Ok(());
+    }
+    Err(PyRuntimeError::new_err(format!(
+        "{what} was opened before a fork: ask the client for it again in this process"
+    )))
 }
