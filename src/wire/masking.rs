@@ -1,8 +1,8 @@
 //! Bodies of replies without the secrets that they repeat: whole values of records, every part of plain text.
 
 use super::digits::text_length;
-use super::reply::strip_bom;
 use super::place::shown;
+use super::reply::strip_bom;
 use crate::secret::{SecretKind, Secrets};
 
 /// A body whose secrets are masked.

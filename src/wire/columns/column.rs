@@ -1,19 +1,102 @@
-//! One column while it grows: a builder for each type of field.
+//! Columns while they grow: a builder for each type of field, and the columns of a record, which may hold records.
 
 use std::sync::Arc;
 
 use arrow_array::builder::{
     BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder, TimestampMicrosecondBuilder,
 };
-use arrow_array::{Array, ArrayRef, ListArray, StructArray};
+use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, RecordBatchOptions, StructArray};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
+use serde_json::{Map, Value as Tree};
 
-use super::schema::{element, fields, integer};
-use super::{Columns, UTC};
-use crate::api::Kind;
+use super::schema::{UTC, element, fields, integer, schema};
+use crate::api::{Field, Kind, Shape};
+use crate::error::{Error, Kind as ErrorKind};
 use crate::wire::json_flat::Cell;
-use crate::wire::value::Value;
+use crate::wire::time;
+use crate::wire::value::{Name, Value};
+
+/// The columns of records while they grow.
+pub struct Columns {
+    shape: &'static Shape,
+    values: Vec<Column>,
+    unknown: StringBuilder,
+    rows: usize,
+}
+
+impl Columns {
+    /// Columns for records of that shape, with room for `rows` of them.
+    #[must_use]
+    pub fn new(shape: &'static Shape, rows: usize) -> Self {
+        let values = shape.fields.iter().map(|field| Column::new(field.kind, rows)).collect();
+        Self { shape, values, unknown: StringBuilder::new(), rows: 0 }
+    }
+
+    /// Appends a record; what the shape does not name, or names with another type, goes into the last column.
+    pub fn push(&mut self, record: &Value) -> Result<(), ArrowError> {
+        let mut unknown = Map::new();
+        let members: &[(Name, Value)] = match record {
+            Value::Record(members) => members,
+            _ => &[],
+        };
+        let mut position = 0_usize;
+        for (name, value) in members {
+            let is_named = |field: &&Field| field.snake == name;
+            // Members mostly come in the order of the shape.
+            let found = match self.shape.fields.get(position).filter(is_named) {
+                Some(_) => Some(position),
+                None => self.shape.fields.iter().position(|field| is_named(&field)),
+            };
+            let column = found.and_then(|at| self.values.get_mut(at)).filter(|column| column.len() == self.rows);
+            let is_taken = match column {
+                Some(column) => column.push(value)?,
+                None => false,
+            };
+            if !is_taken {
+                unknown.insert(name.to_string(), tree(value));
+            }
+            position = found.map_or(position, |at| at.saturating_add(1));
+        }
+        self.end(unknown)
+    }
+
+    /// Appends one cell of the record that has begun; false where the column has another type or has its cell already.
+    pub(super) fn push_cell(&mut self, at: usize, cell: Cell<'_>) -> bool {
+        let rows = self.rows;
+        self.values.get_mut(at).filter(|column| column.len() == rows).is_some_and(|column| column.push_cell(cell))
+    }
+
+    /// Ends a record: fields that did not come are null.
+    pub(super) fn end(&mut self, unknown: Map<String, Tree>) -> Result<(), ArrowError> {
+        let rows = self.rows;
+        for column in self.values.iter_mut().filter(|column| column.len() == rows) {
+            column.null()?;
+        }
+        if unknown.is_empty() {
+            self.unknown.append_null();
+        } else {
+            self.unknown.append_value(Tree::Object(unknown).to_string());
+        }
+        self.rows = rows.saturating_add(1);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<ArrayRef>, ArrowError> {
+        let mut arrays = self.values.into_iter().map(Column::finish).collect::<Result<Vec<_>, _>>()?;
+        arrays.push(Arc::new(self.unknown.finish()));
+        Ok(arrays)
+    }
+
+    /// The records as one batch.
+    pub fn into_batch(self) -> crate::error::Result<RecordBatch> {
+        let (shape, rows) = (self.shape, self.rows);
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        self.finish()
+            .and_then(|arrays| RecordBatch::try_new_with_options(schema(shape), arrays, &options))
+            .map_err(|error| broken(shape, &error))
+    }
+}
 
 /// The values of one field so far.
 pub(super) enum Column {
@@ -156,4 +239,25 @@ fn records(inner: Columns, valid: &mut NullBufferBuilder) -> Result<StructArray,
     let arrays = inner.finish()?;
     debug_assert!(arrays.iter().all(|array| array.len() == rows));
     StructArray::try_new(fields(shape), arrays, valid.finish())
+}
+
+pub(super) fn broken(shape: &Shape, cause: &ArrowError) -> Error {
+    Error::new(ErrorKind::Decode, format!("the records of {} do not form a table: {cause}", shape.name))
+}
+
+/// A value as JSON, for the column of what the shape does not name.
+fn tree(value: &Value) -> Tree {
+    match value {
+        Value::Null => Tree::Null,
+        Value::Boolean(truth) => Tree::from(*truth),
+        Value::Integer(number) => Tree::from(*number),
+        Value::Decimal(number) => Tree::from(*number),
+        Value::Text(text) => Tree::from(text.as_str()),
+        Value::Time(at) => Tree::from(time::write(at)),
+        Value::List(items) => items.iter().map(tree).collect(),
+        Value::Record(members) => {
+            Tree::Object(members.iter().map(|(name, value)| (name.to_string(), tree(value))).collect())
+        }
+        Value::Unknown(tree) => (**tree).clone(),
+    }
 }

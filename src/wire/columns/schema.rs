@@ -7,6 +7,9 @@ use arrow_schema::{DataType, Field as ArrowField, Fields, Schema, SchemaRef, Tim
 
 use crate::api::{Field, Kind, Shape};
 
+/// The time zone of every time.
+pub(super) const UTC: &str = "UTC";
+
 /// The last column of every record: what the service sent and the shape does not name, as the text of a JSON object
 /// from snake-case names to values, null where there is nothing. A column of its own for each would make the schema
 /// depend on the page, and a stream has to name its schema before it reads a page.
@@ -39,7 +42,7 @@ fn field(field: &Field) -> ArrowField {
         Kind::Boolean => DataType::Boolean,
         Kind::Integer => DataType::Int64,
         Kind::Decimal => DataType::Float64,
-        Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some(super::UTC.into())),
+        Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
         Kind::Integers => DataType::List(Arc::new(integer())),
         Kind::Record(shape) => DataType::Struct(fields(shape)),
         Kind::Records(shape, _) => DataType::List(Arc::new(element(shape))),
