@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
+#[path = "conventions/imports.rs"]
+mod imports;
+
 use std::path::{Path, PathBuf};
 
 /// The rooms in the order data walks through them; a file imports only from its own room and those before it.
@@ -101,6 +104,12 @@ fn imports_point_back_along_the_flow_of_data() {
             }
         }
     }
+}
+
+#[test]
+fn files_do_not_import_each_other_in_a_cycle() {
+    let found = imports::cycles(&files("src", "rs"));
+    assert!(found.is_empty(), "move what ties them to a file of its own:\n{}", found.join("\n\n"));
 }
 
 #[test]
