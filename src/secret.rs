@@ -1,11 +1,15 @@
 //! Texts that cannot be printed, and how they are found where a service repeats them.
 
+mod skips;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+use self::skips::Skips;
 
 /// A secret. It has no `Display`, its `Debug` shows nothing of it, and only [`Secret::expose`] gives it away.
 #[derive(Clone, PartialEq, Eq)]
@@ -118,7 +122,10 @@ impl Secrets {
                 needles.push(Needle { text: form, kind, mask: mask.clone() });
             }
         }
-        Self { skips: Arc::new(Skips::new(&needles)), needles: Arc::new(needles) }
+        Self {
+            skips: Arc::new(Skips::new(needles.iter().map(|needle| needle.text.as_slice()))),
+            needles: Arc::new(needles),
+        }
     }
 
     /// Whether a body may hold one of them.
@@ -202,56 +209,6 @@ impl Secrets {
         }
         out.push_str(text.get(copied..).unwrap_or_default());
         Cow::Owned(out)
-    }
-}
-
-/// How far a search may skip, by the last two bytes of the window (Wu and Manber, 1994): most bytes are never read.
-#[derive(Clone, Default)]
-struct Skips {
-    /// The length of the shortest secret, which is the length of the window.
-    shortest: usize,
-    /// By the two bytes, in lower case; 0 at the end of a window that may begin a secret.
-    by_pair: Vec<u8>,
-}
-
-impl Skips {
-    fn new(needles: &[Needle]) -> Self {
-        let shortest = needles.iter().map(|needle| needle.text.len()).min().unwrap_or(0);
-        let farthest = u8::try_from(shortest.saturating_sub(1)).unwrap_or(u8::MAX);
-        let mut by_pair = vec![farthest; 1 << 16];
-        for needle in needles {
-            let window = needle.text.get(..shortest).unwrap_or_default();
-            for (at, pair) in window.windows(2).enumerate() {
-                let rest = u8::try_from(shortest.saturating_sub(at.saturating_add(2))).unwrap_or(u8::MAX);
-                if let (&[first, second], true) = (pair, rest < u8::MAX)
-                    && let Some(skip) = by_pair.get_mut(Self::index(first, second))
-                {
-                    *skip = rest.min(*skip);
-                }
-            }
-        }
-        Self { shortest, by_pair }
-    }
-
-    fn index(first: u8, second: u8) -> usize {
-        usize::from(first.to_ascii_lowercase()) << 8 | usize::from(second.to_ascii_lowercase())
-    }
-
-    /// Where a secret may begin.
-    fn candidates(&self, body: &[u8]) -> impl Iterator<Item = usize> {
-        let mut start = 0_usize;
-        std::iter::from_fn(move || {
-            loop {
-                let end = start.checked_add(self.shortest)?;
-                let [first, second] = *body.get(end.checked_sub(2)?..end)? else { return None };
-                let skip = self.by_pair.get(Self::index(first, second)).copied()?;
-                let at = start;
-                start = start.saturating_add(usize::from(skip).max(1));
-                if skip == 0 {
-                    return Some(at);
-                }
-            }
-        })
     }
 }
 

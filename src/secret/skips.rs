@@ -1,0 +1,51 @@
+//! A search for several texts at once that skips most bytes of a body.
+
+/// How far a search may skip, by the last two bytes of the window (Wu and Manber, 1994): most bytes are never read.
+#[derive(Clone, Default)]
+pub(super) struct Skips {
+    /// The length of the shortest secret, which is the length of the window.
+    pub(super) shortest: usize,
+    /// By the two bytes, in lower case; 0 at the end of a window that may begin a secret.
+    by_pair: Vec<u8>,
+}
+
+impl Skips {
+    pub(super) fn new<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone) -> Self {
+        let shortest = texts.clone().map(<[u8]>::len).min().unwrap_or(0);
+        let farthest = u8::try_from(shortest.saturating_sub(1)).unwrap_or(u8::MAX);
+        let mut by_pair = vec![farthest; 1 << 16];
+        for text in texts {
+            let window = text.get(..shortest).unwrap_or_default();
+            for (at, pair) in window.windows(2).enumerate() {
+                let rest = u8::try_from(shortest.saturating_sub(at.saturating_add(2))).unwrap_or(u8::MAX);
+                if let (&[first, second], true) = (pair, rest < u8::MAX)
+                    && let Some(skip) = by_pair.get_mut(Self::index(first, second))
+                {
+                    *skip = rest.min(*skip);
+                }
+            }
+        }
+        Self { shortest, by_pair }
+    }
+
+    fn index(first: u8, second: u8) -> usize {
+        usize::from(first.to_ascii_lowercase()) << 8 | usize::from(second.to_ascii_lowercase())
+    }
+
+    /// Where a secret may begin.
+    pub(super) fn candidates(&self, body: &[u8]) -> impl Iterator<Item = usize> {
+        let mut start = 0_usize;
+        std::iter::from_fn(move || {
+            loop {
+                let end = start.checked_add(self.shortest)?;
+                let [first, second] = *body.get(end.checked_sub(2)?..end)? else { return None };
+                let skip = self.by_pair.get(Self::index(first, second)).copied()?;
+                let at = start;
+                start = start.saturating_add(usize::from(skip).max(1));
+                if skip == 0 {
+                    return Some(at);
+                }
+            }
+        })
+    }
+}
