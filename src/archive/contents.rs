@@ -1,8 +1,8 @@
 //! What an archive without anything readable holds, in words: its members by kind, and what to ask for instead.
 
+use super::diagnostic::Diagnostic;
 use super::member::Member;
 use super::names;
-use super::note::Diagnostic;
 use crate::wire::names::same;
 
 /// Names of one kind that are told; the rest is counted.

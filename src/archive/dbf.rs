@@ -1,8 +1,8 @@
 //! The header of a .dbf: its fields, and how its records are laid out.
 
 use super::byte_order::{u16_le, u32_le};
+use super::diagnostic::Diagnostic;
 use super::member::Member;
-use super::note::Diagnostic;
 use super::window::Window;
 use crate::error::Result;
 

@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::diagnostic::Diagnostic;
 use super::kind::looks_like;
 use super::member::Member;
-use super::note::Diagnostic;
 use super::options::Options;
 use super::room::ask_for;
 use super::text::{Doubt, Encoding};

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::contents::described;
+use super::diagnostic::Diagnostic;
 use super::fmis::{self, Fmis};
 use super::member::Member;
 use super::names;
-use super::note::Diagnostic;
 use super::options::Options;
 use super::source::Source;
 use crate::error::{Error, Kind, Result};

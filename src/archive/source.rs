@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::diagnostic::Diagnostic;
 use super::fmis;
 use super::grc::is_grc;
 use super::kind::{looks_like, looks_like_xml};
 use super::member::{Body, Member};
 use super::names;
-use super::note::Diagnostic;
 use super::options::Limits;
 use super::store::{LazyFile, ReadAt, exact};
 use super::zip;

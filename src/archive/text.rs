@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use encoding_rs::{DecoderResult, WINDOWS_1252};
 
 use super::codepage;
-use super::note::Diagnostic;
+use super::diagnostic::Diagnostic;
 
 /// How the bytes of text are to be read.
 #[derive(Clone, Debug)]

@@ -15,8 +15,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Fmis;
+use crate::archive::diagnostic::Diagnostic;
 use crate::archive::member::Member;
-use crate::archive::note::Diagnostic;
 use crate::archive::xml::element::Element;
 use crate::error::{Error, Result};
 

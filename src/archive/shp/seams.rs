@@ -1,7 +1,7 @@
 //! Where the records of a .shp meet, how they are counted and how long its index takes them for: what does not fit is told.
 
+use crate::archive::diagnostic::Diagnostic;
 use crate::archive::member::Member;
-use crate::archive::note::Diagnostic;
 
 /// The places of records so far, in the order of the file.
 #[derive(Debug)]

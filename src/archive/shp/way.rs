@@ -1,8 +1,8 @@
 //! How the records of a .shp are found: by its index, by what is left of one, or one after the other.
 
 use super::places::{Places, held, in_a_row, named};
+use crate::archive::diagnostic::Diagnostic;
 use crate::archive::member::Member;
-use crate::archive::note::Diagnostic;
 use crate::archive::room::ask_for;
 use crate::archive::shx::{Index, Order, Remains};
 use crate::error::{Error, Result};

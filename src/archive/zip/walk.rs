@@ -10,7 +10,7 @@ use super::ends::ENTRY;
 use super::headers::{LOCAL, LOCAL_SIZE, begins};
 use super::inflated::{Count, Ending, Packed};
 use crate::archive::byte_order::{u16_le, u32_le};
-use crate::archive::note::Diagnostic;
+use crate::archive::diagnostic::Diagnostic;
 use crate::archive::options::Limits;
 use crate::archive::store::{ReadAt, exact};
 use crate::archive::unpack::Method;
