@@ -1,6 +1,7 @@
 //! The header of a .dbf: its fields, and how its records are laid out.
 
 use super::byte_order::{u16_le, u32_le};
+use super::code::Code;
 use super::diagnostic::Diagnostic;
 use super::member::Member;
 use super::window::Window;
@@ -88,12 +89,12 @@ impl Header {
         }
         if padding.iter().any(|byte| *byte != 0) && padding.len() != LINK {
             let message = format!("{} bytes between its field table and its records were left out", padding.len());
-            notes.push(Diagnostic::new("dbf-padding", message).in_member(member.name()));
+            notes.push(Diagnostic::new(Code::DbfPadding, message).in_member(member.name()));
         }
         if record_size > widths {
             let message =
                 format!("its records have {record_size} bytes, its fields need {widths}: the rest was left out");
-            notes.push(Diagnostic::new("dbf-unused-bytes", message).in_member(member.name()));
+            notes.push(Diagnostic::new(Code::DbfUnusedBytes, message).in_member(member.name()));
         }
         // Fields of no width cost memory for each record and have no byte in the file that would pay for it.
         let empty = fields.iter().filter(|field| field.width == 0).count() as u64;
@@ -143,14 +144,14 @@ fn fields(member: &Member, table: &[u8], notes: &mut Vec<Diagnostic>) -> Vec<Fie
     }
     if !terminated {
         let message = "its field table has no end mark; its header length was taken instead";
-        notes.push(Diagnostic::new("dbf-no-terminator", message).in_member(member.name()));
+        notes.push(Diagnostic::new(Code::DbfNoTerminator, message).in_member(member.name()));
     }
     if let Some((position, kind)) = first_lower {
         let message = format!(
             "the types of {lower} fields are lower-case letters and were read as the capital ones, first `{kind}` of field \
              {position}; other readers take such fields for text"
         );
-        notes.push(Diagnostic::new("lower-case-type", message).in_member(member.name()));
+        notes.push(Diagnostic::new(Code::LowerCaseType, message).in_member(member.name()));
     }
     fields
 }

@@ -1,10 +1,12 @@
 //! What was repaired or left out while reading, told to the user instead of done in silence.
 
+use super::code::{Code, Severity};
+
 /// Something that was repaired or left out while reading: a code, a sentence, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// A short stable name of the kind of finding, such as `no-shx`.
-    pub code: &'static str,
+    /// The kind of finding.
+    pub code: Code,
     /// What was found and what was done about it.
     pub message: String,
     /// The member of the archive.
@@ -15,14 +17,20 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A finding about a whole source.
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), member: None, record: None }
+    }
+
+    /// How much it matters, which its code decides.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
     }
 
     /// Puts findings in the order of members and records, what is about a whole source or member before the rest of it:
     /// however a source is read, they are met at other times.
     pub fn sort(notes: &mut [Self]) {
-        let place = |note: &Self| (note.record, note.code);
+        let place = |note: &Self| (note.record, note.code.as_str());
         notes.sort_by(|one, other| {
             (&one.member, place(one), &one.message).cmp(&(&other.member, place(other), &other.message))
         });

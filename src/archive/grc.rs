@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::code::Code;
 use super::diagnostic::Diagnostic;
 use super::kind::looks_like;
 use super::member::Member;
@@ -60,8 +61,9 @@ impl GrainCart {
                 let offset = u64::try_from(at).unwrap_or(u64::MAX);
                 return Err(member.fault(message).with(|facts| facts.offset = Some(offset)));
             }
-            notes
-                .push(Diagnostic::new("nul-removed", format!("{message}; NULs were removed")).in_member(member.name()));
+            notes.push(
+                Diagnostic::new(Code::NulRemoved, format!("{message}; NULs were removed")).in_member(member.name()),
+            );
             bytes.retain(|byte| *byte != 0);
         }
         let encoding = encoding(&bytes, member, options, notes)?;
@@ -79,7 +81,7 @@ fn encoding(bytes: &[u8], member: &Member, options: &Options, notes: &mut Vec<Di
     let name = wanted.unwrap_or(if std::str::from_utf8(bytes).is_ok() { "UTF-8" } else { "ISO-8859-1" });
     if wanted.is_none() && name != "UTF-8" {
         let message = "the text is not UTF-8 and was read as Latin-1; `encoding` reads it as another";
-        notes.push(Diagnostic::new("latin-1", message).in_member(member.name()));
+        notes.push(Diagnostic::new(Code::Latin1, message).in_member(member.name()));
     }
     Encoding::named(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))
 }
@@ -90,7 +92,7 @@ struct Reader<'a> {
     encoding: Encoding,
     cart: GrainCart,
     /// What was repaired: a code, a sentence, how often, and the first load.
-    tally: BTreeMap<&'static str, (&'static str, u64, u64)>,
+    tally: BTreeMap<Code, (&'static str, u64, u64)>,
 }
 
 /// A line with its number, counted from 1, and its place in the file.
@@ -148,11 +150,11 @@ impl Reader<'_> {
         let (text, doubt) = self.encoding.decode(line.bytes);
         if let Some(doubt) = doubt {
             let (code, sentence) = match doubt {
-                Doubt::Recoded => ("text-recoded", "lines that are no UTF-8 were read as Windows-1252"),
+                Doubt::Recoded => (Code::TextRecoded, "lines that are no UTF-8 were read as Windows-1252"),
                 Doubt::Undefined | Doubt::LooksLikeUtf8 => {
-                    ("text-recoded", "bytes that Windows-1252 leaves undefined were read as control characters")
+                    (Code::TextRecoded, "bytes that Windows-1252 leaves undefined were read as control characters")
                 }
-                Doubt::Lost => ("text-lost", "bytes that stand for nothing in their encoding were lost to U+FFFD"),
+                Doubt::Lost => (Code::TextLost, "bytes that stand for nothing in their encoding were lost to U+FFFD"),
             };
             self.count(code, sentence);
         }
@@ -166,7 +168,7 @@ impl Reader<'_> {
         let value = value.join(",");
         if self.cart.header.iter().any(|(known, _)| *known == key) {
             let sentence = "keys of the header that stand twice keep their first value";
-            self.count("repeated-key", sentence);
+            self.count(Code::RepeatedKey, sentence);
         } else {
             self.cart.header.push((key, value.trim_end_matches(',').trim().to_owned()));
         }
@@ -184,7 +186,7 @@ impl Reader<'_> {
                 let stem = if wanted.is_empty() { "field" } else { wanted };
                 let mut candidates = (position.saturating_add(1)..).map(|number| format!("{stem}_{number}"));
                 let free = candidates.find(|name| !is_taken(name) && !cells.contains(name)).unwrap_or_default();
-                self.count("renamed-column", "columns without a name of their own were numbered");
+                self.count(Code::RenamedColumn, "columns without a name of their own were numbered");
                 free
             } else {
                 wanted.to_owned()
@@ -198,10 +200,10 @@ impl Reader<'_> {
         let columns = self.cart.names.len();
         let stated = cells.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |last| last.saturating_add(1));
         if stated == 0 {
-            self.count("no-units", "there is no row of units, so the units are unknown");
+            self.count(Code::NoUnits, "there is no row of units, so the units are unknown");
         } else if stated > columns {
             self.count(
-                "units-ignored",
+                Code::UnitsIgnored,
                 "the row of units has more cells than the header row, so the units are unknown",
             );
         } else {
@@ -216,7 +218,7 @@ impl Reader<'_> {
         // What stands beyond the cells that were looked at nobody knows, so that such a row is never blank or repaired.
         let is_whole = found <= MOST_CELLS;
         if is_whole && cells.iter().all(|cell| cell.trim().is_empty()) {
-            self.count("blank-row", "rows without any value were left out");
+            self.count(Code::BlankRow, "rows without any value were left out");
             return Ok(());
         }
         if self.cart.loads.len() >= MOST_LOADS {
@@ -224,22 +226,22 @@ impl Reader<'_> {
         }
         if !fits {
             let message = "its quotes do not fit: one is not closed, or text follows a closed one";
-            self.damaged(line, message, "odd-quote", "rows whose quotes do not fit were read as they stand")?;
+            self.damaged(line, message, Code::OddQuote, "rows whose quotes do not fit were read as they stand")?;
         }
         let columns = self.cart.names.len();
         while is_whole && cells.len() > columns && cells.last().is_some_and(|cell| cell.trim().is_empty()) {
             cells.pop();
         }
         if cells.len() < found {
-            self.count("trailing-comma", "commas at the ends of rows were passed over");
+            self.count(Code::TrailingComma, "commas at the ends of rows were passed over");
         }
         if cells.len() != columns {
             let more = if is_whole { "" } else { "more than " };
             let message = format!("it has {more}{} cells, and the header row has {columns}", found.min(MOST_CELLS));
             if cells.len() < columns {
-                self.damaged(line, &message, "short-row", "cells that are missing at the ends of rows are null")?;
+                self.damaged(line, &message, Code::ShortRow, "cells that are missing at the ends of rows are null")?;
             } else {
-                self.damaged(line, &message, "long-row", "cells beyond those of the header row were left out")?;
+                self.damaged(line, &message, Code::LongRow, "cells beyond those of the header row were left out")?;
             }
             cells.resize(columns, String::new());
         }
@@ -254,7 +256,7 @@ impl Reader<'_> {
     }
 
     /// An error, or without `strict` a note.
-    fn damaged(&mut self, line: Line<'_>, what: &str, code: &'static str, sentence: &'static str) -> Result<()> {
+    fn damaged(&mut self, line: Line<'_>, what: &str, code: Code, sentence: &'static str) -> Result<()> {
         if self.strict {
             return Err(self.at(line, &format!("{what}; `strict=False` reads what can be saved")));
         }
@@ -270,7 +272,7 @@ impl Reader<'_> {
         })
     }
 
-    fn count(&mut self, code: &'static str, sentence: &'static str) {
+    fn count(&mut self, code: Code, sentence: &'static str) {
         let load = u64::try_from(self.cart.loads.len()).unwrap_or(u64::MAX);
         let entry = self.tally.entry(code).or_insert((sentence, 0, load));
         entry.1 = entry.1.saturating_add(1);
@@ -279,9 +281,10 @@ impl Reader<'_> {
     fn tell(&self, notes: &mut Vec<Diagnostic>) {
         for (code, (sentence, count, first)) in &self.tally {
             let message = format!("{sentence} ({count} times)");
-            let note = Diagnostic::new(code, message).in_member(self.member.name());
+            let note = Diagnostic::new(*code, message).in_member(self.member.name());
             // What was found before the first load is about no load.
-            let is_of_load = !matches!(*code, "no-units" | "units-ignored" | "repeated-key" | "renamed-column");
+            let is_of_load =
+                !matches!(code, Code::NoUnits | Code::UnitsIgnored | Code::RepeatedKey | Code::RenamedColumn);
             notes.push(if is_of_load { note.at(*first) } else { note });
         }
     }

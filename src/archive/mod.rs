@@ -4,6 +4,7 @@
 
 mod byte_order;
 mod checksum;
+mod code;
 mod codepage;
 mod contents;
 mod dbf;
@@ -30,6 +31,7 @@ mod window;
 mod xml;
 mod zip;
 
+pub use code::{Code, Severity};
 pub use dbf::{Field, Header as TableHeader};
 pub use diagnostic::Diagnostic;
 pub use fmis::Fmis;

@@ -1,13 +1,7 @@
 //! Names of members: which are refused, and what a name with odd separators means.
 
-/// The code of the diagnostic about a refused name.
-pub(super) const REFUSED: &str = "refused-name";
-
 /// How a diagnostic begins about a member that is refused; the reason follows.
 pub(super) const LEFT_OUT: &str = "a member is left out: ";
-
-/// The code of the diagnostic about a symbolic link.
-pub(super) const LINK: &str = "refused-link";
 
 /// The name with forward slashes and without `./`, or why it is refused.
 pub(super) fn clean(name: &str) -> Result<String, &'static str> {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::code::Code;
 use super::contents::described;
 use super::diagnostic::Diagnostic;
 use super::fmis::{self, Fmis};
@@ -128,7 +129,7 @@ impl Set {
         let stem = self.main().map_or("", |main| main.stem_and_ending().0);
         let stem = stem.rsplit('/').next().unwrap_or(stem);
         let lacking = [("shp", &self.shp), ("shx", &self.shx), ("dbf", &self.dbf), ("prj", &self.prj)];
-        for note in notes.iter().filter(|note| [names::REFUSED, names::LINK].contains(&note.code)) {
+        for note in notes.iter().filter(|note| [Code::RefusedName, Code::RefusedLink].contains(&note.code)) {
             let member = note.member.as_deref().unwrap_or_default();
             let file = member.rsplit(['/', '\\']).next().unwrap_or(member).split('\0').next().unwrap_or_default();
             let is_needed = file.rsplit_once('.').is_some_and(|(name, ending)| {

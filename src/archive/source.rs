@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::code::Code;
 use super::diagnostic::Diagnostic;
 use super::fmis;
 use super::grc::is_grc;
@@ -196,7 +197,7 @@ fn tell_passed_over(members: &[Member], notes: &mut Vec<Diagnostic>) {
         "archives beside the layers were not looked into: {}{more}; for what they hold, unpack them and read each by itself",
         told.join(", ")
     );
-    notes.push(Diagnostic::new("nested-archive", message).in_member(first));
+    notes.push(Diagnostic::new(Code::NestedArchive, message).in_member(first));
 }
 
 /// The bytes that all archives inside one may have together.
@@ -226,7 +227,7 @@ fn nested(
             "archives inside archives are followed {} deep; if you trust it, raise Limits(nesting=...)",
             limits.nesting
         );
-        notes.push(Diagnostic::new("nested-archive", message).in_member(inner.name()));
+        notes.push(Diagnostic::new(Code::NestedArchive, message).in_member(inner.name()));
     }
     if has_wanted || nesting == 0 {
         return Ok(members);
@@ -247,7 +248,7 @@ fn nested(
                 // The others may be whole.
                 Err(error) if !is_strict && !error.lacks_memory() => {
                     let message = format!("an archive inside the archive could not be read: {error}");
-                    notes.push(Diagnostic::new("unreadable-member", message).in_member(member.name()));
+                    notes.push(Diagnostic::new(Code::UnreadableMember, message).in_member(member.name()));
                     Vec::new()
                 }
                 found => found?.unwrap_or_default(),
@@ -287,7 +288,8 @@ fn folder(
         }
         if kind.is_symlink() {
             notes.push(
-                Diagnostic::new(names::LINK, "a symbolic link is left out: links are not followed").in_member(&name),
+                Diagnostic::new(Code::RefusedLink, "a symbolic link is left out: links are not followed")
+                    .in_member(&name),
             );
         } else if kind.is_dir() {
             if depth > 0 {
@@ -352,7 +354,7 @@ fn file(path: &Path, name: String, limits: &Limits, notes: &mut Vec<Diagnostic>)
         Err(reason) => {
             if ending(path).is_some_and(|ending| names::is_data(&ending)) {
                 let message = [names::LEFT_OUT, &*reason].concat();
-                notes.push(Diagnostic::new("unreadable-member", message).in_member(&name));
+                notes.push(Diagnostic::new(Code::UnreadableMember, message).in_member(&name));
             }
             Body::Refused(reason)
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use encoding_rs::{DecoderResult, WINDOWS_1252};
 
+use super::code::Code;
 use super::codepage;
 use super::diagnostic::Diagnostic;
 
@@ -123,13 +124,13 @@ impl Encoding {
                 let words = split_number(&text.trim().to_ascii_lowercase()).map_or("", |(words, _)| words).to_owned();
                 if SPOKEN.contains(&&*words) {
                     let message = format!("`{}` is no name of an encoding; its number was taken", found.name);
-                    notes.push(Diagnostic::new("cpg-habit", message).in_member(member));
+                    notes.push(Diagnostic::new(Code::CpgHabit, message).in_member(member));
                 }
                 return found;
             }
             let start: String = text.chars().take(40).collect();
             let message = format!("`{}` names no known encoding and is ignored", start.escape_debug());
-            notes.push(Diagnostic::new("cpg-ignored", message).in_member(member));
+            notes.push(Diagnostic::new(Code::CpgIgnored, message).in_member(member));
         }
         let undeclared = || Self { name: "undeclared".to_owned(), how: How::Undeclared, is_declared_ansi: false };
         Self::of_driver(driver).unwrap_or_else(undeclared)
@@ -195,29 +196,29 @@ impl Encoding {
     /// The name of a column, and what is wrong with it: a code and a clause. Writers fill eleven bytes, some ten, and cut
     /// through letters of several bytes there: of such a letter nothing is left.
     #[must_use]
-    pub fn column_name(&self, bytes: &[u8]) -> (String, Option<(&'static str, &'static str)>) {
+    pub fn column_name(&self, bytes: &[u8]) -> (String, Option<(Code, &'static str)>) {
         let (text, doubt) = self.decode(bytes);
         let Some(doubt) = doubt else { return (text.into_owned(), None) };
         if matches!(doubt, Doubt::Recoded | Doubt::Lost)
             && bytes.len() >= SHORTEST_CUT
             && let Some(whole) = self.without_cut_letter(bytes)
         {
-            return (whole, Some(("name-cut", "was cut inside its last letter, which was left out")));
+            return (whole, Some((Code::NameCut, "was cut inside its last letter, which was left out")));
         }
         let wrong = match doubt {
             Doubt::Recoded if self.is_undeclared() => {
-                ("text-recoded", "is not valid in UTF-8, and no encoding is declared; it was read as Windows-1252")
+                (Code::TextRecoded, "is not valid in UTF-8, and no encoding is declared; it was read as Windows-1252")
             }
-            Doubt::Recoded => ("text-recoded", "is not valid UTF-8; it was read as Windows-1252"),
+            Doubt::Recoded => (Code::TextRecoded, "is not valid UTF-8; it was read as Windows-1252"),
             Doubt::Undefined => {
-                ("text-recoded", "has bytes that Windows-1252 leaves undefined; they became control characters")
+                (Code::TextRecoded, "has bytes that Windows-1252 leaves undefined; they became control characters")
             }
             Doubt::LooksLikeUtf8 => (
-                "utf8-declared-ansi",
+                Code::Utf8DeclaredAnsi,
                 "is declared as Windows-1252 or ISO-8859-1 and is valid UTF-8; `encoding=\"utf-8\"` reads it as such",
             ),
             Doubt::Lost => {
-                ("text-lost", "has bytes that stand for nothing in its encoding; U+FFFD stands in their place")
+                (Code::TextLost, "has bytes that stand for nothing in its encoding; U+FFFD stands in their place")
             }
         };
         (text.into_owned(), Some(wrong))
@@ -345,20 +346,20 @@ mod tests {
         let found = Encoding::declared(Some(("t.cpg", b"FOO-BAR")), 0xC9, &mut notes);
         assert_eq!(found.decode(b"\xcf").0, "П");
         assert_eq!(notes.len(), 1);
-        assert_eq!(notes[0].code, "cpg-ignored");
+        assert_eq!(notes[0].code, Code::CpgIgnored);
     }
 
     #[test]
     fn a_name_that_was_cut_inside_a_letter_loses_that_letter_alone() {
         let name = |label: &str, bytes: &[u8]| Encoding::named(label).unwrap().column_name(bytes);
-        let cut = Some("name-cut");
+        let cut = Some(Code::NameCut);
         for (label, bytes, expected, code) in [
             ("UTF-8", "Feldgrößé".as_bytes(), "Feldgrößé", None),
             ("UTF-8", b"abcdefghij\xC3", "abcdefghij", cut),
             ("UTF-8", b"abcdefghi\xE6", "abcdefghi", cut),
             ("UTF-8", b"\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E\xE3\x83", "日本語", cut),
-            ("UTF-8", b"gr\xC3", "grÃ", Some("text-recoded")),
-            ("UTF-8", b"abcde\xE9ghij\xC3", "abcdeéghijÃ", Some("text-recoded")),
+            ("UTF-8", b"gr\xC3", "grÃ", Some(Code::TextRecoded)),
+            ("UTF-8", b"abcde\xE9ghij\xC3", "abcdeéghijÃ", Some(Code::TextRecoded)),
             ("932", b"AB\x93\xfa\x96{\x8c\xea\x83e\x83", "AB日本語テ", cut),
             ("1252", b"abcdefghij\xC3", "abcdefghijÃ", None),
         ] {
@@ -394,6 +395,6 @@ mod tests {
             assert_eq!(Encoding::named(label).unwrap().decode(bytes), (expected.into(), doubt), "{label}: {bytes:?}");
         }
         let (name, wrong) = Encoding::named("932").unwrap().column_name(b"a\xa0b");
-        assert_eq!((&*name, wrong.map(|(code, _)| code)), ("a\u{fffd}b", Some("text-lost")));
+        assert_eq!((&*name, wrong.map(|(code, _)| code)), ("a\u{fffd}b", Some(Code::TextLost)));
     }
 }

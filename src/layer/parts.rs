@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Layer;
 use super::crs::Crs;
-use crate::archive::Diagnostic;
+use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 
 /// The longest code of a diagnostic.
@@ -96,7 +96,7 @@ impl Layer {
             diagnostics: self
                 .diagnostics
                 .iter()
-                .map(|note| (Cow::Borrowed(note.code), note.message.clone(), note.member.clone(), note.record))
+                .map(|note| (Cow::Borrowed(note.code.as_str()), note.message.clone(), note.member.clone(), note.record))
                 .collect(),
             types: self.types.clone(),
             batches,
@@ -129,7 +129,7 @@ impl Layer {
             return Err(broken("its geometries are no column of bytes"));
         }
         let note = |(code, message, member, record): Note<'_>| {
-            Ok(Diagnostic { code: known_code(&code)?, message, member, record })
+            Ok(Diagnostic { code: code_named(&code)?, message, member, record })
         };
         Ok(Self {
             name: about.name.into_owned(),
@@ -146,19 +146,22 @@ impl Layer {
     }
 }
 
-/// The code as the process keeps it: codes are names in the program, of which there are few.
-fn known_code(code: &str) -> Result<&'static str> {
+/// The code of this name. One of another release is kept as text for the life of the process; there are few.
+fn code_named(code: &str) -> Result<Code> {
     static CODES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    if let Some(known) = Code::named(code) {
+        return Ok(known);
+    }
     if code.len() > LONGEST_CODE {
         return Err(broken("a diagnostic has no code"));
     }
     let mut codes = CODES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = codes.get(code) {
-        return Ok(known);
+        return Ok(Code::Other(known));
     }
     let new: &'static str = Box::leak(code.to_owned().into_boxed_str());
     codes.insert(new);
-    Ok(new)
+    Ok(Code::Other(new))
 }
 
 /// The name of a type, and the zone of a time, for every type that columns of layers have.

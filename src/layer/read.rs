@@ -13,7 +13,7 @@ use super::schema::{self, broken};
 use super::shapes::column::ShapeColumn;
 use super::sidecars::{self, Sidecars};
 use super::table::TableReader;
-use crate::archive::{self, Diagnostic, Encoding, Options, Set, Source};
+use crate::archive::{self, Code, Diagnostic, Encoding, Options, Set, Source};
 use crate::error::{Error, Kind, Result};
 
 /// Refuses options that no archive could be read with, for those who fetch one first.
@@ -160,11 +160,11 @@ pub(super) fn head(
 ) -> Result<Layer> {
     if set.shp.is_none() {
         let message = "there is no .shp, so the layer is a table without geometries";
-        notes.push(Diagnostic::new("no-shp", message));
+        notes.push(Diagnostic::new(Code::NoShp, message));
     }
     if set.dbf.is_none() {
         let message = "there is no .dbf, so the layer has no columns but its geometry";
-        notes.push(Diagnostic::new("no-dbf", message));
+        notes.push(Diagnostic::new(Code::NoDbf, message));
     }
     let mut prj = prj(set, options, notes)?;
     let coded = prj.as_deref().and_then(Crs::from_code);
@@ -207,7 +207,7 @@ fn tell_twins(schema: &Schema, set: &Set, notes: &mut Vec<Diagnostic>) {
             field.name()
         );
         let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
-        notes.push(Diagnostic::new("duplicate-column", message).in_member(&member));
+        notes.push(Diagnostic::new(Code::DuplicateColumn, message).in_member(&member));
     }
 }
 
@@ -215,7 +215,7 @@ fn tell_twins(schema: &Schema, set: &Set, notes: &mut Vec<Diagnostic>) {
 fn prj(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Option<String>> {
     let Some(prj) = &set.prj else {
         if set.shp.is_some() {
-            notes.push(Diagnostic::new("no-prj", "there is no .prj, so the coordinate system is unknown"));
+            notes.push(Diagnostic::new(Code::NoPrj, "there is no .prj, so the coordinate system is unknown"));
         }
         return Ok(None);
     };
@@ -224,7 +224,7 @@ fn prj(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Opti
     let text = text.trim_start_matches('\u{feff}').trim_matches(['\0', ' ', '\r', '\n', '\t']);
     if text.is_empty() {
         let message = "the .prj is empty, so the coordinate system is unknown";
-        notes.push(Diagnostic::new("crs-unknown", message).in_member(prj.name()));
+        notes.push(Diagnostic::new(Code::CrsUnknown, message).in_member(prj.name()));
         return Ok(None);
     }
     Ok(Some(text.to_owned()))
@@ -235,23 +235,23 @@ fn crs(text: &str, coded: Option<Result<Crs>>, set: &Set, notes: &mut Vec<Diagno
     let member = set.prj.as_ref().map(|prj| prj.name().to_owned()).unwrap_or_default();
     if coded.as_ref().is_some_and(std::result::Result::is_ok) {
         let message = format!("it holds the code `{text}` and no well-known text; the code was taken");
-        notes.push(Diagnostic::new("crs-by-code", message).in_member(&member));
+        notes.push(Diagnostic::new(Code::CrsByCode, message).in_member(&member));
     }
     match coded.unwrap_or_else(|| Crs::from_wkt(text)) {
         Ok(crs) => {
             if crs.projjson().is_none() {
                 let message =
                     format!("`{}` cannot be said in PROJJSON: GeoParquet will have no coordinate system", crs.name());
-                notes.push(Diagnostic::new("crs-without-projjson", message).in_member(&member));
+                notes.push(Diagnostic::new(Code::CrsWithoutProjjson, message).in_member(&member));
             }
             if let Some(message) = crs.caution() {
-                notes.push(Diagnostic::new("datum-offset", message).in_member(&member));
+                notes.push(Diagnostic::new(Code::DatumOffset, message).in_member(&member));
             }
             Some(crs)
         }
         Err(error) => {
             let message = format!("the coordinate system is unknown: {}", error.message());
-            notes.push(Diagnostic::new("crs-unknown", message).in_member(&member));
+            notes.push(Diagnostic::new(Code::CrsUnknown, message).in_member(&member));
             None
         }
     }

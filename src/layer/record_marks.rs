@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::columns::Chunk;
-use crate::archive::Diagnostic;
+use crate::archive::{Code, Diagnostic};
 
 /// The mark of a record that is kept, and of one that was deleted.
 const KEPT: u8 = b' ';
@@ -46,8 +46,8 @@ impl RecordMarks {
     /// What is told of them.
     pub(super) fn tell(&self, member: &str, notes: &mut Vec<Diagnostic>) {
         let told = [
-            ("deleted-rows", self.deleted, "deleted records were left out"),
-            ("odd-mark", self.odd, "records are marked neither as kept nor as deleted; they were kept"),
+            (Code::DeletedRows, self.deleted, "deleted records were left out"),
+            (Code::OddMark, self.odd, "records are marked neither as kept nor as deleted; they were kept"),
         ];
         for (code, met, what) in told {
             if let Some((count, first)) = met {

@@ -6,7 +6,7 @@ use super::Layer;
 use super::schema::broken;
 use super::shapes::column::{self, ShapeColumn};
 use super::table::{Choice, TableReader, Typing};
-use crate::archive::{Diagnostic, Member, Options, Set};
+use crate::archive::{Code, Diagnostic, Member, Options, Set};
 use crate::error::{Error, Result};
 
 /// Bytes of a shape that room is made for before a batch is read.
@@ -48,7 +48,7 @@ pub(super) fn held_together(
             let kept = shapes.min(records);
             let message = format!("{}; the first {kept} were kept", error.message());
             let member = error.facts().member.clone().unwrap_or_default();
-            notes.push(Diagnostic::new("row-mismatch", message).in_member(&member).at(kept));
+            notes.push(Diagnostic::new(Code::RowMismatch, message).in_member(&member).at(kept));
             Ok(kept)
         }
         (shapes, records) => Ok(shapes.or(records).unwrap_or(0)),
@@ -133,7 +133,7 @@ impl Rows {
             let Some(member) = facts.member.clone().filter(|_| both && !options.strict && !error.lacks_memory()) else {
                 return Err(error);
             };
-            notes.push(Diagnostic::new("member-lost", format!("it could not be read: {error}")).in_member(&member));
+            notes.push(Diagnostic::new(Code::MemberLost, format!("it could not be read: {error}")).in_member(&member));
             Ok(())
         };
         let shapes = match shapes.transpose() {

@@ -5,7 +5,7 @@ use arrow_schema::DataType;
 use super::columns::ColumnType;
 use super::rows::threads;
 use super::table::{TableReader, Typing};
-use crate::archive::{Diagnostic, Options, Set};
+use crate::archive::{Code, Diagnostic, Options, Set};
 use crate::error::{Error, Kind, Result};
 
 /// Records that are decoded at a time, and forgotten.
@@ -34,7 +34,7 @@ pub(super) fn types(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -
     }
     let mut found = Vec::new();
     table.tell(&mut found);
-    notes.extend(found.into_iter().filter(|note| note.code == "integer-with-decimals"));
+    notes.extend(found.into_iter().filter(|note| note.code == Code::IntegerWithDecimals));
     let fields = places.into_iter().zip(table.fields());
     let floats = fields.filter(|(_, field)| field.data_type() == &DataType::Float64);
     Ok(floats.map(|(place, _)| (place, ColumnType::Float64)).collect())

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Layer;
 use super::units;
-use crate::archive::{Diagnostic, Element, Member, Set};
+use crate::archive::{Code, Diagnostic, Element, Member, Set};
 use crate::error::Result;
 
 /// Sidecars are small; more than this is none.
@@ -25,8 +25,8 @@ const SHP_XML: &str = "shp.xml";
 /// A column name that begins a longer attribute name has so many letters at least.
 const SHORTEST_CUT: usize = 7;
 
-const RECODED: (&str, &str) = ("text-recoded", "its text is not valid UTF-8; it was read as Windows-1252");
-const LOST: (&str, &str) = ("text-lost", "its text has units that are no UTF-16; U+FFFD stands in their place");
+const RECODED: (Code, &str) = (Code::TextRecoded, "its text is not valid UTF-8; it was read as Windows-1252");
+const LOST: (Code, &str) = (Code::TextLost, "its text has units that are no UTF-16; U+FFFD stands in their place");
 
 /// What the sidecars of a set say.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Sidecars {
         let (text, doubt) = text_of_json(bytes);
         let Ok(Value::Object(entries)) = serde_json::from_str::<Value>(&text) else {
             let message = "it is not the JSON that was expected; the units are unknown";
-            notes.push(Diagnostic::new("metadata-ignored", message).in_member(member.name()));
+            notes.push(Diagnostic::new(Code::MetadataIgnored, message).in_member(member.name()));
             return;
         };
         if let Some((code, message)) = doubt {
@@ -125,13 +125,13 @@ impl Sidecars {
         let pairs: Vec<String> = cut.iter().filter_map(pair).collect();
         if !pairs.is_empty() {
             let message = format!("units of columns whose names were cut: {}", pairs.join(", "));
-            notes.push(Diagnostic::new("units-by-cut-name", message).in_member(&member));
+            notes.push(Diagnostic::new(Code::UnitsByCutName, message).in_member(&member));
         }
         if is_whole && !strange.is_empty() {
             let told = strange.get(..strange.len().min(TOLD)).unwrap_or_default().join(", ");
             let more = if strange.len() > TOLD { ", ..." } else { "" };
             let message = format!("it states units of columns that the layer does not have: {told}{more}");
-            notes.push(Diagnostic::new("units-unmatched", message).in_member(&member));
+            notes.push(Diagnostic::new(Code::UnitsUnmatched, message).in_member(&member));
         }
         for (key, stated) in [("unit", units), ("description", first(self.descriptions).0)] {
             if !stated.is_empty() {
@@ -179,7 +179,7 @@ impl Layer {
 
 /// The text of JSON, and what is doubtful about it: by its mark, or by the NULs beside the brace that it begins with, else
 /// UTF-8.
-fn text_of_json(bytes: &[u8]) -> (Cow<'_, str>, Option<(&'static str, &'static str)>) {
+fn text_of_json(bytes: &[u8]) -> (Cow<'_, str>, Option<(Code, &'static str)>) {
     let (encoding, mark) = match bytes {
         [b'{', 0, ..] => (encoding_rs::UTF_16LE, 0),
         [0, b'{', ..] => (encoding_rs::UTF_16BE, 0),
@@ -211,5 +211,5 @@ pub(super) fn small(
 }
 
 fn lost(member: &Member, why: &str) -> Diagnostic {
-    Diagnostic::new("sidecar-lost", format!("it could not be read: {why}")).in_member(member.name())
+    Diagnostic::new(Code::SidecarLost, format!("it could not be read: {why}")).in_member(member.name())
 }

@@ -8,7 +8,7 @@ use arrow_schema::{ArrowError, DataType, Field};
 use super::columns::{Column, ColumnType, Misfit, Refusal};
 use super::record_marks::RecordMarks;
 use super::sidecars;
-use crate::archive::{Diagnostic, Encoding, Field as Cells, Member, Options, TableHeader, Window};
+use crate::archive::{Code, Diagnostic, Encoding, Field as Cells, Member, Options, TableHeader, Window};
 use crate::error::{Error, Kind, Result};
 
 /// The most bytes that room is made for before any record is read, since sizes may lie too.
@@ -153,7 +153,7 @@ impl TableReader {
                     } else {
                         format!("its {declared} records were read, yet it is damaged: {error}")
                     };
-                    self.notes.push(Diagnostic::new("dbf-damaged", message).in_member(self.member.name()).at(read));
+                    self.notes.push(Diagnostic::new(Code::DbfDamaged, message).in_member(self.member.name()).at(read));
                     self.ended = true;
                 }
                 Err(Stop::Damage(error) | Stop::Misfit(error)) => {
@@ -231,11 +231,11 @@ impl TableReader {
         let is_short = more.is_empty() && self.last == Some(END);
         let found = match (is_count, is_end, is_short) {
             (true, _, _) => {
-                Some(("dbf-more-records", "records stand after those that its header declares; they were left out"))
+                Some((Code::DbfMoreRecords, "records stand after those that its header declares; they were left out"))
             }
-            (_, false, _) => Some(("dbf-length", "bytes follow its last record and were left out")),
+            (_, false, _) => Some((Code::DbfLength, "bytes follow its last record and were left out")),
             (_, _, true) => {
-                Some(("dbf-length", "its last record ends with the mark of the end: a byte is missing before it"))
+                Some((Code::DbfLength, "its last record ends with the mark of the end: a byte is missing before it"))
             }
             _ => None,
         };
@@ -316,11 +316,11 @@ fn choose(
         if name.is_empty() {
             name = format!("field_{}", position + 1);
             let message = format!("a column without a name was called `{name}`");
-            notes.push(Diagnostic::new("unnamed-column", message).in_member(member.name()));
+            notes.push(Diagnostic::new(Code::UnnamedColumn, message).in_member(member.name()));
         }
         if name.contains(|letter: char| letter.is_control() || DIRECTIONS.contains(&letter)) {
             let message = format!("the name of column `{}` has control characters", name.escape_default());
-            notes.push(Diagnostic::new("control-in-name", message).in_member(member.name()));
+            notes.push(Diagnostic::new(Code::ControlInName, message).in_member(member.name()));
         }
         columns.push((name, field.clone()));
     }

@@ -212,7 +212,7 @@ impl Layer {
 /// Code, message, member and record of a diagnostic.
 pub(super) fn facts<'py>(py: Python<'py>, diagnostic: &records::Diagnostic) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
-    facts.set_item("code", diagnostic.code)?;
+    facts.set_item("code", diagnostic.code.as_str())?;
     facts.set_item("message", &diagnostic.message)?;
     facts.set_item("member", diagnostic.member.as_deref())?;
     facts.set_item("record", diagnostic.record)?;

@@ -57,7 +57,7 @@ fn refused(bytes: impl Into<Vec<u8>>) -> Error {
 }
 
 fn codes(layer: &Layer) -> Vec<&'static str> {
-    layer.diagnostics().iter().map(|note| note.code).collect()
+    layer.diagnostics().iter().map(|note| note.code.as_str()).collect()
 }
 
 fn batch(layer: &Layer) -> &RecordBatch {

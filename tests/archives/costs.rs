@@ -23,7 +23,7 @@ fn bounded(what: &str, bytes: Vec<u8>, honest: usize) -> Result<Layer, Error> {
 }
 
 fn codes(layer: &Layer) -> Vec<&'static str> {
-    layer.diagnostics().iter().map(|note| note.code).collect()
+    layer.diagnostics().iter().map(|note| note.code.as_str()).collect()
 }
 
 /// One polygon of many rings.

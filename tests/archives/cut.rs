@@ -62,7 +62,7 @@ fn rows(layer: &Layer) -> Vec<(Option<String>, Vec<String>)> {
 }
 
 fn codes(layer: &Layer) -> Vec<&'static str> {
-    layer.diagnostics().iter().map(|note| note.code).collect()
+    layer.diagnostics().iter().map(|note| note.code.as_str()).collect()
 }
 
 /// Where the contents of a member begin: behind the last of its headers.
@@ -134,7 +134,7 @@ fn rows_before_the_cut_are_those_of_both_members_and_each_loss_is_told() {
     let layer = read(&whole[..cut], false).unwrap();
     assert_eq!(layer.len(), 7);
     assert_eq!(codes(&layer), ["cut-archive", "cut-member", "dbf-damaged", "row-mismatch"]);
-    let cut_member = layer.diagnostics().iter().find(|note| note.code == "cut-member").unwrap();
+    let cut_member = layer.diagnostics().iter().find(|note| note.code.as_str() == "cut-member").unwrap();
     assert_eq!(cut_member.member.as_deref(), Some("t.dbf"));
     assert!(cut_member.message.contains("its first 179 bytes"), "{cut_member:?}");
     let error = read(&whole[..cut], true).unwrap_err();

@@ -29,8 +29,8 @@ fn values(layers: &[Layer]) -> Vec<String> {
 
 /// What is told of the cells: the code, how often, and where first.
 fn told(notes: &[Diagnostic]) -> Vec<(&'static str, Option<u64>, bool)> {
-    let notes = notes.iter().filter(|note| note.code != "no-shp");
-    notes.map(|note| (note.code, note.record, note.message.contains("(2 times"))).collect()
+    let notes = notes.iter().filter(|note| note.code.as_str() != "no-shp");
+    notes.map(|note| (note.code.as_str(), note.record, note.message.contains("(2 times"))).collect()
 }
 
 /// Reads it whole, and in batches of every size on one thread and two, which are the same.

@@ -21,7 +21,7 @@ fn read(bytes: &[u8], strict: bool) -> Result<Layer, Error> {
 }
 
 fn codes(layer: &Layer) -> Vec<&'static str> {
-    layer.diagnostics().iter().map(|note| note.code).collect()
+    layer.diagnostics().iter().map(|note| note.code.as_str()).collect()
 }
 
 /// Where the entries of the directory begin.

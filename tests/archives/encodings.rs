@@ -17,7 +17,7 @@ fn cells(layer: &Layer) -> Vec<String> {
 }
 
 fn found<'a>(layer: &'a Layer, code: &str) -> Vec<&'a Diagnostic> {
-    layer.diagnostics().iter().filter(|found| found.code == code).collect()
+    layer.diagnostics().iter().filter(|found| found.code.as_str() == code).collect()
 }
 
 #[test]
@@ -78,7 +78,11 @@ fn names_of_iconv_in_a_cpg_or_cst_are_known() {
         for sidecar in ["t.cpg", "T.CST"] {
             let layer = read(&[("t.dbf", &dbf), (sidecar, name.as_bytes())], None);
             assert_eq!(cells(&layer), [expected], "{name} in {sidecar}");
-            assert!(layer.diagnostics().iter().all(|found| found.code == "no-shp"), "{:?}", layer.diagnostics());
+            assert!(
+                layer.diagnostics().iter().all(|found| found.code.as_str() == "no-shp"),
+                "{:?}",
+                layer.diagnostics()
+            );
         }
     }
 }

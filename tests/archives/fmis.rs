@@ -178,7 +178,7 @@ fn read(members: &[(String, Vec<u8>)], strict: bool) -> Result<Layer, Error> {
 }
 
 fn codes(layer: &Layer) -> Vec<&str> {
-    layer.diagnostics().iter().map(|note| note.code).collect()
+    layer.diagnostics().iter().map(|note| note.code.as_str()).collect()
 }
 
 const HEAD: &str = "2026-06-12T07:31:04Z\t45.5\t-98.25\t400.5\t2\t";

@@ -27,11 +27,11 @@ fn read(layout: &str, tab: &[u8], strict: bool) -> Result<Layer, Error> {
 
 /// What was told; small layouts here have no columns of places.
 fn codes(layer: &Layer) -> Vec<&str> {
-    layer.diagnostics().iter().map(|note| note.code).filter(|code| *code != "no-position").collect()
+    layer.diagnostics().iter().map(|note| note.code.as_str()).filter(|code| *code != "no-position").collect()
 }
 
 fn message<'a>(layer: &'a Layer, code: &str) -> &'a str {
-    &layer.diagnostics().iter().find(|note| note.code == code).unwrap_or_else(|| panic!("{code}")).message
+    &layer.diagnostics().iter().find(|note| note.code.as_str() == code).unwrap_or_else(|| panic!("{code}")).message
 }
 
 fn columns(names: &[&str]) -> String {
@@ -228,7 +228,7 @@ fn digits_that_a_fraction_takes_from_other_cells_are_counted() {
     for table in ["9007199254740993\n7\n9007199254740995\n0.5\n", "0.5\n9007199254740993\n9007199254740995\n"] {
         let layer = read(layout, table.as_bytes(), true).unwrap();
         let first = table.lines().position(|line| line == "9007199254740993").map(|line| line as u64);
-        let note = layer.diagnostics().iter().find(|note| note.code == "digits-lost").unwrap();
+        let note = layer.diagnostics().iter().find(|note| note.code.as_str() == "digits-lost").unwrap();
         assert!(note.message.starts_with("column `SPEED`: ") && note.message.contains("(2 times"), "{note:?}");
         assert_eq!(note.record, first);
     }

@@ -69,7 +69,7 @@ fn columns(layer: &Layer) -> Vec<(String, String, String)> {
 }
 
 fn codes(layer: &Layer) -> Vec<&'static str> {
-    layer.diagnostics().iter().map(|note| note.code).collect::<BTreeSet<_>>().into_iter().collect()
+    layer.diagnostics().iter().map(|note| note.code.as_str()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// GDAL's reading of an input, as the corpus keeps it.

@@ -55,7 +55,7 @@ fn readings<'a>(source: &'a Source, columns: Option<&'a [String]>) -> impl Itera
 
 /// What is told, without the names of members, which differ from source to source.
 fn told(layer: &Layer) -> Vec<(&'static str, Option<u64>)> {
-    layer.diagnostics().iter().map(|note| (note.code, note.record)).collect()
+    layer.diagnostics().iter().map(|note| (note.code.as_str(), note.record)).collect()
 }
 
 fn batch(layer: &Layer) -> &RecordBatch {

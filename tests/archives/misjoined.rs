@@ -116,7 +116,7 @@ fn nulls(layer: &Layer, what: &str) -> Vec<usize> {
 
 #[track_caller]
 fn told<'a>(layer: &'a Layer, code: &str, what: &str) -> &'a str {
-    let note = layer.diagnostics().iter().find(|note| note.code == code);
+    let note = layer.diagnostics().iter().find(|note| note.code.as_str() == code);
     &note.unwrap_or_else(|| panic!("{what}: no {code} in {:?}", layer.diagnostics())).message
 }
 
@@ -139,7 +139,7 @@ fn a_shp_that_is_cut_keeps_the_records_in_reach_with_their_rows() {
                 if let Some(first) = nulls.first() {
                     let at = |note: &&headland::archive::Diagnostic| note.record == Some(*first as u64);
                     let note = layer.diagnostics().iter().find(at).unwrap();
-                    assert!(["shx-damaged", "shp-damaged"].contains(&note.code), "{what}: {note:?}");
+                    assert!(["shx-damaged", "shp-damaged"].contains(&note.code.as_str()), "{what}: {note:?}");
                     assert!(note.message.contains(&format!("({} of them)", nulls.len())), "{what}: {note:?}");
                 }
             }

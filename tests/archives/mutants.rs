@@ -45,7 +45,7 @@ fn see(layer: &Layer) -> Seen {
         shapes: layer.geometry_column().map(|_| layer.geometries().map(|wkb| wkb.map(<[u8]>::to_vec)).collect()),
         rows: layer.len(),
         crs: layer.crs_wkt().map(str::to_owned),
-        told: layer.diagnostics().iter().map(|note| format!("{} {}", note.code, note.message)).collect(),
+        told: layer.diagnostics().iter().map(|note| format!("{} {}", note.code.as_str(), note.message)).collect(),
     }
 }
 

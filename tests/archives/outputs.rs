@@ -267,7 +267,8 @@ fn a_prj_that_holds_a_code_is_that_system_where_it_is_known_and_none_where_it_is
         let members: [(&str, &[u8]); 3] = [("t.shp", &shp), ("t.shx", &shx), ("t.prj", prj.as_bytes())];
         layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap()
     };
-    let codes = |layer: &Layer| -> Vec<&'static str> { layer.diagnostics().iter().map(|note| note.code).collect() };
+    let codes =
+        |layer: &Layer| -> Vec<&'static str> { layer.diagnostics().iter().map(|note| note.code.as_str()).collect() };
     for (prj, code, name) in [
         ("EPSG:4326", 4326, "WGS 84"),
         ("epsg:32633\r\n", 32_633, "32633"),

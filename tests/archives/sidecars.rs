@@ -31,7 +31,7 @@ fn read(sidecars: &[(&str, &[u8])], options: &Options) -> Layer {
 }
 
 fn codes(layer: &Layer) -> Vec<&str> {
-    layer.diagnostics().iter().map(|note| note.code).collect()
+    layer.diagnostics().iter().map(|note| note.code.as_str()).collect()
 }
 
 fn description(layer: &Layer, column: &str) -> Option<String> {
@@ -174,7 +174,7 @@ fn units_of_cut_column_names_come_from_the_only_attribute_that_they_begin() {
             ("t-Deere-Metadata.json", json.as_bytes()),
         ];
         let layer = layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap();
-        let message = |found: &headland::layer::Diagnostic| format!("{}: {}", found.code, found.message);
+        let message = |found: &headland::layer::Diagnostic| format!("{}: {}", found.code.as_str(), found.message);
         let messages: Vec<String> = layer.diagnostics().iter().map(message).collect();
         (layer.units(), messages.join("\n"))
     };

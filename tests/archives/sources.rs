@@ -321,7 +321,7 @@ fn a_name_that_leads_out_is_refused_and_an_error_where_it_is_needed() {
         layer::read(&make::source(zipped(&members, zip::CompressionMethod::Deflated)), &Options::default()).unwrap();
     assert_eq!(layer.len(), 2);
     let note = &layer.diagnostics()[0];
-    assert_eq!((note.code, note.member.as_deref()), ("refused-name", Some("../../evil.shp")));
+    assert_eq!((note.code.as_str(), note.member.as_deref()), ("refused-name", Some("../../evil.shp")));
     let mut members = named("");
     members[0].0 = "../t.shp".to_owned();
     let zip = zipped(&members, zip::CompressionMethod::Deflated);
@@ -349,7 +349,8 @@ fn a_symbolic_link_in_a_zip_is_no_data() {
     assert_eq!(headland::archive::layers(&beside, &Options::default()).unwrap(), ["t"]);
     for options in [&Options::default(), &lenient] {
         let layer = layer::read(&beside, options).unwrap();
-        let told: Vec<_> = layer.diagnostics().iter().map(|note| (note.code, note.member.as_deref())).collect();
+        let told: Vec<_> =
+            layer.diagnostics().iter().map(|note| (note.code.as_str(), note.member.as_deref())).collect();
         assert_eq!(told, [("refused-link", Some("link.dbf")), ("refused-link", Some("link.shp"))]);
         assert_eq!(layer.len(), 2);
     }

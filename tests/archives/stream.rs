@@ -162,14 +162,14 @@ fn z_and_m_that_the_header_does_not_declare_are_kept_and_told() {
     let codes: Vec<u32> = wkb.iter().map(|wkb| u32::from_le_bytes(wkb[1..5].try_into().unwrap())).collect();
     assert_eq!(codes, [1, 1, 2001, 1001]);
     assert_eq!([&wkb[2][21..], &wkb[3][21..]], [4.0_f64.to_le_bytes(), 9.5_f64.to_le_bytes()]);
-    let note = layer.diagnostics().iter().find(|note| note.code == "mixed-shapes").unwrap();
+    let note = layer.diagnostics().iter().find(|note| note.code.as_str() == "mixed-shapes").unwrap();
     assert!(note.message.contains("kept, with the Z and M that they have (2 times, first at record 2)"), "{note:?}");
     // What it declares and a record lacks is 0.
     let (shp, shx) = make::shp(11, &[make::point_z(3.0, 3.0, 9.5, None), make::point(1.0, 1.0)]);
     let layer =
         layer::read(&make::source(make::zip(&[("t.shp", &shp), ("t.shx", &shx)])), &Options::default()).unwrap();
     assert_eq!(layer.geometries().last().unwrap().unwrap()[21..], 0.0_f64.to_le_bytes());
-    assert!(layer.diagnostics().iter().any(|note| note.code == "missing-z" && note.record == Some(1)));
+    assert!(layer.diagnostics().iter().any(|note| note.code.as_str() == "missing-z" && note.record == Some(1)));
 }
 
 /// Deleted records, and shapes without a row, are not given, so nothing is told of them.
@@ -186,13 +186,13 @@ fn findings_of_shapes_count_what_is_given() {
         same_in_every_way(&members, strict, "open rings");
         let options = Options { strict, ..Options::default() };
         let layer = layer::read(&make::source(make::zip(&members)), &options).unwrap();
-        let note = layer.diagnostics().iter().find(|note| note.code == "open-ring").unwrap();
+        let note = layer.diagnostics().iter().find(|note| note.code.as_str() == "open-ring").unwrap();
         assert!(note.message.contains(&format!("({given} times, first at record 1)")), "{note:?}");
     }
     let gone: Vec<&[u8]> = vec![b"* 1"; 9];
     let all = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &table(&gone))]);
     let layer = layer::read(&make::source(all), &Options::default()).unwrap();
-    assert!(layer.diagnostics().iter().all(|note| note.code != "open-ring"), "{:?}", layer.diagnostics());
+    assert!(layer.diagnostics().iter().all(|note| note.code.as_str() != "open-ring"), "{:?}", layer.diagnostics());
 }
 
 /// A table of integers with one cell that has decimals.
@@ -221,7 +221,7 @@ fn decimals_in_a_column_of_integers_are_an_error_that_says_what_to_do() {
         let types: Vec<String> = all[0].schema().fields().iter().map(|field| field.data_type().to_string()).collect();
         assert_eq!(types, ["Float64", "Int32"]);
         assert_eq!(all.iter().map(Layer::len).sum::<usize>(), 50);
-        assert!(notes.iter().all(|note| matches!(note.code, "integer-with-decimals" | "no-shp")), "{notes:?}");
+        assert!(notes.iter().all(|note| matches!(note.code.as_str(), "integer-with-decimals" | "no-shp")), "{notes:?}");
     }
     for size in SIZES {
         same(layer::read(&source, &options), &source, &options, size, "fractions");
@@ -242,7 +242,7 @@ fn without_strict_a_stream_keeps_the_cells_that_a_whole_read_keeps() {
         ("7.0".into(), "125000000000.0".into(), "\\N".into())
     );
     assert_eq!(all[0].schema().fields(), whole.schema().fields());
-    let wide = notes.iter().find(|note| note.code == "integer-with-decimals").unwrap();
+    let wide = notes.iter().find(|note| note.code.as_str() == "integer-with-decimals").unwrap();
     assert!(wide.record == Some(1) && whole.diagnostics().contains(wide), "{notes:?}");
     // With a choice for one column, the others stay as their headers have them.
     let types = Types::Named(vec![("M".to_owned(), ColumnType::String)]);
@@ -266,7 +266,7 @@ fn chosen_types_hold_and_unknown_names_are_told_before_reading() {
     assert_eq!((error.facts().record, error.facts().field.as_deref()), (Some(1), Some("C")), "{error}");
     assert!(error.message().starts_with("`12` is no date in column `C`"), "{error}");
     let (all, notes, _) = batches(&source, &Options { strict: false, ..Options::default() }, &chosen, 10);
-    assert!(notes.iter().any(|note| note.code == "bad-date" && note.record == Some(1)), "{notes:?}");
+    assert!(notes.iter().any(|note| note.code.as_str() == "bad-date" && note.record == Some(1)), "{notes:?}");
     let text = |column: &str, row| crate::canon::text(all[0].batches()[0].column_by_name(column).unwrap(), row);
     assert_eq!((text("N", 0), text("C", 0), text("D", 1)), ("7".into(), "2024-02-29".into(), "20240101".into()));
     let (_, _, error) = read(&named(&[("N", ColumnType::Int32)]));

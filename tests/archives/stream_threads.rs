@@ -68,7 +68,7 @@ fn a_checksum_that_fails_is_told_after_the_rows_before_it() {
         assert!(error.is_none());
         let deleted = (0..30_000).filter(|row| row % 11 == 3).count();
         assert_eq!(all.iter().map(Layer::len).sum::<usize>(), 30_000 - deleted, "all rows can be saved");
-        assert!(notes.iter().any(|note| note.code == "dbf-damaged"), "{notes:?}");
+        assert!(notes.iter().any(|note| note.code.as_str() == "dbf-damaged"), "{notes:?}");
     }
 }
 

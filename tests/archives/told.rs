@@ -11,7 +11,7 @@ fn read(members: &[(&str, &[u8])]) -> Layer {
 
 #[track_caller]
 fn note<'a>(layer: &'a Layer, code: &str) -> &'a Diagnostic {
-    let found: Vec<_> = layer.diagnostics().iter().filter(|note| note.code == code).collect();
+    let found: Vec<_> = layer.diagnostics().iter().filter(|note| note.code.as_str() == code).collect();
     assert_eq!(found.len(), 1, "{code}: {:?}", layer.diagnostics());
     found[0]
 }

@@ -62,7 +62,8 @@ pub(crate) fn column(
             _ => (format!("({count} times, first at record {first})"), Some(*first)),
         };
         let start = format!("column `{name}`: ");
-        let told = |note: &&headland::layer::Diagnostic| note.code == *code && note.message.starts_with(&start);
+        let told =
+            |note: &&headland::layer::Diagnostic| note.code.as_str() == *code && note.message.starts_with(&start);
         let Some(note) = layer.diagnostics().iter().find(told) else {
             return Err(format!("no diagnostic `{code}` tells of the {count} cells that differ"));
         };

@@ -24,7 +24,7 @@ pub(crate) type Undone = (Vec<Option<Vec<u8>>>, String);
 
 pub(crate) fn geometries(layer: &Layer, mine: &[Option<Vec<u8>>], shp: &Path) -> Result<Undone, String> {
     let notes: Vec<&str> =
-        CODES.into_iter().filter(|code| layer.diagnostics().iter().any(|note| note.code == *code)).collect();
+        CODES.into_iter().filter(|code| layer.diagnostics().iter().any(|note| note.code.as_str() == *code)).collect();
     if notes.is_empty() {
         return Err("no diagnostic tells of shapes".to_owned());
     }
@@ -49,7 +49,7 @@ pub(crate) fn geometries(layer: &Layer, mine: &[Option<Vec<u8>>], shp: &Path) ->
         }
         let Some(first) = changed.first() else { return Err(format!("`{code}` is told of nothing")) };
         let end = format!("({} times, first at record {first})", changed.len());
-        let note = layer.diagnostics().iter().find(|note| note.code == *code).unwrap();
+        let note = layer.diagnostics().iter().find(|note| note.code.as_str() == *code).unwrap();
         if !note.message.ends_with(&end) || note.record != Some(*first as u64) {
             return Err(format!("`{code}` is met {end}, but it says: {}", note.message));
         }

@@ -26,7 +26,7 @@ fn told(layer: &Layer) -> Vec<(&str, Option<u64>, &str)> {
         .iter()
         .map(|note| {
             let end = note.message.rsplit_once('(').map_or("", |(_, end)| end);
-            (note.code, note.record, end.split_once(' ').map_or("", |(count, _)| count))
+            (note.code.as_str(), note.record, end.split_once(' ').map_or("", |(count, _)| count))
         })
         .collect()
 }

@@ -14,7 +14,11 @@ fn table(fields: &[make::Field<'_>], record: &[u8]) -> Layer {
 fn columns_of_one_name_are_kept_apart_in_what_is_written_and_told() {
     let fields = [("A", b'N', 1, 0), ("A", b'N', 1, 0), ("A_1", b'N', 1, 0)];
     let layer = table(&fields, b" 123");
-    assert!(layer.diagnostics().iter().any(|note| note.code == "duplicate-column"), "{:?}", layer.diagnostics());
+    assert!(
+        layer.diagnostics().iter().any(|note| note.code.as_str() == "duplicate-column"),
+        "{:?}",
+        layer.diagnostics()
+    );
     let names: Vec<String> = layer.schema().fields().iter().map(|field| field.name().clone()).collect();
     assert_eq!(names, ["A", "A", "A_1"], "as they stand in the file");
     let all: serde_json::Value = serde_json::from_str(&layer.geojson(true).unwrap()).unwrap();

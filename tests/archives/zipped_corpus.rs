@@ -49,7 +49,8 @@ fn every_loose_set_is_the_same_as_a_deflated_zip() {
             in_time(&set.file, move || {
                 let read = layer::read(&source, &Options::default());
                 read.map(|layer| {
-                    let codes: Vec<_> = layer.diagnostics().iter().map(|found| (found.code, found.record)).collect();
+                    let codes: Vec<_> =
+                        layer.diagnostics().iter().map(|found| (found.code.as_str(), found.record)).collect();
                     (layer.batches().to_vec(), codes)
                 })
                 .map_err(|error| error.kind())

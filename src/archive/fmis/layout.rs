@@ -15,6 +15,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Fmis;
+use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::member::Member;
 use crate::archive::xml::element::Element;
@@ -133,7 +134,7 @@ impl Layout {
         let place = i64::try_from(at).unwrap_or(i64::MAX).saturating_add(1);
         let number = stated.unwrap_or(place);
         let mut tell =
-            |message: String| notes.push(Diagnostic::new("section-number", message).in_member(member.name()));
+            |message: String| notes.push(Diagnostic::new(Code::SectionNumber, message).in_member(member.name()));
         if stated.is_none() {
             tell(format!("the section at place {place} has no number, and got that of its place"));
         }
@@ -174,7 +175,7 @@ impl Layout {
                     free = format!("{stem}_{number}");
                 }
                 let message = format!("a second column `{}` was called `{free}`", quantity.name);
-                notes.push(Diagnostic::new("renamed-column", message).in_member(member.name()));
+                notes.push(Diagnostic::new(Code::RenamedColumn, message).in_member(member.name()));
                 quantity.name = free;
             }
             taken.insert(quantity.name.to_ascii_uppercase());

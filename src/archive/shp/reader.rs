@@ -4,6 +4,7 @@ use super::seams::{Lengths, Numbers, Seams};
 use super::way::Way;
 use super::{HEADER, Header, Record, parse};
 use crate::archive::byte_order::{i32_be, i32_le};
+use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::member::Member;
 use crate::archive::room::NoRoom;
@@ -70,12 +71,12 @@ impl ShapeReader {
         let (header, kind) = (Header::read(member, bytes)?, i32_le(bytes, 32).unwrap_or(0));
         if header.length != member.size() {
             let message = format!("its header declares {} bytes, it has {}", header.length, member.size());
-            notes.push(Diagnostic::new("shp-length", message).in_member(member.name()));
+            notes.push(Diagnostic::new(Code::ShpLength, message).in_member(member.name()));
         }
         match &way {
             Way::Follow(index) | Way::Jump(index, _) if index.has_odd_length() => {
                 let message = "its index (.shx) has another length than it declares";
-                notes.push(Diagnostic::new("shx-length", message).in_member(member.name()));
+                notes.push(Diagnostic::new(Code::ShxLength, message).in_member(member.name()));
             }
             Way::Follow(_) | Way::Jump(..) => {}
             Way::Walk => window.skip_to(HEADER as u64)?,
@@ -142,7 +143,7 @@ impl ShapeReader {
             }
             if let Some((count, first)) = self.lengthless.take_if(|_| self.ended) {
                 let message = format!("records whose length is damaged have null geometries ({count} of them)");
-                notes.push(Diagnostic::new("shp-damaged", message).in_member(self.member.name()).at(first));
+                notes.push(Diagnostic::new(Code::ShpDamaged, message).in_member(self.member.name()).at(first));
             }
             stepped.map_err(|error| self.at_hand(error))?;
         }
@@ -292,7 +293,7 @@ impl ShapeReader {
             if bound == 0 && i32_be(bytes, 0) != i32::try_from(record + 1).ok() {
                 let rest = self.member.size().saturating_sub(offset);
                 let message = format!("{rest} bytes after the declared end are left out");
-                notes.push(Diagnostic::new("shp-trailing", message).in_member(self.member.name()).at(record));
+                notes.push(Diagnostic::new(Code::ShpTrailing, message).in_member(self.member.name()).at(record));
                 return self.finish();
             }
             if self.kind == PLAIN_POINTS {

@@ -1,5 +1,6 @@
 //! Where the records of a .shp meet, how they are counted and how long its index takes them for: what does not fit is told.
 
+use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::member::Member;
 
@@ -38,7 +39,7 @@ impl Seams {
                 "its records do not lie end to end ({} times): bytes between them belong to no record or to two",
                 self.odd
             );
-            notes.push(Diagnostic::new("shp-seams", message).in_member(member.name()).at(first));
+            notes.push(Diagnostic::new(Code::ShpSeams, message).in_member(member.name()).at(first));
         }
     }
 }
@@ -64,7 +65,7 @@ impl Numbers {
         if let Some(first) = self.odd {
             let message = "the numbers of its records do not follow one another: records may be missing or stand in \
                            another order, so that geometries may belong to other rows";
-            notes.push(Diagnostic::new("record-numbers", message).in_member(member.name()).at(first));
+            notes.push(Diagnostic::new(Code::RecordNumbers, message).in_member(member.name()).at(first));
         }
     }
 }
@@ -101,7 +102,7 @@ impl Lengths {
                  {}); readers that trust the index lose their geometries",
                 self.other, self.first
             );
-            notes.push(Diagnostic::new("record-lengths", message).in_member(&self.member).at(self.first));
+            notes.push(Diagnostic::new(Code::RecordLengths, message).in_member(&self.member).at(self.first));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How the records of a .shp are found: by its index, by what is left of one, or one after the other.
 
 use super::places::{Places, held, in_a_row, named};
+use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::member::Member;
 use crate::archive::room::ask_for;
@@ -44,11 +45,11 @@ impl Way {
         match &way {
             Self::Walk => {
                 let message = "there is no index (.shx); the records were read one after the other";
-                notes.push(Diagnostic::new("no-shx", message).in_member(shp.name()));
+                notes.push(Diagnostic::new(Code::NoShx, message).in_member(shp.name()));
             }
             Self::Jump(index, _) if !index.is_in_order() => {
                 let message = "the records stand in another order than the index; rows follow the index";
-                notes.push(Diagnostic::new("out-of-order", message).in_member(shp.name()));
+                notes.push(Diagnostic::new(Code::OutOfOrder, message).in_member(shp.name()));
             }
             Self::Follow(_) | Self::Jump(..) => {}
         }
@@ -69,7 +70,7 @@ impl Way {
         let Places { index, lost, first } = held(index, &bytes);
         if let Some(first) = first {
             let message = format!("records that are cut, damaged or missing have null geometries ({lost} of them)");
-            notes.push(Diagnostic::new("shp-damaged", message).in_member(shp.name()).at(first));
+            notes.push(Diagnostic::new(Code::ShpDamaged, message).in_member(shp.name()).at(first));
         }
         Ok(Self::Jump(index, bytes))
     }
@@ -78,7 +79,7 @@ impl Way {
     fn without_trust(shp: &Member, shx: &Member, error: &Error, notes: &mut Vec<Diagnostic>) -> Result<Self> {
         let remains = Remains::read(shx, shp.size())?;
         let order = remains.order(shp.size());
-        let note = |message: String| Diagnostic::new("shx-damaged", message).in_member(shx.name());
+        let note = |message: String| Diagnostic::new(Code::ShxDamaged, message).in_member(shx.name());
         if order == Order::OfRows {
             notes.push(note(format!("the index was ignored: {error}")));
             return Ok(Self::Walk);
@@ -130,7 +131,7 @@ fn certain(shp: &Member, shx: &Member, mut index: Index, notes: &mut Vec<Diagnos
         let entry = Index::entry(first);
         let message =
             format!("the entry of record {first} (at byte {entry} of the index) {what} ({count} such entries)");
-        notes.push(Diagnostic::new("shx-damaged", message).in_member(shx.name()).at(first));
+        notes.push(Diagnostic::new(Code::ShxDamaged, message).in_member(shx.name()).at(first));
     }
     Ok(index)
 }
@@ -143,7 +144,7 @@ fn before_fault(shp: &Member, notes: &mut Vec<Diagnostic>) -> Result<Vec<u8>> {
             return Err(error);
         }
         let message = format!("reading stopped here: {error}");
-        notes.push(Diagnostic::new("shp-damaged", message).in_member(shp.name()));
+        notes.push(Diagnostic::new(Code::ShpDamaged, message).in_member(shp.name()));
     }
     Ok(bytes)
 }

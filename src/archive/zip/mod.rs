@@ -17,6 +17,7 @@ use self::ends::Front;
 use self::headers::{Headers, LOCAL, LOCAL_SIZE, begins};
 use self::inflated::{Inflated, Packed};
 use crate::archive::byte_order::{u16_le, u32_le};
+use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::member::{Body, Member};
 use crate::archive::names;
@@ -44,7 +45,7 @@ pub(super) fn members(
                 );
                 return Err(directory::unreadable(name, &[&what, &*advice].concat()));
             }
-            notes.push(Diagnostic::new("joined-archives", format!("{what}; only the last was read")));
+            notes.push(Diagnostic::new(Code::JoinedArchives, format!("{what}; only the last was read")));
             (entries, start)
         }
         Found::Missing => match walk::read(store, name, limits, None)? {
@@ -114,14 +115,19 @@ fn held(
         }
         if entry.text.ends_with(['/', '\\']) {
             if entry.size > 0 {
-                refused.tell("unreadable-member", "it is named as a folder, yet it has contents", &entry.text, notes);
+                refused.tell(
+                    Code::UnreadableMember,
+                    "it is named as a folder, yet it has contents",
+                    &entry.text,
+                    notes,
+                );
             }
             continue;
         }
         let clean = match names::clean(&entry.text) {
             Ok(clean) => clean,
             Err(reason) => {
-                refused.tell(names::REFUSED, reason, &entry.text, notes);
+                refused.tell(Code::RefusedName, reason, &entry.text, notes);
                 continue;
             }
         };
@@ -130,12 +136,12 @@ fn held(
         }
         // What a link holds is a path, whatever its name promises.
         if entry.is_symlink {
-            refused.tell(names::LINK, "it is a symbolic link, and links are not followed", &clean, notes);
+            refused.tell(Code::RefusedLink, "it is a symbolic link, and links are not followed", &clean, notes);
             continue;
         }
         let body = body.and_then(|offset| body_of(store, entry, offset, limit, notes).map_err(Refusal::from));
         let body = body.unwrap_or_else(|Refusal { reason, .. }| {
-            refused.tell("unreadable-member", &reason, &clean, notes);
+            refused.tell(Code::UnreadableMember, &reason, &clean, notes);
             Body::Refused(reason)
         });
         let member = Member::new(clean.clone(), entry.size, body);
@@ -146,7 +152,7 @@ fn held(
             }
             // Readers differ in which of two they take: where their contents differ, neither can be trusted.
             Some((at, first)) => {
-                refused.tell("duplicate-member", "another member has the same name", &clean, notes);
+                refused.tell(Code::DuplicateMember, "another member has the same name", &clean, notes);
                 if (first.crc, first.size) != (entry.crc, entry.size)
                     && let Some(slot) = members.get_mut(*at)
                 {
@@ -203,7 +209,7 @@ fn body_of(
         return Err("the archive ends inside it".to_owned());
     }
     let message = format!("the archive ends or is damaged inside it: only its first {} bytes are there", entry.size);
-    notes.push(Diagnostic::new("cut-member", message).in_member(&entry.text));
+    notes.push(Diagnostic::new(Code::CutMember, message).in_member(&entry.text));
     Ok(match Method::of(entry.method) {
         None => Body::Plain { store, offset, crc: None },
         Some(method) => {
@@ -222,7 +228,7 @@ struct Refused {
 impl Refused {
     const MOST: usize = 100;
 
-    fn tell(&mut self, code: &'static str, reason: &str, member: &str, notes: &mut Vec<Diagnostic>) {
+    fn tell(&mut self, code: Code, reason: &str, member: &str, notes: &mut Vec<Diagnostic>) {
         // What a layer may need is always told, since whether it lacks something is looked up here.
         let is_data = member.rsplit_once('.').is_some_and(|(_, ending)| names::is_data(ending));
         self.count = self.count.saturating_add(usize::from(!is_data));
@@ -233,7 +239,7 @@ impl Refused {
 
     fn end(&self, notes: &mut Vec<Diagnostic>) {
         if let Some(more @ 1..) = self.count.checked_sub(Self::MOST) {
-            notes.push(Diagnostic::new("more-members", format!("{more} more members are left out")));
+            notes.push(Diagnostic::new(Code::MoreMembers, format!("{more} more members are left out")));
         }
     }
 }

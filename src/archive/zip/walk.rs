@@ -10,6 +10,7 @@ use super::ends::ENTRY;
 use super::headers::{LOCAL, LOCAL_SIZE, begins};
 use super::inflated::{Count, Ending, Packed};
 use crate::archive::byte_order::{u16_le, u32_le};
+use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::options::Limits;
 use crate::archive::store::{ReadAt, exact};
@@ -119,13 +120,13 @@ impl Walk {
             let message = format!(
                 "the directory of the archive is damaged: {damage}; {count} members were found by their own headers{rest}"
             );
-            return Diagnostic::new("directory-damaged", message);
+            return Diagnostic::new(Code::DirectoryDamaged, message);
         }
         let message = format!(
             "the archive ends early: it has {size} bytes and no end record of all of them; {count} members were found by \
              their own headers, {what}"
         );
-        Diagnostic::new("cut-archive", message)
+        Diagnostic::new(Code::CutArchive, message)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::kernel::up_to_nul;
 use super::number::{Cell, float};
-use crate::archive::Encoding;
+use crate::archive::{Code, Encoding};
 use crate::layer::findings::Finding;
 
 /// The days from the first of March of year 0 to 1970, where Arrow's dates begin.
@@ -12,7 +12,7 @@ const EPOCH: i32 = 719_468;
 pub(super) fn text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut note: impl FnMut(Finding)) -> bool {
     let (cell, has_more) = up_to_nul(cell);
     if has_more {
-        note(Finding::AfterNul);
+        note(Code::AfterNul.into());
     }
     let end = cell.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
     let cell = cell.get(..end).unwrap_or_default();
@@ -20,7 +20,7 @@ pub(super) fn text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut not
         return false;
     }
     if cell.first() == Some(&b' ') {
-        note(Finding::LeadingBlanks);
+        note(Code::LeadingBlanks.into());
     }
     if cell.is_ascii() {
         data.extend_from_slice(cell);
@@ -28,7 +28,7 @@ pub(super) fn text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut not
         let (text, doubt) = encoding.decode(cell);
         match doubt {
             Some(doubt) => note(doubt.into()),
-            None if encoding.is_undeclared() => note(Finding::TextUndeclared),
+            None if encoding.is_undeclared() => note(Code::TextUndeclared.into()),
             None => {}
         }
         data.extend_from_slice(text.as_bytes());
@@ -37,15 +37,15 @@ pub(super) fn text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut not
 }
 
 /// What a date with slashes says of the order of its day and its month; `None` where it says nothing.
-pub(super) fn slashed_order(cell: &[u8]) -> Option<Finding> {
+pub(super) fn slashed_order(cell: &[u8]) -> Option<Code> {
     let [m1, m2, b'/', d1, d2, b'/', _, _, _, _] = cell.trim_ascii() else { return None };
     let number = |tens: &u8, ones: &u8| {
         let digit = |byte: &u8| Some(byte.wrapping_sub(b'0')).filter(|digit| *digit <= 9);
         Some(digit(tens)? * 10 + digit(ones)?)
     };
     match (number(m1, m2)?, number(d1, d2)?) {
-        (first @ 1..=12, second @ 1..=12) if first != second => Some(Finding::AmbiguousDate),
-        (13..=31, 1..=12) => Some(Finding::DayFirst),
+        (first @ 1..=12, second @ 1..=12) if first != second => Some(Code::AmbiguousDate),
+        (13..=31, 1..=12) => Some(Code::DayFirst),
         _ => None,
     }
 }
@@ -92,21 +92,21 @@ pub(super) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
 }
 
 /// What a logical cell says by its first letter.
-pub(super) fn logical(cell: &[u8], mut note: impl FnMut(Finding)) -> Option<bool> {
+pub(super) fn logical(cell: &[u8], mut note: impl FnMut(Code)) -> Option<bool> {
     match cell.trim_ascii().first() {
         Some(b'T' | b't' | b'Y' | b'y') => Some(true),
         Some(b'F' | b'f' | b'N' | b'n') => Some(false),
         Some(digit @ (b'0' | b'1')) => {
-            note(Finding::LogicalDigit);
+            note(Code::LogicalDigit);
             Some(*digit == b'1')
         }
         Some(b'?') => None,
         None => {
-            note(Finding::BlankLogical);
+            note(Code::BlankLogical);
             None
         }
         Some(_) => {
-            note(Finding::BadLogical);
+            note(Code::BadLogical);
             None
         }
     }
@@ -149,10 +149,10 @@ mod tests {
     #[test]
     fn slashes_say_which_dates_have_two_meanings() {
         for (cell, order) in [
-            ("01/02/2024", Some(Finding::AmbiguousDate)),
-            (" 12/11/2024 ", Some(Finding::AmbiguousDate)),
-            ("13/12/2024", Some(Finding::DayFirst)),
-            ("31/01/2024", Some(Finding::DayFirst)),
+            ("01/02/2024", Some(Code::AmbiguousDate)),
+            (" 12/11/2024 ", Some(Code::AmbiguousDate)),
+            ("13/12/2024", Some(Code::DayFirst)),
+            ("31/01/2024", Some(Code::DayFirst)),
             ("02/02/2024", None),
             ("12/13/2024", None),
             ("32/01/2024", None),
@@ -189,7 +189,7 @@ mod tests {
         let cells: [&[u8]; 8] = [b"T", b"y", b"f", b"N", b"?", b" ", b"1", b"X"];
         let found: Vec<_> = cells.iter().map(|cell| logical(cell, |note| notes.push(note))).collect();
         assert_eq!(found, [Some(true), Some(true), Some(false), Some(false), None, None, Some(true), None]);
-        assert_eq!(notes, [Finding::BlankLogical, Finding::LogicalDigit, Finding::BadLogical]);
+        assert_eq!(notes, [Code::BlankLogical, Code::LogicalDigit, Code::BadLogical]);
     }
 
     #[test]
@@ -201,6 +201,6 @@ mod tests {
         assert!(!text(b"    ", &encoding, &mut data, |note| notes.push(note)));
         assert_eq!(data, b"  ab");
         assert!(text(b"a\0 \0", &encoding, &mut data, |note| notes.push(note)), "blanks and NULs are nothing");
-        assert_eq!(notes, [Finding::AfterNul, Finding::LeadingBlanks]);
+        assert_eq!(notes, [Code::AfterNul, Code::LeadingBlanks].map(Finding::from));
     }
 }

@@ -10,8 +10,7 @@ use super::cells::{date, days, slashed_order};
 use super::kernel::{Cells, Kernel, Marks, Refusal, taken};
 use super::number::Cell;
 use super::words::{are_digits, digits, eight, suspects, word};
-use crate::archive::{make_room, with_room};
-use crate::layer::findings::Finding;
+use crate::archive::{Code, make_room, with_room};
 
 /// The dates of a column.
 pub(super) struct Dates {
@@ -59,12 +58,12 @@ fn without_dashes(cell: &[u8]) -> Option<[u8; 8]> {
 fn irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: bool, marks: &mut Marks) -> i32 {
     let (cell, has_more) = cells.text(row);
     if has_more {
-        marks.note(Finding::AfterNul, cells.number(row));
+        marks.note(Code::AfterNul, cells.number(row));
     }
     let digits = without_dashes(cell).filter(|_| is_text);
     let found = date(digits.as_ref().map_or(cell, |digits| digits));
     if found == Cell::Odd {
-        marks.note(Finding::BadDate, cells.number(row));
+        marks.note(Code::BadDate, cells.number(row));
     }
     if let Some(order) = slashed_order(cell) {
         marks.note(order, cells.number(row));

@@ -9,8 +9,7 @@ use arrow_schema::{ArrowError, DataType};
 use super::fixed_point::Layout;
 use super::kernel::{Cells, Kernel, Marks, Refusal, grown, taken};
 use super::number::{Cell, LAST_EXACT, float, loses_digits};
-use crate::archive::{NoRoom, make_room, with_room};
-use crate::layer::findings::Finding;
+use crate::archive::{Code, NoRoom, make_room, with_room};
 
 /// The floats of a column.
 pub(super) struct Floats {
@@ -56,17 +55,17 @@ impl Floats {
 fn irregular(cells: &Cells<'_>, row: usize, position: usize, marks: &mut Marks) -> f64 {
     let (cell, has_more) = cells.text(row);
     if has_more {
-        marks.note(Finding::AfterNul, cells.number(row));
+        marks.note(Code::AfterNul, cells.number(row));
     }
     let found = float(cell);
     if let Cell::Value(value) = found {
         if value.abs() >= LAST_EXACT && loses_digits(cell, value) {
-            marks.note(Finding::DigitsLost, cells.number(row));
+            marks.note(Code::DigitsLost, cells.number(row));
         }
         return value;
     }
     if found == Cell::Odd {
-        marks.note(Finding::BadNumber, cells.number(row));
+        marks.note(Code::BadNumber, cells.number(row));
     }
     marks.null(position);
     0.0

@@ -11,8 +11,7 @@ use super::fixed_point::Layout;
 use super::floats::Floats;
 use super::kernel::{Cells, Kernel, Marks, Misfit, Refusal, grown, taken};
 use super::number::{Cell, IntegerCell, KEPT_DIGITS, has_exponent, has_many_digits, integer};
-use crate::archive::{NoRoom, make_exact_room, make_room, with_room};
-use crate::layer::findings::Finding;
+use crate::archive::{Code, NoRoom, make_exact_room, make_room, with_room};
 
 /// A type of whole numbers.
 pub(super) trait Whole: ArrowPrimitiveType + Send {
@@ -154,19 +153,19 @@ fn irregular<T: Whole>(cells: &Cells<'_>, row: usize, position: usize, marks: &m
         IntegerCell::Cell(Cell::Value(value)) => {
             let fitted = T::fitted(value).ok_or_else(|| Misfit::new(cells, row, "does not fit into its type"))?;
             if has_exponent(cell) {
-                marks.note(Finding::IntegerWithExponent, cells.number(row));
+                marks.note(Code::IntegerWithExponent, cells.number(row));
             }
             Some(fitted)
         }
         IntegerCell::Fraction(_) => return Err(Misfit::new(cells, row, "is no whole number within its type")),
         IntegerCell::Cell(Cell::Null) => None,
         IntegerCell::Cell(Cell::Odd) => {
-            marks.note(Finding::BadNumber, cells.number(row));
+            marks.note(Code::BadNumber, cells.number(row));
             None
         }
     };
     if has_more {
-        marks.note(Finding::AfterNul, cells.number(row));
+        marks.note(Code::AfterNul, cells.number(row));
     }
     if found.is_none() {
         marks.null(position);
@@ -200,9 +199,9 @@ impl<T: Whole> Kernel for Integers<T> {
     }
 
     fn widened(&mut self, marks: &mut Marks) -> Result<Option<Box<dyn Kernel>>, NoRoom> {
-        marks.findings.forget(Finding::IntegerWithExponent);
+        marks.findings.forget(Code::IntegerWithExponent);
         if let Some((count, first)) = self.long.take() {
-            marks.findings.add_many(Finding::DigitsLost, first, count);
+            marks.findings.add_many(Code::DigitsLost, first, count);
         }
         let mut values = with_room(self.values.capacity());
         make_exact_room(&mut values, self.values.len())?;

@@ -145,7 +145,7 @@ impl Marks {
         self.nulls.append_null();
     }
 
-    pub(super) fn note(&mut self, finding: Finding, record: u64) {
+    pub(super) fn note(&mut self, finding: impl Into<Finding>, record: u64) {
         self.findings.add(finding, record);
     }
 

@@ -9,8 +9,7 @@ use arrow_schema::{ArrowError, DataType};
 use super::cells::{chosen_logical, logical};
 use super::kernel::{Cells, Kernel, Marks, Misfit, Refusal, taken};
 use super::number::Cell;
-use crate::archive::{make_room, with_room};
-use crate::layer::findings::Finding;
+use crate::archive::{Code, make_room, with_room};
 
 /// The logicals of a column.
 pub(super) struct Logicals {
@@ -53,7 +52,7 @@ fn irregular(cells: &Cells<'_>, row: usize, is_chosen: bool, marks: &mut Marks) 
             Some(Cell::Value(found)) => Some(found),
             Some(Cell::Null) => None,
             Some(Cell::Odd) => {
-                marks.note(Finding::BadLogical, record);
+                marks.note(Code::BadLogical, record);
                 None
             }
             None => return Err(Misfit::new(cells, row, "is no truth value")),
@@ -62,7 +61,7 @@ fn irregular(cells: &Cells<'_>, row: usize, is_chosen: bool, marks: &mut Marks) 
         logical(cell, |finding| marks.note(finding, record))
     };
     if has_more {
-        marks.note(Finding::AfterNul, record);
+        marks.note(Code::AfterNul, record);
     }
     Ok(found)
 }

@@ -25,8 +25,8 @@ use self::kernel::{Cells, Kernel, Marks};
 pub(super) use self::kernel::{Chunk, Misfit, Refusal};
 use self::logicals::Logicals;
 use self::texts::{Raw, Texts};
-use crate::archive::{Encoding, Field};
-use crate::layer::findings::{Finding, Findings};
+use crate::archive::{Code, Encoding, Field};
+use crate::layer::findings::Findings;
 
 /// How the cells of a field are read, by its letter, width and decimals: THE place to add a type of field, together
 /// with a `Kernel` in a file of its own.
@@ -39,16 +39,16 @@ fn kernel(field: &Field, rows: usize, findings: &mut Findings) -> Box<dyn Kernel
         (b'D', _, _) => Box::new(Dates::new(rows)),
         (b'L', _, _) => Box::new(Logicals::new(rows)),
         (b'O' | b'B' | b'Y' | b'T' | b'@' | b'+' | b'I' | b'G' | b'P' | b'Q', _, _) => {
-            findings.add(Finding::BinaryColumn, 0);
+            findings.add(Code::BinaryColumn, 0);
             Box::new(Raw::new(rows))
         }
         (b'M', _, _) => {
-            findings.add(Finding::Memo, 0);
+            findings.add(Code::Memo, 0);
             Box::new(Texts::new(rows))
         }
         (kind, _, _) => {
             if kind != b'C' {
-                findings.add(Finding::UnknownType, 0);
+                findings.add(Code::UnknownType, 0);
             }
             Box::new(Texts::new(rows))
         }
@@ -91,15 +91,15 @@ impl ColumnType {
 
     /// What the cells of a field that is declared as something else must be to have this type: the finding of one that is
     /// not, and a clause about it. Of fields of this kind, such cells are null.
-    fn demand(self, field: &Field) -> Option<(Finding, &'static str)> {
+    fn demand(self, field: &Field) -> Option<(Code, &'static str)> {
         Some(match (self, field.kind) {
             (Self::Int32 | Self::Int64 | Self::Float64, b'N' | b'F')
             | (Self::Date, b'D')
             | (Self::Bool, b'L')
             | (Self::String, _) => return None,
-            (Self::Int32 | Self::Int64 | Self::Float64, _) => (Finding::BadNumber, "is no number"),
-            (Self::Date, _) => (Finding::BadDate, "is no date"),
-            (Self::Bool, _) => (Finding::BadLogical, "is no truth value"),
+            (Self::Int32 | Self::Int64 | Self::Float64, _) => (Code::BadNumber, "is no number"),
+            (Self::Date, _) => (Code::BadDate, "is no date"),
+            (Self::Bool, _) => (Code::BadLogical, "is no truth value"),
         })
     }
 
@@ -127,7 +127,7 @@ pub(super) struct Column {
     /// Whether the type stands before the first cell is seen.
     is_fixed: bool,
     /// What is an error instead of a null.
-    demand: Option<(Finding, &'static str)>,
+    demand: Option<(Code, &'static str)>,
     marks: Marks,
 }
 
@@ -171,7 +171,7 @@ impl Column {
             done => return done,
         };
         let Some(wider) = self.kernel.widened(&mut self.marks)? else { return Err(misfit.into()) };
-        self.marks.note(Finding::IntegerWithDecimals, misfit.record);
+        self.marks.note(Code::IntegerWithDecimals, misfit.record);
         self.kernel = wider;
         self.kernel.append(&cells, misfit.row, &mut self.marks)
     }

@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 use super::kernel::up_to_nul;
 use super::number::{Cell, IntegerCell, float, integer};
 use super::{Chunk, Column, ColumnType, Misfit, Refusal};
-use crate::archive::{Encoding, Field};
+use crate::archive::{Code, Encoding, Field};
 
 /// Records of one field, whatever stands in the cells.
 fn records(cells: &[&str], width: usize) -> Vec<u8> {
@@ -172,7 +172,7 @@ fn what_stands_behind_a_nul_is_told_in_every_kind_of_column() {
             append(&mut column, cells, width, 5).unwrap();
             let mut notes = Vec::new();
             column.findings().tell("t.dbf", Some("f"), &mut notes);
-            let found = notes.into_iter().find(|note| note.code == "after-nul");
+            let found = notes.into_iter().find(|note| note.code == Code::AfterNul);
             found.map(|note| (note.record, note.message.contains("(3 times")))
         };
         assert_eq!(told(&plain), None, "{}", char::from(kind));
@@ -183,7 +183,7 @@ fn what_stands_behind_a_nul_is_told_in_every_kind_of_column() {
     append(&mut column, &["1", "1.5\0x"], 8, 0).unwrap();
     let mut notes = Vec::new();
     column.findings().tell("t.dbf", None, &mut notes);
-    let told = notes.iter().find(|note| note.code == "after-nul").unwrap();
+    let told = notes.iter().find(|note| note.code == Code::AfterNul).unwrap();
     assert!(told.message.contains("(1 times, first at record 1)"), "{}", told.message);
 }
 

@@ -6,12 +6,12 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeStringArray, T
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use chrono::{DateTime, SecondsFormat};
 
-use crate::archive::{Encoding, NoRoom, ask_for, make_room};
+use crate::archive::{Code, Encoding, NoRoom, ask_for, make_room};
 use crate::error::Result;
 use crate::layer::columns::number::{
     Cell, IntegerCell, KEPT_DIGITS, LAST_EXACT, float, has_exponent, integer, loses_digits,
 };
-use crate::layer::findings::{Finding, Findings};
+use crate::layer::findings::Findings;
 use crate::layer::schema::broken;
 use crate::wire::time;
 
@@ -126,7 +126,7 @@ impl Column {
             Values::Float(values) => match float(text) {
                 Cell::Value(value) => {
                     if value.abs() >= LAST_EXACT && loses_digits(text, value) {
-                        self.findings.add(Finding::DigitsLost, record);
+                        self.findings.add(Code::DigitsLost, record);
                     }
                     repeat(values, value, count)?;
                     self.nulls.append_n_non_nulls(count);
@@ -150,7 +150,7 @@ impl Column {
             Values::Words { ends, data, encoding } => {
                 let (decoded, doubt) = encoding.decode(text);
                 if let Some(doubt) = doubt {
-                    self.findings.add(doubt.into(), record);
+                    self.findings.add(doubt, record);
                 }
                 make_room(data, decoded.len().saturating_mul(count))?;
                 make_room(ends, count)?;
@@ -167,7 +167,7 @@ impl Column {
     /// Adds the null of a cell that holds something and no number. Stars, which fill cells of a .dbf that are too small for
     /// their numbers, are none here: these cells have no width.
     fn push_odd(&mut self, count: usize, record: u64) -> std::result::Result<(), NoRoom> {
-        self.findings.add(Finding::BadNumber, record);
+        self.findings.add(Code::BadNumber, record);
         self.push_null(count)
     }
 
@@ -177,7 +177,7 @@ impl Column {
             let floats = std::mem::take(values).into_iter().map(nearest).collect();
             self.values = Values::Float(floats);
             if let Some((count, first)) = self.long.take() {
-                self.findings.add_many(Finding::DigitsLost, first, count);
+                self.findings.add_many(Code::DigitsLost, first, count);
             }
         }
     }

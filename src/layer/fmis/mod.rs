@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use self::lines::Lines;
 use self::rows::Rows;
-use crate::archive::{Diagnostic, Element, Fmis, Layout, Options};
+use crate::archive::{Code, Diagnostic, Element, Fmis, Layout, Options};
 use crate::error::{Kind, Result};
 use crate::layer::Layer;
 
@@ -31,7 +31,7 @@ pub(super) fn read(
     let lines = Lines::open(&fmis.tab);
     if lines.as_ref().is_ok_and(Lines::lacks_mark) {
         let message = "the table is UTF-16, as its NULs show, and does not begin with the mark of that";
-        notes.push(Diagnostic::new("no-byte-order-mark", message).in_member(fmis.tab.name()));
+        notes.push(Diagnostic::new(Code::NoByteOrderMark, message).in_member(fmis.tab.name()));
     }
     // What the table says of itself goes before what a caller says of tables.
     let encoding = if lines.as_ref().is_ok_and(Lines::is_utf_16) { None } else { options.encoding.clone() };
@@ -40,7 +40,7 @@ pub(super) fn read(
     match read {
         Err(error) if !options.strict && error.kind() == Kind::Archive && !error.lacks_memory() => {
             let message = format!("only the first {} records could be read: {error}", rows.records());
-            notes.push(Diagnostic::new("fmis-damaged", message).in_member(fmis.tab.name()).at(rows.records()));
+            notes.push(Diagnostic::new(Code::FmisDamaged, message).in_member(fmis.tab.name()).at(rows.records()));
         }
         Ok(false) => rows.has_no_line_end(),
         done => drop(done?),
@@ -55,14 +55,14 @@ pub(super) fn read(
 fn job(fmis: &Fmis, notes: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
     let Some(job) = &fmis.job else {
         let message = "there is no jobdata.xml, so nothing says what the job was";
-        notes.push(Diagnostic::new("no-jobdata", message).in_member(fmis.tab.name()));
+        notes.push(Diagnostic::new(Code::NoJobdata, message).in_member(fmis.tab.name()));
         return Vec::new();
     };
     let root = match Element::read(job, MOST_OF_JOB) {
         Ok(root) => root,
         Err(error) => {
             let message = format!("it could not be read, so what it says of the job is missing: {error}");
-            notes.push(Diagnostic::new("sidecar-lost", message).in_member(job.name()));
+            notes.push(Diagnostic::new(Code::SidecarLost, message).in_member(job.name()));
             return Vec::new();
         }
     };

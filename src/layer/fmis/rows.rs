@@ -10,7 +10,7 @@ use arrow_schema::Field;
 
 use super::columns::{Column, add};
 use super::lines::{Line, Refusal};
-use crate::archive::{Diagnostic, Encoding, Fmis, Layout, NoRoom, Options, Quantity, Slot, ask_for, make_room};
+use crate::archive::{Code, Diagnostic, Encoding, Fmis, Layout, NoRoom, Options, Quantity, Slot, ask_for, make_room};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
@@ -287,10 +287,10 @@ impl Rows {
             }
         };
         if self.records == 0 {
-            told("no-records", Some((1, 0)), "the table holds no record");
+            told(Code::NoRecords, Some((1, 0)), "the table holds no record");
         }
         let why = format!("records that do not fit their layout were left out, the first since {}", self.misfit);
-        told("fmis-damaged", self.unfit, &why);
+        told(Code::FmisDamaged, self.unfit, &why);
         let last = self.records.saturating_sub(1);
         if self.is_open && self.last_kept == Some(last) {
             let cut = match self.layout.slots.last() {
@@ -303,28 +303,28 @@ impl Rows {
                 "no line end follows the last record: where the table was cut off there, its last cell, of column `{cut}`, \
                  is cut or missing"
             );
-            told("no-line-end", Some((1, last)), &what);
+            told(Code::NoLineEnd, Some((1, last)), &what);
         }
-        told("id-jump", self.jumps, "ids do not follow one another: records may be missing, or stand twice");
-        told("step-without-values", self.blank, "steps without a value of any section were left out");
-        told("trailing-tab", self.trailing, "blank cells at the ends of records were passed over");
-        told("no-position", self.unplaced, "records without latitude or longitude have no geometry");
+        told(Code::IdJump, self.jumps, "ids do not follow one another: records may be missing, or stand twice");
+        told(Code::StepWithoutValues, self.blank, "steps without a value of any section were left out");
+        told(Code::TrailingTab, self.trailing, "blank cells at the ends of records were passed over");
+        told(Code::NoPosition, self.unplaced, "records without latitude or longitude have no geometry");
         told(
-            "bad-position",
+            Code::BadPosition,
             self.nowhere,
             "records with a latitude beyond 90 or a longitude beyond 180 degrees have no geometry; the two may stand in \
              each other's column",
         );
         for (column, quantity) in self.of_step.iter().zip(&self.layout.of_step) {
             let what = format!("column `{}`: cells that are no time were read as null", quantity.name);
-            told("bad-time", column.bad_times, &what);
+            told(Code::BadTime, column.bad_times, &what);
             let name = &quantity.name;
             let kept = if column.zoned.is_some() { "text, as others state one" } else { "times without a zone" };
             let what = format!(
                 "column `{name}`: times that state no zone; the column has {kept}, and \
                  `Layer.with_time(..., date=\"{name}\", zone=...)` makes UTC of it"
             );
-            told("no-zone", column.zoneless, &what);
+            told(Code::NoZone, column.zoneless, &what);
         }
         let all = self.layout.of_step.iter().chain(&self.layout.of_section);
         for (column, quantity) in self.of_step.iter().chain(&self.of_section).zip(all) {

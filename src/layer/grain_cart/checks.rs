@@ -1,7 +1,7 @@
 //! What a grain cart file says of itself that does not fit together. Nothing is changed, all is told.
 
 use super::cells::{named, number};
-use crate::archive::{Diagnostic, GrainCart, Member};
+use crate::archive::{Code, Diagnostic, GrainCart, Member};
 use crate::wire::names::same;
 
 /// Totals of the header, the columns that they sum, and the unit in which they do.
@@ -41,7 +41,7 @@ fn totals(cart: &GrainCart) -> Vec<Diagnostic> {
             "`{key}` of the header is {stated}, and `{column}` of the loads adds up to {sum:.3}, rounded {rounded}; \
              neither was changed"
         );
-        Some(Diagnostic::new("total-differs", message))
+        Some(Diagnostic::new(Code::TotalDiffers, message))
     };
     TOTALS.iter().filter_map(differing).collect()
 }
@@ -69,7 +69,7 @@ fn truncated_bushels(cart: &GrainCart) -> Option<Diagnostic> {
     let rows = weights.into_iter().zip(tests).zip(bushels).map(|((weight, test), cell)| (weight, test, cell));
     let (first, count) = met(rows.map(is_cut))?;
     let message = format!("`WetBushels` of {count} loads are cut off instead of rounded; they were kept as they are");
-    Some(Diagnostic::new("bushels-truncated", message).at(first))
+    Some(Diagnostic::new(Code::BushelsTruncated, message).at(first))
 }
 
 /// Times such as `09:26:4`: their last digit is lost.
@@ -86,7 +86,7 @@ fn cut_times(cart: &GrainCart, column: &str) -> Option<Diagnostic> {
         "{count} times of `{column}` are cut to seven characters, so that the last digit of their seconds is missing; \
          they were kept as they are"
     );
-    Some(Diagnostic::new("time-cut", message).at(first))
+    Some(Diagnostic::new(Code::TimeCut, message).at(first))
 }
 
 /// Dates and times that are labelled UTC and do not look like it, or cannot be checked.
@@ -114,7 +114,7 @@ fn doubtful_utc(cart: &GrainCart) -> Option<Diagnostic> {
          without a zone",
         cart.loads.len()
     );
-    Some(Diagnostic::new("utc-doubtful", message).at(first))
+    Some(Diagnostic::new(Code::UtcDoubtful, message).at(first))
 }
 
 /// The seconds since midnight of a time such as `09:26:4`.

@@ -11,12 +11,12 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeBinaryArray, L
 use arrow_schema::Field;
 
 use self::cells::{cells, named, number};
-use crate::archive::{Diagnostic, GrainCart, Member, Options};
+use crate::archive::{Code, Diagnostic, GrainCart, Member, Options};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
 use crate::layer::crs::Crs;
-use crate::layer::findings::{Finding, Findings};
+use crate::layer::findings::Findings;
 use crate::layer::schema::{self, broken};
 use crate::wire::names::same;
 
@@ -96,14 +96,14 @@ fn column<'a>(name: &str, cells: impl Iterator<Item = &'a str>, findings: &mut F
         let cells: Vec<&str> = cells.collect();
         let fraction = cells.iter().position(|cell| matches!(integer(cell.as_bytes()), IntegerCell::Fraction(_)));
         if let Some(row) = fraction {
-            findings.add(Finding::IntegerWithDecimals, row as u64);
+            findings.add(Code::IntegerWithDecimals, row as u64);
             return floats(cells.into_iter(), findings);
         }
         let value = |(row, cell): (usize, &&str)| match integer(cell.as_bytes()) {
             IntegerCell::Cell(Cell::Value(value)) => Some(value),
             IntegerCell::Cell(Cell::Null) => None,
             IntegerCell::Cell(Cell::Odd) | IntegerCell::Fraction(_) => {
-                findings.add(Finding::BadNumber, row as u64);
+                findings.add(Code::BadNumber, row as u64);
                 None
             }
         };
@@ -120,7 +120,7 @@ fn floats<'a>(cells: impl Iterator<Item = &'a str>, findings: &mut Findings) -> 
         Cell::Value(value) => Some(value),
         Cell::Null => None,
         Cell::Odd => {
-            findings.add(Finding::BadNumber, row as u64);
+            findings.add(Code::BadNumber, row as u64);
             None
         }
     };
@@ -150,7 +150,7 @@ fn points(cart: &GrainCart, member: &Member, notes: &mut Vec<Diagnostic>) -> Lar
             notes.push(Diagnostic::new(code, message).in_member(member.name()).at(*first));
         }
     };
-    tell("no-position", &without, "have no latitude or no longitude");
-    tell("bad-position", &nowhere, "have a latitude beyond 90 or a longitude beyond 180 degrees");
+    tell(Code::NoPosition, &without, "have no latitude or no longitude");
+    tell(Code::BadPosition, &nowhere, "have a latitude beyond 90 or a longitude beyond 180 degrees");
     LargeBinaryArray::from_iter(points)
 }

@@ -7,7 +7,7 @@ use arrow_schema::ArrowError;
 
 use super::geometries::Geometries;
 use super::ordinates::{NO_DATA, floats};
-use crate::archive::{Diagnostic, Member, NoRoom, Options, Record, Set, ShapeHeader, ShapeReader, TakeShapes};
+use crate::archive::{Code, Diagnostic, Member, NoRoom, Options, Record, Set, ShapeHeader, ShapeReader, TakeShapes};
 use crate::error::Result;
 
 /// A .shp that is read step by step into a column of geometries.
@@ -82,7 +82,7 @@ impl ShapeColumn {
             match self.reader.step(until, &mut self.all, &mut self.notes) {
                 Err(error) if !self.is_strict && !error.lacks_memory() => {
                     let message = format!("reading stopped here: {error}");
-                    self.notes.push(Diagnostic::new("shp-damaged", message).in_member(&self.name));
+                    self.notes.push(Diagnostic::new(Code::ShpDamaged, message).in_member(&self.name));
                     self.ended = true;
                 }
                 Err(error) => {

@@ -6,8 +6,7 @@ use arrow_buffer::NullBufferBuilder;
 
 use super::met::Met;
 use super::ordinates::{NO_DATA, ordinate};
-use crate::archive::{Vertices, with_room};
-use crate::layer::findings::Finding;
+use crate::archive::{Code, Vertices, with_room};
 
 /// The bytes of a point and its record header.
 pub(super) const POINT_RECORD: usize = 28;
@@ -108,10 +107,10 @@ impl Geometries {
     ) {
         let length = end - start + usize::from(is_open);
         if is_open {
-            self.findings.add(Finding::OpenRing, number);
+            self.findings.add(Code::OpenRing, number);
         }
         if length < 4 {
-            self.findings.add(Finding::ShortPart, number);
+            self.findings.add(Code::ShortPart, number);
         }
         self.count(length);
         self.coordinates(vertices, start, end, dimensions);

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::archive::Diagnostic;
-use crate::layer::findings::{Finding, Findings};
+use crate::archive::{Code, Diagnostic};
+use crate::layer::findings::Findings;
 
 /// Records that follow one another and have met the same thing as many times each.
 #[derive(Clone, Copy, Debug)]
@@ -19,14 +19,14 @@ struct Run {
 #[derive(Clone, Default)]
 pub(in crate::layer) struct Met {
     given: Findings,
-    pending: BTreeMap<Finding, Vec<Run>>,
+    pending: BTreeMap<Code, Vec<Run>>,
 }
 
 impl Met {
     /// Counts one finding at a record of the file; records come in their order.
     #[cold]
     #[inline(never)]
-    pub(super) fn add(&mut self, finding: Finding, record: u64) {
+    pub(super) fn add(&mut self, finding: Code, record: u64) {
         let runs = self.pending.entry(finding).or_default();
         match runs.last_mut() {
             Some(run) if run.count == 1 && run.first == record => run.times = run.times.saturating_add(1),
@@ -75,7 +75,7 @@ mod tests {
         let told = |deleted: &[u64], end: u64| {
             let mut met = Met::default();
             for record in [0, 1, 2, 2, 2, 3, 7, 8, 8] {
-                met.add(Finding::OpenRing, record);
+                met.add(Code::OpenRing, record);
             }
             met.settle(&deleted.iter().copied().collect(), end);
             let mut notes = Vec::new();

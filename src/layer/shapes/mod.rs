@@ -17,8 +17,7 @@ use self::geometries::{Dimensions, Geometries};
 pub(super) use self::ordinates::is_place;
 use self::ordinates::{NO_DATA, are_places, cannot_close, floats};
 use self::rings::{Ring, polygons};
-use crate::archive::{Flat, NoRoom, Record, Shape, ShapeHeader, Vertices, ask_for, make_room};
-use crate::layer::findings::Finding;
+use crate::archive::{Code, Flat, NoRoom, Record, Shape, ShapeHeader, Vertices, ask_for, make_room};
 
 impl Geometries {
     /// Adds the geometry of one record.
@@ -33,24 +32,24 @@ impl Geometries {
         let is_value = match record {
             Record::Null => false,
             Record::Broken(_) => {
-                self.findings.add(Finding::BrokenShape, number);
+                self.findings.add(Code::BrokenShape, number);
                 false
             }
             Record::Shape(shape) | Record::Beyond(shape) | Record::Within(shape) => {
                 match record {
-                    Record::Beyond(_) => self.findings.add(Finding::ShortRecord, number),
-                    Record::Within(_) => self.findings.add(Finding::LongRecord, number),
+                    Record::Beyond(_) => self.findings.add(Code::ShortRecord, number),
+                    Record::Within(_) => self.findings.add(Code::LongRecord, number),
                     _ => {}
                 }
                 let (has_z, has_m) = (shape.vertices.z.is_some(), shape.vertices.m.is_some());
                 if header.flat != Some(shape.flat) || has_z && !header.has_z || has_m && !self.declares_m {
-                    self.findings.add(Finding::MixedShapes, number);
+                    self.findings.add(Code::MixedShapes, number);
                 } else if header.has_z && !has_z {
-                    self.findings.add(Finding::MissingZ, number);
+                    self.findings.add(Code::MissingZ, number);
                 }
                 let written = self.write(header, number, shape)?;
                 if written == Some(false) {
-                    self.findings.add(Finding::BrokenShape, number);
+                    self.findings.add(Code::BrokenShape, number);
                 }
                 written == Some(true)
             }
@@ -77,18 +76,18 @@ impl Geometries {
         let dimensions = Dimensions { z: header.has_z || vertices.z.is_some(), m: has_m };
         if !are_places(vertices.xy) {
             if cannot_close(shape) {
-                self.findings.add(Finding::NoDataRing, number);
+                self.findings.add(Code::NoDataRing, number);
                 return Ok(None);
             }
-            self.findings.add(Finding::NoDataCoordinate, number);
+            self.findings.add(Code::NoDataCoordinate, number);
         }
         if has_m && !measured {
-            self.findings.add(Finding::MissingM, number);
+            self.findings.add(Code::MissingM, number);
         } else if has_m && vertices.m.is_some_and(|m| floats(m).any(|value| value < NO_DATA)) {
-            self.findings.add(Finding::NoDataM, number);
+            self.findings.add(Code::NoDataM, number);
         }
         if vertices.z.is_some_and(|z| !are_places(z)) {
-            self.findings.add(Finding::NoDataZ, number);
+            self.findings.add(Code::NoDataZ, number);
         }
         // From here on all is written into room that is there.
         make_room(&mut self.data, room::written(shape, dimensions))?;
@@ -137,10 +136,10 @@ impl Geometries {
         let is_open = is_ring && vertices.differ(0, count - 1);
         let length = count + usize::from(is_open);
         if is_open {
-            self.findings.add(Finding::OpenRing, number);
+            self.findings.add(Code::OpenRing, number);
         }
         if length < if is_ring { 4 } else { 2 } {
-            self.findings.add(Finding::ShortPart, number);
+            self.findings.add(Code::ShortPart, number);
         }
         // Byte order, type, for a polygon the count of rings, and that of vertices, at one go.
         let code = u128::from(self.code(if is_ring { 3 } else { 2 }, dimensions));
@@ -167,7 +166,7 @@ impl Geometries {
                 *end = start;
             } else if start != 0 {
                 start = 0;
-                self.findings.add(Finding::PartStart, number);
+                self.findings.add(Code::PartStart, number);
             }
             parts.push((start, count));
         }
@@ -187,7 +186,7 @@ impl Geometries {
                 self.subhead(2, dimensions);
             }
             if end - start < 2 {
-                self.findings.add(Finding::ShortPart, number);
+                self.findings.add(Code::ShortPart, number);
             }
             self.count(end - start);
             self.coordinates(vertices, *start, *end, dimensions);
@@ -213,7 +212,7 @@ impl Geometries {
             .map(|(start, end)| Ring::new(vertices.xy.get(start * 16..end * 16).unwrap_or_default()))
             .collect();
         let polygons = polygons(&rings, dimensions.z || dimensions.m).unwrap_or_else(|| {
-            self.findings.add(Finding::EntangledRings, number);
+            self.findings.add(Code::EntangledRings, number);
             (0..rings.len()).map(|ring| vec![ring]).collect()
         });
         let single = polygons.len() == 1;

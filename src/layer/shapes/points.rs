@@ -2,8 +2,7 @@
 
 use super::geometries::{Dimensions, Geometries, POINT_RECORD};
 use super::ordinates::are_places;
-use crate::archive::{Flat, NoRoom, ShapeHeader, make_room};
-use crate::layer::findings::Finding;
+use crate::archive::{Code, Flat, NoRoom, ShapeHeader, make_room};
 
 /// What stands in the record of a point between its number and its place: the content's length in words, and the type.
 const PLAIN_POINT: [u8; 8] = [0, 0, 0, 10, 1, 0, 0, 0];
@@ -44,7 +43,7 @@ impl Geometries {
         if !all_places {
             for (number, record) in (first..).zip(records) {
                 if !are_places(record.get(12..).unwrap_or_default()) {
-                    self.findings.add(Finding::NoDataCoordinate, number);
+                    self.findings.add(Code::NoDataCoordinate, number);
                 }
             }
         }

@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, TimestampMic
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
 use self::text::{Clock, Format, counted, date, joined, moment};
-use crate::archive::Diagnostic;
+use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 use crate::layer::fmis::columns::{UTC, add};
@@ -130,10 +130,14 @@ impl Layer {
                 layer.diagnostics.push(Diagnostic::new(code, message).at(first));
             }
         };
-        tell("bad-time", times.odd, "what is no date with a time of day is null");
-        tell("nonexistent-time", missing, "times that the clocks of the zone leave out when they go forward are null");
+        tell(Code::BadTime, times.odd, "what is no date with a time of day is null");
         tell(
-            "ambiguous-time",
+            Code::NonexistentTime,
+            missing,
+            "times that the clocks of the zone leave out when they go forward are null",
+        );
+        tell(
+            Code::AmbiguousTime,
             double,
             "times that come twice when clocks go back are null; `fold` says which is meant",
         );
