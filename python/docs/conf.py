@@ -44,7 +44,10 @@ nitpick_ignore_regex = [
     ("py:class", r"(geopandas|dask_geopandas|duckdb|pyarrow|gpd|pa|dt)\..*"),
     ("py:exc", r"duckdb\..*"),
     ("py:class", r"(headland\.mirror\.reading\.Reading|Reading)"),
-    ("py:class", r"(headland\.pages\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName)"),
+    (
+        "py:class",
+        r"(headland\.pages\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DiagnosticCode|Severity)",
+    ),
 ]
 
 

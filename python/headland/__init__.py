@@ -12,6 +12,7 @@ from headland.archives import Limits, layers, read
 from headland.checkup import Checkup, Finding
 from headland.client import AsyncClient, Budget, Client
 from headland.conversion import AsyncConversion, Conversion
+from headland.diagnostic_codes import DiagnosticCode
 from headland.doctor import doctor
 from headland.errors import (
     ArchiveError,
@@ -61,6 +62,7 @@ __all__ = [
     "ConversionFailed",
     "DecodeError",
     "Diagnostic",
+    "DiagnosticCode",
     "Finding",
     "HeadlandError",
     "HeadlandWarning",

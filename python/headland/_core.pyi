@@ -6,6 +6,8 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypedDict, final, type_check_only
 
+from headland.diagnostic_codes import DiagnosticCode, Severity
+
 __all__ = [
     "LIMITS",
     "Client",
@@ -73,10 +75,11 @@ class _Created(TypedDict):
 
 @type_check_only
 class _Diagnostic(TypedDict):
-    code: str
+    code: DiagnosticCode
     message: str
     member: str | None
     record: int | None
+    severity: Severity
 
 @type_check_only
 class _Request(TypedDict):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from headland import _core
+    from headland.diagnostic_codes import DiagnosticCode, Severity
 
 AsIs = Literal["as-is"]
 """Coordinates as they are in the archive, instead of WGS 84."""
@@ -36,10 +37,17 @@ WKT_NAME = re.compile(r'\s*[A-Za-z_]+\s*[\[(]\s*"([^"]+)"')
 class Diagnostic(NamedTuple):
     """Something that was repaired or left out while reading."""
 
-    code: str
+    code: DiagnosticCode
+    """The kind of finding, a stable name such as ``no-shx``."""
     message: str
+    """What was found and what was done about it."""
     member: str | None
+    """The member of the archive."""
     record: int | None
+    """The record, counted from 0, where one record is the cause."""
+    severity: Severity
+    """``"error"``: data are lost or values are doubtful; ``"warning"``: something was repaired, assumed or is missing;
+    ``"info"``: a fact worth knowing."""
 
 
 class Column(NamedTuple):
@@ -333,7 +341,8 @@ class Layer:
             for name, kind, nulls in self.describe()
         )
         notes = "".join(
-            f"<li><code>{shown(note.code)}</code> {shown(note.message)}</li>" for note in self.diagnostics
+            f"<li>{note.severity} <code>{shown(note.code)}</code> {shown(note.message)}</li>"
+            for note in self.diagnostics
         )
         return (
             f"<div>{self._map()}<p>{shown(repr(self))}</p>"

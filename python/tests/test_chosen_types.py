@@ -51,7 +51,7 @@ def test_a_number_that_is_no_truth_value_is_an_error_with_its_place(number: str)
 )
 @pytest.mark.parametrize("size", [1, 2, 100])
 def test_a_text_that_is_none_of_its_type_is_an_error_with_its_place_and_null_without_strict(
-    kind: TypeName, good: str, bad: str, why: str, code: str, size: int
+    kind: TypeName, good: str, bad: str, why: str, code: hl.DiagnosticCode, size: int
 ) -> None:
     archive = table("C", 12, [good, "", good, bad, good, bad])
     with hl.open(archive, types={"X": kind}, batch_size=size) as reader, pytest.raises(hl.ArchiveError) as refused:

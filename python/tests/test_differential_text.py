@@ -84,7 +84,7 @@ def both(folder: Path, cell: bytes, cpg: bytes | None, driver: int) -> tuple[hl.
     return hl.read(folder / "t.dbf"), theirs
 
 
-def codes(layer: hl.Layer) -> set[str]:
+def codes(layer: hl.Layer) -> set[hl.DiagnosticCode]:
     # A table without shapes is told as such.
     return {diagnostic.code for diagnostic in layer.diagnostics} - {"no-shp"}
 

@@ -91,6 +91,17 @@ def test_pools_of_processes_take_layers() -> None:
     same(again, layer)
 
 
+def test_a_code_of_another_release_is_kept_as_text() -> None:
+    layer = hl.read(archive(prj=None))
+    assert [(note.code, note.severity) for note in layer.diagnostics if note.code == "no-prj"] == [
+        ("no-prj", "warning")
+    ]
+    about, buffers = layer._core.parts()
+    again = type(layer._core).of_parts(about.replace('"no-prj"', '"code-of-tomorrow"'), buffers)
+    assert ("code-of-tomorrow", "warning") in [(note["code"], note["severity"]) for note in again.diagnostics]
+    assert '"code-of-tomorrow"' in again.parts()[0]
+
+
 def test_parts_that_do_not_fit_are_an_error_and_no_layer() -> None:
     core = hl.read(archive())._core
     about, buffers = core.parts()

@@ -113,7 +113,7 @@ impl Layer {
         self.layer.metadata().to_vec()
     }
 
-    /// Code, message, member and record of each diagnostic.
+    /// Code, message, member, record and severity of each diagnostic.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         self.layer.diagnostics().iter().map(|note| facts(py, note)).collect()
@@ -209,13 +209,14 @@ impl Layer {
     }
 }
 
-/// Code, message, member and record of a diagnostic.
+/// Code, message, member, record and severity of a diagnostic.
 pub(super) fn facts<'py>(py: Python<'py>, diagnostic: &records::Diagnostic) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("code", diagnostic.code.as_str())?;
     facts.set_item("message", &diagnostic.message)?;
     facts.set_item("member", diagnostic.member.as_deref())?;
     facts.set_item("record", diagnostic.record)?;
+    facts.set_item("severity", diagnostic.severity().as_str())?;
     Ok(facts)
 }
 

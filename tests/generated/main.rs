@@ -8,6 +8,7 @@
 )]
 
 mod command_line;
+mod diagnostics;
 mod docs;
 mod methods;
 mod records;
@@ -20,9 +21,10 @@ use std::path::{Path, PathBuf};
 
 /// Each generated file, below `python`, and what it should hold.
 fn files() -> Vec<(String, String)> {
-    let code = methods::groups().into_iter().chain(records::records());
+    let code = methods::groups().into_iter().chain(records::records()).chain([diagnostics::literals()]);
     let mut files: Vec<_> = code.map(|(name, text)| (format!("headland/{name}"), text)).collect();
     let pages = reference::pages().into_iter().chain([reference_records::page()]).chain(reference_tables::tables());
+    let pages = pages.chain([diagnostics::table()]);
     files.extend(pages.map(|(name, text)| (format!("docs/{name}"), text)));
     files
 }

@@ -98,7 +98,7 @@ def _print(layer: hl.Layer, written: Path | None) -> None:
     for key, value in layer.metadata.items():
         print_text(printable(f"{key}: {value}"))
     for note in layer.diagnostics:
-        print_text(printable(f"{note.code}: {note.message}"))
+        print_text(printable(f"{note.severity} {note.code}: {note.message}"))
     if written is not None:
         print_text(printable(f"written: {written}"))
 
