@@ -12,6 +12,7 @@ __all__ = [
     "LIMITS",
     "Client",
     "Conversion",
+    "Dataset",
     "Layer",
     "Listing",
     "LocalTimes",
@@ -19,9 +20,11 @@ __all__ = [
     "Pages",
     "Reader",
     "Sandbox",
+    "Scan",
     "Secret",
     "Table",
     "__version__",
+    "coordinate_system",
     "error_kinds",
     "layers",
     "local_times",
@@ -30,8 +33,10 @@ __all__ = [
     "openapi",
     "parameters",
     "read",
+    "read_row_groups",
     "read_tree",
     "rows",
+    "union_schemas",
     "with_times",
 ]
 
@@ -286,6 +291,50 @@ class Mirror:
     def sync(self, tell: Callable[[dict[str, Any], list[tuple[bool, str]]], object]) -> _Outcome: ...
     def status(self) -> _Status: ...
     def verify(self, deep: bool) -> tuple[int, list[str]]: ...
+
+_RowGroups = tuple[str, str, str | None, int | None, list[int]]
+"""Path, checksums, job type, year and numbers of row groups of a part."""
+
+_Box = tuple[float, float, float, float]
+"""West, south, east and north."""
+
+@final
+class Dataset:
+    def __new__(cls, folder: Path) -> Dataset: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def manifest(self) -> bytes: ...
+    @property
+    def files(self) -> list[tuple[str, int, str]]: ...
+    @property
+    def job_types(self) -> set[str]: ...
+    def archives(self) -> list[Path]: ...
+    def stock(self) -> list[tuple[str | None, int | None, int, int, int]]: ...
+    def view_names(self) -> list[str]: ...
+    def view_statements(self, names: list[str]) -> list[str]: ...
+    def scan(
+        self,
+        job_types: list[str] | None,
+        years: list[int] | None,
+        columns: list[str] | None,
+        bbox: _Box | None,
+    ) -> Scan: ...
+
+@final
+class Scan:
+    @property
+    def units(self) -> dict[str, str]: ...
+    @property
+    def notes(self) -> list[str]: ...
+    def origins(self) -> list[tuple[Path, str, str]]: ...
+    def row_groups(self, most: int) -> list[tuple[_RowGroups, list[float] | None]]: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+
+def read_row_groups(row_groups: list[_RowGroups], schema: object, bbox: _Box | None) -> Table: ...
+def union_schemas(schemas: list[tuple[str, object]], columns: list[str] | None) -> Table: ...
+def coordinate_system(schema: object) -> str | None: ...
 
 @final
 class Pages:

@@ -85,7 +85,9 @@ def published(folder: Path, jobs: Iterable[Job], number: int = 1, *, group: int 
         folders.setdefault(key, []).append((each, table))
     parts = [part(state, key, members, group) for key, members in sorted(folders.items())]
     catalog = [catalogued(state, "jobs", [each for members in folders.values() for each, _ in members])]
-    manifest = {"format": 2, "generation": number, "parts": parts, "catalog": catalog}
+    count = sum(each["rows"] for each in parts)
+    known = {"format": 2, "headland": hl.__version__, "generation": number, "rows": count}
+    manifest = known | {"parts": parts, "catalog": catalog}
     state.mkdir(parents=True, exist_ok=True)
     (state / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     link = folder / "current.new"
@@ -126,15 +128,20 @@ def part(state: Path, key: str, members: Sequence[tuple[Job, pa.Table]], group: 
             {
                 "kind": "job",
                 "job_id": each.job_id,
+                "name": each.job_id,
                 "layer": table.column("layer")[0].as_py(),
                 "archive": each.sha256,
                 "first_row": first,
                 "rows": len(table),
+                "digest": "",
                 "crs": "EPSG:4326" if b"geo" in (table.schema.metadata or {}) else None,
+                "diagnostics": 0,
+                "bbox": None,
             }
         )
         first += len(table)
-    return described(state, path, len(whole)) | {"origins": origins}
+    groups = -(-len(whole) // group)
+    return described(state, path, len(whole)) | {"row_groups": groups, "bbox": None, "origins": origins}
 
 
 def catalogued(state: Path, name: str, jobs: Sequence[Job]) -> dict[str, Any]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
+import subprocess
+import sys
+import textwrap
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -144,112 +148,6 @@ def test_variables_of_a_program_are_no_tables(farm: Farm) -> None:
     assert len(folder) == len(parameters)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "CREATE TABLE mine AS FROM dataset",
-        "COPY (FROM dataset) TO 'out.csv'",
-        "EXPLAIN ANALYZE COPY (FROM dataset) TO 'out.csv'",
-        "explain (analyze, format json) COPY (SELECT 1) TO 'out.csv'",
-        "/* explain */ -- this\n EXPLAIN ANALYZE COPY (SELECT 1) TO 'out.csv'",
-        "EXPLAIN /* this */ ANALYZE COPY (SELECT 1) TO 'out.csv'",
-        "EXPLAIN /* all /* of */ this */ ANALYZE -- ANALYZE SELECT 1\r COPY (SELECT 1) TO 'out.csv' -- SELECT",
-        "EXPLAIN (/* ) SELECT 1 */ ANALYZE true) COPY (SELECT 1) TO 'out.csv'; -- SELECT 1",
-        "EXPLAIN\u00a0ANALYZE\u00a0COPY (SELECT 1) TO 'out.csv'",
-        "EXPLAIN COPY (SELECT 1) TO 'out.csv'",
-        "EXPLAIN ANALYZE COPY (PIVOT Yield ON year USING count(*)) TO 'out.csv'",
-        "COPY (PIVOT Yield ON year USING count(*)) TO 'out.csv'",
-        "CREATE TABLE mine AS PIVOT Yield ON year USING count(*)",
-        "WITH mine AS (COPY (SELECT 1) TO 'out.csv') FROM mine",
-        "WITH one AS (SELECT 1), two AS NOT MATERIALIZED (/* ( */ copy dataset TO 'out.csv') FROM one",
-        "WITH mine AS (COPY (SELECT 1) TO 'out.csv') PIVOT Yield ON year USING count(*)",
-        "EXPLAIN ANALYZE WITH mine AS (COPY (SELECT 1) TO 'out.csv') FROM mine",
-        "SELECT 1; SELECT 2",
-        "PIVOT Yield ON year USING count(*); SET threads = 1; SELECT 2",
-        "SELECT 'the first'; EXPLAIN SELECT 2",
-        "DROP VIEW dataset",
-        "ATTACH 'other.db'",
-        "SET threads = 1",
-        "SELECT 1; DELETE FROM dataset",
-        "FROM enable_logging(storage = 'file', storage_path = 'out.csv')",
-        "SELECT * FROM system.main.\"Enable_Logging\" /* it */ (storage = 'file', storage_path = 'out.csv')",
-        "SET VARIABLE x = (SELECT 1 FROM enable_logging(storage = 'file', storage_path = 'out.csv')); SELECT 1",
-        "SELECT 1 WHERE EXISTS (FROM enable_profiling(format = 'json', save_location = 'out.json'))",
-        "EXPLAIN ANALYZE FROM enable_logging(storage = 'file', storage_path = 'out.csv')",
-        "FROM truncate_duckdb_logs()",
-        "FROM checkpoint()",
-        "FROM query('FROM enable_logging(storage = ''file'', storage_path = ''out.csv'')')",
-        "FROM json_execute_serialized_sql(json_serialize_sql('WITH x AS (COPY (SELECT 1) TO ''out.csv'') FROM x'))",
-        "SET log_query_path = 'out.sql'; SELECT 1",
-        "SET GLOBAL \"log_query_path\" TO 'out.sql'; SELECT 1",
-        "SET enable_profiling = 'json'; SET profiling_output = 'out.json'; SELECT 1",
-        "SET temp_directory = 'elsewhere'; SELECT 1",
-        "PRAGMA \"Temp_Directory\" = 'elsewhere'; SELECT 1",
-        "SET GLOBAL home_directory = 'elsewhere'; SELECT 1",
-        "SET autoinstall_known_extensions = true; SELECT 1",
-        "RESET autoinstall_known_extensions; SELECT 1",
-        "SET custom_extension_repository = 'http://127.0.0.1:9'; SELECT 1",
-        "WITH query(a) AS (SELECT 1) FROM query('FROM enable_logging()')",
-        "EXPLAIN ANALYZE FROM query('FROM enable_logging()')",
-        "PIVOT (FROM query('FROM enable_logging()')) ON x USING count(*)",
-        "UPDATE EXTENSIONS",
-        "SELECT 1; UPDATE EXTENSIONS",
-        "",
-        "-- nothing",
-    ],
-)
-def test_a_query_only_reads(farm: Farm, query: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(ValueError, match=r"`query` is (a SELECT|empty)"):
-        farm.sql(query).fetchall()
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_a_query_whose_rows_would_be_lost_is_named(farm: Farm) -> None:
-    with pytest.raises(ValueError, match=r"ask for `SELECT count\(\*\) FROM Yield;` in a query of its own"):
-        farm.sql("SET threads = 1; SELECT count(*)\nFROM Yield; SELECT count(*) FROM AsApplied")
-    with pytest.raises(ValueError, match="has no place for COPY"):
-        farm.sql("WITH mine AS (COPY (SELECT 1) TO 'out.csv') FROM mine")
-
-
-@pytest.mark.parametrize(
-    ("query", "word"),
-    [
-        ("UPDATE EXTENSIONS", "UPDATE"),
-        ("CONNECT 'somewhere'", "CONNECT"),
-        ("INSTALL spatial; FROM Yield", "INSTALL, .*"),
-        ("FORCE INSTALL spatial FROM core; FROM Yield", "INSTALL, .*"),
-        ("FROM enable_logging()", r"enable_logging\(\)"),
-        ("SET log_query_path = NULL; FROM Yield", "SET log_query_path"),
-        ("SET temp_directory = 'x'; FROM Yield", "SET temp_directory, which says where DuckDB keeps files of its own"),
-        ("RESET autoload_known_extensions; FROM Yield", "RESET autoload_known_extensions, .* LOAD takes it"),
-    ],
-)
-def test_what_a_query_has_no_place_for_is_named_in_words(farm: Farm, query: str, word: str) -> None:
-    with pytest.raises(ValueError, match=f"has no place for {word}; "):
-        farm.sql(query)
-
-
-def test_names_that_are_like_those_of_functions_are_names(farm: Farm) -> None:
-    query = "SELECT checkpoint, 'query(1)' FROM (SELECT 1 AS checkpoint) AS enable_logging"
-    assert farm.sql(query).fetchall() == [(1, "query(1)")]
-    assert farm.sql("SET VARIABLE log = 1; SELECT getvariable('log')").fetchall() == [(1,)]
-    assert farm.sql("SET VARIABLE temp_directory = 1; SELECT getvariable('temp_directory')").fetchall() == [(1,)]
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "WITH query(a) AS (SELECT $one) SELECT * FROM query",
-        "SELECT x FROM (SELECT $one) query(x)",
-        'WITH "Query" (a) AS (SELECT $one), checkpoint(b) AS (FROM "Query") FROM checkpoint',
-    ],
-)
-def test_names_of_functions_are_free_for_tables_that_have_names_for_columns(farm: Farm, query: str) -> None:
-    assert farm.sql(query, one=1).fetchall() == [(1,)]
-
-
 def test_settings_hold_for_one_query_alone(farm: Farm) -> None:
     current = "SELECT current_setting('TimeZone'), current_setting('threads'), current_setting('memory_limit')"
     plain = farm.sql(current).fetchall()
@@ -298,11 +196,8 @@ def test_a_job_type_that_is_called_like_another_view_has_none_of_its_own(tmp_pat
     assert {name for (name,) in farm.sql("SHOW TABLES").fetchall()} == {"Yield", "dataset", "jobs"}
 
 
-def test_tables_whose_names_differ_in_case_alone_are_told(farm: Farm) -> None:
+def test_tables_hide_views_of_the_same_name_in_any_case(farm: Farm) -> None:
     north, south = pd.DataFrame({"x": [1]}), pd.DataFrame({"x": [2]})
-    with pytest.raises(ValueError, match="`fields` and `Fields` differ in the case of their names alone"):
-        farm.sql("SELECT * FROM fields", fields=north, Fields=south)
-    # As a name that is spelt like that of a view, it is the table.
     assert farm.sql("SELECT x FROM yield", YIELD=north).fetchall() == [(1,)]
     assert farm.sql("SELECT x FROM dataset", Dataset=south).fetchall() == [(2,)]
 
@@ -319,3 +214,73 @@ def test_times_are_fetched_with_what_the_extra_brings(farm: Farm) -> None:
 def test_nothing_published_is_told(tmp_path: Path) -> None:
     with pytest.raises(hl.ConfigurationError, match="has published nothing yet"):
         Farm(tmp_path).sql("SELECT 1")
+    with pytest.raises(hl.ConfigurationError, match="has published nothing yet"):
+        Farm(tmp_path).connect()
+
+
+def test_connection_has_all_views_of_one_state(farm: Farm) -> None:
+    with farm.connect() as connection:
+        published(farm.folder, [job("106")], number=2)
+        assert connection.sql("SELECT count(*) FROM dataset").fetchall() == [(90,)]
+        assert {name for (name,) in connection.sql("SHOW TABLES").fetchall()} == {
+            "AsApplied",
+            "Soil Sampling",
+            "Yield",
+            "dataset",
+            "jobs",
+        }
+        assert connection.sql("SELECT current_setting('TimeZone')").fetchall() == [("UTC",)]
+        names = pd.DataFrame({"job_id": ["101"], "field": ["North"]})
+        joined = connection.sql("SELECT field, count(*) FROM names JOIN Yield USING (job_id) GROUP BY field")
+        assert joined.fetchall() == [("North", 40)]
+        assert len(names) == 1
+        connection.execute("CREATE TABLE mine AS FROM Yield WHERE year = 2025")
+        assert connection.sql("SELECT count(*) FROM mine").fetchall() == [(40,)]
+    assert farm.sql("SELECT count(*) FROM dataset").fetchall() == [(4,)]
+
+
+def test_connection_to_a_damaged_part_is_an_error(farm: Farm) -> None:
+    [path] = farm.folder.glob("current/dataset/job_type=Yield/year=2025/*/*.parquet")
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    for read in (farm.connect, lambda: farm.sql("SELECT count(*) FROM Yield")):
+        with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged \(bytes 0 to \d+ are not those"):
+            read()
+    assert farm.sql("SELECT count(*) FROM AsApplied").fetchall() == [(3,)]
+    path.unlink()
+    with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is missing; `verify"):
+        farm.connect()
+
+
+def test_scalars_of_numpy_and_pandas_are_bound_as_what_they_are(farm: Farm) -> None:
+    noon = dt.datetime(2026, 5, 1, 12)  # noqa: DTZ001 - as datetime64 has it
+    for given in (np.datetime64("2026-05-01T12", "ns"), np.datetime64("2026-05-01T12", "s"), pd.Timestamp(noon)):
+        assert farm.sql("SELECT $given, typeof($given)", given=given).fetchall() == [(noon, "TIMESTAMP")]
+    span = dt.timedelta(minutes=90)
+    assert farm.sql("SELECT $given", given=np.timedelta64(90, "m")).fetchall() == [(span,)]
+    assert farm.sql("SELECT $given IS NULL", given=np.datetime64("NaT")).fetchall() == [(True,)]
+
+
+def test_place_is_bound_as_its_binary(farm: Farm) -> None:
+    count = "SELECT count(*) FROM Yield WHERE ST_AsText(geometry) = ST_AsText(ST_GeomFromWKB($place)) AND year = 2025"
+    assert farm.sql(count, place=shapely.Point(-98, 45).wkb).fetchall() == [(1,)]
+
+
+def test_relation_is_a_table_of_the_next_query(farm: Farm) -> None:
+    means = farm.sql("SELECT job_id, avg(PASS) AS mean, any_value(geometry) AS place FROM Yield GROUP BY job_id")
+    query = "SELECT job_id, mean, typeof(place) LIKE 'GEOMETRY%' FROM means JOIN Yield USING (job_id) WHERE job_row = 1"
+    assert min(farm.sql(query, means=means).fetchall()) == ("101", 19.5, True)
+
+
+def test_time_without_a_zone_is_utc_on_every_machine(farm: Farm) -> None:
+    program = """
+        import sys, datetime, headland
+        noon = datetime.datetime(2026, 5, 1, 12)
+        query = "SELECT $noon = TIMESTAMPTZ '2026-05-01T12:00:00Z', TIMESTAMPTZ '2026-05-01T02:00:00Z'::DATE::VARCHAR"
+        print(headland.Mirror(sys.argv[1]).sql(query, noon=noon).fetchall())
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(farm.folder)]
+    far = {**os.environ, "TZ": "America/Chicago"}
+    done = subprocess.run(command, capture_output=True, text=True, env=far, timeout=60, check=False)
+    assert done.stdout == "[(True, '2026-05-01')]\n", done.stderr

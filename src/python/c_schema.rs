@@ -1,4 +1,4 @@
-//! Arrow C schemas whose metadata are sorted by key, so that equal tables are equal in every process.
+//! Arrow C schemas: those of others, and our own with metadata sorted by key, so that equal tables are equal in every process.
 //!
 //! `arrow-schema` keeps metadata in a hash map and exports them in the order of its random seed.
 
@@ -9,6 +9,9 @@ use std::sync::OnceLock;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::{ArrowError, Schema};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 
 type GetSchema = unsafe extern "C" fn(*mut FFI_ArrowArrayStream, *mut FFI_ArrowSchema) -> c_int;
 
@@ -17,6 +20,15 @@ static UNSORTED: OnceLock<GetSchema> = OnceLock::new();
 
 /// `EIO` of the C stream interface: the one error that exporting a schema can have here.
 const EIO: c_int = 5;
+
+/// The schema of an object of another library.
+pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
+    let capsule = object.call_method0("__arrow_c_schema__")?.cast_into::<PyCapsule>()?;
+    let pointer = capsule.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    // SAFETY: a capsule of this name holds a schema, which lives as long as the capsule.
+    let schema = unsafe { pointer.as_ref() };
+    Schema::try_from(schema).map_err(|error| PyValueError::new_err(format!("the schema cannot be read: {error}")))
+}
 
 /// The schema for the C interface.
 pub(super) fn export(schema: &Schema) -> Result<FFI_ArrowSchema, ArrowError> {

@@ -5,6 +5,7 @@ mod c_schema;
 mod cells;
 mod client;
 mod conversion;
+mod dataset;
 mod delivery;
 mod dicts;
 mod ending;
@@ -34,6 +35,8 @@ mod _core {
     use super::client::Client;
     #[pymodule_export]
     use super::conversion::Conversion;
+    #[pymodule_export]
+    use super::dataset::{Dataset, Scan, coordinate_system, read_row_groups, union_schemas};
     #[pymodule_export]
     use super::errors::error_kinds;
     #[pymodule_export]

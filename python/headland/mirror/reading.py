@@ -81,53 +81,69 @@ class Reading:
         frame.attrs["units"] = schemas.units(schema)
         return frame
 
-    def sql(self, query: str, /, **parameters: Any) -> duckdb.DuckDBPyRelation:
-        """Give the rows of a query as a relation of DuckDB, which reads only the parts and columns that it needs.
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """Open a DuckDB connection with views of the state that is published now.
 
         The views are ``dataset`` with the rows of all jobs, one for each job type (``Yield``, ``"Soil Sampling"``), and
         the tables of the catalog: ``jobs``, ``products``, ``boundaries`` and the others. Columns are ``job_id``,
         ``layer``, ``job_row``, those of the archives, ``geometry``, ``bbox``, and of the folders ``job_type``, ``year``
-        and ``columns``, the digest of a folder's schema: of columns that have other units in other folders, it says
-        which. Names are equal whatever their case. A job type that is called like another view, such as ``Jobs``, has
-        no view of its own: ``dataset`` has its rows, under that ``job_type``.
+        and ``columns``, the digest of a folder's schema: where columns have other units in other folders, it
+        distinguishes them. Names are equal regardless of case. A job type with the name of another view, such as
+        ``Jobs``, has no view of its own: ``dataset`` has its rows, under that ``job_type``.
 
-        Args:
-            query: One ``SELECT`` and what belongs to it; ``SET`` and ``LOAD`` may stand before it, and hold for this
-                query alone; settings by which DuckDB writes or fetches files, such as ``temp_directory`` and
-                ``autoinstall_known_extensions``, stay as they are. Each query has a DuckDB of its own, so threads need
-                not wait for each other.
-            parameters: The values of ``$name`` in the query: numbers, texts, times and others of Python, numpy and
-                pandas, and lists, columns and dicts of them. They are bound and never part of its text. What pandas and
-                numpy have for no value is ``NULL``; a time without a zone, as numpy has them, is UTC where it meets one
-                with a zone, unless ``SET TimeZone`` stands before the query. A table, such as a frame of pandas, polars
-                or geopandas, a pyarrow table, a layer or what another query gave, is a view of that name, and comes
-                before those of the mirror.
+        All files are compared with their checksums once, when the views are made; views read them when they are
+        queried. They stay until two more states were published.
 
         Returns:
-            A ``duckdb.DuckDBPyRelation``: ``.df()``, ``.pl()``, ``.arrow()``, ``.fetchall()`` and others. It reads when
-            it is asked, from the state that was published when it was made. Geometries are of DuckDB's own type,
-            without an extension; ``ST_AsWKB(geometry)`` gives well-known binary, and
-            ``geopandas.GeoDataFrame.from_arrow(relation.arrow())`` a map. More functions for them, such as ``ST_Area``,
-            are in the extension `spatial`: where it is installed, begin with ``LOAD spatial;``.
+            An ordinary ``duckdb.DuckDBPyConnection`` to a database in memory, in the time zone UTC. It fetches no
+            extension by itself. Geometries are of DuckDB's own type, without an extension; ``ST_AsWKB(geometry)``
+            returns well-known binary. More functions for them, such as ``ST_Area``, are in the extension `spatial`:
+            where it is installed, run ``LOAD spatial``.
 
         Raises:
             ConfigurationError: Nothing was published yet.
-            ArchiveError: A published file that the query speaks of is missing or damaged. The rows of parts, which
-                DuckDB reads when it is asked, are not compared with checksums; `verify()` does that.
-            TypeError: A parameter is nothing that DuckDB has, such as a complex number; or it is no table, and the
-                query does not ask for it.
-            ValueError: The query writes or is several, or there is no such view; the message names those that are. Two
-                tables have names that differ in case alone. A parameter would lose nanoseconds or digits: a Decimal
-                has 38, and the numbers of a list become of one kind.
-            duckdb.Error: What DuckDB says of the query.
-            ImportError: duckdb is not installed; ``pip install 'headland[sql]'`` brings it.
+            ArchiveError: A published file is missing or damaged.
+            ImportError: duckdb or pandas is not installed; ``pip install 'headland[sql]'`` brings both.
+
+        >>> with mirror.connect() as connection:
+        ...     means = connection.sql("SELECT job_id, avg(MOISTURE) FROM Yield GROUP BY job_id").df()
+        """
+        extras.needed("sql", "duckdb", "pandas")
+        from headland.mirror import sql
+
+        return sql.connect(self.folder)
+
+    def sql(self, query: str, /, **values: Any) -> duckdb.DuckDBPyRelation:
+        """Run a query on a connection of its own, as of :meth:`connect`, and return its rows as a relation of DuckDB.
+
+        Only the views whose names are in the query are made, and only their files are compared with checksums. Several
+        queries of the same rows are faster on one :meth:`connect`.
+
+        Args:
+            query: SQL; of several statements, the last one gives the rows.
+            values: A table, such as a frame of pandas, polars or geopandas, a pyarrow table, a layer or the relation of
+                another query, is registered under its name, and hides a view of that name. Other values are bound to
+                ``$name`` in the query, and are never part of its text; a time without a zone is UTC where it is
+                compared with one that has a zone.
+
+        Returns:
+            A ``duckdb.DuckDBPyRelation``: ``.df()``, ``.pl()``, ``.arrow()``, ``.fetchall()`` and others; None where the
+            last statement has no rows. It reads when it is asked, from the state that was published when it was made.
+            ``geopandas.GeoDataFrame.from_arrow(relation.arrow())`` is a map.
+
+        Raises:
+            ConfigurationError: Nothing was published yet.
+            ArchiveError: A published file of the query is missing or damaged.
+            ValueError: There is no view of a name; the message lists those that there are.
+            duckdb.Error: DuckDB's own errors, such as a value that it cannot bind.
+            ImportError: duckdb, pandas or pyarrow is not installed; ``pip install 'headland[sql]'`` brings them.
 
         >>> mirror.sql("SELECT job_id, avg(MOISTURE) FROM Yield WHERE year = $year GROUP BY job_id", year=2026).df()
         """
-        extras.needed("sql", "duckdb", "pyarrow")
+        extras.needed("sql", "duckdb", "pandas", "pyarrow")
         from headland.mirror import sql
 
-        return sql.query(self.folder, arguments.text("query", query), parameters)
+        return sql.run(self.folder, arguments.text("query", query), values)
 
     def to_dask(
         self,

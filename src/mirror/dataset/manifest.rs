@@ -6,9 +6,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::checked_file::{AGAIN, missing};
 use super::origin::Origin;
 use crate::error::{Error, Kind, Result};
-use crate::mirror::disk::Disk;
+use crate::mirror::disk::{Disk, failed};
 use crate::mirror::store::{Finding, Trouble, hex};
 
 /// The name of the file in its generation.
@@ -18,6 +19,9 @@ pub(super) const NAME: &str = "manifest.json";
 /// anew. Since 2, there are checksums of blocks, and since 3, there is always a digest of the manifest itself: what older
 /// ones say may have been changed by anybody. Since 4, boundaries of fields are a table of the catalog and no rows of a part.
 const FORMAT: u32 = 4;
+
+/// The first format whose manifests always have a digest of their own.
+const SEALED_SINCE: u32 = 3;
 
 /// What stands before the digest of all that comes before it, at the end of the file, and what stands behind it. What is
 /// believed of archives and rows must be what was written: a sync takes it for known.
@@ -126,14 +130,18 @@ impl Manifest {
             std::io::ErrorKind::NotFound => wrong(Trouble::Missing, "nothing tells where rows come from".to_owned()),
             _ => wrong(Trouble::Damaged, format!("it cannot be read ({cause})")),
         })?;
-        let is_whole = has_its_digest(&bytes);
+        Self::parse(&bytes).map_err(|detail| wrong(Trouble::Damaged, detail))
+    }
+
+    /// What the bytes of a manifest say; the reason where they are not what was written.
+    fn parse(bytes: &[u8]) -> std::result::Result<Self, String> {
+        let is_whole = has_its_digest(bytes);
         if is_whole == Some(false) {
-            return Err(wrong(Trouble::Damaged, "it is not what was written: it has another digest".to_owned()));
+            return Err("it is not what was written: it has another digest".to_owned());
         }
-        let manifest: Self = serde_json::from_slice(&bytes)
-            .map_err(|cause| wrong(Trouble::Damaged, format!("it cannot be read ({cause})")))?;
-        if is_whole.is_none() && manifest.has_our_format() {
-            return Err(wrong(Trouble::Damaged, "it is not what was written: its digest is gone".to_owned()));
+        let manifest: Self = serde_json::from_slice(bytes).map_err(|cause| format!("it cannot be read ({cause})"))?;
+        if is_whole.is_none() && manifest.format >= SEALED_SINCE {
+            return Err("it is not what was written: its digest is gone".to_owned());
         }
         Ok(manifest)
     }
@@ -174,6 +182,33 @@ impl Manifest {
     pub(super) fn is_there(&self, generation: &Path) -> bool {
         self.parts.iter().all(|part| part.is_there(generation))
             && self.catalog.iter().all(|table| table.is_there(generation))
+    }
+}
+
+/// The manifest of a generation that is read, and its bytes.
+pub(super) fn open(generation: &Path) -> Result<(Vec<u8>, Manifest)> {
+    /// What every format has.
+    #[derive(Deserialize)]
+    struct Header {
+        format: u32,
+    }
+    let path = generation.join(NAME);
+    let bytes = std::fs::read(&path).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::NotFound => missing(&path),
+        _ => failed("read", &path, &cause),
+    })?;
+    let shown = path.display();
+    if let Ok(Header { format }) = serde_json::from_slice(&bytes)
+        && format > FORMAT
+    {
+        let message = format!(
+            "`{shown}` was written by a newer headland (format {format}, this one knows {FORMAT}): upgrade headland"
+        );
+        return Err(Error::new(Kind::Configuration, message));
+    }
+    match Manifest::parse(&bytes) {
+        Ok(manifest) => Ok((bytes, manifest)),
+        Err(reason) => Err(Error::new(Kind::Archive, format!("`{shown}` is damaged ({reason}); {AGAIN}"))),
     }
 }
 

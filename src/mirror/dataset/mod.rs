@@ -3,16 +3,22 @@
 
 mod boundaries;
 mod catalog;
+mod checked_file;
 mod digest;
+mod footer;
 mod manifest;
 mod order;
 mod origin;
 mod part;
 mod place;
 mod plan;
+mod published;
 mod rows;
+mod scan;
 mod sums;
+mod union;
 mod verify;
+mod views;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,6 +34,9 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 pub use origin::{Origin, Refusal};
 pub use plan::Sizes;
+pub use published::{Dataset, Stock};
+pub use scan::{RowGroups, Scan, Selection, read as read_row_groups};
+pub use union::{system, union};
 pub use verify::{mend, verify};
 
 /// What came of a publication.

@@ -83,6 +83,33 @@ fn encoded(value: &str) -> String {
     text
 }
 
+/// The job type and the year of a part, by the folders of its path.
+pub(super) fn keys(path: &str) -> (Option<String>, Option<i32>) {
+    let value = |key: &str| {
+        let folder = path.split('/').find_map(|folder| folder.strip_prefix(key)?.strip_prefix('='));
+        folder.filter(|value| *value != NULL)
+    };
+    (value("job_type").map(decoded), value("year").and_then(|year| year.parse().ok()))
+}
+
+/// The value that [`encoded`] wrote.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let escape =
+            part.split_at_checked(2).and_then(|(digits, rest)| Some((u8::from_str_radix(digits, 16).ok()?, rest)));
+        match escape {
+            Some((byte, rest)) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(rest.as_bytes());
+            }
+            None => bytes.extend([b"%", part.as_bytes()].concat()),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// Twelve hexadecimal digits of a digest, the first of them a letter: readers take what looks like a number for one.
 fn short(bytes: &[u8]) -> String {
     let digest = hex(&Sha256::digest(bytes));

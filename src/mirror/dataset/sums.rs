@@ -5,8 +5,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::mirror::store::hex;
 
-/// The bytes of a block, but for the last one; a system reads about as many at once anyway. Readers in Python count on it.
-const BLOCK: u64 = 128 * 1024;
+/// The bytes of a block, but for the last one; a system reads about as many in one go anyway.
+pub(super) const BLOCK: u64 = 128 * 1024;
 
 /// The sums of what a file has so far.
 #[derive(Default)]

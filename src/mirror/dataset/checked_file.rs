@@ -1,0 +1,191 @@
+//! Published files, read through the checksums of their blocks: damaged bytes are never parsed.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use bytes::{Buf as _, Bytes};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::sums::BLOCK;
+use crate::error::{Error, Kind, Result};
+use crate::layer::Cancel;
+use crate::mirror::disk::failed;
+use crate::mirror::store::hex;
+
+/// The hexadecimal digits of a checksum.
+const DIGITS: usize = 8;
+
+/// What to do about a file that was lost: a sync notices.
+pub(super) const AGAIN: &str = "`verify()` finds what else is lost, and the next `sync()` writes the dataset anew";
+
+/// What to do about a damaged file: a sync keeps one of the same size until `verify()` has read it.
+const MEND: &str = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew";
+
+/// `ENOENT` of every system.
+pub(super) const NOT_FOUND: i32 = 2;
+
+/// An open file of the dataset.
+pub(super) struct CheckedFile {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    crc32: String,
+}
+
+impl CheckedFile {
+    /// Opens a file; `crc32` are the checksums of its blocks, empty in a manifest of format 1.
+    pub(super) fn open(path: &Path, crc32: &str) -> Result<Self> {
+        let fail = |cause: std::io::Error| match cause.kind() {
+            ErrorKind::NotFound => missing(path),
+            _ => failed("read", path, &cause),
+        };
+        let file = File::open(path).map_err(fail)?;
+        let bytes = file.metadata().map_err(fail)?.len();
+        let blocks = usize::try_from(bytes.div_ceil(BLOCK)).unwrap_or(usize::MAX);
+        if !crc32.is_empty() && blocks.checked_mul(DIGITS) != Some(crc32.len()) {
+            return Err(damaged(path, "it is not as long as it was written"));
+        }
+        Ok(Self { path: path.to_owned(), file, bytes, crc32: crc32.to_owned() })
+    }
+
+    /// Its length.
+    pub(super) fn len(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Reads a range of bytes, and compares the blocks that they are in with their checksums.
+    pub(super) fn read(&mut self, range: Range<u64>) -> Result<Bytes> {
+        if range.start > range.end || range.end > self.bytes {
+            return Err(damaged(&self.path, "its metadata point beyond its end"));
+        }
+        let first = range.start / BLOCK * BLOCK;
+        let end = range.end.next_multiple_of(BLOCK).min(self.bytes);
+        let mut content = vec![0; size(end.saturating_sub(first))];
+        let read = self.file.seek(SeekFrom::Start(first)).and_then(|_| self.file.read_exact(&mut content));
+        read.map_err(|cause| match cause.kind() {
+            ErrorKind::UnexpectedEof => damaged(&self.path, "it is not as long as it was written"),
+            _ => failed("read", &self.path, &cause),
+        })?;
+        self.compare(first, &content)?;
+        let (skipped, count) = (size(range.start.saturating_sub(first)), size(range.end.saturating_sub(range.start)));
+        let mut content = Bytes::from(content);
+        content.advance(skipped);
+        content.truncate(count);
+        Ok(content)
+    }
+
+    /// Reads ranges that a reader of Parquet needs; those that are close to each other in one go.
+    pub(super) fn fetch(&mut self, mut ranges: Vec<Range<u64>>) -> Result<Fetched> {
+        ranges.sort_by_key(|range| range.start);
+        let mut merged: Vec<Range<u64>> = Vec::new();
+        for range in ranges {
+            match merged.last_mut() {
+                Some(last) if range.start <= last.end.saturating_add(BLOCK) => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        let runs = merged.into_iter().map(|range| Ok((range.start, self.read(range)?))).collect::<Result<_>>()?;
+        Ok(Fetched { bytes: self.bytes, runs })
+    }
+
+    /// Compares all blocks with their checksums.
+    pub(super) fn verify(&mut self, cancel: &Cancel) -> Result<()> {
+        /// Bytes of one read: eight blocks.
+        const STEP: u64 = 8 * BLOCK;
+        let mut start = 0;
+        while start < self.bytes && !self.crc32.is_empty() {
+            cancel.check()?;
+            let end = start.saturating_add(STEP).min(self.bytes);
+            self.read(start..end)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Compares blocks, of which the first begins at `first`.
+    fn compare(&self, first: u64, content: &[u8]) -> Result<()> {
+        if self.crc32.is_empty() {
+            return Ok(());
+        }
+        let skipped = size(first / BLOCK).saturating_mul(DIGITS);
+        let expected = self.crc32.as_bytes().get(skipped..).unwrap_or_default().chunks(DIGITS);
+        let mut start = first;
+        for (block, digits) in content.chunks(size(BLOCK)).zip(expected) {
+            let end = start.saturating_add(block.len() as u64);
+            if hex(&crc32fast::hash(block).to_be_bytes()).as_bytes() != digits {
+                return Err(damaged(&self.path, &format!("bytes {start} to {end} are not those that were written")));
+            }
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+/// Parts of a file that were compared with their checksums, for a reader of Parquet.
+pub(super) struct Fetched {
+    /// The length of the file.
+    bytes: u64,
+    /// Offset and content, in the order of offsets.
+    runs: Vec<(u64, Bytes)>,
+}
+
+impl Fetched {
+    /// What was fetched from an offset on.
+    fn from(&self, start: u64) -> Option<Bytes> {
+        let (offset, content) = self.runs.iter().rev().find(|(offset, _)| *offset <= start)?;
+        let skipped = usize::try_from(start.checked_sub(*offset)?).ok()?;
+        (skipped <= content.len()).then(|| content.slice(skipped..))
+    }
+}
+
+impl Length for Fetched {
+    fn len(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl ChunkReader for Fetched {
+    type T = bytes::buf::Reader<Bytes>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        self.from(start).map(Bytes::reader).ok_or_else(beyond)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        let found = self.from(start).filter(|content| length <= content.len());
+        found.map(|content| content.slice(..length)).ok_or_else(beyond)
+    }
+}
+
+fn beyond() -> ParquetError {
+    ParquetError::EOF("a page lies outside of its column".to_owned())
+}
+
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// The error of a published file that is not what was written.
+pub(super) fn damaged(path: &Path, why: &str) -> Error {
+    let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+    Error::new(Kind::Archive, format!("`{}` is damaged ({why}); {MEND}", path.display()))
+}
+
+/// The error of a published file that is missing, or that was removed with its generation.
+pub(super) fn missing(path: &Path) -> Error {
+    let is_generation = |folder: &&Path| folder.parent().is_some_and(|parent| parent.ends_with("generations"));
+    let is_gone = path.ancestors().find(is_generation).is_some_and(|generation| !generation.exists());
+    let path = path.display();
+    let message = if is_gone {
+        format!(
+            "`{path}` is gone; the mirror has published anew since, and has removed the state before: read again, or \
+             make the frame again"
+        )
+    } else {
+        format!("`{path}` is missing; {AGAIN}")
+    };
+    Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(NOT_FOUND))
+}

@@ -1,0 +1,176 @@
+//! The published state of a mirror for readers: one generation, the parts and tables of its manifest, and their checksums.
+
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use super::checked_file::{AGAIN, CheckedFile, NOT_FOUND, missing};
+use super::manifest::{self, Manifest};
+use super::place;
+use crate::error::{Error, Kind, Result};
+use crate::layer::{Cancel, in_order, threads};
+use crate::mirror::Disk;
+use crate::mirror::store::Store;
+
+/// The published state of a mirror. It stays the same when another one is published.
+#[derive(Debug)]
+pub struct Dataset {
+    /// The folder of the mirror.
+    folder: PathBuf,
+    /// The folder of the generation.
+    generation: PathBuf,
+    /// The bytes of the manifest.
+    content: Vec<u8>,
+    pub(super) manifest: Manifest,
+}
+
+/// A file of the dataset and what its folders say of its rows.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// Its number in the manifest.
+    pub(super) index: usize,
+    pub(super) path: PathBuf,
+    pub(super) job_type: Option<String>,
+    pub(super) year: Option<i32>,
+    pub(super) crc32: String,
+}
+
+/// What is published of a job type and a year.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stock {
+    /// The job type; `GrainCart` for grain cart files.
+    pub job_type: Option<String>,
+    /// The year in which the jobs began.
+    pub year: Option<i32>,
+    /// Files.
+    pub parts: u64,
+    /// Rows of all of them.
+    pub rows: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+impl Dataset {
+    /// Opens what the mirror in `folder` has published.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let generation = current(folder)?;
+        let (content, manifest) = manifest::open(&generation)?;
+        Ok(Self { folder: folder.to_owned(), generation, content, manifest })
+    }
+
+    /// The folder of the generation.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.generation
+    }
+
+    /// The bytes of its manifest.
+    #[must_use]
+    pub fn content(&self) -> &[u8] {
+        &self.content
+    }
+
+    /// The path in the generation, the bytes and the SHA-256 of each file but the manifest.
+    pub fn files(&self) -> impl Iterator<Item = (&str, u64, &str)> {
+        let parts = self.manifest.parts.iter().map(|part| (&*part.path, part.bytes, &*part.sha256));
+        parts.chain(self.manifest.catalog.iter().map(|table| (&*table.path, table.bytes, &*table.sha256)))
+    }
+
+    /// The archives that its rows are from.
+    pub fn archives(&self) -> Result<Vec<PathBuf>> {
+        let sources = self.manifest.parts.iter().flat_map(|part| &part.origins);
+        let digests: BTreeSet<&str> = sources.map(|source| &*source.archive).collect();
+        digests.into_iter().map(|digest| self.archive(digest)).collect()
+    }
+
+    /// Where the archive with a digest is.
+    pub(super) fn archive(&self, digest: &str) -> Result<PathBuf> {
+        Store::new(&self.folder, Disk::default()).path_of(digest).ok_or_else(|| {
+            let folder = self.folder.display();
+            let message =
+                format!("the mirror in `{folder}` lacks the archive {digest}; `verify()` says what else is missing");
+            Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(NOT_FOUND))
+        })
+    }
+
+    /// The job types of its rows.
+    #[must_use]
+    pub fn job_types(&self) -> BTreeSet<String> {
+        self.manifest.parts.iter().filter_map(|part| place::keys(&part.path).0).collect()
+    }
+
+    /// What is published of each job type and year.
+    pub fn stock(&self) -> Result<Vec<Stock>> {
+        let mut stock: Vec<Stock> = Vec::new();
+        for part in self.parts()? {
+            let Some(known) = self.manifest.parts.get(part.index) else { continue };
+            let same = stock.iter().position(|each| (&each.job_type, each.year) == (&part.job_type, part.year));
+            let new = Stock { job_type: part.job_type, year: part.year, ..Stock::default() };
+            let at = same.unwrap_or_else(|| {
+                stock.push(new);
+                stock.len().saturating_sub(1)
+            });
+            if let Some(each) = stock.get_mut(at) {
+                each.parts = each.parts.saturating_add(1);
+                each.rows = each.rows.saturating_add(known.rows);
+                each.bytes = each.bytes.saturating_add(known.bytes);
+            }
+        }
+        Ok(stock)
+    }
+
+    /// Its parts. One that is missing is an error: what is left would look like all that there is.
+    pub(super) fn parts(&self) -> Result<Vec<Part>> {
+        let part = |(index, part): (usize, &manifest::Part)| {
+            let path = self.generation.join(&part.path);
+            if !path.is_file() {
+                return Err(missing(&path));
+            }
+            let (job_type, year) = place::keys(&part.path);
+            Ok(Part { index, path, job_type, year, crc32: part.crc32.clone() })
+        };
+        self.manifest.parts.iter().enumerate().map(part).collect()
+    }
+
+    /// Compares files with their checksums.
+    pub(super) fn verify(files: &[(PathBuf, &str)], cancel: &Cancel) -> Result<()> {
+        let compare = |step: usize, (): &mut ()| match files.get(step) {
+            Some((path, crc32)) => CheckedFile::open(path, crc32)?.verify(cancel),
+            None => Ok(()),
+        };
+        in_order(threads(), files.len(), compare, &mut |(): &mut ()| Ok(()))
+    }
+}
+
+/// The folder of the state that is published now.
+fn current(folder: &Path) -> Result<PathBuf> {
+    let link = folder.join("current");
+    let is_link = link.is_symlink();
+    let found = link
+        .canonicalize()
+        .and_then(|state| if is_link && !state.is_dir() { Err(ErrorKind::NotADirectory.into()) } else { Ok(state) });
+    let (shown, link_shown) = (folder.display(), link.display());
+    let state = found.map_err(|cause: io::Error| {
+        let message = if is_link || has_generations(folder) {
+            format!("`{link_shown}`, which leads to what is published, was lost; {AGAIN}")
+        } else if cause.kind() == ErrorKind::NotADirectory {
+            format!("`{shown}` is a file or lies in one, and a mirror is a folder: choose another path")
+        } else {
+            format!("the mirror in `{shown}` has published nothing yet; `sync()` or `headland pull` fills it")
+        };
+        Error::new(Kind::Configuration, message).with(|facts| facts.os_error = cause.raw_os_error())
+    })?;
+    if !is_link && !state.join(manifest::NAME).is_file() {
+        let message = format!(
+            "`{link_shown}` is not the link that headland makes there, and holds nothing that was published: move it \
+             away; {AGAIN}"
+        );
+        return Err(Error::new(Kind::Configuration, message));
+    }
+    Ok(state)
+}
+
+fn has_generations(folder: &Path) -> bool {
+    let entries = folder.join("generations").read_dir().into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| entry.file_name().as_encoded_bytes().first().is_some_and(u8::is_ascii_digit))
+}

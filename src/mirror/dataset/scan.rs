@@ -1,0 +1,357 @@
+//! Reading the dataset: the rows of some job types, years, columns and a box, as batches of one schema.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{
+    Array as _, ArrayRef, BooleanArray, Int32Array, LargeStringArray, RecordBatch, RecordBatchOptions, new_null_array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowPredicateFn, ParquetRecordBatchReaderBuilder, RowFilter};
+
+use super::checked_file::{CheckedFile, damaged};
+use super::footer::{self, Footer, GEOMETRY, Group, SIDES};
+use super::order::{Sides, joined};
+use super::published::{Dataset, Part};
+use super::union::{self, conform};
+use crate::error::{Error, Kind, Result};
+use crate::layer::{Cancel, in_order, threads};
+
+/// The columns that the folders hold.
+const JOB_TYPE: &str = "job_type";
+const YEAR: &str = "year";
+
+/// Which rows and columns are read; what is `None` chooses all.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Job types of the dataset.
+    pub job_types: Option<Vec<String>>,
+    /// Years.
+    pub years: Option<Vec<i32>>,
+    /// Columns; the geometry is read with any of them.
+    pub columns: Option<Vec<String>>,
+    /// West, south, east and north: only rows whose boxes meet these sides.
+    pub bbox: Option<[f64; 4]>,
+}
+
+/// Row groups of a part.
+#[derive(Clone, Debug)]
+pub struct RowGroups {
+    /// The file.
+    pub path: PathBuf,
+    /// The checksums of its blocks.
+    pub crc32: String,
+    /// The job type of its rows.
+    pub job_type: Option<String>,
+    /// The year of its rows.
+    pub year: Option<i32>,
+    /// The numbers of the row groups.
+    pub groups: Vec<usize>,
+    /// The box around their geometries, where it is known.
+    pub bounds: Option<[f64; 4]>,
+}
+
+/// What is to be read; each reading gives the same rows.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    schema: SchemaRef,
+    bbox: Option<Sides>,
+    parts: Vec<(Part, Vec<Group>)>,
+    /// What the caller should know of the rows.
+    pub notes: Vec<String>,
+}
+
+impl Dataset {
+    /// Reads the footers of the parts that are selected, and plans what is read of them.
+    pub fn scan(&self, selection: &Selection, cancel: &Cancel) -> Result<Scan> {
+        let mut parts = self.parts()?;
+        if let Some(wanted) = &selection.job_types {
+            parts.retain(|part| part.job_type.as_ref().is_some_and(|found| wanted.contains(found)));
+        }
+        let of_years = |part: &Part| match &selection.years {
+            Some(years) => part.year.is_some_and(|year| years.contains(&year)),
+            None => true,
+        };
+        // Years without rows have the columns of the others.
+        let is_empty = !parts.iter().any(of_years);
+        parts.retain(|part| is_empty || of_years(part));
+        let mut notes = Vec::new();
+        let opened = of_one_system(open(parts, cancel)?, &mut notes)?;
+        let columns = |(part, footer): &(Part, Footer)| (part.path.display().to_string(), columns(&footer.schema));
+        let tables: Vec<(String, Schema)> = opened.iter().map(columns).collect();
+        let schema = union::union(&tables, selection.columns.as_deref())?;
+        notes.extend(several_units(&schema));
+        let meets = |footer: &Footer, group: &Group| match selection.bbox {
+            Some(bbox) => footer.geometry.is_some() && group.bounds.is_none_or(|bounds| meet(bounds, bbox)),
+            None => true,
+        };
+        let parts = opened.into_iter().filter(|_| !is_empty).map(|(part, footer)| {
+            let groups = footer.groups.iter().copied().filter(|group| meets(&footer, group)).collect();
+            (part, groups)
+        });
+        Ok(Scan { schema: Arc::new(schema), bbox: selection.bbox, parts: parts.collect(), notes })
+    }
+
+    /// The archives that the rows of a scan are from, whether or not its box meets them: path, job id and layer of each.
+    pub fn origins(&self, scan: &Scan) -> Result<Vec<(PathBuf, String, String)>> {
+        let parts = scan.parts.iter().filter_map(|(part, _)| self.manifest.parts.get(part.index));
+        let mut seen = BTreeSet::new();
+        let mut origins = Vec::new();
+        for source in parts.flat_map(|part| &part.origins) {
+            if seen.insert((&source.archive, &source.job_id, &source.layer)) {
+                origins.push((self.archive(&source.archive)?, source.job_id.clone(), source.layer.clone()));
+            }
+        }
+        Ok(origins)
+    }
+}
+
+impl Scan {
+    /// The columns of all rows.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// The units of the columns that have one.
+    #[must_use]
+    pub fn units(&self) -> Vec<(String, String)> {
+        union::units(&self.schema)
+    }
+
+    /// Row groups that are read together: of one part, and of no more than `most` rows where groups are not larger.
+    #[must_use]
+    pub fn row_groups(&self, most: usize) -> Vec<RowGroups> {
+        let mut pieces = Vec::new();
+        for (part, groups) in &self.parts {
+            let mut rows = 0_usize;
+            let mut first = true;
+            for group in groups {
+                rows = rows.saturating_add(group.rows);
+                if first || rows > most {
+                    pieces.push(part.row_group(group));
+                    (first, rows) = (false, group.rows);
+                } else if let Some(piece) = pieces.last_mut() {
+                    piece.groups.push(group.index);
+                    let is_known = piece.bounds.is_some() && group.bounds.is_some();
+                    piece.bounds = joined(piece.bounds, group.bounds).filter(|_| is_known);
+                }
+            }
+        }
+        pieces
+    }
+
+    /// Reads all rows.
+    pub fn read(&self, cancel: &Cancel) -> Result<Vec<RecordBatch>> {
+        read(&self.row_groups(usize::MAX), &self.schema, self.bbox, cancel)
+    }
+}
+
+/// Reads row groups into batches of a schema, in their order.
+pub fn read(
+    wanted: &[RowGroups],
+    schema: &SchemaRef,
+    bbox: Option<[f64; 4]>,
+    cancel: &Cancel,
+) -> Result<Vec<RecordBatch>> {
+    let footers: Vec<Footer> =
+        wanted.iter().map(|piece| footer::read(&piece.path, &piece.crc32)).collect::<Result<_>>()?;
+    let steps: Vec<(&RowGroups, &Footer, usize)> = wanted
+        .iter()
+        .zip(&footers)
+        .flat_map(|(piece, footer)| piece.groups.iter().map(move |group| (piece, footer, *group)))
+        .collect();
+    let make = |step: usize, found: &mut Vec<RecordBatch>| {
+        cancel.check()?;
+        if let Some((piece, footer, group)) = steps.get(step) {
+            *found = read_group(piece, footer, *group, schema, bbox)?;
+        }
+        Ok(())
+    };
+    let mut batches = Vec::new();
+    in_order(threads(), steps.len(), make, &mut |found: &mut Vec<RecordBatch>| {
+        batches.append(found);
+        Ok(())
+    })?;
+    Ok(batches)
+}
+
+impl Part {
+    fn row_group(&self, group: &Group) -> RowGroups {
+        RowGroups {
+            path: self.path.clone(),
+            crc32: self.crc32.clone(),
+            job_type: self.job_type.clone(),
+            year: self.year,
+            groups: vec![group.index],
+            bounds: group.bounds,
+        }
+    }
+}
+
+/// Reads the footers of parts.
+fn open(parts: Vec<Part>, cancel: &Cancel) -> Result<Vec<(Part, Footer)>> {
+    let open = |part: Part| {
+        cancel.check()?;
+        let footer = footer::read(&part.path, &part.crc32)?;
+        Ok((part, footer))
+    };
+    parts.into_iter().map(open).collect()
+}
+
+/// The columns of a part with those of its folders.
+fn columns(schema: &Schema) -> Schema {
+    let keys = [Field::new(JOB_TYPE, DataType::LargeUtf8, true), Field::new(YEAR, DataType::Int32, true)];
+    Schema::new(keys.into_iter().map(Arc::new).chain(schema.fields().iter().cloned()).collect::<Vec<_>>())
+}
+
+/// Leaves out parts in other coordinate systems than WGS 84 where some are in it: those of unknown systems, and of such that
+/// cannot be transformed to WGS 84. One table has one system.
+fn of_one_system(opened: Vec<(Part, Footer)>, notes: &mut Vec<String>) -> Result<Vec<(Part, Footer)>> {
+    let system = |(_, footer): &(Part, Footer)| footer.geometry.as_ref().and_then(|_| union::system(&footer.schema));
+    let systems: BTreeSet<String> = opened.iter().filter_map(system).collect();
+    if systems.len() <= 1 {
+        return Ok(opened);
+    }
+    let is_other = |opened: &(Part, Footer)| system(opened).is_some_and(|system| system != union::WGS84);
+    let (others, kept): (Vec<_>, Vec<_>) = opened.into_iter().partition(is_other);
+    let folders: BTreeSet<String> =
+        others.iter().filter_map(|(part, _)| Some(part.path.parent()?.display().to_string())).collect();
+    let folders = folders.into_iter().collect::<Vec<_>>().join(", ");
+    if !systems.contains(union::WGS84) {
+        let message = format!(
+            "the rows are in {} coordinate systems, none of them WGS 84, and one frame has one; \
+             `geopandas.read_parquet` reads each: {folders}",
+            systems.len()
+        );
+        return Err(Error::new(Kind::Value, message));
+    }
+    let rows: usize = others.iter().flat_map(|(_, footer)| &footer.groups).map(|group| group.rows).sum();
+    notes.push(format!(
+        "{rows} rows are left out, as their coordinate system is unknown or cannot be transformed to WGS 84; \
+         `geopandas.read_parquet` reads them: {folders}"
+    ));
+    Ok(kept)
+}
+
+/// The note on columns that have several units.
+fn several_units(schema: &Schema) -> Option<String> {
+    let units = union::units(schema).into_iter().filter(|(_, units)| units.contains(union::OR));
+    let units: Vec<String> = units.map(|(name, units)| format!("`{name}` ({units})")).collect();
+    (!units.is_empty()).then(|| {
+        format!(
+            "columns have several units: {}; `sql` distinguishes them by the column `columns`, and other job types, \
+             years or columns may be of one unit",
+            units.join(", ")
+        )
+    })
+}
+
+/// Whether two boxes have a point in common.
+fn meet(one: Sides, other: Sides) -> bool {
+    one[0] <= other[2] && other[0] <= one[2] && one[1] <= other[3] && other[1] <= one[3]
+}
+
+/// Reads the columns of a schema from a row group; of a box, the rows whose own boxes meet it.
+fn read_group(
+    piece: &RowGroups,
+    footer: &Footer,
+    group: usize,
+    schema: &SchemaRef,
+    bbox: Option<Sides>,
+) -> Result<Vec<RecordBatch>> {
+    let invalid = |cause: &dyn std::fmt::Display| damaged(&piece.path, &cause.to_string());
+    let metadata = footer.metadata.metadata();
+    let Some(stated) = metadata.row_groups().get(group) else { return Err(invalid(&"it lacks a row group")) };
+    let parquet = metadata.file_metadata().schema_descr();
+    let name_of = |field: &Arc<Field>| match &footer.geometry {
+        Some(geometry) if field.name() == GEOMETRY => geometry.clone(),
+        _ => field.name().clone(),
+    };
+    let wanted: BTreeSet<String> = schema.fields().iter().map(name_of).collect();
+    let roots = |is_wanted: &dyn Fn(&str) -> bool| {
+        let fields = parquet.root_schema().get_fields().iter().enumerate();
+        ProjectionMask::roots(parquet, fields.filter(|(_, field)| is_wanted(field.name())).map(|(at, _)| at))
+    };
+    let boxes = footer.boxes.as_deref().filter(|_| bbox.is_some());
+    let columns = roots(&|name| wanted.contains(name));
+    let mut needed = columns.clone();
+    let filter = boxes.zip(bbox).map(|(boxes, bbox)| {
+        let mask = roots(&|name| name == boxes);
+        needed.union(&mask);
+        RowFilter::new(vec![Box::new(ArrowPredicateFn::new(mask, move |batch| meeting(&batch, bbox)))])
+    });
+    let ranges = stated.columns().iter().enumerate().filter(|(at, _)| needed.leaf_included(*at));
+    let ranges: Option<Vec<Range<u64>>> = ranges
+        .map(|(_, column)| {
+            let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+            let end = start.checked_add(column.compressed_size())?;
+            Some(u64::try_from(start).ok()?..u64::try_from(end).ok()?)
+        })
+        .collect();
+    let ranges = ranges.ok_or_else(|| invalid(&"its metadata have offsets below zero"))?;
+    let rows = usize::try_from(stated.num_rows()).map_err(|_| invalid(&"its metadata have fewer than no rows"))?;
+    let fetched = CheckedFile::open(&piece.path, &piece.crc32)?.fetch(ranges)?;
+    let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(fetched, footer.metadata.clone())
+        .with_row_groups(vec![group])
+        .with_projection(columns)
+        .with_batch_size(rows.max(1));
+    if let Some(filter) = filter {
+        builder = builder.with_row_filter(filter);
+    }
+    let reader = builder.build().map_err(|cause| invalid(&cause))?;
+    reader.map(|batch| piece.conformed(&batch.map_err(|cause| invalid(&cause))?, schema, &name_of)).collect()
+}
+
+impl RowGroups {
+    /// Rows of the file in the columns of a schema: those that the file lacks are null.
+    fn conformed(
+        &self,
+        batch: &RecordBatch,
+        schema: &SchemaRef,
+        name_of: &dyn Fn(&Arc<Field>) -> String,
+    ) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let there: HashMap<String, &ArrayRef> =
+            batch.schema().fields().iter().map(|field| field.name().clone()).zip(batch.columns()).collect();
+        let column = |field: &Arc<Field>| -> Result<ArrayRef> {
+            match field.name().as_str() {
+                JOB_TYPE => {
+                    let values = std::iter::repeat_n(self.job_type.as_deref(), rows);
+                    Ok(Arc::new(values.collect::<LargeStringArray>()))
+                }
+                YEAR => Ok(Arc::new(std::iter::repeat_n(self.year, rows).collect::<Int32Array>())),
+                _ => match there.get(&name_of(field)) {
+                    Some(array) => conform(array, field, &self.path),
+                    None => Ok(new_null_array(field.data_type(), rows)),
+                },
+            }
+        };
+        let columns = schema.fields().iter().map(column).collect::<Result<_>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
+            .map_err(|cause| damaged(&self.path, &cause.to_string()))
+    }
+}
+
+/// Which rows have boxes that meet another one; a row without a geometry has none.
+fn meeting(batch: &RecordBatch, bbox: Sides) -> std::result::Result<BooleanArray, ArrowError> {
+    let invalid = || ArrowError::SchemaError("the boxes of geometries have no sides".to_owned());
+    let boxes = batch.columns().first().and_then(|column| column.as_struct_opt()).ok_or_else(invalid)?;
+    let sides: Vec<&ArrayRef> = SIDES.iter().filter_map(|side| boxes.column_by_name(side)).collect();
+    let [west, south, east, north] = <[&ArrayRef; 4]>::try_from(sides).map_err(|_| invalid())?;
+    let value = |side: &ArrayRef, row: usize| {
+        let value = side.as_primitive_opt::<Float32Type>().map(|array| f64::from(array.value(row)));
+        value.or_else(|| Some(side.as_primitive_opt::<Float64Type>()?.value(row))).filter(|_| side.is_valid(row))
+    };
+    let meets = |row: usize| {
+        let sides = [value(west, row)?, value(south, row)?, value(east, row)?, value(north, row)?];
+        Some(boxes.is_valid(row) && meet(sides, bbox))
+    };
+    Ok((0..boxes.len()).map(meets).collect())
+}

@@ -1,0 +1,165 @@
+//! One schema for tables that differ: the union of their columns, and how a column takes the type that it has there.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array as _, ArrayRef, ArrowPrimitiveType, Float64Array, PrimitiveArray};
+use arrow_schema::{DataType, Field, Schema};
+
+use super::footer::{GEOMETRY, crs};
+use crate::error::{Error, Kind, Result};
+
+/// The metadata of geometries that are not in WGS 84: the text of their .prj.
+const PRJ: &str = "headland.prj";
+/// The metadata of a column with a unit.
+const UNIT: &str = "unit";
+/// What stands between units, where a column has several.
+pub(super) const OR: &str = " | ";
+/// The coordinate system that rows are in where it is known.
+pub(super) const WGS84: &str = "WGS 84";
+
+/// The largest whole number up to which a float has all of them.
+const MOST_EXACT: i64 = 1 << 53;
+
+/// The columns of all tables in the order in which they are first found, the geometry last; of `columns`, those and the
+/// geometry. Integers are wider, or floats, where another table has these. The unit of a column is its metadata; several are
+/// joined. A table has a name for errors.
+pub fn union(tables: &[(String, Schema)], columns: Option<&[String]>) -> Result<Schema> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut known: HashMap<&str, (Field, &str)> = HashMap::new();
+    let mut order: Vec<&str> = Vec::new();
+    for (table, schema) in tables {
+        for field in schema.fields() {
+            if !names.contains(&field.name().as_str()) {
+                names.push(field.name());
+            }
+            if columns.is_some_and(|columns| field.name() != GEOMETRY && !columns.contains(field.name())) {
+                continue;
+            }
+            let Some((found, first)) = known.get_mut(field.name().as_str()) else {
+                known.insert(field.name(), ((**field).clone().with_nullable(true), table));
+                order.push(field.name());
+                continue;
+            };
+            let Some(wide) = wider(found.data_type(), field.data_type()) else {
+                let (one, other) = (named(found.data_type()), named(field.data_type()));
+                let message = format!(
+                    "column `{}` is {one} in `{first}` and {other} in `{table}`: read the two apart, or name the other \
+                     columns in `columns`",
+                    field.name()
+                );
+                return Err(Error::new(Kind::Value, message));
+            };
+            found.set_data_type(wide);
+            add_unit(found, field);
+        }
+    }
+    if let Some(name) = columns.into_iter().flatten().find(|name| !names.contains(&name.as_str())) {
+        let message = format!("there is no column `{name}`; there are: {}", names.join(", "));
+        return Err(Error::new(Kind::Value, message));
+    }
+    order.sort_by_key(|name| *name == GEOMETRY);
+    Ok(Schema::new(order.iter().filter_map(|name| known.remove(name)).map(|(field, _)| field).collect::<Vec<_>>()))
+}
+
+/// The type that holds the values of both; `None` where there is none.
+fn wider(one: &DataType, other: &DataType) -> Option<DataType> {
+    let width = |kind: &DataType| kind.primitive_width().filter(|_| kind.is_signed_integer());
+    let is_number = |kind: &DataType| kind.is_signed_integer() || kind.is_floating();
+    let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8);
+    let is_binary = |kind: &DataType| matches!(kind, DataType::Binary | DataType::LargeBinary);
+    match (one, other) {
+        _ if one == other => Some(one.clone()),
+        (_, DataType::Null) => Some(one.clone()),
+        (DataType::Null, _) => Some(other.clone()),
+        _ => match (width(one), width(other)) {
+            (Some(width), Some(of_other)) => Some(if width < of_other { other } else { one }.clone()),
+            _ if is_number(one) && is_number(other) => Some(DataType::Float64),
+            _ if is_text(one) && is_text(other) => Some(DataType::LargeUtf8),
+            _ if is_binary(one) && is_binary(other) => Some(DataType::LargeBinary),
+            _ => None,
+        },
+    }
+}
+
+/// A type in the words of pyarrow, which users of frames know.
+fn named(kind: &DataType) -> String {
+    match kind {
+        DataType::Float64 => "double".to_owned(),
+        DataType::Float32 => "float".to_owned(),
+        DataType::Boolean => "bool".to_owned(),
+        DataType::Utf8 => "string".to_owned(),
+        DataType::LargeUtf8 => "large_string".to_owned(),
+        DataType::LargeBinary => "large_binary".to_owned(),
+        DataType::Date32 => "date32[day]".to_owned(),
+        other => other.to_string().to_lowercase(),
+    }
+}
+
+/// Keeps the units that a column has anywhere, each once.
+fn add_unit(field: &mut Field, other: &Field) {
+    let Some(unit) = other.metadata().get(UNIT).filter(|_| field.name() != GEOMETRY) else { return };
+    let known = field.metadata().get(UNIT).map(String::as_str).unwrap_or_default();
+    let mut units: Vec<&str> = known.split(OR).filter(|unit| !unit.is_empty()).collect();
+    if !units.contains(&unit.as_str()) {
+        units.push(unit);
+    }
+    let units = units.join(OR);
+    field.metadata_mut().insert(UNIT.to_owned(), units);
+}
+
+/// The units of the columns that have one.
+pub(super) fn units(schema: &Schema) -> Vec<(String, String)> {
+    let unit = |field: &Arc<Field>| {
+        let unit = field.metadata().get(UNIT).filter(|unit| !unit.is_empty())?;
+        Some((field.name().clone(), unit.clone()))
+    };
+    schema.fields().iter().filter_map(unit).collect()
+}
+
+/// What distinguishes the coordinate system of geometries from others: one text for WGS 84, whatever program wrote it.
+/// `None` where there are no geometries.
+#[must_use]
+pub fn system(schema: &Schema) -> Option<String> {
+    let field = schema.field_with_name(GEOMETRY).ok()?;
+    let crs = crs(field).unwrap_or_default();
+    let epsg = crs.get("id").filter(|id| **id == serde_json::json!({ "authority": "EPSG", "code": 4326 }));
+    if epsg.is_some() || crs == "OGC:CRS84" {
+        return Some(WGS84.to_owned());
+    }
+    let prj = field.metadata().get(PRJ).map(String::as_str).unwrap_or_default();
+    Some(format!("{crs}{prj}"))
+}
+
+/// A column of a file in the type that it has in the union.
+pub(super) fn conform(array: &ArrayRef, field: &Field, path: &Path) -> Result<ArrayRef> {
+    let unfit = |why: &str| {
+        let (name, kind, path) = (field.name(), named(field.data_type()), path.display());
+        let message = format!("column `{name}` of `{path}` does not fit {kind}: {why}; read the other columns alone");
+        Error::new(Kind::Value, message)
+    };
+    let floats = |array: Option<Float64Array>| {
+        array.map(|array| Arc::new(array) as ArrayRef).ok_or_else(|| unfit("a whole number has more than 53 bits"))
+    };
+    match (array.data_type(), field.data_type()) {
+        (found, wanted) if found == wanted => Ok(Arc::clone(array)),
+        (DataType::Int32, DataType::Int64) => {
+            let wide: PrimitiveArray<Int64Type> = array.as_primitive::<Int32Type>().unary(i64::from);
+            Ok(Arc::new(wide))
+        }
+        (DataType::Int32, DataType::Float64) => floats(float(array.as_primitive::<Int32Type>())),
+        (DataType::Int64, DataType::Float64) => floats(float(array.as_primitive::<Int64Type>())),
+        (found, _) => Err(unfit(&format!("it is {}", named(found)))),
+    }
+}
+
+/// Whole numbers as floats; `None` where a float would be another number.
+fn float<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &PrimitiveArray<T>) -> Option<Float64Array> {
+    let is_exact = |value: T::Native| (-MOST_EXACT..=MOST_EXACT).contains(&value.into());
+    #[expect(clippy::cast_precision_loss, reason = "every number is within the range of exact ones")]
+    let floats = || array.unary::<_, Float64Type>(|value| value.into() as f64);
+    array.iter().flatten().all(is_exact).then(floats)
+}

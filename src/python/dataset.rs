@@ -1,0 +1,195 @@
+//! The published dataset across the border: its files, its views of SQL and its rows.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::RecordBatchIterator;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule};
+
+use super::frames::Table;
+use super::{bridge, c_schema, errors, frames};
+use crate::mirror::dataset as core;
+
+/// What a mirror has published; it stays the same when another state is published.
+#[pyclass(frozen, module = "headland._core")]
+pub(super) struct Dataset {
+    dataset: Arc<core::Dataset>,
+}
+
+#[pymethods]
+impl Dataset {
+    #[new]
+    fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
+        let dataset = bridge::aside(py, move || core::Dataset::open(&folder))?;
+        Ok(Self { dataset: Arc::new(dataset.map_err(|error| errors::raise(py, &error))?) })
+    }
+
+    /// The folder of its generation.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.dataset.path().to_owned()
+    }
+
+    /// The bytes of its manifest.
+    #[getter]
+    fn manifest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.dataset.content())
+    }
+
+    /// The path in the generation, the bytes and the SHA-256 of each file but the manifest.
+    #[getter]
+    fn files(&self) -> Vec<(&str, u64, &str)> {
+        self.dataset.files().collect()
+    }
+
+    /// The archives that its rows are from.
+    fn archives(&self, py: Python<'_>) -> PyResult<Vec<PathBuf>> {
+        bridge::aside(py, || self.dataset.archives())?.map_err(|error| errors::raise(py, &error))
+    }
+
+    /// Job type, year, files, rows and bytes of what is published.
+    fn stock(&self, py: Python<'_>) -> PyResult<Vec<Stock>> {
+        let stock = bridge::aside(py, || self.dataset.stock())?.map_err(|error| errors::raise(py, &error))?;
+        Ok(stock.into_iter().map(|each| (each.job_type, each.year, each.parts, each.rows, each.bytes)).collect())
+    }
+
+    /// The job types of its rows.
+    #[getter]
+    fn job_types(&self) -> BTreeSet<String> {
+        self.dataset.job_types()
+    }
+
+    /// Plans the reading of rows; what is None chooses all.
+    fn scan(
+        &self,
+        py: Python<'_>,
+        job_types: Option<Vec<String>>,
+        years: Option<Vec<i64>>,
+        columns: Option<Vec<String>>,
+        bbox: Option<[f64; 4]>,
+    ) -> PyResult<Scan> {
+        // No folder is of a year that is no `i32`.
+        let years = years.map(|years| years.into_iter().filter_map(|year| i32::try_from(year).ok()).collect());
+        let selection = core::Selection { job_types, years, columns, bbox };
+        let dataset = Arc::clone(&self.dataset);
+        let scan = bridge::compute(py, move |cancel| dataset.scan(&selection, cancel))?;
+        Ok(Scan { dataset: Arc::clone(&self.dataset), scan })
+    }
+
+    /// The names of the views of SQL.
+    fn view_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        bridge::aside(py, || self.dataset.view_names())?.map_err(|error| errors::raise(py, &error))
+    }
+
+    /// Compares the files of these views with their checksums, and gives the statements that make the views.
+    fn view_statements(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Vec<String>> {
+        let dataset = Arc::clone(&self.dataset);
+        bridge::compute(py, move |cancel| dataset.view_statements(&names, cancel))
+    }
+}
+
+/// Job type, year, files, rows, bytes.
+type Stock = (Option<String>, Option<i32>, u64, u64, u64);
+
+/// Path, checksums, job type, year and numbers of row groups: what a task of another process reads.
+type RowGroups = (OsString, String, Option<String>, Option<i32>, Vec<usize>);
+
+/// Rows of the dataset that are to be read. Each Arrow stream of it reads them anew.
+#[pyclass(frozen, module = "headland._core")]
+pub(super) struct Scan {
+    dataset: Arc<core::Dataset>,
+    scan: core::Scan,
+}
+
+#[pymethods]
+impl Scan {
+    /// The units of the columns that have one.
+    #[getter]
+    fn units(&self) -> HashMap<String, String> {
+        self.scan.units().into_iter().collect()
+    }
+
+    /// What the caller should know of the rows.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.scan.notes.clone()
+    }
+
+    /// Path, job id and layer of the archives that the rows are from.
+    fn origins(&self, py: Python<'_>) -> PyResult<Vec<(PathBuf, String, String)>> {
+        bridge::aside(py, || self.dataset.origins(&self.scan))?.map_err(|error| errors::raise(py, &error))
+    }
+
+    /// Row groups of one part each, of no more than `most` rows where groups are not larger, and the boxes around them.
+    fn row_groups(&self, most: usize) -> Vec<(RowGroups, Option<[f64; 4]>)> {
+        let groups = |groups: core::RowGroups| {
+            let core::RowGroups { path, crc32, job_type, year, groups, bounds } = groups;
+            ((path.into_os_string(), crc32, job_type, year, groups), bounds)
+        };
+        self.scan.row_groups(most).into_iter().map(groups).collect()
+    }
+
+    /// A consumer may ask for other types; the protocol lets a producer keep its own, and the consumer then casts. All rows
+    /// are read before the stream is given, so that an error is one of headland.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let scan = self.scan.clone();
+        let batches = bridge::compute(py, move |cancel| scan.read(cancel))?;
+        frames::stream(py, RecordBatchIterator::new(batches.into_iter().map(Ok), self.scan.schema()))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        frames::schema(py, &self.scan.schema())
+    }
+}
+
+/// Reads row groups into a table of a schema; of a box, the rows whose own boxes meet it.
+#[pyfunction]
+pub(super) fn read_row_groups(
+    py: Python<'_>,
+    row_groups: Vec<RowGroups>,
+    schema: &Bound<'_, PyAny>,
+    bbox: Option<[f64; 4]>,
+) -> PyResult<Table> {
+    let schema = Arc::new(c_schema::import(schema)?);
+    let groups = |(path, crc32, job_type, year, groups): RowGroups| core::RowGroups {
+        path: path.into(),
+        crc32,
+        job_type,
+        year,
+        groups,
+        bounds: None,
+    };
+    let wanted: Vec<core::RowGroups> = row_groups.into_iter().map(groups).collect();
+    let of_table = Arc::clone(&schema);
+    let batches = bridge::compute(py, move |cancel| core::read_row_groups(&wanted, &schema, bbox, cancel))?;
+    Ok(Table::new(of_table, batches))
+}
+
+/// The union of schemas, each with the name of its table for errors, as a table without rows.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
+pub(super) fn union_schemas(
+    py: Python<'_>,
+    schemas: Vec<(String, Bound<'_, PyAny>)>,
+    columns: Option<Vec<String>>,
+) -> PyResult<Table> {
+    let schemas: Vec<_> =
+        schemas.into_iter().map(|(name, schema)| Ok((name, c_schema::import(&schema)?))).collect::<PyResult<_>>()?;
+    let union = core::union(&schemas, columns.as_deref()).map_err(|error| errors::raise(py, &error))?;
+    Ok(Table::new(Arc::new(union), Vec::new()))
+}
+
+/// What distinguishes the coordinate system of a schema's column `geometry` from others; None where there is no such column.
+#[pyfunction]
+pub(super) fn coordinate_system(schema: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    Ok(core::system(&c_schema::import(schema)?))
+}
