@@ -4,7 +4,7 @@ import datetime as dt
 from asyncio import Future
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypedDict, final, type_check_only
+from typing import Any, Final, NoReturn, TypeAlias, TypedDict, final, type_check_only
 
 from headland.diagnostic_codes import DiagnosticCode, Severity
 
@@ -292,10 +292,10 @@ class Mirror:
     def status(self) -> _Status: ...
     def verify(self, deep: bool) -> tuple[int, list[str]]: ...
 
-_RowGroups = tuple[str, str, str | None, int | None, list[int]]
+_RowGroups: TypeAlias = tuple[str, str, str | None, int | None, list[int]]
 """Path, checksums, job type, year and numbers of row groups of a part."""
 
-_Box = tuple[float, float, float, float]
+_Box: TypeAlias = tuple[float, float, float, float]
 """West, south, east and north."""
 
 @final

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import headland
-from headland import arguments, errors, extras
+from headland import _core, arguments, errors, extras, frames
 from headland.archives import names
-from headland.mirror import parts, schemas
-from headland.mirror.reading import Reading, selection
+from headland.mirror.reading import Reading, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,17 +22,16 @@ if TYPE_CHECKING:
     import dask_geopandas
     import pyarrow as pa
 
+    from headland.mirror.reading import Box
+
 OWN = ("job_id", "layer", "job_row")
 """The columns that every row has besides those of its archive."""
 
-TAKEN = frozenset({*OWN, schemas.GEOMETRY, "bbox", "job_type", "year", "columns"})
+TAKEN = frozenset({*OWN, frames.GEOMETRY, "bbox", "job_type", "year", "columns"})
 """Names that the dataset of a mirror has for itself; columns of archives have them with a number at the end."""
 
 GEOARROW = b"ARROW:extension:name"
 """What the metadata of a column of places have."""
-
-DEPTH = 4
-"""How many folders are between a part and its state."""
 
 TOPIC = "headland"
 """The topic of the events of a Dask cluster that tell what was skipped."""
@@ -112,6 +110,8 @@ def read_archives(
     >>> means = frame.groupby("job_id").MOISTURE.mean().optimize().compute()
     """
     extras.needed("dask", "dask.dataframe", "dask_geopandas")
+    import pyarrow as pa
+
     size = arguments.whole_number("archives_per_task", archives_per_task, 1, arguments.MANY)
     if on_error not in {"raise", "skip"}:
         raise ValueError(f"`on_error` takes 'raise' or 'skip', not {on_error!r}")
@@ -124,7 +124,9 @@ def read_archives(
     own = None if schema is None else _given(schema)
     wanted = None if columns is None else [*OWN, *names(columns)]
     if isinstance(archives, Reading):
-        found, known = _of_mirror(archives.folder, wanted)
+        scan = archives._scan(None, None, None, wanted)  # noqa: SLF001 - the mirror's own package
+        found = [Archive(str(path.absolute()), job, layer) for path, job, layer in scan.origins()]
+        known = pa.schema([field for field in pa.schema(scan) if field.name not in {"job_type", "year"}])
         # The dataset is in WGS 84, whatever its archives are in.
         headers = [] if how.to_crs is None else [("the dataset", known)]
     else:
@@ -132,7 +134,8 @@ def read_archives(
     tasks = [tuple(found[at : at + size]) for at in range(0, len(found), size)] or [()]
     if own is not None:
         headers = [("`schema`", own)]
-    return collection(read, tasks, schemas.union(headers or _headers(tasks, how), wanted), how=how)
+    union = _core.union_schemas(headers or _headers(tasks, how), wanted)
+    return collection(read, tasks, pa.schema(union), how=how)
 
 
 def collection(
@@ -140,7 +143,7 @@ def collection(
     tasks: Sequence[Any],
     schema: pa.Schema,
     *,
-    boxes: Sequence[parts.Box | None] = (),
+    boxes: Sequence[Sequence[float] | None] = (),
     **given: Any,
 ) -> dask_geopandas.GeoDataFrame:
     """Give the frame whose partitions are made of tasks; `boxes` are around the rows of each, where they are known."""
@@ -149,12 +152,12 @@ def collection(
     import geopandas as gpd
     import shapely
 
-    meta = schemas.frame(schema.empty_table())
+    meta = frames.of_table(schema.empty_table())
     # Texts are Arrow's already, and Dask would take columns of dates for texts.
     with dask.config.set({"dataframe.convert-string": False}):
         frame = dd.from_map(make, tasks, meta=meta, label="headland", schema=schema, **given)
     known = [shapely.box(*box) for box in boxes if box is not None]
-    if schemas.GEOMETRY in schema.names and len(known) == len(tasks):
+    if frames.GEOMETRY in schema.names and len(known) == len(tasks):
         frame.spatial_partitions = gpd.GeoSeries(known, crs=meta.crs)
     return frame
 
@@ -167,9 +170,47 @@ def read(tasks: Iterable[Archive], schema: pa.Schema, how: Reads, columns: Seque
     tables = [kept.empty_table()]
     for archive in tasks:
         with _skipped(archive, how):
-            tables += [schemas.conformed(table, kept, archive.path) for table in _tables(archive, kept, how)]
-    whole = schemas.frame(pa.concat_tables(tables))
+            tables += [_conformed(table, kept, archive.path) for table in _tables(archive, kept, how)]
+    whole = frames.of_table(pa.concat_tables(tables))
     return whole if columns is None else whole[list(columns)]
+
+
+def read_part(row_groups: list[Any], schema: pa.Schema, bbox: Box | None, columns: Sequence[str] | None = None) -> Any:
+    """Give the rows of row groups of a mirror's dataset; this is what a task does. With `columns`, those alone."""
+    import pyarrow as pa
+
+    if columns is not None:
+        kept = [*columns, *([frames.GEOMETRY] if bbox is not None else [])]
+        schema = pa.schema([field for field in schema if field.name in kept])
+    whole = within(frames.of_table(pa.table(_core.read_row_groups(row_groups, schema, bbox))), bbox)
+    return whole if columns is None else whole[list(columns)]
+
+
+def _conformed(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
+    """Bring a table to a schema: columns that it lacks are null, others wider.
+
+    Raises:
+        ValueError: A value does not fit the type of its column.
+    """
+    import pyarrow as pa
+
+    columns = []
+    for field in schema:
+        if field.name not in table.column_names:
+            columns.append(pa.nulls(len(table), field.type))
+            continue
+        cells = table.column(field.name)
+        try:
+            # Arrow would take whole numbers for days, and write dates as texts.
+            _core.union_schemas([("", pa.schema([(field.name, kind)])) for kind in (field.type, cells.type)], None)
+            columns.append(cells.cast(field.type))
+        except ValueError as cause:
+            reason = str(cause) if isinstance(cause, pa.ArrowInvalid) else f"it is {cells.type}"
+            raise ValueError(
+                f"column `{field.name}` of `{name}` does not fit {field.type}: {reason}; "
+                "give `schema` with a type that holds it, or read the columns without it"
+            ) from None
+    return pa.table(columns, schema=schema)
 
 
 def _tables(archive: Archive, schema: pa.Schema, how: Reads) -> Iterator[pa.Table]:
@@ -177,12 +218,15 @@ def _tables(archive: Archive, schema: pa.Schema, how: Reads) -> Iterator[pa.Tabl
     import numpy as np
     import pyarrow as pa
 
-    wanted = [name for name in schema.names if name not in OWN and name != schemas.GEOMETRY]
+    wanted = [name for name in schema.names if name not in OWN and name != frames.GEOMETRY]
     for name, label in _layers(archive):
         layer = _layer(archive, name, wanted, how)
         table = layer.to_arrow()
         table = table.rename_columns(_names(table.schema))
-        if schemas.GEOMETRY in schema.names and schemas.system(table.schema) not in {None, schemas.system(schema)}:
+        if frames.GEOMETRY in schema.names and _core.coordinate_system(table.schema) not in {
+            None,
+            _core.coordinate_system(schema),
+        }:
             raise errors.ArchiveError(
                 f"`{archive.path}` is in another coordinate system than the schema: give `to_crs`"
             )
@@ -218,7 +262,7 @@ def _headers(tasks: Sequence[Sequence[Archive]], how: Reads) -> list[tuple[str, 
 
     found = dask.compute(*[dask.delayed(_read_headers)(task, how) for task in tasks])
     headers = [(name, _owned(header)) for each in found for name, header in each]
-    systems = [(name, schemas.system(header)) for name, header in headers if schemas.GEOMETRY in header.names]
+    systems = [(name, _core.coordinate_system(header)) for name, header in headers if frames.GEOMETRY in header.names]
     for name, system in systems:
         if system != systems[0][1]:
             raise ValueError(
@@ -292,7 +336,7 @@ def _names(schema: Iterable[pa.Field]) -> list[str]:
     for field in schema:
         name = field.name
         if GEOARROW in (field.metadata or {}):
-            name = schemas.GEOMETRY
+            name = frames.GEOMETRY
         elif name.lower() in given:
             name = next(new for number in itertools.count(1) if (new := f"{name}_{number}").lower() not in taken)
             taken |= {name.lower()}
@@ -350,23 +394,3 @@ def _of_paths(paths: object, job_id: Sequence[str] | None) -> list[Archive]:
         raise ValueError(f"`job_id` takes a text for each path: there are {len(ids)} for {len(checked)}")
     given = zip(checked, ids, strict=True)
     return [Archive(str(path), arguments.text("job_id", each), None) for path, each in given]
-
-
-def _of_mirror(folder: Path, columns: list[str] | None) -> tuple[list[Archive], pa.Schema]:
-    """Give the archives and the columns of a mirror's dataset, as far as its coordinate systems are one."""
-    import pyarrow as pa
-
-    heads, schema = selection(folder, None, None, columns)
-    read = {head.part.path for head in heads}
-    found: dict[Archive, None] = {}
-    for state in {head.part.path.parents[DEPTH] for head in heads}:
-        with parts.manifest(state) as (_, said):
-            of_parts = [part for part in said["parts"] if state / part["path"] in read]
-            origins = [
-                (str(origin["archive"]), str(origin["job_id"]), str(origin["layer"]))
-                for part in of_parts
-                for origin in part["origins"]
-            ]
-        for digest, job_id, layer in origins:
-            found[Archive(str(parts.archive(folder, digest).absolute()), job_id, layer)] = None
-    return list(found), pa.schema([field for field in schema if field.name not in {"job_type", "year"}])

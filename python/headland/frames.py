@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+GEOMETRY = "geometry"
+"""The column of geometries in datasets and frames of many archives."""
+
 HEAD = 5
 """The bytes in front of a geometry's numbers: the byte order, and the type in four bytes."""
 
@@ -72,6 +75,16 @@ def frame(table: pa.Table, how: dict[str, Any]) -> pd.DataFrame:
     made = table.rename_columns([str(place) for place in range(len(names))]).to_pandas(**how)
     made.columns = names
     return made
+
+
+def of_table(table: pa.Table, dtype_backend: str = "numpy_nullable") -> gpd.GeoDataFrame:
+    """Give the frame of a table whose geometries, if it has any, are the column ``geometry``."""
+    import geopandas as gpd
+
+    how = options(dtype_backend)
+    if GEOMETRY not in table.column_names:
+        return gpd.GeoDataFrame(table.to_pandas(**how), copy=False)
+    return geo_frame(table, GEOMETRY, how)
 
 
 def geo_frame(table: pa.Table, geometry: str, how: dict[str, Any]) -> gpd.GeoDataFrame:

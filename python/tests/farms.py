@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 from shapefiles import POINT, Field, Shape, dbf, shp, zipped
 
 import headland as hl
-from headland.mirror import blocks
 from headland.mirror.reading import Reading
 
 if TYPE_CHECKING:
@@ -24,6 +23,10 @@ PRJ = (
     b'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],'
     b'PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]'
 )
+
+
+BLOCK = 128 * 1024
+"""The bytes that a checksum of the manifest is of."""
 
 
 class Job(NamedTuple):
@@ -155,7 +158,7 @@ def catalogued(state: Path, name: str, jobs: Sequence[Job]) -> dict[str, Any]:
 def described(state: Path, path: Path, count: int) -> dict[str, Any]:
     """Give what the manifest says of any file."""
     content = path.read_bytes()
-    checksums = (zlib.crc32(content[at : at + blocks.BLOCK]) for at in range(0, len(content), blocks.BLOCK))
+    checksums = (zlib.crc32(content[at : at + BLOCK]) for at in range(0, len(content), BLOCK))
     return {
         "path": path.relative_to(state).as_posix(),
         "rows": count,

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from farms import Farm, job, published, without_checksums
+from farms import BLOCK, Farm, job, published, without_checksums
+from shapefiles import Field
 
 import headland as hl
 from headland.dask import read_archives
-from headland.mirror import blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+MEND = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
+"""What the errors say that there is to do."""
 
 ROUNDS = 150 * int(os.environ.get("HEADLAND_SERIES", "1"))
 
@@ -52,7 +55,7 @@ def read_with_each_bit_flipped(folder: Path) -> int:
         try:
             pd.testing.assert_frame_equal(farm.to_geopandas(), expected)
         except hl.ArchiveError as error:
-            refused += f"{path.name}` is damaged (bytes " in str(error) and str(error).endswith(blocks.MEND)
+            refused += f"{path.name}` is damaged (bytes " in str(error) and str(error).endswith(MEND)
         except Exception as error:
             raise AssertionError(f"bit {bit}") from error
     return refused
@@ -102,13 +105,16 @@ def test_workers_and_queries_refuse_them_too(tmp_path: Path) -> None:
             frame.compute(scheduler="threads")
     others: list[Callable[[], object]] = [
         farm.to_dask,
-        lambda: farm.sql("SELECT * FROM Yield"),
         lambda: read_archives(farm),
     ]
     for _ in flipped(part, [last]):
         for read in others:
             with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged"):
                 read()
+    for _ in flipped(part, [1000, last]):
+        for query in (farm.connect, lambda: farm.sql("SELECT count(*) FROM Yield")):
+            with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged \(bytes 0 to \d+ are not those"):
+                query()
     table = tmp_path / "current" / "catalog" / "jobs.parquet"
     for _ in flipped(table, [100, 8 * table.stat().st_size - 100]):
         with pytest.raises(hl.ArchiveError, match=r"jobs.parquet` is damaged"):
@@ -142,14 +148,25 @@ def test_checksums_that_are_damaged_themselves_are_told(tmp_path: Path, text: ob
         farm.to_geopandas()
 
 
-def test_a_part_of_many_blocks_is_read_block_by_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = made(tmp_path / "one").to_geopandas()
-    monkeypatch.setattr("headland.mirror.blocks.BLOCK", 64)
-    farm = made(tmp_path / "many")
-    pd.testing.assert_frame_equal(farm.to_geopandas(), expected)
-    [part] = (tmp_path / "many" / "current").resolve().rglob("part-*.parquet")
+def test_a_part_of_many_blocks_is_read_block_by_block(tmp_path: Path) -> None:
+    picks = random.Random(1)
+    names = [b"%040x" % picks.getrandbits(160) for _ in range(24_000)]
+    farm = published(
+        tmp_path, [job("1", rows=len(names), fields=(Field(b"NAME", "C", 40),), cells=zip(names))], group=7_000
+    )
+    [part] = (tmp_path / "current").resolve().rglob("part-*.parquet")
     content = part.read_bytes()
-    part.write_bytes(content[: len(content) // 64 * 64 - 64])
+    assert len(content) > 4 * BLOCK
+    assert farm.to_geopandas().NAME.tolist() == [name.decode() for name in names]
+    # The last row group lies behind the first blocks, and the first one before the last.
+    changed = bytearray(content)
+    changed[BLOCK // 2] ^= 1
+    part.write_bytes(changed)
+    last = (-98.0 + len(names) / 100 - 0.015, 40.0, 180.0, 50.0)
+    assert len(farm.to_geopandas(bbox=last)) == 1
+    with pytest.raises(hl.ArchiveError, match=rf"part-0.parquet` is damaged \(bytes 0 to {BLOCK} are not those"):
+        farm.to_geopandas()
+    part.write_bytes(content[:-BLOCK])
     with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged \(it is not as long as it was written"):
         farm.to_geopandas()
 

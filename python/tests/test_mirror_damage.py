@@ -14,7 +14,6 @@ from farms import job, published
 
 import headland as hl
 from headland.dask import read_archives
-from headland.mirror import parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -304,8 +303,7 @@ def test_a_manifest_that_has_lost_its_digest_is_damaged(tmp_path: Path) -> None:
         rows = mirror.sync().rows
         manifest = mirror.folder / "current" / "manifest.json"
         content = manifest.read_bytes()
-        assert json.loads(content)["format"] == parts.FORMAT
-        manifest.write_bytes(content[: -parts.SEALED] + b"}")
+        manifest.write_bytes(content[: content.rindex(b',"sha256":"')] + b"}")
         with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*its digest is gone.*the next `sync"):
             mirror.to_geopandas(columns=["job_id"])
         assert mirror.sync().rows == rows == len(mirror.to_geopandas(columns=["job_id"]))
@@ -351,8 +349,8 @@ def test_what_stands_in_the_place_of_the_link_is_told_with_what_to_do(tmp_path: 
 def test_manifest_of_a_newer_headland_is_refused(tmp_path: Path) -> None:
     farm = published(tmp_path, JOBS)
     manifest = tmp_path / "current" / "manifest.json"
-    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": parts.FORMAT + 1}))
-    told = rf"manifest\.json` was written by a newer headland \(format {parts.FORMAT + 1}, .* {parts.FORMAT}\): upgrade"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 99}))
+    told = r"manifest\.json` was written by a newer headland \(format 99, this one knows \d+\): upgrade"
     with pytest.raises(hl.ConfigurationError, match=told):
         farm.to_geopandas()
     with pytest.raises(hl.ConfigurationError, match=told):

@@ -17,7 +17,7 @@ import headland as hl
 from headland import settings
 from headland.cli.failing import INTERRUPTED, code_of, tell
 from headland.cli.output import Verbs, add_verb, print_json, print_text
-from headland.mirror import display, parts, progress, words
+from headland.mirror import display, progress, stock, words
 from headland.printing import printable
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _accounts(given: argparse.Namespace) -> list[Account]:
     profiles: list[str] = given.profile or []
     if len(profiles) <= 1:
         homes = _homes(given.to)
-        if homes and not (given.to / parts.JOURNAL).exists():
+        if homes and not (given.to / stock.JOURNAL).exists():
             raise ValueError(_each_at_home(given, homes, profiles[0] if profiles else None))
         return [Account(profiles[0] if profiles else None, given.to, None)]
     for name in profiles:
@@ -115,21 +115,21 @@ def _accounts(given: argparse.Namespace) -> list[Account]:
             raise ValueError(f"the profile [{name}] cannot name a folder: mirror it alone, with a `--to` of its own")
     if len({*profiles}) < len(profiles):
         raise ValueError("`--profile` names a profile twice")
-    if (given.to / parts.JOURNAL).exists():
+    if (given.to / stock.JOURNAL).exists():
         raise ValueError(f"`{given.to}` is the mirror of one account; `--to` takes another folder for several")
     return [Account(name, given.to / name, name) for name in profiles]
 
 
 def _existing(given: argparse.Namespace) -> list[Account]:
     """List the mirrors that are there, in the folder or one below it."""
-    if given.profile or (given.to / parts.JOURNAL).exists():
+    if given.profile or (given.to / stock.JOURNAL).exists():
         return _accounts(given)
     return [Account(None, home, home.name) for home in _homes(given.to)] or [Account(None, given.to, None)]
 
 
 def _homes(folder: Path) -> list[Path]:
     """List the mirrors of several accounts below a folder."""
-    return sorted(path.parent for path in folder.glob(f"*/{parts.JOURNAL}"))
+    return sorted(path.parent for path in folder.glob(f"*/{stock.JOURNAL}"))
 
 
 def _each_at_home(given: argparse.Namespace, homes: list[Path], profile: str | None) -> str:

@@ -14,6 +14,7 @@ its way. A state begins with its manifest, so that its age is known.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -24,7 +25,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import _core, errors
-from headland.mirror import blocks, object_store, parts
+from headland.mirror import object_store
+from headland.mirror.stock import JOURNAL
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 POINTER = "current.json"
 """The file that says which state is the newest."""
+
+MANIFEST = "manifest.json"
+"""The file of a state that lists its files and where their rows come from."""
 
 STATE = re.compile(r"generations/\d+-[0-9a-f]{12}")
 """What the folder of a state is called there: the number of the generation, and a digest of its manifest."""
@@ -46,6 +51,10 @@ UNNAMED = timedelta(days=1)
 
 AT_ONCE = 8
 """How many files are sent at a time; there are few large ones, or many small archives."""
+
+
+MEND = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
+"""What to do about a damaged file; a sync takes one of the same size for whole until `verify()` has read it."""
 
 
 class File(NamedTuple):
@@ -92,14 +101,13 @@ def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) 
         options.clear()
         raise ValueError(reason)
     store = object_store.opened(url, options)
-    state = parts.published(folder)
+    state = _core.Dataset(folder)
+    text = state.manifest
     account = _core.mirrored_account(folder)
     there = _pointer(store, folder, account)
-    with parts.manifest(state) as (text, said):
-        name = f"generations/{state.name}-{hashlib.sha256(text).hexdigest()[:12]}"
-        files = [_file(state / entry["path"], f"{name}/{entry['path']}", entry) for entry in _entries(said)]
-        digests = sorted({str(origin["archive"]) for part in said["parts"] for origin in part["origins"]})
-    files += [_archive(folder, digest) for digest in digests] if archives else []
+    name = f"generations/{state.path.name}-{hashlib.sha256(text).hexdigest()[:12]}"
+    files = [File(state.path / path, f"{name}/{path}", size, sha256) for path, size, sha256 in state.files]
+    files += [_archive(folder, path) for path in state.archives()] if archives else []
     sent = _bring(store, there.state, name, text, files)
     last = _pointer(store, folder, account)
     again: list[int] = []
@@ -125,7 +133,7 @@ def _bring(store: Store, current: str | None, name: str, text: bytes, files: lis
     if any(file.name.startswith("archives/") for file in files):
         there |= store.sizes("archives/")
     known = _known(store, current) if current else {}
-    manifest = f"{name}/{parts.MANIFEST}"
+    manifest = f"{name}/{MANIFEST}"
     if current != name or there.get(manifest) != len(text):
         store.put(manifest, text)
     pool = ThreadPoolExecutor(AT_ONCE)
@@ -138,7 +146,7 @@ def _bring(store: Store, current: str | None, name: str, text: bytes, files: lis
 def _remove(store: Store, last: Pointer, name: str) -> None:
     """Remove what nobody needs any more when another state takes the place of the last one."""
     there = store.times(STATES)
-    begun = there.get(f"{name}/{parts.MANIFEST}")
+    begun = there.get(f"{name}/{MANIFEST}")
     states: dict[str, dict[str, datetime]] = {}
     for file, time in there.items():
         state = "/".join(file.split("/")[:2])
@@ -158,7 +166,7 @@ def _in_a_mirror(url: str, folder: Path) -> str | None:
     target, own = place.resolve(), folder.resolve()
     # What may not be looked at is told by the store.
     is_file = os.path.isfile
-    around = next((each for each in (target, *target.parents) if is_file(each / parts.JOURNAL)), None)
+    around = next((each for each in (target, *target.parents) if is_file(each / JOURNAL)), None)
     if (folder / "current").exists() and target.is_relative_to(own):
         around = own
     if around is None:
@@ -173,14 +181,9 @@ def _entries(manifest: dict[str, Any]) -> list[dict[str, Any]]:
     return [*manifest["parts"], *manifest["catalog"]]
 
 
-def _file(path: Path, name: str, entry: dict[str, Any]) -> File:
-    return File(path, name, entry["bytes"], entry["sha256"])
-
-
-def _archive(folder: Path, digest: str) -> File:
-    """Give the archive of a digest, which rows of the state come from."""
-    path = parts.archive(folder, digest)
-    return File(path, path.relative_to(folder).as_posix(), path.stat().st_size, digest)
+def _archive(folder: Path, path: Path) -> File:
+    """Give an archive, which is called by its digest."""
+    return File(path, path.relative_to(folder).as_posix(), path.stat().st_size, path.stem)
 
 
 def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
@@ -208,7 +211,7 @@ def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
         )
     if found.account is not None and account is None:
         raise errors.ConfigurationError(
-            f"at `{store.url}` the mirror of an account is published, and without its `{parts.JOURNAL}`, nobody knows "
+            f"at `{store.url}` the mirror of an account is published, and without its `{JOURNAL}`, nobody knows "
             f"of which account that in `{folder}` is: `sync()` makes it anew; or give an address of its own"
         )
     if found.account not in {account, None}:
@@ -223,7 +226,7 @@ def _known(store: Store, state: str) -> dict[str, str]:
     """Give where the store has files of the state before, by their digests."""
     there = store.sizes(f"{state}/")
     try:
-        said = json.loads(store.read(f"{state}/{parts.MANIFEST}") or b"{}")
+        said = json.loads(store.read(f"{state}/{MANIFEST}") or b"{}")
         places = {entry["sha256"]: (f"{state}/{entry['path']}", entry["bytes"]) for entry in _entries(said)}
     except (ValueError, KeyError, TypeError, RecursionError):
         # What cannot be known is sent.
@@ -241,12 +244,23 @@ def _send(store: Store, known: dict[str, str], there: dict[str, int], file: File
         with file.path.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
     except FileNotFoundError:
-        raise blocks.missing(file.path) from None
+        raise _missing(file.path) from None
     except OSError as cause:
         raise errors.from_os("ConfigurationError", f"`{file.path}` cannot be read", cause) from None
     if digest != file.sha256:
         raise errors.ConfigurationError(
-            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {blocks.MEND}"
+            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {MEND}"
         )
     store.put(file.name, file.path)
     return file.bytes
+
+
+def _missing(path: Path) -> Exception:
+    """Give the error of a published file that is missing, or that was removed with its state."""
+    state = next((each for each in path.parents if each.parent.name == "generations"), path)
+    if state.exists():
+        reason = "is missing; `verify()` finds what else is lost, and the next `sync()` writes the dataset anew"
+    else:
+        reason = "is gone; the mirror has published anew since, and has removed the state before: publish again"
+    gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return errors.from_os("ArchiveError", f"`{path}` {reason}", gone)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal
 
-from headland import arguments, errors, extras
-from headland.mirror import parts, schemas
+from headland import _core, arguments, errors, extras, frames
+from headland.archives import names
+from headland.mirror import job_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,12 +18,18 @@ if TYPE_CHECKING:
     import dask_geopandas
     import duckdb
     import geopandas as gpd
-    import pyarrow as pa
 
     from headland.mirror.publish import Publication
 
 ROWS_PER_TASK = 262_144
 """The most rows of one task of Dask, where row groups are not larger: four row groups."""
+
+
+Box = tuple[float, float, float, float]
+"""West, south, east and north."""
+
+SIDES = 4
+"""The sides of a box."""
 
 
 class Reading:
@@ -73,12 +83,10 @@ class Reading:
         extras.needed("geo", "geopandas", "pyarrow")
         import pyarrow as pa
 
-        box = parts.box(bbox)
-        heads, schema = selection(self.folder, job_type, year, columns)
-        tables = [parts.read(piece, schema, box) for piece, _ in parts.pieces(heads, box)]
-        whole = schemas.frame(pa.concat_tables([schema.empty_table(), *tables]), dtype_backend)
-        frame = parts.within(whole, box)
-        frame.attrs["units"] = schemas.units(schema)
+        box = _box(bbox)
+        scan = self._scan(job_type, year, box, columns)
+        frame = within(frames.of_table(pa.table(scan), dtype_backend), box)
+        frame.attrs["units"] = scan.units
         return frame
 
     def connect(self) -> duckdb.DuckDBPyConnection:
@@ -127,8 +135,9 @@ class Reading:
                 compared with one that has a zone.
 
         Returns:
-            A ``duckdb.DuckDBPyRelation``: ``.df()``, ``.pl()``, ``.arrow()``, ``.fetchall()`` and others; None where the
-            last statement has no rows. It reads when it is asked, from the state that was published when it was made.
+            A ``duckdb.DuckDBPyRelation``: ``.df()``, ``.pl()``, ``.arrow()``, ``.fetchall()`` and others; None where
+            the last statement has no rows. It reads when it is asked, from the state that was published when it was
+            made.
             ``geopandas.GeoDataFrame.from_arrow(relation.arrow())`` is a map.
 
         Raises:
@@ -178,13 +187,16 @@ class Reading:
         >>> mirror.to_dask(job_type="Yield").groupby("job_id").MOISTURE.mean().compute()
         """
         extras.needed("dask", "dask.dataframe", "dask_geopandas")
-        from headland.dask import collection
+        import pyarrow as pa
 
-        box = parts.box(bbox)
-        heads, schema = selection(self.folder, job_type, year, columns)
-        pieces = parts.pieces(heads, box, ROWS_PER_TASK) or [(parts.NOTHING, None)]
-        boxes = [around for _, around in pieces]
-        return collection(parts.frame, [piece for piece, _ in pieces], schema, boxes=boxes, bbox=box)
+        from headland.dask import collection, read_part
+
+        box = _box(bbox)
+        scan = self._scan(job_type, year, box, columns)
+        found = scan.row_groups(ROWS_PER_TASK)
+        # A selection without rows is one task that reads nothing.
+        tasks = [[groups] for groups, _ in found] or [[]]
+        return collection(read_part, tasks, pa.schema(scan), boxes=[around for _, around in found], bbox=box)
 
     def publish(self, url: str, *, archives: bool = False, **store_options: Any) -> Publication:
         """Copy what is published here to an object store, for readers elsewhere; they never see half of it.
@@ -223,44 +235,60 @@ class Reading:
         url = arguments.text("url", url)
         return publish.publish(self.folder, url, store_options, archives=arguments.flag("archives", archives))
 
-
-def selection(
-    folder: Path,
-    job_type: str | Iterable[str] | None,
-    year: int | Iterable[int] | None,
-    columns: Iterable[str] | None,
-) -> tuple[list[parts.Head], pa.Schema]:
-    """Read the footers of the parts that are asked for, and give the schema of all their rows."""
-    of_kind, wanted = parts.selected(parts.parts(parts.published(folder)), job_type, year)
-    heads = _of_one_system([parts.head(part) for part in wanted or of_kind])
-    schema = schemas.union(((str(head.part.path), head.schema) for head in heads), columns)
-    several = [f"`{name}` ({units})" for name, units in schemas.units(schema).items() if schemas.OR in units]
-    if several:
-        errors.warn(
-            f"columns have several units: {', '.join(several)}; `sql` tells them apart by the column `columns`, "
-            "and other job types, years or columns may be of one unit"
-        )
-    return heads if wanted else [], schema
+    def _scan(
+        self,
+        job_type: str | Iterable[str] | None,
+        year: int | Iterable[int] | None,
+        bbox: Box | None,
+        columns: Iterable[str] | None,
+    ) -> _core.Scan:
+        """Plan the reading of rows, and warn of what the caller should know of them."""
+        state = _core.Dataset(self.folder)
+        kinds = None if job_type is None else sorted(job_types.selected(job_type, state.job_types))
+        years = None if year is None else _years(year)
+        scan = state.scan(kinds, years, None if columns is None else names(columns), bbox)
+        for note in scan.notes:
+            errors.warn(note)
+        return scan
 
 
-def _of_one_system(heads: list[parts.Head]) -> list[parts.Head]:
-    """Leave parts out that are in other coordinate systems than WGS 84, where there are some in it.
+def within(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
+    """Keep the rows whose geometries meet a box; the boxes in the file are rounded outwards."""
+    import shapely
 
-    Those are of systems that are unknown, or that cannot be brought to WGS 84, and one frame has one system.
-    """
-    systems = {schemas.system(head.schema) for head in heads if head.places}
-    if len(systems) <= 1:
-        return heads
-    others = [head for head in heads if head.places and schemas.system(head.schema) != schemas.WGS84]
-    folders = ", ".join(sorted({str(head.part.path.parent) for head in others}))
-    if schemas.WGS84 not in systems:
-        raise ValueError(
-            f"the rows are in {len(systems)} coordinate systems, none of them WGS 84, and one frame has one; "
-            f"`geopandas.read_parquet` reads each: {folders}"
-        )
-    rows = sum(rows for head in others for rows, _ in head.groups)
-    errors.warn(
-        f"{rows} rows are left out, as their coordinate system is unknown or cannot be brought to WGS 84; "
-        f"`geopandas.read_parquet` reads them: {folders}"
-    )
-    return [head for head in heads if head not in others]
+    if bbox is None or frames.GEOMETRY not in frame:
+        return frame
+    return frame[frame.geometry.intersects(shapely.box(*bbox))].reset_index(drop=True)
+
+
+def _years(year: object) -> list[int]:
+    years = arguments.several(year)
+    if not all(isinstance(each, numbers.Integral) and not isinstance(each, bool) for each in years):
+        raise TypeError(f"`year` takes a year such as 2026, or several, not {year!r}")
+    if not years:
+        raise ValueError("`year` names no year; leave it out for all")
+    # The core has years of 64 bits, and rows have none beyond.
+    return [int(each) for each in years if abs(int(each)) < arguments.MANY]
+
+
+def _box(bbox: object) -> Box | None:
+    """Check a box: west, south, east and north in the coordinates of the dataset."""
+    if bbox is None:
+        return None
+    takes = "`bbox` takes west, south, east and north, such as `tuple(frame.to_crs('EPSG:4326').total_bounds)`, not"
+    if arguments.is_single(bbox) or isinstance(bbox, Mapping | AbstractSet):
+        raise TypeError(f"{takes} {bbox!r}")
+    sides = arguments.several(bbox)
+    if len(sides) != SIDES or not all(map(_is_side, sides)):
+        raise TypeError(f"{takes} {bbox!r}")
+    try:
+        west, south, east, north = map(float, sides)
+    except OverflowError:
+        raise ValueError(f"{takes} {bbox!r}") from None
+    if not (west <= east and south <= north):
+        raise ValueError(f"{takes} {bbox!r}")
+    return west, south, east, north
+
+
+def _is_side(side: object) -> bool:
+    return isinstance(side, numbers.Real) and not isinstance(side, bool)

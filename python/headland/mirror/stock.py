@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from headland.mirror import parts
+from headland import _core
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+JOURNAL = "journal.sqlite"
+"""The file by which the folder of a mirror is known."""
 
 OTHERS = ("generations", "quarantine", "incoming")
 """Folders besides the archives, whose bytes the journal knows."""
@@ -35,18 +38,9 @@ def dataset(folder: Path) -> list[Stock]:
     Raises:
         ArchiveError: A published file is missing or damaged.
     """
-    current = folder / "current"
-    if not current.is_dir():
+    if not (folder / "current").is_dir():
         return []
-    state = current.resolve()
-    rows = parts.rows(state)
-    found: dict[tuple[str | None, int | None], Stock] = {}
-    for part in parts.parts(state):
-        key = part.job_type, part.year
-        last = found.get(key, Stock(*key, 0, 0, 0))
-        more = rows.get(part.path.relative_to(state).as_posix(), 0)
-        found[key] = Stock(*key, last.parts + 1, last.rows + more, last.bytes + part.path.stat().st_size)
-    return list(found.values())
+    return [Stock(*each) for each in _core.Dataset(folder).stock()]
 
 
 def disk(folder: Path) -> int:
@@ -56,7 +50,7 @@ def disk(folder: Path) -> int:
         for home, _, names in os.walk(top):
             for name in names:
                 _count(os.path.join(home, name), found)  # noqa: PTH118 - as `os.walk` gives it
-    for path in folder.glob("journal.sqlite*"):
+    for path in folder.glob(f"{JOURNAL}*"):
         _count(path, found)
     return sum(found.values())
 
