@@ -114,8 +114,8 @@ impl Scan {
 
     /// What the caller should know of the rows.
     #[getter]
-    fn notes(&self) -> Vec<String> {
-        self.scan.notes.clone()
+    fn warnings(&self) -> Vec<String> {
+        self.scan.warnings.clone()
     }
 
     /// Path, job id and layer of the archives that the rows are from.

@@ -31,6 +31,7 @@ mod make;
 mod parts;
 mod pulling;
 mod scale;
+mod scan;
 #[path = "../series/mod.rs"]
 mod series;
 mod service;

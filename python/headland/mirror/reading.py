@@ -247,8 +247,8 @@ class Reading:
         kinds = None if job_type is None else sorted(job_types.selected(job_type, state.job_types))
         years = None if year is None else _years(year)
         scan = state.scan(kinds, years, None if columns is None else names(columns), bbox)
-        for note in scan.notes:
-            errors.warn(note)
+        for warning in scan.warnings:
+            errors.warn(warning)
         return scan
 
 

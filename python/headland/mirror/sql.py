@@ -38,7 +38,7 @@ def connect(folder: Path, query: str | None = None) -> duckdb.DuckDBPyConnection
 def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
     """Run a query on a connection of its own, with tables and parameters."""
     connection = connect(folder, query)
-    # Names in a query are views, whatever variables of that name a program has.
+    # Names in a query are views, also where the program has variables of the same names.
     connection.execute("SET python_enable_replacements = false")
     parameters = {}
     for name, value in values.items():

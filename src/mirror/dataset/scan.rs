@@ -63,7 +63,7 @@ pub struct Scan {
     bbox: Option<Sides>,
     parts: Vec<(Part, Vec<Group>)>,
     /// What the caller should know of the rows.
-    pub notes: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl Dataset {
@@ -80,12 +80,12 @@ impl Dataset {
         // Years without rows have the columns of the others.
         let is_empty = !parts.iter().any(of_years);
         parts.retain(|part| is_empty || of_years(part));
-        let mut notes = Vec::new();
-        let opened = of_one_system(open(parts, cancel)?, &mut notes)?;
+        let mut warnings = Vec::new();
+        let opened = of_one_system(open(parts, cancel)?, &mut warnings)?;
         let columns = |(part, footer): &(Part, Footer)| (part.path.display().to_string(), columns(&footer.schema));
         let tables: Vec<(String, Schema)> = opened.iter().map(columns).collect();
         let schema = union::union(&tables, selection.columns.as_deref())?;
-        notes.extend(several_units(&schema));
+        warnings.extend(several_units(&schema));
         let meets = |footer: &Footer, group: &Group| match selection.bbox {
             Some(bbox) => footer.geometry.is_some() && group.bounds.is_none_or(|bounds| meet(bounds, bbox)),
             None => true,
@@ -94,7 +94,7 @@ impl Dataset {
             let groups = footer.groups.iter().copied().filter(|group| meets(&footer, group)).collect();
             (part, groups)
         });
-        Ok(Scan { schema: Arc::new(schema), bbox: selection.bbox, parts: parts.collect(), notes })
+        Ok(Scan { schema: Arc::new(schema), bbox: selection.bbox, parts: parts.collect(), warnings })
     }
 
     /// The archives that the rows of a scan are from, whether or not its box meets them: path, job id and layer of each.
@@ -212,7 +212,7 @@ fn columns(schema: &Schema) -> Schema {
 
 /// Leaves out parts in other coordinate systems than WGS 84 where some are in it: those of unknown systems, and of such that
 /// cannot be transformed to WGS 84. One table has one system.
-fn of_one_system(opened: Vec<(Part, Footer)>, notes: &mut Vec<String>) -> Result<Vec<(Part, Footer)>> {
+fn of_one_system(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Result<Vec<(Part, Footer)>> {
     let system = |(_, footer): &(Part, Footer)| footer.geometry.as_ref().and_then(|_| union::system(&footer.schema));
     let systems: BTreeSet<String> = opened.iter().filter_map(system).collect();
     if systems.len() <= 1 {
@@ -232,14 +232,14 @@ fn of_one_system(opened: Vec<(Part, Footer)>, notes: &mut Vec<String>) -> Result
         return Err(Error::new(Kind::Value, message));
     }
     let rows: usize = others.iter().flat_map(|(_, footer)| &footer.groups).map(|group| group.rows).sum();
-    notes.push(format!(
+    warnings.push(format!(
         "{rows} rows are left out, as their coordinate system is unknown or cannot be transformed to WGS 84; \
          `geopandas.read_parquet` reads them: {folders}"
     ));
     Ok(kept)
 }
 
-/// The note on columns that have several units.
+/// The warning of columns that have several units.
 fn several_units(schema: &Schema) -> Option<String> {
     let units = union::units(schema).into_iter().filter(|(_, units)| units.contains(union::OR));
     let units: Vec<String> = units.map(|(name, units)| format!("`{name}` ({units})")).collect();

@@ -120,8 +120,8 @@ pub(super) fn units(schema: &Schema) -> Vec<(String, String)> {
     schema.fields().iter().filter_map(unit).collect()
 }
 
-/// What distinguishes the coordinate system of geometries from others: one text for WGS 84, whatever program wrote it.
-/// `None` where there are no geometries.
+/// What distinguishes the coordinate system of geometries from others: one text for WGS 84, which programs write in several
+/// ways. `None` where there are no geometries.
 #[must_use]
 pub fn system(schema: &Schema) -> Option<String> {
     let field = schema.field_with_name(GEOMETRY).ok()?;
