@@ -29,7 +29,7 @@ def rust(text: str) -> int:
             is_skipping, depth = True, 0
             continue
         if is_skipping:
-            # rustfmt puts the closing brace of an item on a line of its own, so braces in strings come in pairs or not at all.
+            # Braces in texts do not count.
             code = re.sub(r"'[{}]'|\"(?:\\.|[^\"\\])*\"", "", line)
             depth += code.count("{") - code.count("}")
             if depth == 0 and code.endswith(("}", ";")):
@@ -45,7 +45,9 @@ def python(text: str) -> int:
         return 0
     lines = {number for number, line in enumerate(text.splitlines(), 1) if (code := line.strip()) and code[0] != "#"}
     for node in ast.walk(ast.parse(text)):
-        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        is_text = (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        )
         if is_text:
             lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return len(lines)

@@ -13,9 +13,8 @@ import struct
 import subprocess
 import sys
 import termios
-import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 

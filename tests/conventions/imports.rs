@@ -134,7 +134,7 @@ impl Sources {
 
 impl Source {
     fn read(text: &str) -> Self {
-        let tokens = without_tests(tokens(text));
+        let tokens = without_tests(&tokens(text));
         let mut source = Self::default();
         let (mut at, mut depth) = (0, 0);
         while let Some(token) = tokens.get(at).copied() {
@@ -212,10 +212,10 @@ fn is_word(token: &str) -> bool {
 }
 
 /// Leaves out items under `#[cfg(test)]`.
-fn without_tests(tokens: Vec<&str>) -> Vec<&str> {
+fn without_tests<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
     const MARK: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
     let mut kept = Vec::with_capacity(tokens.len());
-    let mut rest = &tokens[..];
+    let mut rest = tokens;
     while let Some((token, after)) = rest.split_first() {
         if !rest.starts_with(&MARK) {
             kept.push(*token);
