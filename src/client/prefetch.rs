@@ -2,7 +2,8 @@
 //!
 //! Only a list whose newest records come first is read so. A record can move to a later page while the replies cross, so
 //! that it is on none of them. Such a move shows: the page has another `TotalCount`, or records stand in front that were
-//! not there before. `pages.rs` looks at both, and reads the list again page by page if it moved.
+//! not there before. `pages.rs` looks at both, and reads the list again page by page if it moved. A record that is added
+//! and removed again while the replies of one batch cross, with another one removed and restored, would not show.
 
 use std::collections::VecDeque;
 
