@@ -202,6 +202,38 @@ def test_the_sandbox_serves_until_it_is_interrupted(stop: signal.Signals, tmp_pa
         assert process.stdout.read() == ""
 
 
+INTERRUPTED_AT = """
+import signal, sys, time
+from headland.cli import main, service
+
+remaining = int(sys.argv[1])
+announce = service._announce
+
+def trace(frame, event, argument):
+    global remaining
+    remaining -= 1
+    if remaining == 0:
+        signal.raise_signal(signal.SIGINT)
+    return trace
+
+def announced(*given, **options):
+    announce(*given, **options)
+    sys._getframe(1).f_trace = trace
+    sys.settrace(trace)
+
+service._announce = announced
+service.LOOK = 0.001
+sys.exit(main(["sandbox", "--json"]))
+"""
+"""The service, interrupted at one of the steps that its main thread does while it serves."""
+
+
+@pytest.mark.parametrize("step", range(1, 16))
+def test_an_interrupt_at_any_step_ends_the_sandbox(step: int) -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_AT, str(step)], check=False, stdout=-1, timeout=30)
+    assert done.returncode == 0
+
+
 def test_a_reader_that_goes_away_is_no_trouble(service: hl.Sandbox) -> None:
     keys = {f"HEADLAND_{name.upper()}": str(value) for name, value in service.credentials.items()}
     command = f"{sys.executable} -m headland ls jobdata | head -n 1"

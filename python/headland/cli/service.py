@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
 
 LOOK = 0.05
-"""Seconds between two looks for a signal; a wait without end would not see one on every system."""
+"""Seconds between two checks for a signal."""
 
 
 def add_verbs(verbs: Verbs) -> None:
@@ -44,9 +45,10 @@ def add_verbs(verbs: Verbs) -> None:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    stop = threading.Event()
+    # A list, not an Event: the handler runs in this thread, and would wait for the lock that `Event.wait` holds here.
+    signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda number, _: signals.append(number))
     variants = [name for names in given.variants or [] for name in names.split(",")]
     with hl.Sandbox(
         given.data,
@@ -61,8 +63,8 @@ def _serve(given: argparse.Namespace) -> int:
         _announce(running, as_json=given.json)
         if given.clock == "moved":
             threading.Thread(target=_move, args=(running,), daemon=True).start()
-        while not stop.wait(LOOK):
-            pass
+        while not signals:
+            time.sleep(LOOK)
     return 0
 
 
