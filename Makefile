@@ -12,8 +12,14 @@ OUT ?= demo
 # The race of readers also runs on real archives where there are some, in a folder that has them under `ag`.
 RACE := $(addprefix --corpus ,$(wildcard ../shared/corpus))
 SECONDS ?= 300
+# Data beside the checkout: without them, the tests whose files name them pass and compare nothing.
+CORPUS := $(or $(HEADLAND_CORPUS),../shared/corpus)
+SPECIFICATION := $(or $(HEADLAND_SPEC),../shared/spec/service.md)
+needing = $(shell grep -rlE --include='*.rs' --include='*.py' '$(1)' tests python/tests)
+compared = $(if $(wildcard $(1)),"All tests that need $(1) compared it.","NOT COMPARED: $(1) is missing ($(2) names another \
+	place), which is needed by tests in $(call needing,$(3)).")
 
-.PHONY: help demo test test-rust test-python check check-rust check-python docs bench soak fuzz generate clean
+.PHONY: help demo test compared test-rust test-python check check-rust check-python docs bench soak fuzz generate clean
 
 help: ## Say what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -22,6 +28,11 @@ demo: $(VENV)/.installed ## Start the service, pull every job, map every field (
 	$(BIN)/headland demo --out $(OUT) $(if $(ARCHIVES),--archives "$(ARCHIVES)")
 
 test: test-rust test-python ## All tests, Rust and Python.
+	@$(MAKE) --no-print-directory compared
+
+compared: ## What the tests could not compare, for want of data beside the checkout.
+	@echo $(call compared,$(CORPUS),HEADLAND_CORPUS,HEADLAND_CORPUS|corpus::folder)
+	@echo $(call compared,$(SPECIFICATION),HEADLAND_SPEC,HEADLAND_SPEC)
 
 test-rust: ## The core, without Python.
 	cargo test --locked

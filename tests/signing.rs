@@ -49,6 +49,8 @@ fn a_secret_that_is_not_base64_is_told_without_being_shown() {
     let error = SigningKey::from_base64("my secret phrase").unwrap_err();
     assert!(error.to_string().contains("not base64"));
     assert!(!error.to_string().contains("phrase"));
+    assert!(SigningKey::from_base64(" ").is_err(), "an empty secret signs nothing");
+    assert_eq!(format!("{:?}", SigningKey::from_base64(SECRET).unwrap()), "SigningKey(hidden)");
 }
 
 proptest! {

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+import io
+import tempfile
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_wrong_arguments import named
 
 import headland as hl
 from headland import arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @given(st.integers(min_value=0))
@@ -48,3 +54,24 @@ def test_no_id_leads_to_another_path(client: hl.Client, service: hl.Sandbox, tex
     else:
         assert [(request.path.count("/"), request.query) for request in arrived] == [(2, "")]
         assert arrived[0].path.startswith("/fieldcomputers/")
+
+
+@pytest.mark.parametrize("name", ['a"b.zip', "50%22 off?.zip", ".hidden.zip"])
+def test_an_upload_keeps_the_name_that_it_is_given(name: str) -> None:
+    with hl.Sandbox.demo() as fresh, hl.Client(**fresh.credentials, rate_limits=()) as client:
+        created = client.job_data.upload(named(name))
+        assert client.job_data.get(created["id"])["device_file_name"] == name
+
+
+@pytest.mark.parametrize("to", [io.BytesIO, tempfile.TemporaryFile, tempfile.NamedTemporaryFile])
+def test_every_binary_file_object_takes_the_file(client: hl.Client, small_job: str, to: Callable[[], Any]) -> None:
+    with to() as file:
+        assert client.job_data.download(small_job, to=file) is file
+        file.seek(0)
+        assert file.read(2) == b"PK"
+
+
+def test_a_timeout_may_be_a_plain_tuple_of_three(service: hl.Sandbox) -> None:
+    plain: Any = (1, 2.5, 60)
+    with hl.Client(**service.credentials, rate_limits=(), timeout=plain) as client:
+        assert client.access_key()["is_active"]

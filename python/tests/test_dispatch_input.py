@@ -1,4 +1,4 @@
-"""What goes into the calls of dispatch: payloads as JSON, wrong arguments of every method, tokens out of sight."""
+"""What goes into the calls of dispatch: payloads as JSON, tokens out of sight."""
 
 from __future__ import annotations
 
@@ -20,79 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headland as hl
-from headland import _core
 from headland.payloads import payload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-ROWS = [name for name in _core.rows() if name.startswith(("dispatch.", "legacy_orders."))]
-GOOD: dict[str, Any] = {"mapping": {}, "mapping or list": [], "id": "a-b"}
-WRONG: dict[tuple[str, type[Exception]], tuple[Any, ...]] = {
-    ("id", TypeError): (None, 1.5, True, b"a", [], {}),
-    ("id", ValueError): ("", "..", "a/../b", "a/b", "a?b", "a#b", "a\nb", "\x7f"),
-    ("mapping", TypeError): (None, "{}", 7, b"{}", [], [("a", 1)], {"a": {1}}, {1: 2}),
-    ("mapping", ValueError): ({"a": float("nan")}, {"a": dt.datetime(2026, 1, 1)}),  # noqa: DTZ001
-    ("mapping or list", TypeError): (None, "[]", 7, b"[]", [{1}], ({1: 2},)),
-    ("mapping or list", ValueError): ([float("nan")],),
-}
-PAGING = [(TypeError, "many"), (TypeError, 1.0), (TypeError, True), (ValueError, -1)]
-
-
-def method_of(client: object, name: str) -> Callable[..., Any]:
-    return functools.reduce(getattr, name.split("."), client)  # type: ignore[return-value]
-
-
-def wrong_calls() -> Iterator[tuple[str, type[Exception], str, dict[str, Any]]]:
-    """Give every parameter of every row each of its wrong values, the others being right."""
-    for row in ROWS:
-        parameters = _core.parameters(row)
-        for name, takes, _ in parameters:
-            right = {other: GOOD[taken] for other, taken, _ in parameters}
-            for (kind, error), values in WRONG.items():
-                for value in values if kind == takes else ():
-                    yield row, error, name, {**right, name: value}
-
-
-def is_list(row: str) -> bool:
-    return row in {
-        "dispatch.equipment.operations",
-        "dispatch.products.list",
-        "dispatch.batches.active",
-        "legacy_orders.work_orders",
-        "legacy_orders.products",
-        "legacy_orders.blends",
-    }
-
-
-def test_wrong_arguments_of_every_method_are_told_before_any_call(service: hl.Sandbox) -> None:
-    before, tried = len(service.requests), 0
-
-    def ask() -> str:
-        raise AssertionError("nobody asks for a token before the arguments are right")
-
-    settings: dict[str, Any] = {**service.credentials, "dispatch_token": ask, "legacy_token": ask, "rate_limits": ()}
-    twin = hl.AsyncClient(**settings)
-    with hl.Client(**settings) as client:
-        for row, error, name, arguments in wrong_calls():
-            with pytest.raises(error, match=f"`{name}"):
-                method_of(client, row)(**arguments)
-            with pytest.raises(error, match=f"`{name}"):
-                asyncio.run(started(method_of(twin, row), arguments))
-            tried += 1
-        for row in filter(is_list, ROWS):
-            right = {name: GOOD[takes] for name, takes, _ in _core.parameters(row)}
-            for name in ("page_size", "page"):
-                for error, value in [*PAGING, (ValueError, 0 if name == "page_size" else 2**70)]:
-                    with pytest.raises(error, match=f"`{name}`"):
-                        method_of(client, row)(**right, **{name: value})
-    assert tried > 300
-    assert len(service.requests) == before
-
-
-async def started(method: Callable[..., Any], arguments: dict[str, Any]) -> object:
-    call = method(**arguments)
-    return await call if asyncio.iscoroutine(call) else call
+    from collections.abc import Callable
 
 
 class Crop(enum.StrEnum):
@@ -241,28 +172,6 @@ def test_a_token_is_nowhere(service: hl.Sandbox, source: object, caplog: pytest.
         if isinstance(caught.value, hl.HeadlandError):
             hidden(repr(pickle.dumps(caught.value)))
     hidden(caplog.text)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "error"),
-    [
-        ({"dispatch_token": 7}, TypeError),
-        ({"legacy_token": b"token"}, TypeError),
-        ({"dispatch_token": ""}, hl.ConfigurationError),
-        ({"dispatch_token": f"Bearer {TOKEN}"}, hl.ConfigurationError),
-        ({"legacy_token": f"{TOKEN}\n"}, hl.ConfigurationError),
-        ({"dispatch_url": 7}, TypeError),
-        ({"dispatch_url": "http://dispatch.example"}, hl.ConfigurationError),
-        ({"legacy_dispatch_url": "ftp://orders.example"}, hl.ConfigurationError),
-        ({"legacy_orders_url": "https://joe:hunter2@orders.example"}, hl.ConfigurationError),
-    ],
-)
-def test_wrong_settings_are_told_by_name(service: hl.Sandbox, wrong: dict[str, Any], error: type[Exception]) -> None:
-    (name,) = wrong
-    with pytest.raises(error, match=name) as caught:
-        hl.Client(**{**service.credentials, **wrong})
-    hidden(str(caught.value))
-    assert "hunter2" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

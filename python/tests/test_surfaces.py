@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from client_methods import methods
 from fitting_requests import zip_of
-from test_every_parameter import methods
 from test_other_clients import headers
 
 import headland as hl

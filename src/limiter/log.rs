@@ -341,3 +341,6 @@ pub(super) fn length(micros: Micros) -> Duration {
 pub(super) fn since(now: Micros, then: Micros) -> Duration {
     length(then.saturating_sub(now))
 }
+
+#[cfg(test)]
+mod tests;

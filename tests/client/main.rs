@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
 
 mod actions;
+mod attempts;
 mod calls;
 mod carts;
 mod clocks;

@@ -1,50 +1,15 @@
-"""What is no source, and what is no encoding: the error says what it is, and what to give instead."""
+"""Names of encodings: every one of Python is known or refused with those that are."""
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from shapefiles import Field, dbf, zipped
 
 import headland as hl
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-class Response:
-    """What requests gives, as far as it can be seen from outside."""
-
-    content = b""
-
-    def iter_content(self) -> None:
-        """Give the bytes one after the other."""
-
-
 ARCHIVE = zipped({"t.dbf": dbf([Field(b"A", "C", 4)], [[b"caf\xe9"]])})
-OPENED = zipfile.ZipFile(io.BytesIO(ARCHIVE))
-
-
-@pytest.mark.parametrize("call", [hl.read, hl.open, hl.layers, hl.read_tree])
-@pytest.mark.parametrize(
-    ("source", "told"),
-    [
-        (OPENED, "not zipfile.ZipFile: give what it was opened from, its path or its bytes"),
-        (zipfile.Path(zipfile.ZipFile(io.BytesIO(ARCHIVE))), "Path: give its `.read_bytes()`"),
-        (["a.zip", "b.zip"], "not list: give one at a time"),
-        (None, "not NoneType"),
-        (7, "not int"),
-        (Response(), "test_source_types.Response: give its `.content`"),
-    ],
-)
-def test_what_is_no_source_is_told_by_its_type(call: Callable[[Any], object], source: object, told: str) -> None:
-    with pytest.raises(TypeError, match="`source` takes a path, bytes or a binary file object, not ") as refused:
-        call(source)
-    assert str(refused.value).endswith(told)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,387 @@
+"""Wrong arguments: each is an error of its class that names the argument, before any call."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import inspect
+import io
+import tempfile
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from client_methods import OFFLINE, methods
+from shapefiles import Field, dbf, zipped
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+NAIVE = dt.datetime(2026, 9, 1)  # noqa: DTZ001
+BEYOND = dt.datetime.max.replace(tzinfo=dt.timezone(dt.timedelta(hours=-1)))
+"""A moment that has no date in UTC."""
+
+Wrong = dict[type[Exception], tuple[Any, ...]]
+"""Wrong values by the error that they raise."""
+
+NOT_MAPPINGS: tuple[Any, ...] = (None, 7, "text", b"{}", [], [("a", 1)])
+
+WRONG: dict[str, Wrong] = {
+    "str | int": {
+        TypeError: (None, True, 1.0, b"1", ["1"], {}),
+        ValueError: ("", ".", "..", "1/../2", "/1", "1/", "a/b", "a\\..\\b", "a\nb", "a?b", "a#b", "\x7f", "\ud800"),
+    },
+    "str | int | None": {TypeError: (1.5, True, b"1"), ValueError: (-1, 10**30, "", "many", "-1", "1.5")},
+    "str | dt.date | dt.datetime | None": {
+        TypeError: (20260901, 1.5, True, b"2026-09-01", dt.time(12)),
+        ValueError: ("", "yesterday", "2026-13-01", NAIVE, BEYOND, dt.date.min),
+    },
+    "str": {
+        TypeError: (None, 7, True, b"BIN", ["BIN"]),
+        ValueError: ("", "a/b", "no such word", "../BIN"),
+    },
+    "bool": {TypeError: (None, 0, 1, "no", "True", [])},
+    "float | None": {TypeError: (True, "long", b"1"), ValueError: (-1, float("nan"), float("inf"), 10**400)},
+    "Mapping[str, object]": {
+        TypeError: (*NOT_MAPPINGS, {1: 2}, {"a": object()}, {"a": {"b": {1}}}),
+        ValueError: ({"a": float("nan")}, {"a": NAIVE}),
+    },
+    "Mapping[str, object] | Sequence[object]": {
+        TypeError: (None, 7, "text", b"[]", {1: 2}, [object()], [{"a": {1}}], ({1: 2},)),
+        ValueError: ([float("nan")],),
+    },
+}
+"""What is wrong for a parameter by its annotation."""
+
+TEXTS = (7, True, b"text", ["text"])
+
+WRONG_BY_NAME: dict[str, Wrong] = {
+    "page_size": {TypeError: (1.5, True, "20", b"20", "many"), ValueError: (0, -1, 1001, 10**30)},
+    "page": {TypeError: (1.5, 1.0, True, "0", b"0", "many"), ValueError: (-1, 10**30, 2**70)},
+    "threads": {TypeError: (1.5, True, "2"), ValueError: (0, -1, 10**30)},
+    "limits": {TypeError: (7, True, (1, 2), "members=1", {"members": 1})},
+    "columns": {TypeError: (7, "YIELD", b"YIELD", [7], [None])},
+    "layer": {TypeError: TEXTS},
+    "encoding": {TypeError: TEXTS, ValueError: ("no such encoding", "")},
+    "to_crs": {TypeError: (*TEXTS, 4326), ValueError: ("no such system", "")},
+    "to": {
+        TypeError: (7, True, ["folder"], io.StringIO(), b"folder"),
+        ValueError: ("", io.BufferedReader(io.BytesIO())),
+    },
+    "file": {
+        TypeError: (None, 7, True, ["a.zip"], io.StringIO("text")),
+        ValueError: ("", b"", io.BytesIO()),
+        hl.InvalidRequest: ("no/such/file.zip", "."),
+    },
+}
+"""What is wrong where the annotation does not tell enough."""
+
+RIGHT_BY_NAME: dict[str, Any] = {"body": {"name": "North 40"}}
+
+
+def ask_for_a_token() -> str:
+    raise AssertionError("nothing asks for a token before the arguments are right")
+
+
+WITH_PARAMETERS = [
+    pytest.param(kind, name, parameter, id=f"{kind.__name__}.{name}-{parameter.name}")
+    for kind in (hl.Client, hl.AsyncClient)
+    for name, method in methods(kind(**OFFLINE, rate_limits=()))
+    for parameter in inspect.signature(method).parameters.values()
+]
+
+
+@pytest.fixture(scope="module")
+def clients(service: hl.Sandbox) -> dict[type, Any]:
+    """Give a client of each kind."""
+    tokens: dict[str, Any] = {"dispatch_token": ask_for_a_token, "legacy_token": ask_for_a_token}
+    return {kind: kind(**{**service.credentials, **tokens}, rate_limits=()) for kind in (hl.Client, hl.AsyncClient)}
+
+
+def outcome(call: Callable[..., Any], given: dict[str, Any]) -> str:
+    result = call(**given)
+    if inspect.iscoroutine(result):
+        asyncio.run(result)
+    return "no error"
+
+
+def archive() -> bytes:
+    return zipped(dict.fromkeys(("a.shp", "a.shx", "a.dbf"), b"content"))
+
+
+@pytest.mark.parametrize(("kind", "name", "parameter"), WITH_PARAMETERS)
+def test_wrong_value_of_every_parameter(
+    service: hl.Sandbox, clients: dict[type, Any], kind: type, name: str, parameter: inspect.Parameter
+) -> None:
+    method = dict(methods(clients[kind]))[name]
+    right = {
+        each.name: archive() if each.name == "file" else RIGHT_BY_NAME.get(each.name, "1")
+        for each in inspect.signature(method).parameters.values()
+        if each.default is inspect.Parameter.empty
+    }
+    wrong = WRONG_BY_NAME.get(parameter.name) or WRONG[str(parameter.annotation)]
+    before = len(service.requests)
+    for error, values in ((TypeError, (object(), {1}, 1j)), *wrong.items()):
+        for value in values:
+            with pytest.raises(error) as caught:
+                pytest.fail(f"{value!r}: {outcome(method, {**right, parameter.name: value})}")
+            told = str(caught.value)
+            # Some are told by the value, such as a file that is not there.
+            assert f"`{parameter.name}" in told or f"`{value}`" in told, (value, told)
+            assert len(service.requests) == before, value
+
+
+def test_every_method_of_the_groups_is_found() -> None:
+    found = {(values.values[0], values.values[1]) for values in WITH_PARAMETERS}
+    assert {name for kind, name in found if kind is hl.Client} == {
+        name for kind, name in found if kind is hl.AsyncClient
+    }
+    assert len(found) >= 40
+
+
+def named(name: str) -> io.BytesIO:
+    content = io.BytesIO(archive())
+    content.name = name
+    return content
+
+
+LONG: Any = "long"
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "call"),
+    [
+        # Numbers out of their range, and flags.
+        (ValueError, "`page` takes .*, not ", lambda client: client.job_data.list(page=10**20)),
+        (TypeError, "`overwrite` takes .*, not ", lambda client: client.job_data.download("1", overwrite=LONG)),
+        (ValueError, "`timeout` takes .*, not ", lambda client: client.job_data.read("1", timeout=float("nan"))),
+        (ValueError, "`Limits.members` takes .*, not -1", lambda _: hl.Limits(members=-1)),
+        # What no request can hold.
+        (ValueError, "`id` holds half of a surrogate pair", lambda client: client.job_data.get("\ud800")),
+        (ValueError, "`date` holds half of a surrogate pair", lambda client: client.job_data.list(date="\ud800")),
+        (ValueError, "70000 characters", lambda client: client.job_data.get("x" * 70_000)),
+        (ValueError, "70000 characters", lambda client: client.dispatch.field_operations.delete("x" * 70_000)),
+        (ValueError, "only blanks", lambda client: client.job_data.get("   ")),
+        (ValueError, "begins or ends with a blank", lambda client: client.job_data.get("7 ")),
+        (ValueError, "begins or ends with a blank", lambda client: client.job_data.upload(named(" lead.zip"))),
+        (ValueError, "`file` holds half of a surrogate", lambda client: client.job_data.upload(named("\udcff.zip"))),
+        (hl.InvalidRequest, "not a zip that can be read", lambda client: client.job_data.upload(b"hello world")),
+        (ValueError, "`format`", lambda client: client.job_data.download("1", format="PDF")),
+        (ValueError, "`state`", lambda client: client.field_computers.prescription_maps("1", state="lost")),
+        (ValueError, "`file_type`", lambda client: client.prescription_maps.upload(b"PK", file_type="SHP")),
+        # What cannot be read.
+        (ValueError, "`encoding` holds half of a", lambda client: client.job_data.read("1", encoding="\ud800")),
+        (ValueError, "`encoding` takes the name of", lambda client: client.job_data.read("1", encoding="10000-01-01")),
+        (ValueError, "others, not `utf-16le`", lambda client: client.job_data.read("1", encoding="utf-16le")),
+        (ValueError, "`format` of job_data.read is `GML`", lambda client: client.job_data.read("1", format="GML")),
+        (ValueError, "`headland.read_tree` reads what", lambda client: client.job_data.read("1", format="XML")),
+        # Paths.
+        (ValueError, "`source` takes a path, not an empty text", lambda _: hl.read("")),
+        (ValueError, "`source` takes a path, not an empty text", lambda _: hl.layers("")),
+        (ValueError, "`file` takes a path, not an empty text", lambda client: client.job_data.upload("")),
+        (ValueError, r"`folder` takes a path, and 'farm\\x00' has a null", lambda client: hl.Mirror("farm\0", client)),
+        (ValueError, r"`source` takes a path, and 'job\\x00.zip' has a null", lambda _: hl.read("job\0.zip")),
+        (
+            ValueError,
+            r"`to` takes a path, and 'a/job\\x00'",
+            lambda client: client.job_data.download("1", to="a/job\0"),
+        ),
+    ],
+)
+def test_wrong_argument_of_a_call(
+    service: hl.Sandbox, client: hl.Client, error: type[Exception], told: str, call: Callable[[hl.Client], object]
+) -> None:
+    before = len(service.requests)
+    with pytest.raises(error, match=told):
+        call(client)
+    assert len(service.requests) == before
+
+
+@pytest.mark.parametrize(
+    ("error", "name", "call"),
+    [
+        (ValueError, "times", lambda service: service.faults.add(endpoint="*", kind="503", times=-1)),
+        (ValueError, "times", lambda service: service.faults.add(endpoint="*", kind="503", times=10**20)),
+        (TypeError, "endpoint", lambda service: service.faults.add(endpoint=3, kind="503")),
+        (ValueError, "seconds", lambda service: service.advance(-1)),
+        (ValueError, "port", lambda _: hl.Sandbox(port=70_000)),
+        (ValueError, "seed", lambda _: hl.Sandbox(seed=-1)),
+        (ValueError, "seed", lambda _: hl.Sandbox(seed=10**20)),
+        (TypeError, "conversion_time", lambda _: hl.Sandbox(conversion_time=LONG)),
+    ],
+)
+def test_wrong_argument_of_the_local_service(
+    service: hl.Sandbox, error: type[Exception], name: str, call: Callable[[hl.Sandbox], object]
+) -> None:
+    with pytest.raises(error, match=f"`{name}` takes .*, not "):
+        call(service)
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "options"),
+    [
+        (TypeError, r"`layer` takes a str, not int", {"layer": 3}),
+        (TypeError, r"`encoding` takes a str .*, not int", {"encoding": 3}),
+        (TypeError, r"`to_crs` takes a str such as \"EPSG:4326\", not int", {"to_crs": 4326}),
+        (TypeError, r"`strict` takes True or False, not 'no'", {"strict": "no"}),
+        (TypeError, r"`threads` takes an int, not str", {"threads": "2"}),
+        (ValueError, r"`threads` takes a number from 1 .*, not -1", {"threads": -1}),
+        (TypeError, r"`limits` takes a `headland.Limits`, not int", {"limits": 3}),
+        (TypeError, r"`columns` takes a list of names, not one int", {"columns": 3}),
+        (TypeError, r"`columns` takes a str, not int", {"columns": ["YIELD", 3]}),
+    ],
+)
+def test_wrong_option_of_reading(
+    service: hl.Sandbox, client: hl.Client, error: type[Exception], told: str, options: dict[str, Any]
+) -> None:
+    with pytest.raises(error, match=told):
+        hl.read(b"", **options)
+    before = len(service.requests)
+    with pytest.raises(error, match=told):
+        client.job_data.read("1", **options)
+    assert len(service.requests) == before
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "setting"),
+    [
+        (TypeError, "`base_url` takes a str, not NoneType", {"base_url": None}),
+        (hl.ConfigurationError, "https", {"base_url": "http://fields.example"}),
+        (hl.ConfigurationError, "https", {"base_url": "http://fields.example:8080/api"}),
+        (hl.ConfigurationError, "https", {"base_url": "http://10.0.0.1"}),
+        (hl.ConfigurationError, "base_url", {"base_url": ""}),
+        (hl.ConfigurationError, "base_url", {"base_url": "fields.example"}),
+        (hl.ConfigurationError, "base_url", {"base_url": "ftp://fields.example"}),
+        (hl.ConfigurationError, "base_url", {"base_url": "https://"}),
+        (hl.ConfigurationError, "base64", {"shared_secret": "hunter2 is not base64!"}),
+        (TypeError, "`api_key`", {"api_key": None}),
+        (hl.ConfigurationError, "access_key", {"access_key": ""}),
+        (TypeError, "`ca_file` takes a path, not int", {"ca_file": 3}),
+        (hl.ConfigurationError, "ca_file", {"ca_file": "/nowhere/ca.pem"}),
+        (TypeError, "'limiter'", {"limiter": "off"}),
+        (TypeError, "`limiter_state` takes a path, not int", {"limiter_state": 3}),
+        (ValueError, "`page_size`", {"page_size": 0}),
+        (TypeError, "`page_size`", {"page_size": "many"}),
+        (TypeError, "`rate_limits` takes pairs of calls and seconds.*, not '30/60'", {"rate_limits": "30/60"}),
+        (TypeError, "`rate_limits` takes pairs", {"rate_limits": (30, 60.0)}),
+        (TypeError, "`rate_limits` takes pairs", {"rate_limits": 30}),
+        (ValueError, "`rate_limits` takes pairs", {"rate_limits": [(30,)]}),
+        (TypeError, "`rate_limits` takes seconds as a number, not str", {"rate_limits": [(30, "60")]}),
+        (TypeError, "`rate_limits`", {"rate_limits": [("30", 60.0)]}),
+        (ValueError, "`rate_limits`", {"rate_limits": [(30, -60.0)]}),
+        (ValueError, "`rate_limits`", {"rate_limits": [(-30, 60.0)]}),
+        (TypeError, "`timeout` takes a `headland.Timeout.* or a tuple of those three, not 5", {"timeout": 5}),
+        (ValueError, r"`timeout` takes .*, not \(1, 2\)", {"timeout": (1, 2)}),
+        (TypeError, "`timeout.call` takes seconds as a number, not str", {"timeout": (1, 2, "3")}),
+        (ValueError, "`timeout.read` takes seconds from 0 up, not -2", {"timeout": (1, -2, 3)}),
+        (ValueError, "`timeout.read` takes seconds from 0 up", {"timeout": (1, 10**400, 3)}),
+        (TypeError, "`timeout", {"timeout": (10, 60, 600, 0.5)}),
+        (ValueError, "`timeout", {"timeout": (10, 60, 600, 1024, 1)}),
+        (ValueError, "`timeout.connect`", {"timeout": hl.Timeout(connect=-1)}),
+        (ValueError, "`timeout.min_throughput`", {"timeout": hl.Timeout(min_throughput=-1)}),
+        (TypeError, "dispatch_token", {"dispatch_token": 7}),
+        (hl.ConfigurationError, "dispatch_token", {"dispatch_token": ""}),
+        (hl.ConfigurationError, "dispatch_token", {"dispatch_token": "Bearer hunter2"}),
+        (TypeError, "legacy_token", {"legacy_token": b"token"}),
+        (hl.ConfigurationError, "legacy_token", {"legacy_token": "hunter2\n"}),
+        (TypeError, "dispatch_url", {"dispatch_url": 7}),
+        (hl.ConfigurationError, "dispatch_url", {"dispatch_url": "http://dispatch.example"}),
+        (hl.ConfigurationError, "legacy_dispatch_url", {"legacy_dispatch_url": "ftp://orders.example"}),
+        (hl.ConfigurationError, "legacy_orders_url", {"legacy_orders_url": "https://joe:hunter2@orders.example"}),
+    ],
+)
+def test_wrong_setting_of_a_client(
+    service: hl.Sandbox, error: type[Exception], told: str, setting: dict[str, Any]
+) -> None:
+    with pytest.raises(error, match=told) as caught:
+        hl.Client(**{**service.credentials, **setting})
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("width", [-1, 0, 10**20])
+def test_wrong_width_of_a_picture(width: int) -> None:
+    layer = hl.read(zipped({"t.dbf": dbf([Field(b"A", "C", 1)], [[b"a"]])}))
+    with pytest.raises(ValueError, match=r"`width` takes a number from 1 to 4294967295, not"):
+        layer.picture(width=width)
+
+
+def closed(folder: Path) -> Any:
+    file = (folder / "closed").open("wb")
+    file.close()
+    return file
+
+
+def for_reading(folder: Path) -> Any:
+    (folder / "there").write_bytes(b"old")
+    return (folder / "there").open("rb")
+
+
+def wrapped_text(folder: Path) -> Any:
+    return tempfile.NamedTemporaryFile("w", dir=folder)
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "target"),
+    [
+        (ValueError, "`to` is a file object that is closed", closed),
+        (ValueError, "`to` is a file object that is open for reading alone", for_reading),
+        (TypeError, "`to` is a file object that takes text", lambda folder: (folder / "text").open("w")),
+        (TypeError, "`to` is a file object that takes text", wrapped_text),
+        (ValueError, "`to` takes a path, not an empty text", lambda _: ""),
+        (TypeError, "`to` takes a folder, a path or a binary file object, not int", lambda _: 7),
+        (FileNotFoundError, "there is no folder", lambda folder: f"{folder}/missing/"),
+    ],
+)
+def test_target_that_cannot_take_the_file(
+    service: hl.Sandbox,
+    client: hl.Client,
+    small_job: str,
+    tmp_path: Path,
+    error: type[Exception],
+    told: str,
+    target: Callable[[Path], Any],
+) -> None:
+    to = target(tmp_path)
+    arrived = len(service.requests)
+    try:
+        with pytest.raises(error, match=told):
+            client.job_data.download(small_job, to=to)
+        handle = client.conversion(f"job_data.request/{small_job}/SHP")
+        with pytest.raises(error, match=told):
+            handle.result(to)
+    finally:
+        if hasattr(to, "close"):
+            to.close()
+    assert len(service.requests) == arrived
+    left = {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.stat().st_size}
+    assert left in ({}, {"there": b"old"}), "a file that was there stays as it was"
+
+
+class Response:
+    """What requests gives, as far as it can be seen from outside."""
+
+    content = b""
+
+    def iter_content(self) -> None:
+        """Give the bytes one after the other."""
+
+
+@pytest.mark.parametrize("call", [hl.read, hl.open, hl.layers, hl.read_tree])
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (zipfile.ZipFile(named("a.zip")), "not zipfile.ZipFile: give what it was opened from, its path or its bytes"),
+        (zipfile.Path(zipfile.ZipFile(named("a.zip"))), "Path: give its `.read_bytes()`"),
+        (["a.zip", "b.zip"], "not list: give one at a time"),
+        (None, "not NoneType"),
+        (7, "not int"),
+        (Response(), "test_wrong_arguments.Response: give its `.content`"),
+    ],
+)
+def test_source_of_a_wrong_type(call: Callable[[Any], object], source: object, told: str) -> None:
+    with pytest.raises(TypeError, match="`source` takes a path, bytes or a binary file object, not ") as refused:
+        call(source)
+    assert str(refused.value).endswith(told)
