@@ -100,8 +100,8 @@ codes! {
     NoDbf = "no-dbf", Warning, "there is no .dbf, so the layer has no columns but its geometry";
     NoShx = "no-shx", Warning, "there is no index (.shx), so the records were read one after the other";
     ShxDamaged = "shx-damaged", Error,
-        "the index is damaged and was repaired, used in part or ignored (the message says which): geometries may be \
-         null";
+        "with `strict=False`: the index is damaged and was ignored, so geometries may belong to other rows where the \
+         records have another order";
     ShxLength = "shx-length", Warning, "the index has another length than it declares; its real length was used";
     RecordLengths = "record-lengths", Warning,
         "the index gives records another length than they have in the .shp, which was used";
