@@ -88,7 +88,6 @@ codes! {
     CutArchive = "cut-archive", Error,
         "with `strict=False`: a zip is truncated, and its members were found by their own headers";
     CutMember = "cut-member", Error, "with `strict=False`: a member is truncated, and only what is there was read";
-    JoinedArchives = "joined-archives", Error, "with `strict=False`: two zips were joined, and only the last was read";
     DirectoryDamaged = "directory-damaged", Error,
         "with `strict=False`: the directory of a zip is damaged, and its members were found by their own headers";
     MemberLost = "member-lost", Error,
