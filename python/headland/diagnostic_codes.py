@@ -15,7 +15,6 @@ DiagnosticCode = Literal[
     "nested-archive",
     "cut-archive",
     "cut-member",
-    "joined-archives",
     "directory-damaged",
     "member-lost",
     "sidecar-lost",

@@ -15,10 +15,10 @@ impl Checksum {
     /// That of a member, where its archive declares one.
     pub(super) fn of(member: &Member) -> Option<Self> {
         match member.body() {
-            Body::Packed { crc: declared, .. } | Body::Plain { crc: Some(declared), .. } => {
+            Body::Packed { crc: declared, is_cut: false, .. } | Body::Plain { crc: Some(declared), .. } => {
                 Some(Self { hasher: Hasher::new(), declared: *declared })
             }
-            Body::Plain { crc: None, .. } | Body::Refused(_) | Body::Listed(_) => None,
+            Body::Packed { .. } | Body::Plain { .. } | Body::Refused(_) => None,
         }
     }
 

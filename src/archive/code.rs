@@ -88,7 +88,6 @@ codes! {
     CutArchive = "cut-archive", Error,
         "with `strict=False`: a zip is truncated, and its members were found by their own headers";
     CutMember = "cut-member", Error, "with `strict=False`: a member is truncated, and only what is there was read";
-    JoinedArchives = "joined-archives", Error, "with `strict=False`: two zips were joined, and only the last was read";
     DirectoryDamaged = "directory-damaged", Error,
         "with `strict=False`: the directory of a zip is damaged, and its members were found by their own headers";
     MemberLost = "member-lost", Error,
@@ -100,8 +99,8 @@ codes! {
     NoDbf = "no-dbf", Warning, "there is no .dbf, so the layer has no columns but its geometry";
     NoShx = "no-shx", Warning, "there is no index (.shx), so the records were read one after the other";
     ShxDamaged = "shx-damaged", Error,
-        "the index is damaged and was repaired, used in part or ignored (the message says which): geometries may be \
-         null";
+        "with `strict=False`: the index is damaged and was ignored, so geometries may belong to other rows where the \
+         records have another order";
     ShxLength = "shx-length", Warning, "the index has another length than it declares; its real length was used";
     RecordLengths = "record-lengths", Warning,
         "the index gives records another length than they have in the .shp, which was used";

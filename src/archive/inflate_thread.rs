@@ -180,7 +180,7 @@ mod tests {
 
     fn window(at: u64, then: fn() -> io::Result<usize>) -> Window {
         let (packed, method) = (u64::from(u32::MAX), Method::Deflate);
-        let body = Body::Packed { store: Arc::new(Odd { at, then }), offset: 0, packed, crc: 0, method };
+        let body = Body::Packed { store: Arc::new(Odd { at, then }), offset: 0, packed, crc: 0, method, is_cut: false };
         let mut window = Member::new("odd.dbf".to_owned(), u64::from(u32::MAX), body).window(1024).unwrap();
         window.hand_over();
         assert!(window.is_handed_over());

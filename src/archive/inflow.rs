@@ -19,6 +19,8 @@ pub(super) struct Inflow {
     offset: u64,
     left: u64,
     unpacker: Option<Unpacker>,
+    /// Whether the compressed data end early, behind the bytes that the member declares.
+    is_cut: bool,
     /// Compressed bytes that were fetched, and where those begin that were not taken yet.
     input: Vec<u8>,
     taken: usize,
@@ -29,18 +31,12 @@ pub(super) struct Inflow {
 
 impl Inflow {
     pub(super) fn new(member: &Member) -> Result<Self> {
-        let (store, offset, left, unpacker) = match member.body() {
-            Body::Plain { store, offset, .. } => (store, *offset, member.size(), None),
-            Body::Packed { store, offset, packed, method, .. } => {
-                (store, *offset, *packed, Some(Unpacker::new(*method)))
+        let (store, offset, left, unpacker, is_cut) = match member.body() {
+            Body::Plain { store, offset, .. } => (store, *offset, member.size(), None, false),
+            Body::Packed { store, offset, packed, method, is_cut, .. } => {
+                (store, *offset, *packed, Some(Unpacker::new(*method)), *is_cut)
             }
             Body::Refused(reason) => return Err(member.fault(reason.clone())),
-            Body::Listed(listed) => {
-                return Err(member.fault(format!(
-                    "the directory calls it `{listed}`, its own header `{}`: the archive contradicts itself",
-                    member.name()
-                )));
-            }
         };
         Ok(Self {
             store: Arc::clone(store),
@@ -48,6 +44,7 @@ impl Inflow {
             offset,
             left,
             unpacker,
+            is_cut,
             input: Vec::new(),
             taken: 0,
             given: 0,
@@ -85,6 +82,10 @@ impl Inflow {
         let rest = usize::try_from(self.member.size().saturating_sub(self.given)).unwrap_or(usize::MAX);
         self.given = self.given.saturating_add(count as u64);
         let count = count.min(rest);
+        if self.is_cut && self.given >= self.member.size() {
+            self.ended = true;
+            return (count, Ok(()));
+        }
         let outcome = outcome.and_then(|()| self.check());
         self.ended |= outcome.is_err();
         (count, outcome)

@@ -19,12 +19,10 @@ pub struct Member {
 pub(super) enum Body {
     /// Bytes as they are; the checksum is known inside zips.
     Plain { store: Arc<dyn ReadAt>, offset: u64, crc: Option<u32> },
-    /// Bytes compressed by a method of zips.
-    Packed { store: Arc<dyn ReadAt>, offset: u64, packed: u64, crc: u32, method: Method },
+    /// Bytes compressed by a method of zips; where they are cut, they have no checksum and end early.
+    Packed { store: Arc<dyn ReadAt>, offset: u64, packed: u64, crc: u32, method: Method, is_cut: bool },
     /// Bytes that cannot be had, and why.
     Refused(String),
-    /// Bytes that cannot be had, since the directory gives the member this name and its own header another.
-    Listed(String),
 }
 
 impl Member {
@@ -49,7 +47,7 @@ impl Member {
     pub fn packed(&self) -> u64 {
         match &self.body {
             Body::Packed { packed, .. } => *packed,
-            Body::Plain { .. } | Body::Refused(_) | Body::Listed(_) => 0,
+            Body::Plain { .. } | Body::Refused(_) => 0,
         }
     }
 
@@ -60,24 +58,7 @@ impl Member {
     /// The same member inside the archive `outer`.
     pub(super) fn inside(mut self, outer: &str) -> Self {
         self.name = format!("{outer}/{}", self.name);
-        if let Body::Listed(listed) = &mut self.body {
-            *listed = format!("{outer}/{listed}");
-        }
         self
-    }
-
-    /// A member that stands for `listed`, under the name that its own header gives it: what lacks a file of this name must
-    /// not pass for whole.
-    pub(super) fn twin(name: String, listed: &str, size: u64) -> Self {
-        Self { name, size, body: Body::Listed(listed.to_owned()) }
-    }
-
-    /// The name that the directory gives it, where this is the other one, which its own header gives.
-    pub(super) fn listed_as(&self) -> Option<&str> {
-        match &self.body {
-            Body::Listed(listed) => Some(listed),
-            Body::Plain { .. } | Body::Packed { .. } | Body::Refused(_) => None,
-        }
     }
 
     /// The name without folders.

@@ -9,7 +9,6 @@ mod codepage;
 mod contents;
 mod dbf;
 mod diagnostic;
-mod doubts;
 mod fmis;
 mod grc;
 mod grc_end;

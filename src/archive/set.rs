@@ -47,12 +47,7 @@ pub struct Set {
 pub fn sets(source: &Source, options: &Options) -> Result<(Vec<Set>, Vec<Diagnostic>)> {
     let mut notes = Vec::new();
     let members = source.members(&options.limits, options.strict, &mut notes)?;
-    // A member under the name that its own header gives it completes a layer, which can then not be read; it is one only
-    // where nothing else is.
-    let mut sets = group(&members, &|member| member.listed_as().is_none());
-    if sets.is_empty() {
-        sets = group(&members, &|_| true);
-    }
+    let mut sets = group(&members);
     if sets.is_empty() {
         return Err(nothing(source, &members, &notes));
     }
@@ -148,11 +143,10 @@ impl Set {
     }
 }
 
-/// The layers that those members make which `may_lead`; the others only complete them.
-fn group(members: &[Member], may_lead: &dyn Fn(&Member) -> bool) -> Vec<Set> {
-    let of_kind = |kind: &str| -> Vec<&Member> {
-        members.iter().filter(|member| may_lead(member) && member.stem_and_ending().1 == kind).collect()
-    };
+/// The layers that members make.
+fn group(members: &[Member]) -> Vec<Set> {
+    let of_kind =
+        |kind: &str| -> Vec<&Member> { members.iter().filter(|member| member.stem_and_ending().1 == kind).collect() };
     // An archive may hold tens of thousands of members, so each name is looked up and never searched for.
     let (mut exact, mut loose) = (HashMap::new(), HashMap::new());
     for member in members {
@@ -189,8 +183,7 @@ fn group(members: &[Member], may_lead: &dyn Fn(&Member) -> bool) -> Vec<Set> {
     for dbf in of_kind("dbf") {
         if !used.contains(dbf.name()) {
             let stem = dbf.stem_and_ending().0;
-            let twin = sibling(stem, "shp", "").filter(|shp| shp.listed_as().is_some());
-            sets.push(set(stem, twin.as_ref(), Some(dbf.clone())));
+            sets.push(set(stem, None, Some(dbf.clone())));
         }
     }
     let alone = |member: &Member| Set {
@@ -206,13 +199,8 @@ fn group(members: &[Member], may_lead: &dyn Fn(&Member) -> bool) -> Vec<Set> {
         fmis: None,
     };
     sets.extend(of_kind("grc").into_iter().map(|grc| Set { grc: Some(grc.clone()), ..alone(grc) }));
-    let products = fmis::products(members, may_lead).into_iter();
+    let products = fmis::products(members).into_iter();
     sets.extend(products.map(|product| Set { fmis: Some(product.clone()), ..alone(&product.tab) }));
-    // What a layer needs is no layer of its own by the other name that the archive gives it.
-    let twins = |set: &Set| -> Vec<String> { set.files().filter_map(Member::listed_as).map(str::to_owned).collect() };
-    let taken: HashSet<String> = sets.iter().flat_map(twins).collect();
-    let is_taken = |set: &Set| set.main().is_some_and(|main| taken.contains(main.name()));
-    sets.retain(|set| (set.shp.is_some() && set.dbf.is_some()) || !is_taken(set));
     sets
 }
 

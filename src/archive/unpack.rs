@@ -105,6 +105,7 @@ mod tests {
             store: Arc::new(Bytes::from(packed)),
             offset: 0,
             crc: crc32fast::hash(plain),
+            is_cut: false,
             method: Method::Deflate,
         };
         let mut window = Member::new("plain".to_owned(), plain.len() as u64, body).window(window).unwrap();

@@ -46,27 +46,20 @@ impl Member {
 
     /// All its bytes, for members that are small by nature; an error where there are more than `most`.
     pub fn read_all(&self, most: u64) -> Result<Vec<u8>> {
-        let mut all = Vec::new();
-        self.read_into(&mut all, most)?;
-        Ok(all)
-    }
-
-    /// Adds all its bytes to `all`, which has those before the fault where there is one.
-    pub(super) fn read_into(&self, all: &mut Vec<u8>, most: u64) -> Result<()> {
-        let mut window = self.window(64 * 1024)?;
+        let (mut all, mut window) = (Vec::new(), self.window(64 * 1024)?);
         if self.size() > most {
             return Err(self.fault(format!("{} bytes are more than the {most} that are read of it", self.size())));
         }
         loop {
             let part = window.fill(1)?;
             if part.is_empty() {
-                return Ok(());
+                return Ok(all);
             }
             // Room grows as bytes come, and never beyond what is declared: a member that is held costs what it holds.
             if all.capacity() - all.len() < part.len() {
                 let declared = usize::try_from(self.size()).unwrap_or(usize::MAX).saturating_sub(all.len());
                 let more = all.len().min(declared).max(part.len());
-                make_exact_room(all, more).map_err(|lack| lack.of(self.name()))?;
+                make_exact_room(&mut all, more).map_err(|lack| lack.of(self.name()))?;
             }
             all.extend_from_slice(part);
             let count = part.len();

@@ -12,6 +12,7 @@ use headland::layer::{self, Layer};
 use proptest::prelude::*;
 
 use crate::make;
+use crate::reading::{self, codes};
 use crate::series::cases;
 
 const UNITS: &str =
@@ -43,7 +44,8 @@ fn with_total(total: u32, loads: &[&str]) -> String {
 }
 
 fn of(bytes: impl Into<Vec<u8>>, strict: bool) -> headland::error::Result<Layer> {
-    layer::read(&make::source(bytes.into()), &Options { strict, ..Options::default() })
+    let bytes: Vec<u8> = bytes.into();
+    reading::read(&bytes, strict)
 }
 
 fn read(text: &str) -> Layer {
@@ -54,10 +56,6 @@ fn refused(bytes: impl Into<Vec<u8>>) -> Error {
     let error = of(bytes, true).unwrap_err();
     assert_eq!(error.kind(), Kind::Archive, "{error}");
     error
-}
-
-fn codes(layer: &Layer) -> Vec<&'static str> {
-    layer.diagnostics().iter().map(|note| note.code.as_str()).collect()
 }
 
 fn batch(layer: &Layer) -> &RecordBatch {

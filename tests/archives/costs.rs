@@ -6,6 +6,7 @@ use headland::layer::{self, Layer};
 
 use crate::make;
 use crate::meter;
+use crate::reading::codes;
 
 /// 64 MiB beside four times the size of the input; the time is the meter's.
 const MOST: usize = 64 << 20;
@@ -20,10 +21,6 @@ fn bounded(what: &str, bytes: Vec<u8>, honest: usize) -> Result<Layer, Error> {
     assert!(took < meter::LONGEST, "{what} took {took:?}");
     assert!(peak <= MOST + 4 * honest, "{what}: {peak} bytes for {honest}");
     result
-}
-
-fn codes(layer: &Layer) -> Vec<&'static str> {
-    layer.diagnostics().iter().map(|note| note.code.as_str()).collect()
 }
 
 /// One polygon of many rings.
@@ -41,7 +38,7 @@ fn polygon(rings: &[Vec<(f64, f64)>]) -> Vec<u8> {
 }
 
 fn square(x: f64, y: f64, size: f64, is_clockwise: bool) -> Vec<(f64, f64)> {
-    let mut ring = vec![(x, y), (x, y + size), (x + size, y + size), (x + size, y), (x, y)];
+    let mut ring = make::square(x, y, size).to_vec();
     if !is_clockwise {
         ring.reverse();
     }
@@ -107,26 +104,9 @@ fn an_archive_of_sixty_five_thousand_members_with_long_names_is_grouped_in_time(
 }
 
 /// A directory of entries that all point to one header.
-fn directory(count: u16, entry_name: &[u8], local_name: &[u8]) -> Vec<u8> {
-    let mut bytes = b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0".to_vec();
-    bytes.extend([0; 12]);
-    bytes.extend(u16::try_from(local_name.len()).unwrap().to_le_bytes());
-    bytes.extend([0; 2]);
-    bytes.extend(local_name);
-    let start = u32::try_from(bytes.len()).unwrap();
-    for _ in 0..count {
-        bytes.extend(b"PK\x01\x02\x14\0\x14\0\0\0\0\0\0\0\0\0");
-        bytes.extend([0; 12]);
-        bytes.extend(u16::try_from(entry_name.len()).unwrap().to_le_bytes());
-        bytes.extend([0; 16]);
-        bytes.extend(entry_name);
-    }
-    let size = u32::try_from(bytes.len()).unwrap() - start;
-    bytes.extend(b"PK\x05\x06\0\0\0\0");
-    bytes.extend([count.to_le_bytes(), count.to_le_bytes()].concat());
-    bytes.extend([size.to_le_bytes(), start.to_le_bytes()].concat());
-    bytes.extend([0; 2]);
-    bytes
+fn directory(count: usize, entry_name: &[u8], local_name: &[u8]) -> Vec<u8> {
+    let entry = make::Stored::new(entry_name, b"");
+    make::with_directory(make::Stored::new(local_name, b"").bytes(), &vec![(0, &entry); count])
 }
 
 #[test]

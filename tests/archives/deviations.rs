@@ -5,8 +5,8 @@ use headland::archive::Options;
 use headland::error::Kind;
 use headland::layer::{self, Layer};
 
-use crate::canon::text;
 use crate::make;
+use crate::reading::{column, only, read_members};
 use crate::wkb::rewrite;
 
 fn table(fields: &[make::Field<'_>], records: &[&[u8]]) -> Layer {
@@ -17,17 +17,12 @@ fn table_of(fields: &[make::Field<'_>], records: &[&[u8]], more: &[(&str, &[u8])
     let dbf = make::dbf(fields, records, 0);
     let mut members: Vec<(&str, &[u8])> = vec![("t.dbf", &dbf)];
     members.extend(more);
-    layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap()
+    read_members(&members)
 }
 
 fn shapes(kind: i32, records: &[Vec<u8>]) -> Layer {
     let (shp, shx) = make::shp(kind, records);
-    layer::read(&make::source(make::zip(&[("t.shp", &shp), ("t.shx", &shx)])), &Options::default()).unwrap()
-}
-
-fn column(layer: &Layer, name: &str) -> Vec<String> {
-    let array = layer.batches()[0].column_by_name(name).unwrap();
-    (0..layer.len()).map(|row| text(array, row)).collect()
+    read_members(&[("t.shp", &shp), ("t.shx", &shx)])
 }
 
 #[track_caller]
@@ -35,49 +30,58 @@ fn told(layer: &Layer, code: &str) {
     assert!(layer.diagnostics().iter().any(|note| note.code.as_str() == code), "{code}: {:?}", layer.diagnostics());
 }
 
-#[test]
-fn an_invalid_date_is_null() {
-    let layer = table(&[("d", b'D', 8, 0)], &[b" 20240229", b" 20230229", b"         ", b" 2024-1-5"]);
-    assert_eq!(column(&layer, "d"), ["2024-02-29", "\\N", "\\N", "\\N"]);
-    told(&layer, "bad-date");
+/// A column: its field, the .cpg, its cells as the file has them and as they are read, and diagnostics with their words.
+struct Cells {
+    field: make::Field<'static>,
+    cpg: Option<&'static str>,
+    records: &'static [&'static [u8]],
+    read: &'static [&'static str],
+    reported: &'static [(&'static str, &'static str)],
 }
 
-#[test]
-fn an_unparsable_number_is_null_and_not_its_prefix() {
-    let layer = table(&[("n", b'N', 6, 2)], &[b"   1.50", b" 12abc ", b" ******", b"       ", b"    nan"]);
-    assert_eq!(column(&layer, "n"), ["1.5", "\\N", "\\N", "\\N", "\\N"]);
-    told(&layer, "bad-number");
-    assert!(layer.diagnostics().iter().any(|note| note.message.contains("2 times, first at record 1")));
+const fn cells(
+    field: make::Field<'static>,
+    cpg: Option<&'static str>,
+    records: &'static [&'static [u8]],
+    read: &'static [&'static str],
+    reported: &'static [(&'static str, &'static str)],
+) -> Cells {
+    Cells { field, cpg, records, read, reported }
 }
 
-#[test]
-fn decimals_in_a_column_of_integers_make_it_floats() {
-    let layer = table(&[("n", b'N', 6, 0)], &[b"     12", b"       ", b"    1.5", b"    1e3", b"     7 "]);
-    assert_eq!(column(&layer, "n"), ["12.0", "\\N", "1.5", "1000.0", "7.0"]);
-    told(&layer, "integer-with-decimals");
-}
+/// Dates, numbers, integers, logicals, blanks and text of another encoding than declared.
+#[rustfmt::skip]
+const CELLS: &[Cells] = &[
+    cells(("d", b'D', 8, 0), None, &[b" 20240229", b" 20230229", b"         ", b" 2024-1-5"],
+        &["2024-02-29", "\\N", "\\N", "\\N"], &[("bad-date", "")]),
+    cells(("n", b'N', 6, 2), None, &[b"   1.50", b" 12abc ", b" ******", b"       ", b"    nan"],
+        &["1.5", "\\N", "\\N", "\\N", "\\N"], &[("bad-number", "(2 times, first at record 1)")]),
+    cells(("n", b'N', 6, 0), None, &[b"     12", b"       ", b"    1.5", b"    1e3", b"     7 "],
+        &["12.0", "\\N", "1.5", "1000.0", "7.0"], &[("integer-with-decimals", "")]),
+    cells(("l", b'L', 1, 0), None, &[b" T", b" n", b"  ", b" ?", b" 1", b" 0"],
+        &["true", "false", "\\N", "\\N", "true", "false"], &[("blank-logical", ""), ("logical-digit", "")]),
+    cells(("c", b'C', 5, 0), None, &[b"  ab  ", b" ab   ", b"      "],
+        &[" ab", "ab", "\\N"], &[("leading-blanks", "")]),
+    cells(("c", b'C', 4, 0), None, &[b" xy  ", b"  ab ", b"  ab ", b" zz  ", b"  ab "],
+        &["xy", " ab", " ab", "zz", " ab"], &[("leading-blanks", "(3 times, first at record 1)")]),
+    cells(("d", b'D', 10, 0), None, &[b" 04/25/1989", b" 13/01/1989", b" 0000      ", b" 0         ", b" 00000000  "],
+        &["1989-04-25", "\\N", "\\N", "\\N", "\\N"], &[("bad-date", "(2 times, first at record 1)")]),
+    cells(("c", b'C', 4, 0), None, &[b" \xc3\xa9  ", b" \xe9   "],
+        &["é", "é"], &[("text-undeclared", ""), ("text-recoded", "")]),
+    cells(("c", b'C', 4, 0), Some("RUBBISH"), &[b" \xc3\xa9  ", b" \xe9   "], &["é", "é"], &[("cpg-ignored", "")]),
+    cells(("c", b'C', 4, 0), Some("ISO-8859-1"), &[b" \xc3\xa9  ", b" \xe9   "], &["Ã©", "é"], &[]),
+];
 
 #[test]
-fn logicals_may_be_blank_or_digits() {
-    let layer = table(&[("l", b'L', 1, 0)], &[b" T", b" n", b"  ", b" ?", b" 1", b" 0"]);
-    assert_eq!(column(&layer, "l"), ["true", "false", "\\N", "\\N", "true", "false"]);
-    told(&layer, "blank-logical");
-    told(&layer, "logical-digit");
-}
-
-#[test]
-fn text_is_valid_whatever_its_encoding_claims() {
-    let fields = [("c", b'C', 4, 0)];
-    let records: [&[u8]; 2] = [b" \xc3\xa9  ", b" \xe9   "];
-    let layer = table_of(&fields, &records, &[]);
-    assert_eq!(column(&layer, "c"), ["é", "é"]);
-    told(&layer, "text-undeclared");
-    told(&layer, "text-recoded");
-    let layer = table_of(&fields, &records, &[("t.cpg", b"RUBBISH")]);
-    assert_eq!(column(&layer, "c"), ["é", "é"]);
-    told(&layer, "cpg-ignored");
-    let layer = table_of(&fields, &records, &[("t.cpg", b"ISO-8859-1")]);
-    assert_eq!(column(&layer, "c"), ["Ã©", "é"]);
+fn cells_are_read_as_the_table_says_and_each_repair_is_reported() {
+    for Cells { field, cpg, records, read, reported } in CELLS {
+        let cpg: Vec<(&str, &[u8])> = cpg.iter().map(|cpg| ("t.cpg", cpg.as_bytes())).collect();
+        let layer = table_of(&[*field], records, &cpg);
+        assert_eq!(column(&layer, field.0), *read, "{records:?}");
+        for (code, words) in *reported {
+            assert!(only(&layer, code).message.ends_with(words), "{code}: {:?}", layer.diagnostics());
+        }
+    }
 }
 
 #[test]
@@ -94,13 +98,6 @@ fn bytes_that_are_lost_are_told_apart_from_those_that_were_recoded() {
     let kept = layer(b"UTF-8");
     assert_eq!(column(&kept, "c"), ["ab", "a\u{81}", "bÿ"]);
     assert_eq!(codes(&kept), [("text-recoded", Some(1))]);
-}
-
-#[test]
-fn leading_blanks_of_text_are_kept() {
-    let layer = table(&[("c", b'C', 5, 0)], &[b"  ab  ", b" ab   ", b"      "]);
-    assert_eq!(column(&layer, "c"), [" ab", "ab", "\\N"]);
-    told(&layer, "leading-blanks");
 }
 
 #[test]
@@ -262,22 +259,9 @@ fn types_of_columns_in_lower_case_are_read_as_the_capital_ones_and_told() {
 
 /// A record of lines (13, 23), rings (15, 25) or points (18, 28) with these measures.
 fn measured(kind: i32, points: &[(f64, f64)], measures: &[f64]) -> Vec<u8> {
-    let mut bytes = if kind % 10 == 8 {
-        let mut head = kind.to_le_bytes().to_vec();
-        head.extend([0; 32]);
-        head.extend(i32::try_from(points.len()).unwrap().to_le_bytes());
-        head.extend(points.iter().flat_map(|(x, y)| [*x, *y]).flat_map(f64::to_le_bytes));
-        head
-    } else {
-        make::parts(kind, &[0], points)
-    };
-    if kind < 20 {
-        bytes.extend([0; 16]);
-        bytes.extend((0..points.len()).flat_map(|_| 2.0_f64.to_le_bytes()));
-    }
-    bytes.extend([0; 16]);
-    bytes.extend(measures.iter().flat_map(|m| m.to_le_bytes()));
-    bytes
+    let heights = vec![2.0; points.len()];
+    let ordinates = [&heights[..], measures];
+    make::with_ordinates(kind, &[0], points, if kind < 20 { &ordinates } else { &ordinates[1..] })
 }
 
 #[test]
@@ -329,23 +313,6 @@ fn a_table_that_cannot_be_read_is_an_error_and_its_shapes_can_be_saved() {
     let layer = layer::read(&make::source(zip), &Options { strict: false, ..Options::default() }).unwrap();
     assert_eq!(layer.len(), 1);
     told(&layer, "member-lost");
-}
-
-#[test]
-fn what_is_told_of_cells_is_told_of_each_of_them() {
-    let cell: &[u8] = b"  ab ";
-    let layer = table(&[("c", b'C', 4, 0)], &[b" xy  ", cell, cell, b" zz  ", cell]);
-    let message = &layer.diagnostics().iter().find(|note| note.code.as_str() == "leading-blanks").unwrap().message;
-    assert!(message.ends_with("(3 times, first at record 1)"), "{message}");
-}
-
-#[test]
-fn dates_with_slashes_are_dates_and_short_zeros_are_none() {
-    let layer =
-        table(&[("d", b'D', 10, 0)], &[b" 04/25/1989", b" 13/01/1989", b" 0000      ", b" 0         ", b" 00000000  "]);
-    assert_eq!(column(&layer, "d"), ["1989-04-25", "\\N", "\\N", "\\N", "\\N"]);
-    let message = &layer.diagnostics().iter().find(|note| note.code.as_str() == "bad-date").unwrap().message;
-    assert!(message.ends_with("(2 times, first at record 1)"), "{message}");
 }
 
 #[test]

@@ -14,11 +14,8 @@ fn table(kind: u8, width: u8, cells: &[&str]) -> Source {
 
 /// The same of a field that is declared with decimals.
 fn declared(kind: u8, width: u8, decimals: u8, cells: &[&str]) -> Source {
-    let records: Vec<Vec<u8>> = cells
-        .iter()
-        .map(|cell| format!("{}{:>width$}", &cell[..1], &cell[1..], width = usize::from(width)).into_bytes())
-        .collect();
-    let records: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
+    let record = |cell: &&str| format!("{}{:>width$}", &cell[..1], &cell[1..], width = usize::from(width));
+    let records: Vec<String> = cells.iter().map(record).collect();
     make::source(make::zip(&[("t.dbf", &make::dbf(&[("A", kind, width, decimals)], &records, 0))]))
 }
 

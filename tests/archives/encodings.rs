@@ -2,9 +2,10 @@
 
 use arrow_array::cast::AsArray;
 use headland::archive::Options;
-use headland::layer::{self, Diagnostic, Layer};
+use headland::layer::{self, Layer};
 
 use crate::make;
+use crate::reading::found;
 
 fn read(members: &[(&str, &[u8])], encoding: Option<&str>) -> Layer {
     let options = Options { encoding: encoding.map(str::to_owned), ..Options::default() };
@@ -16,15 +17,10 @@ fn cells(layer: &Layer) -> Vec<String> {
     column.iter().map(|cell| cell.unwrap_or_default().to_owned()).collect()
 }
 
-fn found<'a>(layer: &'a Layer, code: &str) -> Vec<&'a Diagnostic> {
-    layer.diagnostics().iter().filter(|found| found.code.as_str() == code).collect()
-}
-
 #[test]
 fn utf8_declared_as_ansi_is_reported_with_the_number_of_cells() {
     let records: [&[u8]; 4] = ["  Acker  ".as_bytes(), " größe ".as_bytes(), " Áéé   ".as_bytes(), b" gr\xf6\xdfe   "];
     let records = records.map(|record| [record, b"          "].concat()[..10].to_vec());
-    let records: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
     for driver in [0x03, 0x57, 0x58] {
         let dbf = make::dbf(&[("NAME", b'C', 9, 0)], &records, driver);
         let layer = read(&[("t.dbf", &dbf)], None);
@@ -33,7 +29,10 @@ fn utf8_declared_as_ansi_is_reported_with_the_number_of_cells() {
         assert!(found.message.contains("2 times, first at record 1"), "{}", found.message);
         assert!(found.message.contains("`encoding=\"utf-8\"`") && found.record == Some(1), "{}", found.message);
         let named = read(&[("t.dbf", &dbf)], Some("cp1252"));
-        assert!(self::found(&named, "utf8-declared-ansi").is_empty(), "the user has said which encoding it is");
+        assert!(
+            crate::reading::found(&named, "utf8-declared-ansi").is_empty(),
+            "the user has said which encoding it is"
+        );
         assert_eq!(cells(&read(&[("t.dbf", &dbf)], Some("utf-8")))[1..3], ["größe", "Áéé"]);
     }
 }

@@ -13,6 +13,7 @@ use headland::layer::{self, Layer};
 use headland::sandbox::fields::{Coverage, Job, account};
 
 use crate::make;
+use crate::reading::{self, codes};
 
 /// The numbers of a column; `None` where it holds none.
 fn numbers(batch: &RecordBatch, name: &str) -> Option<Vec<Option<f64>>> {
@@ -126,8 +127,7 @@ fn moved(zip: &[u8], name: impl Fn(&str) -> String) -> Vec<(String, Vec<u8>)> {
 }
 
 fn zipped(members: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
-    make::zip(&members)
+    make::zip(&make::lend(members))
 }
 
 #[test]
@@ -174,11 +174,7 @@ fn small(tab: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 fn read(members: &[(String, Vec<u8>)], strict: bool) -> Result<Layer, Error> {
-    layer::read(&make::source(zipped(members)), &Options { strict, ..Options::default() })
-}
-
-fn codes(layer: &Layer) -> Vec<&str> {
-    layer.diagnostics().iter().map(|note| note.code.as_str()).collect()
+    reading::read(&zipped(members), strict)
 }
 
 const HEAD: &str = "2026-06-12T07:31:04Z\t45.5\t-98.25\t400.5\t2\t";

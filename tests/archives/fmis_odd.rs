@@ -10,7 +10,7 @@ use headland::archive::{Limits, Options};
 use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
 
-use crate::{make, meter};
+use crate::{make, meter, reading};
 
 fn zipped(layout: &str, tab: &[u8]) -> Vec<u8> {
     let layout = format!("<Advanced><SegmentFormat>{layout}</SegmentFormat></Advanced>");
@@ -22,12 +22,12 @@ fn zipped(layout: &str, tab: &[u8]) -> Vec<u8> {
 }
 
 fn read(layout: &str, tab: &[u8], strict: bool) -> Result<Layer, Error> {
-    layer::read(&make::source(zipped(layout, tab)), &Options { strict, ..Options::default() })
+    reading::read(&zipped(layout, tab), strict)
 }
 
 /// What was told; small layouts here have no columns of places.
 fn codes(layer: &Layer) -> Vec<&str> {
-    layer.diagnostics().iter().map(|note| note.code.as_str()).filter(|code| *code != "no-position").collect()
+    reading::codes(layer).into_iter().filter(|code| *code != "no-position").collect()
 }
 
 fn message<'a>(layer: &'a Layer, code: &str) -> &'a str {

@@ -361,7 +361,7 @@ pub(crate) const DEMANDS: &[(&str, Demand)] = &[
     // empty member name: 1 layer
     ("z71_empty_name", as_gdal(&["blank-logical", "refused-name"])),
     // local names differ from directory names: error: local and directory names differ
-    ("z72_name_mismatch", error(Some("t.shx"), None, None, "its header calls it `other.shx`: the archive contradicts itself", None)),
+    ("z72_name_mismatch", error(Some("t.shp"), None, None, "its header calls it `other.shp`: the archive contradicts itself", None)),
     // local header says stored, directory says deflate: error or directory wins
     ("z73_method_mismatch", error(Some("t.shx"), None, None, "its header and the directory name different methods: the archive contradicts itself", None)),
     // directory entry t.shp/: 1 layer (t2)

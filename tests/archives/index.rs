@@ -1,109 +1,274 @@
-//! Indices (.shx) that contradict a .shp which is in order: what the .shp says is read, and what is lost is told.
+//! Indices (.shx): what is read where one is missing, damaged or in another order than the records.
+//!
+//! A damaged index is an error, or what it costs is reported; without `strict`, records are read in the order of the file.
 
-use headland::archive::{Diagnostic, Options};
-use headland::layer::{self, Layer};
+use headland::layer::Layer;
+use zip::CompressionMethod::{self, Deflated, Stored};
 
-use crate::{make, stream, wkt};
+use crate::make::{self, number, with_number};
+use crate::reading::{check, codes, found, only, read, texts};
 
 const ROWS: usize = 6;
+/// Where the entry of a record is in the index.
+const fn entry(row: usize) -> usize {
+    100 + 8 * row
+}
 
-/// A .shp of points or of polygons with its index, and the geometry of each row.
-fn sets() -> [(Vec<u8>, Vec<u8>, Vec<String>); 2] {
+/// Records of a kind, each another one.
+fn records(kind: i32) -> Vec<Vec<u8>> {
     let x = |row: usize| f64::from(u16::try_from(row).unwrap());
-    let square = |row| [(x(row), 0.0), (x(row), 1.0), (x(row) + 0.5, 1.0), (x(row) + 0.5, 0.0), (x(row), 0.0)];
-    let points: Vec<Vec<u8>> = (0..ROWS).map(|row| make::point(x(row) + 0.5, 1.0)).collect();
-    let polygons: Vec<Vec<u8>> = (0..ROWS).map(|row| make::parts(5, &[0], &square(row))).collect();
-    [(1, points), (5, polygons)].map(|(kind, records)| {
-        let (shp, shx) = make::shp(kind, &records);
-        let own = texts(&read(&shp, &shx, true));
-        let own: Vec<String> = own.into_iter().map(Option::unwrap).collect();
-        assert_eq!(own.len(), ROWS);
-        (shp, shx, own)
+    let record = |row| {
+        if kind == 1 { make::point(x(row) + 0.5, 1.0) } else { make::parts(5, &[0], &make::square(x(row), 0.0, 0.5)) }
+    };
+    (0..ROWS).map(record).collect()
+}
+
+fn zip(shp: &[u8], shx: &[u8], method: CompressionMethod) -> Vec<u8> {
+    let mut files = make::files((shp.to_vec(), shx.to_vec()), make::ids(ROWS));
+    // The .shp is the last, so that a zip that is cut inside it has all others.
+    files.reverse();
+    make::zip_with(&make::lend(&files), method)
+}
+
+fn all(own: &[String]) -> Vec<Option<String>> {
+    own.iter().cloned().map(Some).collect()
+}
+
+/// A .shp, its index and the geometry of each row.
+type Set = (Vec<u8>, Vec<u8>, Vec<String>);
+
+/// One of points and one of polygons.
+fn sets() -> [Set; 2] {
+    [1, 5].map(|kind| {
+        let (shp, shx) = make::shp(kind, &records(kind));
+        let layer = check("whole", &zip(&shp, &shx, Deflated), true, Ok((ROWS, &[]))).unwrap();
+        (shp, shx, texts(&layer).into_iter().map(Option::unwrap).collect())
     })
 }
 
-/// The layer, which batches give as well, in the same words.
-#[track_caller]
-fn read(shp: &[u8], shx: &[u8], strict: bool) -> Layer {
-    let cells: Vec<Vec<u8>> = (0..ROWS).map(|row| format!(" {row:4}").into_bytes()).collect();
-    let cells: Vec<&[u8]> = cells.iter().map(Vec::as_slice).collect();
-    let dbf = make::dbf(&[("ID", b'N', 4, 0)], &cells, 0);
-    let prj = make::WGS_84.as_bytes();
-    let source = make::source(make::zip(&[("t.shp", shp), ("t.shx", shx), ("t.dbf", &dbf), ("t.prj", prj)]));
-    let options = Options { strict, ..Options::default() };
-    stream::same(layer::read(&source, &options), &source, &options, 2, "batches");
-    layer::read(&source, &options).unwrap()
-}
+/// Orders of the file: backwards, one record moved to the front or to the end, two exchanged.
+const ORDERS: [[usize; ROWS]; 4] = [[5, 4, 3, 2, 1, 0], [5, 0, 1, 2, 3, 4], [0, 2, 3, 4, 5, 1], [0, 4, 2, 3, 1, 5]];
 
-fn texts(layer: &Layer) -> Vec<Option<String>> {
-    layer.geometries().map(|wkb| wkb.map(wkt::text)).collect()
-}
-
-fn word(bytes: &[u8], at: usize) -> i32 {
-    i32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
-}
-
-/// The same with another number at a place.
-fn with(bytes: &[u8], at: usize, number: i32) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    bytes[at..at + 4].copy_from_slice(&number.to_be_bytes());
-    bytes
-}
-
-fn found<'a>(layer: &'a Layer, code: &str) -> Vec<&'a Diagnostic> {
-    layer.diagnostics().iter().filter(|note| note.code.as_str() == code).collect()
+/// The same sets with their records in these orders, and the rows as they stand in the file.
+fn shuffled() -> Vec<(Set, [usize; ROWS])> {
+    let mut found = Vec::new();
+    for (kind, (_, _, own)) in [1, 5].into_iter().zip(sets()) {
+        for order in ORDERS {
+            let (shp, shx) = make::shuffled(kind, &records(kind), &order);
+            found.push(((shp, shx, own.clone()), order));
+        }
+    }
+    found
 }
 
 #[test]
-fn an_entry_that_names_no_record_of_a_shp_in_order_costs_nothing_and_is_told() {
+fn damaged_index_is_an_error_and_ignored_without_strict() {
+    const DAMAGED: &[&str] = &["no-shx", "shx-damaged"];
     for (shp, shx, own) in sets() {
         for row in 0..ROWS {
-            let entry = 100 + 8 * row;
-            let place = word(&shx, entry);
-            let far = [1, ROWS - 2].map(|other| word(&shx, 100 + 8 * other) + 3);
-            let none = with(&shx, entry, 0);
-            let places = [0, place + 1, place + 4, place - 3, far[0], far[1]];
-            let damaged = places.into_iter().filter(|place| *place == 0 || *place > 50);
-            let damaged = damaged.map(|place| with(&shx, entry, place)).chain([with(&none, entry + 4, 0)]);
-            for (shx, strict) in damaged.flat_map(|shx| [(shx.clone(), true), (shx, false)]) {
-                let layer = read(&shp, &shx, strict);
-                let what = format!("row {row} at word {}: {:?}", word(&shx, entry), layer.diagnostics());
-                assert_eq!(texts(&layer), own.iter().cloned().map(Some).collect::<Vec<_>>(), "{what}");
-                let [told] = layer.diagnostics() else { panic!("one diagnostic and no other: {what}") };
-                assert_eq!((told.code.as_str(), told.record), ("shx-damaged", Some(row as u64)), "{what}");
-                assert_eq!(told.member.as_deref(), Some("t.shx"), "{what}");
-                let words = format!("the entry of record {row} (at byte {entry} of the index) names no place");
-                assert!(told.message.starts_with(&words) && told.message.contains("(1 such entries)"), "{what}");
+            let at = entry(row);
+            let other = number(&shx, entry((row + 1) % ROWS));
+            let zeros = with_number(&with_number(&shx, at, 0), at + 4, 0);
+            let shared =
+                format!("puts record {} where record {} is", row.max((row + 1) % ROWS), row.min((row + 1) % ROWS));
+            let table = [
+                (zeros, format!("the index gives record {row} no place, yet")),
+                (with_number(&shx, at, 0), format!("the index puts record {row} at byte 0 of the .shp")),
+                (with_number(&shx, at, 49), format!("the index puts record {row} at byte 98 of the .shp")),
+                (with_number(&shx, at, -1), format!("the index puts record {row} at byte -2 of the .shp")),
+                (with_number(&shx, at, 1 << 30), format!("the index puts record {row} at byte 2147483648 of the .shp")),
+                (with_number(&shx, at, other), shared),
+            ];
+            for (damaged, words) in table {
+                let zip = zip(&shp, &damaged, Deflated);
+                let error = read(&zip, true).unwrap_err();
+                assert_eq!(error.facts().member.as_deref(), Some("t.shx"), "{error}");
+                let record = error.facts().record.unwrap();
+                assert_eq!(error.facts().offset, Some(entry(usize::try_from(record).unwrap()) as u64), "{error}");
+                check(&words, &zip, true, Err(&words));
+                let layer = check(&words, &zip, false, Ok((ROWS, DAMAGED))).unwrap();
+                assert_eq!(texts(&layer), all(&own), "{words}");
+                let note = only(&layer, "shx-damaged");
+                assert_eq!(note.member.as_deref(), Some("t.shx"));
+                assert!(
+                    note.message.contains(&words) && note.message.contains("may belong to other rows"),
+                    "{}",
+                    note.message
+                );
             }
         }
-        let two = with(&with(&shx, 116, 0), 124, 0);
-        let layer = read(&shp, &two, true);
-        assert_eq!(texts(&layer), own.iter().cloned().map(Some).collect::<Vec<_>>());
-        assert!(found(&layer, "shx-damaged")[0].message.contains("(2 such entries)"), "{:?}", layer.diagnostics());
+        for none in [b"rubbish".to_vec(), shp.clone(), shx[..99].to_vec()] {
+            assert!(read(&zip(&shp, &none, Deflated), true).is_err());
+            let layer = check("no index", &zip(&shp, &none, Deflated), false, Ok((ROWS, DAMAGED))).unwrap();
+            assert_eq!(texts(&layer), all(&own));
+        }
+        let layer = check("an empty index", &zip(&shp, &[], Deflated), true, Ok((ROWS, &["no-shx"]))).unwrap();
+        assert_eq!(texts(&layer), all(&own));
+    }
+}
+
+/// Each row has its own geometry or none, and what differs is reported.
+#[track_caller]
+fn assert_reported(what: &str, layer: &Layer, own: &[String]) {
+    let found = texts(layer);
+    let is_bearable = found.iter().zip(own).all(|(found, own)| found.as_ref().is_none_or(|found| found == own));
+    assert!(is_bearable, "{what}: {found:?} {:?}", layer.diagnostics());
+    assert!(found == all(own) || !layer.diagnostics().is_empty(), "{what}: {found:?} in silence");
+}
+
+#[test]
+fn offset_inside_of_a_record_gives_no_row_another_geometry() {
+    for (shp, shx, own) in sets() {
+        for row in 0..ROWS {
+            let place = number(&shx, entry(row));
+            let far = [1, ROWS - 2].map(|other| number(&shx, entry(other)) + 3);
+            for (place, length) in [place + 1, place + 3, place + 4, place - 3, far[0], far[1]]
+                .into_iter()
+                .flat_map(|place| [(place, None), (place, Some(5)), (place, Some(7000))])
+            {
+                let moved = with_number(&shx, entry(row), place);
+                let damaged = length.map_or(moved.clone(), |length| with_number(&moved, entry(row) + 4, length));
+                for strict in [true, false] {
+                    let what = format!("row {row} at word {place}, {length:?}, strict {strict}");
+                    match read(&zip(&shp, &damaged, Deflated), strict) {
+                        Ok(layer) => {
+                            assert!(!layer.diagnostics().is_empty(), "{what}");
+                            assert_reported(&what, &layer, &own);
+                        }
+                        Err(_) => assert!(strict, "{what}"),
+                    }
+                }
+            }
+        }
     }
 }
 
 #[test]
-fn an_entry_whose_place_and_length_are_both_wrong_is_told_of_the_index_and_not_of_the_shp() {
-    for (shp, shx, own) in sets() {
-        for row in 0..ROWS {
-            let entry = 100 + 8 * row;
-            let place = word(&shx, entry);
-            for (place, length) in [(place + 1, 5), (place + 3, 7000), (place - 3, 9)] {
-                if place < 50 {
-                    continue;
-                }
-                let damaged = with(&with(&shx, entry, place), entry + 4, length);
-                for strict in [true, false] {
-                    let layer = read(&shp, &damaged, strict);
-                    let what = format!("row {row} at word {place}: {:?}", layer.diagnostics());
-                    assert_eq!(texts(&layer), own.iter().cloned().map(Some).collect::<Vec<_>>(), "{what}");
-                    let told: Vec<_> =
-                        layer.diagnostics().iter().map(|note| (note.code.as_str(), note.record)).collect();
-                    let row = Some(row as u64);
-                    assert_eq!(told, [("record-lengths", row), ("shx-damaged", row)], "{what}");
-                }
+fn one_bit_of_an_index_is_never_lost_in_silence() {
+    let whole = sets().map(|set| (set, [0, 1, 2, 3, 4, 5]));
+    for ((shp, shx, own), order) in whole.into_iter().chain(shuffled()) {
+        for bit in 0..ROWS * 8 * 8 {
+            let mut damaged = shx.clone();
+            damaged[100 + bit / 8] ^= 1 << (bit % 8);
+            let what = format!("{order:?} bit {bit}");
+            if let Ok(layer) = read(&zip(&shp, &damaged, Stored), true) {
+                assert_reported(&what, &layer, &own);
             }
+            let layer = read(&zip(&shp, &damaged, Stored), false).unwrap();
+            if found(&layer, "shx-damaged").is_empty() {
+                assert_reported(&what, &layer, &own);
+            } else if order.is_sorted() {
+                assert_eq!(texts(&layer), all(&own), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn records_in_another_order_follow_the_index_unless_it_is_damaged() {
+    for ((shp, shx, own), order) in shuffled() {
+        let what = format!("{order:?}");
+        let layer = check(&what, &zip(&shp, &shx, Deflated), true, Ok((ROWS, &["out-of-order"]))).unwrap();
+        assert_eq!(texts(&layer), all(&own), "{what}");
+        for row in 0..ROWS {
+            let zeros = with_number(&with_number(&shx, entry(row), 0), entry(row) + 4, 0);
+            check(&what, &zip(&shp, &zeros, Deflated), true, Err(&format!("gives record {row} no place")));
+            let saved = read(&zip(&shp, &zeros, Deflated), false).unwrap();
+            let of_file: Vec<Option<String>> = order.iter().map(|row| Some(own[*row].clone())).collect();
+            assert_eq!(texts(&saved), of_file, "{what}");
+            assert!(only(&saved, "shx-damaged").message.contains("geometries may belong to other rows"));
+        }
+        // A record that no entry names, in an index of fewer entries.
+        let fewer = make::with_header(i32::from(shp[32]), &shx[100..entry(ROWS - 1)]);
+        let members = [("t.shp", &shp), ("t.shx", &fewer)];
+        let layer = read(&make::zip(&make::lend(&members)), true).unwrap();
+        assert_eq!(texts(&layer), all(&own)[..ROWS - 1], "{what}");
+        assert!(codes(&layer).contains(&"shp-seams"), "{what}: {:?}", layer.diagnostics());
+    }
+}
+
+#[test]
+fn truncated_shp_is_an_error_and_keeps_the_records_before_the_cut() {
+    for (shp, shx, own) in sets() {
+        for cut in (101..shp.len()).step_by(13) {
+            let whole = zip(&shp, &shx, Stored);
+            let start = whole.windows(100).position(|bytes| *bytes == shp[..100]).unwrap();
+            for bytes in [zip(&shp[..cut], &shx, Deflated), whole[..start + cut].to_vec()] {
+                assert!(read(&bytes, true).is_err(), "cut at {cut}");
+                let layer = read(&bytes, false).unwrap();
+                let size = (shp.len() - 100) / ROWS;
+                assert_eq!(texts(&layer), all(&own)[..(cut - 100) / size], "cut at {cut}: {:?}", layer.diagnostics());
+                assert!(!layer.diagnostics().is_empty(), "cut at {cut}");
+            }
+        }
+    }
+    // In another order: a cut inside the last record, and one that leaves nothing of it.
+    for ((shp, shx, own), order) in shuffled() {
+        let (what, size) = (format!("{order:?}"), (shp.len() - 100) / ROWS);
+        let cut = zip(&shp[..shp.len() - 5], &shx, Deflated);
+        check(&what, &cut, true, Err("the file is truncated or damaged"));
+        let layer = read(&cut, false).unwrap();
+        let mut rows = all(&own);
+        rows[order[ROWS - 1]] = None;
+        assert_eq!(texts(&layer), rows, "{what}");
+        assert!(only(&layer, "shp-damaged").message.contains("(1 of them)"), "{:?}", layer.diagnostics());
+        let cut = zip(&shp[..shp.len() - size], &shx, Deflated);
+        check(&what, &cut, true, Err("the .shp is truncated, or the two do not belong together"));
+        assert!(only(&read(&cut, false).unwrap(), "shx-damaged").message.contains("may belong to other rows"));
+    }
+}
+
+#[test]
+fn damaged_byte_of_a_shp_costs_the_record_that_it_meets() {
+    for (shp, shx, own) in sets() {
+        let size = (shp.len() - 100) / ROWS;
+        let whole = zip(&shp, &shx, Stored);
+        let start = whole.windows(100).position(|bytes| *bytes == shp[..100]).unwrap();
+        for byte in (100..shp.len()).step_by(3) {
+            let mut bytes = whole.clone();
+            bytes[start + byte] ^= 4;
+            assert!(read(&bytes, true).is_err(), "byte {byte}");
+            let layer = read(&bytes, false).unwrap();
+            assert!(!found(&layer, "shp-damaged").is_empty(), "byte {byte}: {:?}", layer.diagnostics());
+            for (row, found) in texts(&layer).into_iter().enumerate() {
+                let is_met = row == (byte - 100) / size;
+                assert!(is_met || found.as_ref() == Some(&own[row]), "byte {byte}: row {row} is {found:?}");
+            }
+        }
+    }
+    // In another order, the .shp is held whole or not at all.
+    for ((shp, shx, _), order) in shuffled() {
+        let mut bytes = zip(&shp, &shx, Stored);
+        let at = bytes.windows(100).position(|bytes| *bytes == shp[..100]).unwrap() + shp.len() - 1;
+        bytes[at] ^= 4;
+        let layer = read(&bytes, false).unwrap();
+        assert_eq!((layer.len(), layer.geometry_column()), (ROWS, None), "{order:?}");
+        assert!(codes(&layer).contains(&"member-lost"), "{:?}", layer.diagnostics());
+    }
+}
+
+#[test]
+fn numbers_of_records_matter_only_without_an_index() {
+    for (shp, shx, own) in sets() {
+        let size = (shp.len() - 100) / ROWS;
+        let mut unnumbered = shp.clone();
+        for row in 0..ROWS {
+            unnumbered[100 + size * row..104 + size * row].fill(0);
+        }
+        check("numbers of zero", &zip(&unnumbered, &shx, Deflated), true, Ok((ROWS, &[])));
+        let layer =
+            check("no index", &zip(&unnumbered, &[], Deflated), true, Ok((ROWS, &["no-shx", "record-numbers"])));
+        assert_eq!(texts(&layer.unwrap()), all(&own));
+        // Numbered by their rows, which are backwards.
+        let mut backwards = make::shuffled(i32::from(shp[32]), &records(i32::from(shp[32])), &ORDERS[0]).0;
+        for (place, row) in ORDERS[0].iter().enumerate() {
+            backwards[100 + size * place..104 + size * place]
+                .copy_from_slice(&i32::try_from(row + 1).unwrap().to_be_bytes());
+        }
+        for cut in [backwards.len(), backwards.len() - 5, 100 + 3 * size + 2] {
+            let layer = read(&zip(&backwards[..cut], &[], Deflated), false).unwrap();
+            let note = only(&layer, "record-numbers");
+            assert!(note.message.contains("geometries may belong to other rows"), "{cut}: {}", note.message);
         }
     }
 }
@@ -114,121 +279,61 @@ fn records_with_padding_around_them_are_read_where_the_index_has_them() {
     for (shp, shx, own) in sets() {
         let (mut body, mut index) = (Vec::new(), Vec::new());
         for row in 0..ROWS {
-            let start = usize::try_from(word(&shx, 100 + 8 * row)).unwrap() * 2;
-            let length = word(&shx, 104 + 8 * row);
+            let start = usize::try_from(number(&shx, entry(row))).unwrap() * 2;
+            let length = number(&shx, entry(row) + 4);
             body.extend(vec![0; 2 * (row + 1)]);
             index.extend(i32::try_from(50 + body.len() / 2).unwrap().to_be_bytes());
             index.extend(length.to_be_bytes());
             body.extend(&shp[start..start + 8 + usize::try_from(length).unwrap() * 2]);
         }
         body.extend([0; 6]);
-        let kind = i32::from_le_bytes(shp[32..36].try_into().unwrap());
+        let kind = i32::from(shp[32]);
         let (shp, shx) = (make::with_header(kind, &body), make::with_header(kind, &index));
         for strict in [true, false] {
-            let layer = read(&shp, &shx, strict);
-            assert_eq!(texts(&layer), own.iter().cloned().map(Some).collect::<Vec<_>>());
-            let codes: Vec<&str> = layer.diagnostics().iter().map(|note| note.code.as_str()).collect();
-            assert_eq!(codes, ["shp-seams"]);
+            let layer = check("padding", &zip(&shp, &shx, Deflated), strict, Ok((ROWS, &["shp-seams"]))).unwrap();
+            assert_eq!(texts(&layer), all(&own));
         }
     }
 }
 
 #[test]
-fn a_geometry_that_an_index_gives_no_place_is_told_to_be_gone_where_the_shp_is_in_no_order() {
-    for (shp, shx, own) in sets() {
-        // Without numbers, a record between two others may be the remains of another row.
-        let mut unnumbered = shp.clone();
-        for row in 0..ROWS {
-            let place = usize::try_from(word(&shx, 100 + 8 * row)).unwrap() * 2;
-            unnumbered[place..place + 4].fill(0);
-        }
-        for (row, strict) in (0..ROWS).flat_map(|row| [(row, true), (row, false)]) {
-            let entry = 100 + 8 * row;
-            let none = with(&shx, entry, 0);
-            for shx in [with(&none, entry + 4, 0), none] {
-                let layer = read(&unnumbered, &shx, strict);
-                let mut left: Vec<_> = own.iter().cloned().map(Some).collect();
-                left[row] = None;
-                assert_eq!(texts(&layer), left, "{row}");
-                let notes = found(&layer, "shx-damaged");
-                assert_eq!(notes.len(), 1, "{row}: {:?}", layer.diagnostics());
-                assert_eq!((notes[0].record, notes[0].member.as_deref()), (Some(row as u64), Some("t.shx")));
-                assert!(notes[0].message.contains("its geometry is null (1 such entries)"), "{}", notes[0].message);
+fn entry_of_zeros_is_a_row_without_a_shape_where_the_others_fill_the_shp() {
+    for kind in [1, 5] {
+        let few = records(kind)[..ROWS - 1].to_vec();
+        let backwards: Vec<usize> = (0..ROWS - 1).rev().collect();
+        let sets = [(make::shp(kind, &few), &[][..]), (make::shuffled(kind, &few, &backwards), &["out-of-order"][..])];
+        for ((shp, shx), codes) in sets {
+            for row in 0..ROWS {
+                let mut index = shx[100..].to_vec();
+                index.splice(8 * row..8 * row, [0; 8]);
+                let zip = zip(&shp, &make::with_header(kind, &index), Deflated);
+                let layer = check("an entry of zeros", &zip, true, Ok((ROWS, codes))).unwrap();
+                let nulls: Vec<bool> = texts(&layer).iter().map(Option::is_none).collect();
+                assert_eq!(nulls, (0..ROWS).map(|other| other == row).collect::<Vec<_>>());
             }
         }
     }
 }
 
 #[test]
-fn an_entry_of_zeros_between_records_that_meet_is_no_damage() {
-    let points: Vec<Vec<u8>> = (0..ROWS - 1).map(|_| make::point(1.0, 1.0)).collect();
-    let (shp, shx) = make::shp(1, &points);
-    for row in 0..ROWS {
-        let mut index = shx[100..].to_vec();
-        index.splice(8 * row..8 * row, [0; 8]);
-        let layer = read(&shp, &make::with_header(1, &index), true);
-        assert!(layer.diagnostics().is_empty(), "{row}: {:?}", layer.diagnostics());
-        let nulls: Vec<bool> = texts(&layer).iter().map(Option::is_none).collect();
-        assert_eq!(nulls, (0..ROWS).map(|other| other == row).collect::<Vec<_>>());
-    }
-}
-
-/// In another order than the rows, it is what all entries leave of the .shp that tells a lost record from a row without one.
-#[test]
-fn a_record_that_no_entry_names_is_told_in_another_order_than_the_rows_too() {
+fn lengths_that_contradict_the_shp_are_reported_once_and_cost_nothing() {
     for (shp, shx, own) in sets() {
-        let mut exchanged = shx.clone();
-        exchanged.copy_within(100..108, 140);
-        exchanged[100..108].copy_from_slice(&shx[140..148]);
-        let mut rows: Vec<_> = own.iter().cloned().map(Some).collect();
-        rows.swap(0, ROWS - 1);
-        for (row, strict) in (0..ROWS).flat_map(|row| [(row, true), (row, false)]) {
-            let entry = 100 + 8 * row;
-            let layer = read(&shp, &with(&with(&exchanged, entry, 0), entry + 4, 0), strict);
-            let mut left = rows.clone();
-            left[row] = None;
-            let what = format!("row {row}: {:?}", layer.diagnostics());
-            assert_eq!(texts(&layer), left, "{what}");
-            let notes = found(&layer, "shx-damaged");
-            assert_eq!(notes.len(), 1, "{what}");
-            assert_eq!(notes[0].record, Some(row as u64), "{what}");
-            assert!(notes[0].message.contains("its geometry is null (1 such entries)"), "{what}");
-        }
-        // A row without a shape, of which the .shp has nothing.
-        let entry = 100 + 8 * (ROWS - 1);
-        let end = usize::try_from(word(&shx, entry)).unwrap() * 2;
-        let mut index = shx[100..entry].to_vec();
-        index.splice(16..16, [0; 8]);
-        let (first, last) = (index[..8].to_vec(), index[40..].to_vec());
-        index[..8].copy_from_slice(&last);
-        index[40..].copy_from_slice(&first);
-        let kind = i32::from_le_bytes(shp[32..36].try_into().unwrap());
-        let layer = read(&make::with_header(kind, &shp[100..end]), &make::with_header(kind, &index), true);
-        let codes: Vec<&str> = layer.diagnostics().iter().map(|note| note.code.as_str()).collect();
-        assert_eq!(codes, ["out-of-order"]);
-        assert_eq!(texts(&layer).iter().filter(|text| text.is_none()).count(), 1);
-    }
-}
-
-#[test]
-fn lengths_that_contradict_the_shp_are_told_once_and_cost_nothing() {
-    for (shp, shx, own) in sets() {
-        let all = (0..ROWS).fold(shx.clone(), |shx, row| with(&shx, 104 + 8 * row, 17));
-        let one = with(&shx, 104 + 8 * 3, 7);
-        let last = with(&shx, 104 + 8 * (ROWS - 1), 1 << 20);
+        let every = (0..ROWS).fold(shx.clone(), |shx, row| with_number(&shx, entry(row) + 4, 17));
+        let one = with_number(&shx, entry(3) + 4, 7);
+        let last = with_number(&shx, entry(ROWS - 1) + 4, 1 << 20);
         // In another order, the first row is exchanged with the last.
         let mut exchanged = shx.clone();
         exchanged.copy_within(100..108, 140);
         exchanged[100..108].copy_from_slice(&shx[140..148]);
-        let jumped = with(&exchanged, 104 + 8 * 2, 9);
-        for (shx, count, first) in [(all, ROWS, 0), (one, 1, 3), (last, 1, ROWS - 1), (jumped, 1, 2), (exchanged, 0, 0)]
-        {
-            let layer = read(&shp, &shx, true);
-            let mut texts: Vec<_> = texts(&layer).into_iter().map(Option::unwrap).collect();
+        let jumped = with_number(&exchanged, entry(2) + 4, 9);
+        let table = [(every, ROWS, 0), (one, 1, 3), (last, 1, ROWS - 1), (jumped, 1, 2), (exchanged, 0, 0)];
+        for (shx, count, first) in table {
+            let layer = read(&zip(&shp, &shx, Deflated), true).unwrap();
+            let mut texts = texts(&layer);
             if !found(&layer, "out-of-order").is_empty() {
                 texts.swap(0, ROWS - 1);
             }
-            assert_eq!(texts, own);
+            assert_eq!(texts, all(&own));
             let notes = found(&layer, "record-lengths");
             assert_eq!(notes.len(), usize::from(count > 0), "{:?}", layer.diagnostics());
             for note in notes {

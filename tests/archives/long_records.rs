@@ -75,21 +75,10 @@ fn record(kind: i32, count: usize, row: usize) -> Vec<u8> {
             (turn.cos() + number(row) * 3.0, turn.sin())
         })
         .collect();
-    let mut bytes = if kind % 10 == 8 {
-        let mut bytes = kind.to_le_bytes().to_vec();
-        bytes.extend([0; 32]);
-        bytes.extend(i32::try_from(count).unwrap().to_le_bytes());
-        bytes.extend(points.iter().flat_map(|(x, y)| [*x, *y]).flat_map(f64::to_le_bytes));
-        bytes
-    } else {
-        make::parts(kind, &[0], &points)
-    };
-    // Z, then M, each with its range.
-    for _ in 0..kind / 10 % 2 + i32::from(kind > 20) {
-        bytes.extend([0; 16]);
-        bytes.extend((0..count).flat_map(|vertex| number(vertex).to_le_bytes()));
-    }
-    bytes
+    let values: Vec<f64> = (0..count).map(number).collect();
+    // Z, then M.
+    let ordinates = usize::try_from(kind / 10 % 2 + i32::from(kind > 20)).unwrap();
+    make::with_ordinates(kind, &[0], &points, &[&values[..], &values][..ordinates])
 }
 
 fn archive(case: &Case) -> Vec<u8> {
@@ -113,7 +102,6 @@ fn archive(case: &Case) -> Vec<u8> {
             row
         })
         .collect();
-    let rows: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
     let dbf = make::dbf(&fields, &rows, 0);
     let mut members: Vec<(&str, &[u8])> = vec![("t.shp", &shp)];
     if case.has_index {

@@ -24,12 +24,12 @@ mod long_records;
 mod make;
 mod matrix;
 mod meter;
-mod misjoined;
 mod mutants;
 mod mutator;
 mod names;
 mod outputs;
 mod raw;
+mod reading;
 #[path = "../series/mod.rs"]
 mod series;
 mod sidecars;

@@ -1,4 +1,4 @@
-//! Small shapefiles, byte by byte, so that each can be wrong in exactly one way.
+//! Builds small shapefiles and archives, byte by byte, so that each can be wrong in exactly one way.
 
 use std::io::Write;
 
@@ -9,8 +9,22 @@ use zip::write::SimpleFileOptions;
 /// A field: name, type, width, decimals.
 pub(crate) type Field<'a> = (&'a str, u8, u8, u8);
 
+/// Files with their names.
+pub(crate) type Files = Vec<(&'static str, Vec<u8>)>;
+
+/// A .shp and its .shx with a .dbf and WGS 84: the files of `t`.
+pub(crate) fn files((shp, shx): (Vec<u8>, Vec<u8>), dbf: Vec<u8>) -> Files {
+    vec![("t.shp", shp), ("t.shx", shx), ("t.dbf", dbf), ("t.prj", WGS_84.as_bytes().to_vec())]
+}
+
+/// A .dbf of so many records with the column `ID`, which counts them from 0.
+pub(crate) fn ids(rows: usize) -> Vec<u8> {
+    let records: Vec<String> = (0..rows).map(|row| format!(" {row:4}")).collect();
+    dbf(&[("ID", b'N', 4, 0)], &records, 0)
+}
+
 /// A .dbf of records, each with its mark and the text of its fields at full width.
-pub(crate) fn dbf(fields: &[Field<'_>], records: &[&[u8]], driver: u8) -> Vec<u8> {
+pub(crate) fn dbf(fields: &[Field<'_>], records: &[impl AsRef<[u8]>], driver: u8) -> Vec<u8> {
     let size: usize = 1 + fields.iter().map(|field| usize::from(field.2)).sum::<usize>();
     let mut bytes = vec![3, 126, 1, 1];
     bytes.extend(u32::try_from(records.len()).unwrap().to_le_bytes());
@@ -25,9 +39,9 @@ pub(crate) fn dbf(fields: &[Field<'_>], records: &[&[u8]], driver: u8) -> Vec<u8
         bytes.extend(field);
     }
     bytes.push(0x0D);
-    for record in records {
+    for record in records.iter().map(AsRef::as_ref) {
         assert_eq!(record.len(), size, "the record fills its width");
-        bytes.extend(*record);
+        bytes.extend(record);
     }
     bytes.push(0x1A);
     bytes
@@ -35,16 +49,34 @@ pub(crate) fn dbf(fields: &[Field<'_>], records: &[&[u8]], driver: u8) -> Vec<u8
 
 /// A .shp of records and its .shx.
 pub(crate) fn shp(kind: i32, records: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
-    let (mut body, mut index) = (Vec::new(), Vec::new());
-    for (number, record) in (1_i32..).zip(records) {
-        let words = i32::try_from(record.len() / 2).unwrap();
-        index.extend(i32::try_from(50 + body.len() / 2).unwrap().to_be_bytes());
-        index.extend(words.to_be_bytes());
-        body.extend(number.to_be_bytes());
-        body.extend(words.to_be_bytes());
+    let order: Vec<usize> = (0..records.len()).collect();
+    shuffled(kind, records, &order)
+}
+
+/// The same with the records in another order: `order` has their rows as they stand in the .shp.
+pub(crate) fn shuffled(kind: i32, records: &[Vec<u8>], order: &[usize]) -> (Vec<u8>, Vec<u8>) {
+    let (mut body, mut index) = (Vec::new(), vec![0; 8 * order.len()]);
+    for (number, row) in (1_i32..).zip(order) {
+        let record = &records[*row];
+        let length = i32::try_from(record.len() / 2).unwrap().to_be_bytes();
+        let place = i32::try_from(50 + body.len() / 2).unwrap().to_be_bytes();
+        index[8 * row..8 * row + 8].copy_from_slice(&[place, length].concat());
+        body.extend([number.to_be_bytes(), length].concat());
         body.extend(record);
     }
     (with_header(kind, &body), with_header(kind, &index))
+}
+
+/// The same bytes with another big-endian number at an offset, as in headers and indices.
+pub(crate) fn with_number(bytes: &[u8], at: usize, number: i32) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes[at..at + 4].copy_from_slice(&number.to_be_bytes());
+    bytes
+}
+
+/// The big-endian number at an offset.
+pub(crate) fn number(bytes: &[u8], at: usize) -> i32 {
+    i32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
 /// The body behind a header that fits it.
@@ -84,6 +116,34 @@ pub(crate) fn parts(kind: i32, starts: &[i32], points: &[(f64, f64)]) -> Vec<u8>
     bytes
 }
 
+/// Lines, rings or multipoints with Z, M or both, as their type has them; each begins with its range.
+pub(crate) fn with_ordinates(kind: i32, starts: &[i32], points: &[(f64, f64)], ordinates: &[&[f64]]) -> Vec<u8> {
+    let mut bytes = if kind % 10 == 8 { multipoint(kind, points) } else { parts(kind, starts, points) };
+    for values in ordinates {
+        bytes.extend([0; 16]);
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+    bytes
+}
+
+fn multipoint(kind: i32, points: &[(f64, f64)]) -> Vec<u8> {
+    let mut bytes = kind.to_le_bytes().to_vec();
+    bytes.extend([0; 32]);
+    bytes.extend(i32::try_from(points.len()).unwrap().to_le_bytes());
+    bytes.extend(points.iter().flat_map(|(x, y)| [*x, *y]).flat_map(f64::to_le_bytes));
+    bytes
+}
+
+/// The corners of a square, clockwise from the lower left one and back to it.
+pub(crate) fn square(x: f64, y: f64, size: f64) -> [(f64, f64); 5] {
+    [(x, y), (x, y + size), (x + size, y + size), (x + size, y), (x, y)]
+}
+
+/// Members as they are lent to [`zip`].
+pub(crate) fn lend<N: AsRef<str>, B: AsRef<[u8]>>(members: &[(N, B)]) -> Vec<(&str, &[u8])> {
+    members.iter().map(|(name, bytes)| (name.as_ref(), bytes.as_ref())).collect()
+}
+
 /// A zip of deflated members.
 pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     zip_with(members, zip::CompressionMethod::Deflated)
@@ -91,12 +151,84 @@ pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
 
 /// A zip of members.
 pub(crate) fn zip_with(members: &[(&str, &[u8])], method: zip::CompressionMethod) -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    filled(zip::ZipWriter::new(std::io::Cursor::new(Vec::new())), members, method).into_inner()
+}
+
+/// The same by a writer that cannot go back: lengths and checksums follow the data.
+pub(crate) fn streamed(members: &[(&str, &[u8])], method: zip::CompressionMethod) -> Vec<u8> {
+    filled(zip::ZipWriter::new_stream(Vec::new()), members, method).into_inner()
+}
+
+fn filled<W: Write + std::io::Seek>(
+    mut writer: zip::ZipWriter<W>,
+    members: &[(&str, &[u8])],
+    method: zip::CompressionMethod,
+) -> W {
     for (name, bytes) in members {
         writer.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
         writer.write_all(bytes).unwrap();
     }
-    writer.finish().unwrap().into_inner()
+    writer.finish().unwrap()
+}
+
+/// A stored member of a zip whose headers may say anything: its name, the flags, an extra field and its size.
+pub(crate) struct Stored<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) flags: u16,
+    pub(crate) extra: Vec<u8>,
+    pub(crate) content: &'a [u8],
+    pub(crate) said: u32,
+}
+
+impl<'a> Stored<'a> {
+    /// A member that says what it is.
+    pub(crate) fn new(name: &'a [u8], content: &'a [u8]) -> Self {
+        Self { name, flags: 0, extra: Vec::new(), content, said: u32::try_from(content.len()).unwrap() }
+    }
+
+    /// What its own header and its entry in the directory have in common.
+    fn common(&self) -> Vec<u8> {
+        let short = |bytes: &[u8]| u16::try_from(bytes.len()).unwrap().to_le_bytes();
+        let mut common = self.flags.to_le_bytes().to_vec();
+        common.extend([0; 6]);
+        common.extend(crc32fast::hash(self.content).to_le_bytes());
+        common.extend(u32::try_from(self.content.len()).unwrap().to_le_bytes());
+        common.extend(self.said.to_le_bytes());
+        common.extend([short(self.name), short(&self.extra)].concat());
+        common
+    }
+
+    /// Its header and its content.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        [&b"PK\x03\x04\x14\0"[..], &self.common(), self.name, &self.extra, self.content].concat()
+    }
+
+    fn entry(&self, at: u32) -> Vec<u8> {
+        let head = [&b"PK\x01\x02\x14\0\x14\0"[..], &self.common(), &[0; 10]].concat();
+        [&head[..], &at.to_le_bytes(), self.name, &self.extra].concat()
+    }
+}
+
+/// A zip of such members.
+pub(crate) fn stored(members: &[Stored<'_>]) -> Vec<u8> {
+    let mut zip = Vec::new();
+    let mut entries = Vec::new();
+    for member in members {
+        entries.push((u32::try_from(zip.len()).unwrap(), member));
+        zip.extend(member.bytes());
+    }
+    with_directory(zip, &entries)
+}
+
+/// Bytes with a directory behind them, of members and where it says that they are.
+pub(crate) fn with_directory(mut zip: Vec<u8>, entries: &[(u32, &Stored<'_>)]) -> Vec<u8> {
+    let start = u32::try_from(zip.len()).unwrap();
+    zip.extend(entries.iter().flat_map(|(at, member)| member.entry(*at)));
+    let size = u32::try_from(zip.len()).unwrap() - start;
+    let count = u16::try_from(entries.len()).unwrap().to_le_bytes();
+    zip.extend(b"PK\x05\x06\0\0\0\0");
+    zip.extend([&count[..], &count, &size.to_le_bytes(), &start.to_le_bytes(), &[0, 0]].concat());
+    zip
 }
 
 /// Bytes as a source.

@@ -16,8 +16,7 @@ type Members = Vec<(String, Vec<u8>)>;
 fn forms(members: &Members, folder: &Path) -> Vec<(&'static str, Source)> {
     let zipped = |method: zip::CompressionMethod, name: &dyn Fn(&str) -> String, more: &[(&str, &[u8])]| {
         let named: Vec<(String, &[u8])> = members.iter().map(|(member, bytes)| (name(member), &**bytes)).collect();
-        let mut all: Vec<(&str, &[u8])> = named.iter().map(|(name, bytes)| (&**name, *bytes)).collect();
-        all.extend(more);
+        let all = [make::lend(&named), more.to_vec()].concat();
         make::zip_with(&all, method)
     };
     let (deflated, stored) = (zip::CompressionMethod::Deflated, zip::CompressionMethod::Stored);
@@ -147,14 +146,12 @@ fn members(rows: &[(u8, i32, i32)], wide: bool) -> Members {
             record.into_bytes()
         })
         .collect();
-    let records: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
-    let square = |x: f64, y: f64| [(x, y), (x, y + 1.0), (x + 1.0, y + 1.0), (x + 1.0, y), (x, y)];
     let shapes: Vec<Vec<u8>> = rows
         .iter()
         .map(|(odd, x, y)| match odd % 5 {
             0 => 0_i32.to_le_bytes().to_vec(),
             open => {
-                let ring = square(f64::from(*x), f64::from(*y));
+                let ring = make::square(f64::from(*x), f64::from(*y), 1.0);
                 make::parts(5, &[0], &ring[..if open == 1 { 4 } else { 5 }])
             }
         })

@@ -1,7 +1,6 @@
 //! Thousands of damaged sets: each reads as before, or what differs is told, or there is an error; nothing is lost in silence.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 
 use arrow_array::Array;
 use fastrand::Rng;
@@ -9,11 +8,10 @@ use headland::archive::{Options, Source};
 use headland::error::Kind;
 use headland::layer::{self, Layer};
 use proptest::prelude::*;
-use zip::write::SimpleFileOptions;
 
 use crate::canon;
-use crate::make;
-use crate::mutator::{Files, cart, damage, sets};
+use crate::make::{self, Files};
+use crate::mutator::{cart, damage, sets};
 use crate::series::cases;
 use crate::wkt;
 
@@ -130,18 +128,7 @@ fn judge(source: &Source, original: &Seen, is_checked: bool) -> Result<Outcome, 
 
 /// The files in a zip whose checksums fit: what loose files are, without writing them.
 fn wrapped(files: &Files, method: zip::CompressionMethod) -> Vec<u8> {
-    let members: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (*name, bytes.as_slice())).collect();
-    make::zip_with(&members, method)
-}
-
-/// The same as a writer leaves them that cannot go back: lengths and checksums stand behind the data.
-fn streamed(files: &Files, method: zip::CompressionMethod) -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new_stream(Vec::new());
-    for (name, bytes) in files {
-        writer.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
-        writer.write_all(bytes).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
+    make::zip_with(&make::lend(files), method)
 }
 
 /// Damages one file of a set, swaps two or loses one.
@@ -242,7 +229,7 @@ fn a_zip_that_was_cut_and_damaged_is_an_error_and_what_is_saved_of_it_is_told() 
     let (mut outcomes, mut faults, mut saved) = (BTreeMap::new(), Vec::new(), 0);
     for (name, files) in sets() {
         for method in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
-            for whole in [wrapped(&files, method), streamed(&files, method)] {
+            for whole in [wrapped(&files, method), make::streamed(&make::lend(&files), method)] {
                 let original = see(&read(&make::source(whole.clone()), true).unwrap());
                 for seed in 0..u64::from(cases(40)) {
                     let mut rng = Rng::with_seed(seed);

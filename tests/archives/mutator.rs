@@ -6,10 +6,7 @@ use std::fmt::Write as _;
 
 use fastrand::Rng;
 
-use crate::make;
-
-/// The files of one set.
-pub(crate) type Files = Vec<(&'static str, Vec<u8>)>;
+use crate::make::{self, Files};
 
 const FIELDS: [make::Field<'_>; 6] = [
     ("YIELD", b'N', 7, 2),
@@ -33,23 +30,17 @@ fn dbf(rows: usize, words: [&[u8]; 3], driver: u8, deleted: &[usize]) -> Vec<u8>
             [start.into_bytes(), word, rate.into_bytes()].concat()
         })
         .collect();
-    let records: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
     make::dbf(&FIELDS, &records, driver)
 }
 
-/// A shape with Z, and M where it is given, of counted vertices.
-fn with_heights(kind: i32, starts: &[i32], points: &[(f64, f64)], measured: bool) -> Vec<u8> {
-    let mut bytes = make::parts(kind, starts, points);
-    for first in [0.0, 100.0].iter().take(1 + usize::from(measured)) {
-        bytes.extend([0; 16]);
-        bytes.extend((0..points.len()).flat_map(|at| (first + at as f64).to_le_bytes()));
-    }
-    bytes
+/// Rings with heights from 0 up and measures from 100 up.
+fn with_heights_and_measures(starts: &[i32], points: &[(f64, f64)]) -> Vec<u8> {
+    let from = |first: f64| -> Vec<f64> { (0..points.len()).map(|at| first + at as f64).collect() };
+    make::with_ordinates(15, starts, points, &[&from(0.0), &from(100.0)])
 }
 
 fn set(kind: i32, shapes: &[Vec<u8>], dbf: Vec<u8>, cpg: Option<&str>) -> Files {
-    let (shp, shx) = make::shp(kind, shapes);
-    let mut files = vec![("t.shp", shp), ("t.shx", shx), ("t.dbf", dbf), ("t.prj", make::WGS_84.as_bytes().to_vec())];
+    let mut files = make::files(make::shp(kind, shapes), dbf);
     files.extend(cpg.map(|cpg| ("t.cpg", cpg.as_bytes().to_vec())));
     files
 }
@@ -58,7 +49,7 @@ fn set(kind: i32, shapes: &[Vec<u8>], dbf: Vec<u8>, cpg: Option<&str>) -> Files 
 pub(crate) fn sets() -> Vec<(&'static str, Files)> {
     let place = |row: usize| (-93.65 + row as f64 / 1e4, 41.6 + row as f64 / 2e4);
     let points: Vec<Vec<u8>> = (0..9).map(place).map(|(x, y)| make::point(x, y)).collect();
-    let square = |x: f64, y: f64, size: f64| [(x, y), (x, y + size), (x + size, y + size), (x + size, y), (x, y)];
+    let square = make::square;
     let hole = |x: f64, y: f64, size: f64| {
         let mut corners = square(x, y, size);
         corners.reverse();
@@ -87,7 +78,7 @@ pub(crate) fn sets() -> Vec<(&'static str, Files)> {
         .collect();
     let bare: Vec<Vec<u8>> = (0..6).map(place).map(|(x, y)| make::point_z(x, y, 250.0 + x, None)).collect();
     let measured: Vec<Vec<u8>> =
-        (0..4).map(rings).map(|(starts, points)| with_heights(15, &starts, &points, true)).collect();
+        (0..4).map(rings).map(|(starts, points)| with_heights_and_measures(&starts, &points)).collect();
     let mut lines: Vec<Vec<u8>> = (0..5).map(rings).map(|(_, points)| make::parts(3, &[0, 7], &points)).collect();
     lines[2] = 0_i32.to_le_bytes().to_vec();
     let plain: [&[u8]; 3] = [b"Corn", b"Soja", b""];

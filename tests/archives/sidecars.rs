@@ -4,6 +4,7 @@ use headland::archive::{Options, Source};
 use headland::layer::{self, Layer};
 
 use crate::make;
+use crate::reading::codes;
 
 const JSON: &str = r#"{"Version":"1.0","Operation":{"Crop":"Oats"},"DataAttributes":[{"Name":"rate","Unit":"lb1ac-1","Description":"Rate applied"},{"Name":"GONE","Unit":"ft"}]}"#;
 
@@ -12,26 +13,15 @@ const XML: &str = "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><metadata><eai
     <attr><attrlabl Sync='TRUE'>NAME</attrlabl><attrdef>Who drove</attrdef></attr>\
     </detailed></eainfo></metadata>";
 
-fn members(sidecars: &[(&str, &[u8])]) -> Vec<(String, Vec<u8>)> {
-    let (shp, shx) = make::shp(1, &[make::point(10.0, 50.0)]);
+fn members<'a>(sidecars: &[(&'a str, &[u8])]) -> Vec<(&'a str, Vec<u8>)> {
     let dbf = make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one "], 0);
-    let mut all: Vec<(String, Vec<u8>)> = [("t.shp", shp), ("t.shx", shx), ("t.dbf", dbf)]
-        .into_iter()
-        .map(|(name, bytes)| (name.to_owned(), bytes))
-        .collect();
-    all.push(("t.prj".to_owned(), make::WGS_84.as_bytes().to_vec()));
-    all.extend(sidecars.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())));
+    let mut all = make::files(make::shp(1, &[make::point(10.0, 50.0)]), dbf);
+    all.extend(sidecars.iter().map(|(name, bytes)| (*name, bytes.to_vec())));
     all
 }
 
 fn read(sidecars: &[(&str, &[u8])], options: &Options) -> Layer {
-    let members = members(sidecars);
-    let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
-    layer::read(&make::source(make::zip(&members)), options).unwrap()
-}
-
-fn codes(layer: &Layer) -> Vec<&str> {
-    layer.diagnostics().iter().map(|note| note.code.as_str()).collect()
+    layer::read(&make::source(make::zip(&make::lend(&members(sidecars)))), options).unwrap()
 }
 
 fn description(layer: &Layer, column: &str) -> Option<String> {

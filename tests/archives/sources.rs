@@ -9,10 +9,9 @@ use zip::write::SimpleFileOptions;
 
 use crate::make;
 
-pub(crate) fn members() -> Vec<(&'static str, Vec<u8>)> {
-    let (shp, shx) = make::shp(1, &[make::point(10.0, 50.0), make::point(11.0, 51.0)]);
-    let dbf = make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one ", b"   2.5two "], 0);
-    vec![("t.shp", shp), ("t.shx", shx), ("t.dbf", dbf), ("t.prj", make::WGS_84.as_bytes().to_vec())]
+pub(crate) fn members() -> make::Files {
+    let shp = make::shp(1, &[make::point(10.0, 50.0), make::point(11.0, 51.0)]);
+    make::files(shp, make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one ", b"   2.5two "], 0))
 }
 
 pub(crate) fn named(prefix: &str) -> Vec<(String, Vec<u8>)> {
@@ -20,8 +19,7 @@ pub(crate) fn named(prefix: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 pub(crate) fn zipped(members: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
-    let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
-    make::zip_with(&members, method)
+    make::zip_with(&make::lend(members), method)
 }
 
 #[test]

@@ -110,7 +110,7 @@ pub(crate) fn records(count: usize) -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn dbf(records: &[Vec<u8>]) -> Vec<u8> {
-    make::dbf(&FIELDS, &records.iter().map(Vec::as_slice).collect::<Vec<_>>(), 0)
+    make::dbf(&FIELDS, records, 0)
 }
 
 pub(crate) fn points(count: usize) -> Vec<Vec<u8>> {
@@ -199,7 +199,6 @@ fn findings_of_shapes_count_what_is_given() {
 fn fractions(count: usize, at: usize) -> Source {
     let record = |row: usize| if row == at { b"   1.5  7".to_vec() } else { format!(" {row:5}  7").into_bytes() };
     let records: Vec<Vec<u8>> = (0..count).map(record).collect();
-    let records: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
     make::source(make::zip(&[("t.dbf", &make::dbf(&[("N", b'N', 5, 0), ("I", b'N', 3, 0)], &records, 0))]))
 }
 

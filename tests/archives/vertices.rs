@@ -1,22 +1,16 @@
 //! Vertices that have a Z that is none: each is told, and no place of it is lost.
 
 use headland::archive::Options;
-use headland::layer::{self, Layer};
+use headland::layer::Layer;
 
-use crate::{make, stream};
+use crate::{make, reading, stream};
 
 /// The layer of records, which batches give as well, in the same words.
 #[track_caller]
 fn read(kind: i32, records: &[Vec<u8>]) -> Layer {
-    let (shp, shx) = make::shp(kind, records);
-    let cells: Vec<Vec<u8>> = (0..records.len()).map(|row| format!(" {row:4}").into_bytes()).collect();
-    let cells: Vec<&[u8]> = cells.iter().map(Vec::as_slice).collect();
-    let dbf = make::dbf(&[("ID", b'N', 4, 0)], &cells, 0);
-    let prj = make::WGS_84.as_bytes();
-    let source = make::source(make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf), ("t.prj", prj)]));
-    let options = Options::default();
-    stream::same(layer::read(&source, &options), &source, &options, 2, "batches");
-    layer::read(&source, &options).unwrap()
+    let zip = make::zip(&make::lend(&make::files(make::shp(kind, records), make::ids(records.len()))));
+    stream::same(reading::read(&zip, true), &make::source(zip.clone()), &Options::default(), 2, "batches");
+    reading::read(&zip, true).unwrap()
 }
 
 /// Each diagnostic with its record and how often it was met.
@@ -33,12 +27,7 @@ fn told(layer: &Layer) -> Vec<(&str, Option<u64>, &str)> {
 
 #[test]
 fn heights_that_mean_no_data_are_told_and_left_out_of_geojson() {
-    let line = |heights: [f64; 2]| {
-        let range_and_heights = [0.0, 0.0, heights[0], heights[1]];
-        let mut record = make::parts(13, &[0], &[(1.0, 2.0), (3.0, 4.0)]);
-        record.extend(range_and_heights.iter().flat_map(|value: &f64| value.to_le_bytes()));
-        record
-    };
+    let line = |heights: [f64; 2]| make::with_ordinates(13, &[0], &[(1.0, 2.0), (3.0, 4.0)], &[&heights]);
     let lines = [[5.0, 6.0], [7.0, -1e39], [f64::NAN, 8.0], [-1e39, -1e39]];
     let layer = read(13, &lines.map(line));
     assert_eq!(told(&layer), [("no-data-z", Some(1), "3")]);

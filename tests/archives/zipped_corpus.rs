@@ -33,8 +33,7 @@ fn zipped(path: &Path) -> Vec<u8> {
         })
         .collect();
     members.sort();
-    let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (name.as_str(), &**bytes)).collect();
-    make::zip(&members)
+    make::zip(&make::lend(&members))
 }
 
 #[test]

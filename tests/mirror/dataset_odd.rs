@@ -144,7 +144,7 @@ fn every_layer_of_an_archive_is_there_each_with_its_own_kind() {
     let (none, none_index) = shp(1, &[]);
     let fields = [("Track", b'N', 6, 0)];
     let two = dbf(&fields, &[b"      7", b"      8"], 0);
-    let empty = dbf(&fields, &[], 0);
+    let empty = dbf(&fields, &[b""; 0], 0);
     let prj = WGS_84.as_bytes();
     let bytes = zip(&[
         ("a.shp", &one),

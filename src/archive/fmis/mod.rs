@@ -30,8 +30,8 @@ pub(super) fn is_layout(member: &Member) -> bool {
     member.file_name().eq_ignore_ascii_case(LAYOUT)
 }
 
-/// The products of every FMIS folder: text tables that `may_lead`, beside a layout, in the order of the source.
-pub(super) fn products(members: &[Member], may_lead: &dyn Fn(&Member) -> bool) -> Vec<Fmis> {
+/// The products of every FMIS folder: text tables beside a layout, in the order of the source.
+pub(super) fn products(members: &[Member]) -> Vec<Fmis> {
     // An archive may hold tens of thousands of members, so that folders are looked up and never searched for.
     let (mut exact, mut loose) = (HashMap::new(), HashMap::new());
     for member in members {
@@ -45,7 +45,7 @@ pub(super) fn products(members: &[Member], may_lead: &dyn Fn(&Member) -> bool) -
         let found = exact.get(&(folder(tab).to_owned(), file));
         found.or_else(|| loose.get(&(folder(tab).to_ascii_lowercase(), file))).map(|member| (*member).clone())
     };
-    let tabs = members.iter().filter(|member| may_lead(member) && member.stem_and_ending().1 == "tab");
+    let tabs = members.iter().filter(|member| member.stem_and_ending().1 == "tab");
     let mut found: Vec<Fmis> = tabs
         .filter_map(|tab| Some(Fmis { tab: tab.clone(), layout: beside(tab, LAYOUT)?, job: beside(tab, JOB) }))
         .collect();

@@ -1,6 +1,5 @@
 //! Shapes: the records of a .shp as slices of it, each length checked before it is believed.
 
-mod places;
 pub(super) mod reader;
 mod seams;
 mod way;

@@ -1,6 +1,6 @@
 //! The records of a .shp in the order of rows, some at a time: followed by an index, jumped to, or walked through.
 
-use super::seams::{Lengths, Numbers, Seams};
+use super::seams::{Met, Numbers, Seams};
 use super::way::Way;
 use super::{HEADER, Header, Record, parse};
 use crate::archive::byte_order::{i32_be, i32_le};
@@ -51,19 +51,21 @@ pub struct ShapeReader {
     /// Where records meet, as far as an index says where they are.
     seams: Seams,
     numbers: Numbers,
-    lengths: Lengths,
-    /// How many records have a length that no record has, and the first of them.
-    lengthless: Option<(u64, u64)>,
-    /// The bytes that records may still have: an index could name one large record many times.
-    shared: u64,
+    /// Records that the index gives another length, and its name.
+    lengths: Met,
+    shx: String,
+    /// Records with a length that no record has.
+    lengthless: Met,
+    /// The bytes that no record has had: an index could name one large record many times, or leave one out.
+    left: u64,
     ended: bool,
 }
 
 impl ShapeReader {
     /// Reads index and header; the reader then stands before the first record.
     ///
-    /// Without `is_strict`, what is left of a damaged index is used; records that nothing names have no shape, nor have
-    /// those whose length is damaged where the index knows the next.
+    /// Without `is_strict`, a damaged index is ignored, and records whose length is damaged have no shape where the index
+    /// knows the next.
     pub fn open(member: &Member, index: Option<&Member>, is_strict: bool, notes: &mut Vec<Diagnostic>) -> Result<Self> {
         let way = Way::find(member, index, is_strict, notes)?;
         let mut window = member.window(WINDOW)?;
@@ -92,9 +94,10 @@ impl ShapeReader {
             run: 0,
             seams: Seams::from(HEADER as u64),
             numbers: Numbers::default(),
-            lengths: Lengths::of(index),
-            lengthless: None,
-            shared: member.size(),
+            lengths: Met::default(),
+            shx: index.map(|index| index.name().to_owned()).unwrap_or_default(),
+            lengthless: Met::default(),
+            left: member.size().saturating_sub(HEADER as u64),
             ended: false,
         })
     }
@@ -130,20 +133,17 @@ impl ShapeReader {
         if !self.ended {
             let stepped = match &self.way {
                 Way::Follow(_) => self.follow(until, into, notes),
-                Way::Jump(..) => self.jump(until, into),
+                Way::Jump(..) => self.jump(until, into, notes),
                 Way::Walk => self.walk(until, into, notes),
             };
             self.ended |= stepped.is_err();
             // Told where a fault ends the reader too: it may be all that shows records of other rows.
             if self.ended && matches!(self.way, Way::Walk) {
-                self.numbers.tell(&self.member, notes);
+                self.numbers.tell(self.member.name(), notes);
             }
             if self.ended {
-                self.lengths.tell(notes);
-            }
-            if let Some((count, first)) = self.lengthless.take_if(|_| self.ended) {
-                let message = format!("records whose length is damaged have null geometries ({count} of them)");
-                notes.push(Diagnostic::new(Code::ShpDamaged, message).in_member(self.member.name()).at(first));
+                self.lengths.tell_lengths(&self.shx, notes);
+                self.lengthless.tell_lengthless(self.member.name(), notes);
             }
             stepped.map_err(|error| self.at_hand(error))?;
         }
@@ -181,7 +181,7 @@ impl ShapeReader {
                 if self.seams.end() != self.header.length {
                     self.seams.add(index.records(), self.member.size(), self.member.size());
                 }
-                self.seams.tell(&self.member, notes);
+                self.seams.tell(self.member.name(), notes);
                 return self.finish();
             };
             if offset == 0 {
@@ -210,7 +210,8 @@ impl ShapeReader {
                     .map_err(NoRoom::error)?;
                 if taken > 0 {
                     self.seams.add(record, offset, offset.saturating_add((taken * POINT) as u64));
-                    self.lengths.add(index.other_lengths(record, taken as u64, POINT_WORDS));
+                    let (others, first) = index.other_lengths(record, taken as u64, POINT_WORDS);
+                    self.lengths.add(others, first);
                     self.next = record.saturating_add(taken as u64);
                     is_first = false;
                     continue;
@@ -222,14 +223,13 @@ impl ShapeReader {
                 (Err(_), Some(next)) if !self.is_strict => {
                     into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
                     self.seams.add(record, offset, next);
-                    let (count, first) = self.lengthless.unwrap_or((0, record));
-                    self.lengthless = Some((count + 1, first));
+                    self.lengthless.add(1, record);
                     self.next += 1;
                     continue;
                 }
                 (length, _) => length?,
             };
-            self.lengths.add(index.other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)));
+            self.lengths.add(index.other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)).0, record);
             // The space up to the next record is the record's too: some writers declare less than they write. None may
             // reach into the next one: records that share bytes would cost more than the file has.
             let space = next.unwrap_or(self.member.size()).saturating_sub(offset).saturating_sub(RECORD_HEADER as u64);
@@ -250,12 +250,17 @@ impl ShapeReader {
         Ok(())
     }
 
-    fn jump(&mut self, until: u64, into: &mut dyn TakeShapes) -> Result<()> {
+    fn jump(&mut self, until: u64, into: &mut dyn TakeShapes, notes: &mut Vec<Diagnostic>) -> Result<()> {
         let Way::Jump(index, bytes) = &self.way else { return Ok(()) };
         let until = until.min(self.next.saturating_add(JUMPS));
         while self.next < until {
             let record = self.next;
             let Some(offset) = index.offset(record) else {
+                // What follows the declared end is told by the length of the file already.
+                if self.left > self.member.size().saturating_sub(self.header.length) {
+                    let message = format!("{} bytes between its records belong to none of them", self.left);
+                    notes.push(Diagnostic::new(Code::ShpSeams, message).in_member(self.member.name()));
+                }
                 self.ended = true;
                 break;
             };
@@ -263,9 +268,18 @@ impl ShapeReader {
                 into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
             } else {
                 let rest = usize::try_from(offset).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
-                let length = content_length(&self.member, rest, record, offset)?;
-                self.lengths.add(index.other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)));
-                self.shared = self.shared.checked_sub(length as u64).ok_or_else(|| {
+                let length = match content_length(&self.member, rest, record, offset) {
+                    Err(_) if !self.is_strict => {
+                        into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
+                        self.lengthless.add(1, record);
+                        self.next += 1;
+                        continue;
+                    }
+                    length => length?,
+                };
+                self.lengths
+                    .add(index.other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)).0, record);
+                self.left = self.left.checked_sub(length.saturating_add(RECORD_HEADER) as u64).ok_or_else(|| {
                     self.member.fault("the index names the same bytes for several records").with(|facts| {
                         facts.record = Some(record);
                         facts.offset = Some(offset);

@@ -2,20 +2,59 @@
 
 use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
-use crate::archive::member::Member;
+
+/// How often something was met, and the record where it was first.
+#[derive(Debug, Default)]
+pub(super) struct Met {
+    count: u64,
+    first: u64,
+}
+
+impl Met {
+    /// Notes it of so many records, the first of them `record`.
+    #[inline]
+    pub(super) fn add(&mut self, count: u64, record: u64) {
+        if self.count == 0 {
+            self.first = record;
+        }
+        self.count = self.count.saturating_add(count);
+    }
+
+    /// One diagnostic about a member, where it was met.
+    fn tell(&self, code: Code, member: &str, message: String, notes: &mut Vec<Diagnostic>) {
+        if self.count > 0 {
+            notes.push(Diagnostic::new(code, message).in_member(member).at(self.first));
+        }
+    }
+
+    /// Records that the index gives another length than they have.
+    pub(super) fn tell_lengths(&self, shx: &str, notes: &mut Vec<Diagnostic>) {
+        let message = format!(
+            "the index gives records another length than they have in the .shp, which was used ({} times, first at record {}); \
+             readers that trust the index lose their geometries",
+            self.count, self.first
+        );
+        self.tell(Code::RecordLengths, shx, message, notes);
+    }
+
+    /// Records that have a length that no record has.
+    pub(super) fn tell_lengthless(&self, shp: &str, notes: &mut Vec<Diagnostic>) {
+        let message = format!("records whose length is damaged have null geometries ({} of them)", self.count);
+        self.tell(Code::ShpDamaged, shp, message, notes);
+    }
+}
 
 /// The places of records so far, in the order of the file.
 #[derive(Debug)]
 pub(super) struct Seams {
     end: u64,
-    odd: u64,
-    first: Option<u64>,
+    odd: Met,
 }
 
 impl Seams {
     /// Records that begin at `start`.
     pub(super) fn from(start: u64) -> Self {
-        Self { end: start, odd: 0, first: None }
+        Self { end: start, odd: Met::default() }
     }
 
     /// Where the last record ends.
@@ -26,21 +65,18 @@ impl Seams {
     /// Takes note of a record, or of the end of the file, that may begin elsewhere than the one before it ends.
     pub(super) fn add(&mut self, record: u64, start: u64, end: u64) {
         if start != self.end {
-            self.odd = self.odd.saturating_add(1);
-            self.first.get_or_insert(record);
+            self.odd.add(1, record);
         }
         self.end = end;
     }
 
     /// One diagnostic, where anything was odd.
-    pub(super) fn tell(&self, member: &Member, notes: &mut Vec<Diagnostic>) {
-        if let Some(first) = self.first {
-            let message = format!(
-                "its records do not lie end to end ({} times): bytes between them belong to no record or to two",
-                self.odd
-            );
-            notes.push(Diagnostic::new(Code::ShpSeams, message).in_member(member.name()).at(first));
-        }
+    pub(super) fn tell(&self, shp: &str, notes: &mut Vec<Diagnostic>) {
+        let message = format!(
+            "its records do not lie end to end ({} times): bytes between them belong to no record or to two",
+            self.odd.count
+        );
+        self.odd.tell(Code::ShpSeams, shp, message, notes);
     }
 }
 
@@ -48,61 +84,22 @@ impl Seams {
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     last: Option<i32>,
-    odd: Option<u64>,
+    odd: Met,
 }
 
 impl Numbers {
     /// Takes note of the number of a record.
     pub(super) fn add(&mut self, record: u64, number: Option<i32>) {
         if self.last.is_some_and(|last| last.checked_add(1) != number) {
-            self.odd.get_or_insert(record);
+            self.odd.add(1, record);
         }
         self.last = number;
     }
 
     /// One diagnostic, where anything was odd.
-    pub(super) fn tell(&self, member: &Member, notes: &mut Vec<Diagnostic>) {
-        if let Some(first) = self.odd {
-            let message = "the numbers of its records do not follow one another: records may be missing or stand in \
-                           another order, so that geometries may belong to other rows";
-            notes.push(Diagnostic::new(Code::RecordNumbers, message).in_member(member.name()).at(first));
-        }
-    }
-}
-
-/// Records to which the index gives another length than they have.
-#[derive(Debug)]
-pub(super) struct Lengths {
-    /// The index.
-    member: String,
-    other: u64,
-    first: u64,
-}
-
-impl Lengths {
-    /// None so far.
-    pub(super) fn of(index: Option<&Member>) -> Self {
-        Self { member: index.map(|index| index.name().to_owned()).unwrap_or_default(), other: 0, first: 0 }
-    }
-
-    /// Takes note of so many of them, and of the first.
-    #[inline]
-    pub(super) fn add(&mut self, (other, first): (u64, u64)) {
-        if self.other == 0 {
-            self.first = first;
-        }
-        self.other = self.other.saturating_add(other);
-    }
-
-    /// One diagnostic, where there were any.
-    pub(super) fn tell(&self, notes: &mut Vec<Diagnostic>) {
-        if self.other > 0 {
-            let message = format!(
-                "the index gives records another length than they have in the .shp, which was used ({} times, first at record \
-                 {}); readers that trust the index lose their geometries",
-                self.other, self.first
-            );
-            notes.push(Diagnostic::new(Code::RecordLengths, message).in_member(&self.member).at(self.first));
-        }
+    pub(super) fn tell(&self, shp: &str, notes: &mut Vec<Diagnostic>) {
+        let message = "the numbers of its records do not follow one another: records may be missing or stand in another \
+                       order, so that geometries may belong to other rows";
+        self.odd.tell(Code::RecordNumbers, shp, message.to_owned(), notes);
     }
 }

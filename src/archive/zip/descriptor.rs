@@ -10,8 +10,6 @@ use crate::archive::store::{ReadAt, exact};
 const SIGNATURE: [u8; 4] = *b"PK\x07\x08";
 /// The longest form: signature, checksum, and two lengths of eight bytes.
 const LONGEST: u64 = 24;
-/// How much is searched at a time.
-const PIECE: u64 = 64 * 1024;
 
 /// What stands where lengths are expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,34 +52,4 @@ pub(super) fn at(store: &Arc<dyn ReadAt>, at: u64, total: u64, count: Count) -> 
         }
     }
     Ok(if left < LONGEST { Found::Cut } else { Found::Other })
-}
-
-/// The first place from `data` on where lengths with a signature say that the member ends there: packed and unpacked
-/// size, checksum, and where they end themselves.
-pub(super) fn search(
-    store: &Arc<dyn ReadAt>,
-    data: u64,
-    total: u64,
-    is_stored: bool,
-) -> std::result::Result<Option<(u64, u64, u32, u64)>, String> {
-    let mut at = data;
-    while at < total {
-        // Pieces overlap, so that no place falls between two of them.
-        let bytes = exact(store, at, total.saturating_sub(at).min(PIECE + LONGEST))?;
-        for (place, _) in bytes.windows(4).enumerate().filter(|(_, four)| *four == SIGNATURE) {
-            let distance = at.saturating_add(place as u64).saturating_sub(data);
-            let rest = bytes.get(place..).unwrap_or_default();
-            for is_long in [true, false] {
-                match form(rest, true, is_long) {
-                    Some((crc, packed, size, own)) if packed == distance && (size == packed || !is_stored) => {
-                        let end = data.saturating_add(distance).saturating_add(own);
-                        return Ok(Some((packed, size, crc, end)));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        at = at.saturating_add(PIECE);
-    }
-    Ok(None)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ends::{ENTRY, Front, Place, ends, front};
+use super::ends::{ENTRY, Place, ends};
 use super::headers::begins;
 use crate::archive::byte_order::{u16_le, u32_le, u64_le};
 use crate::archive::codepage;
@@ -56,8 +56,6 @@ impl Entry {
 pub(super) enum Found {
     /// All entries, and where the directory begins.
     Whole(Vec<Entry>, u64),
-    /// The archive is behind another one, of so many bytes and members: its entries, and where its directory begins.
-    Behind(Front, Vec<Entry>, u64),
     /// There is no end record of the whole.
     Missing,
     /// It cannot be read, for this reason: the members may be whole.
@@ -126,13 +124,13 @@ fn sought(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Optio
     }
     // A file that begins with a member, before what its end record speaks of: that record is one of a second archive behind
     // a first, or of an archive inside it, and would hide the other members.
-    let hidden = good.first().map(|place| place.prefix).zip(begins(store)).filter(|(prefix, at)| prefix > at);
-    let mut before = None;
-    if let Some((prefix, at)) = hidden {
-        before = front(store, prefix, at)?;
-        if before.is_none() {
-            return Ok(None);
-        }
+    if let Some(place) = good.first().filter(|place| begins(store).is_some_and(|at| place.prefix > at)) {
+        let at = place.prefix;
+        return Err(format!(
+            "it begins with a member, but its end record is one of an archive from byte {at} on: it ends early, or several \
+             archives were joined, which can be cut apart there and read one by one"
+        )
+        .into());
     }
     let Some(place) = good.first() else {
         return match exact_ends.into_iter().chain(loose_ends).next() {
@@ -158,14 +156,11 @@ fn sought(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Optio
     }
     let directory = exact(store, place.offset, place.size)?;
     let entries = entries(&directory, place, limits)?;
-    Ok(Some(match before {
-        Some(front) => Found::Behind(front, entries, place.offset),
-        None => Found::Whole(entries, place.offset),
-    }))
+    Ok(Some(Found::Whole(entries, place.offset)))
 }
 
 /// How many bytes of a directory are held.
-pub(super) fn most(limits: &Limits) -> u64 {
+fn most(limits: &Limits) -> u64 {
     LEAST_DIRECTORY.max((limits.members as u64).saturating_mul(USUAL_ENTRY))
 }
 
@@ -198,7 +193,7 @@ fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Res
     Ok(entries)
 }
 
-pub(super) fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Entry, usize), Fault> {
+fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Entry, usize), Fault> {
     let cut = || "is cut".to_owned();
     if !bytes.starts_with(&ENTRY) {
         return Err("does not begin with its signature".into());

@@ -1,4 +1,4 @@
-//! The end records of zips: where one is, where it puts its directory, and whether one archive stands before another.
+//! The end records of zips: where one is, and where it puts its directory.
 
 use std::sync::Arc;
 
@@ -22,20 +22,13 @@ pub(super) struct Place {
     pub(super) prefix: u64,
 }
 
-/// A whole archive before another one in the same file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Front {
-    pub(super) bytes: u64,
-    pub(super) members: u64,
-}
-
-/// What the end records before a place say that fit there: those that end at the place, and those that end before it.
+/// What the end records of a zip say: those that end with the file, and those that end before its end.
 pub(super) type Ends = (Vec<std::result::Result<Place, String>>, Vec<std::result::Result<Place, String>>);
 
-/// The end records in the last bytes before a place.
-pub(super) fn ends(store: &Arc<dyn ReadAt>, until: u64) -> std::result::Result<Ends, String> {
-    let tail_size = until.min(END_SIZE as u64 + u64::from(u16::MAX));
-    let tail_start = until.saturating_sub(tail_size);
+/// The end records in the last bytes of `size`.
+pub(super) fn ends(store: &Arc<dyn ReadAt>, size: u64) -> std::result::Result<Ends, String> {
+    let tail_size = size.min(END_SIZE as u64 + u64::from(u16::MAX));
+    let tail_start = size.saturating_sub(tail_size);
     let tail = exact(store, tail_start, tail_size)?;
     let mut exact_ends = Vec::new();
     let mut loose_ends = Vec::new();
@@ -52,15 +45,6 @@ pub(super) fn ends(store: &Arc<dyn ReadAt>, until: u64) -> std::result::Result<E
         if end == tail.len() { exact_ends.push(found) } else { loose_ends.push(found) }
     }
     Ok((exact_ends, loose_ends))
-}
-
-/// The whole archive that ends before a place, of a file that begins with a member at byte `first`. A member of an archive
-/// that was cut has a header of its own before it, and so neither ends at the place nor begins with the file.
-pub(super) fn front(store: &Arc<dyn ReadAt>, until: u64, first: u64) -> std::result::Result<Option<Front>, String> {
-    let (exact_ends, loose_ends) = ends(store, until)?;
-    let behind = exact_ends.into_iter().flatten().next();
-    let place = behind.or_else(|| loose_ends.into_iter().flatten().find(|place| place.prefix <= first));
-    Ok(place.map(|place| Front { bytes: until, members: place.entries }))
 }
 
 fn place(store: &Arc<dyn ReadAt>, tail: &[u8], at: usize, tail_start: u64) -> std::result::Result<Place, String> {

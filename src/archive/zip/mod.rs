@@ -13,9 +13,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use self::directory::{Entry, Found};
-use self::ends::Front;
 use self::headers::{Headers, LOCAL, LOCAL_SIZE, begins};
-use self::inflated::{Inflated, Packed};
 use crate::archive::byte_order::{u16_le, u32_le};
 use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
@@ -24,7 +22,7 @@ use crate::archive::names;
 use crate::archive::options::Limits;
 use crate::archive::store::ReadAt;
 use crate::archive::unpack::Method;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The members of a zip in the order of its directory, and what was refused; `None` where this is no zip at all. Without
 /// `strict`, those of a zip that was cut, or whose directory is damaged, are found by their own headers.
@@ -37,17 +35,6 @@ pub(super) fn members(
 ) -> Result<Option<Vec<Member>>> {
     let (entries, directory) = match directory::read(store, name, limits)? {
         Found::Whole(entries, start) => (entries, start),
-        Found::Behind(front, entries, start) => {
-            let (what, cut) = (behind(front, entries.len()), front.bytes);
-            if is_strict {
-                let advice = format!(
-                    "; readers see the last alone, as `strict=False` does: cut the file at byte {cut} and read each by itself"
-                );
-                return Err(directory::unreadable(name, &[&what, &*advice].concat()));
-            }
-            notes.push(Diagnostic::new(Code::JoinedArchives, format!("{what}; only the last was read")));
-            (entries, start)
-        }
         Found::Missing => match walk::read(store, name, limits, None)? {
             None => return Ok(None),
             Some(walk) if is_strict => return Err(walk.error(name)),
@@ -68,19 +55,11 @@ pub(super) fn members(
             _ => return Err(directory::unreadable(name, &reason)),
         },
     };
-    Ok(Some(held(store, &entries, directory, limits, is_strict, notes)))
+    held(store, &entries, directory, limits, is_strict, notes).map(Some)
 }
 
-/// What is to be said of an archive of so many members behind another one.
-fn behind(front: Front, members: usize) -> String {
-    let Front { bytes, members: first } = front;
-    format!(
-        "two archives stand one behind the other, or more: {bytes} bytes that end with an archive of {first} members, and one of \
-         {members} members behind them"
-    )
-}
-
-/// The members that may be read, of entries that all stand before `end`.
+/// The members that may be read, of entries that all stand before `end`; an error with `is_strict` where one has two names,
+/// since a layer could lack a part of it in silence.
 fn held(
     store: &Arc<dyn ReadAt>,
     entries: &[Entry],
@@ -88,7 +67,7 @@ fn held(
     limits: &Limits,
     is_strict: bool,
     notes: &mut Vec<Diagnostic>,
-) -> Vec<Member> {
+) -> Result<Vec<Member>> {
     let mut headers = Headers::new(store);
     let bodies: Vec<std::result::Result<u64, Refusal>> =
         entries.iter().map(|entry| data_offset(&mut headers, entry, limits)).collect();
@@ -104,14 +83,12 @@ fn held(
     }
     let mut members: Vec<Member> = Vec::new();
     let mut places: HashMap<String, (usize, &Entry)> = HashMap::new();
-    let mut twins: Vec<Member> = Vec::new();
     let mut refused = Refused::default();
     for ((entry, body), limit) in entries.iter().zip(bodies).zip(limit_of) {
-        if let Err(Refusal { own_name: Some(own_name), .. }) = &body
-            && !names::is_resource_fork(own_name)
+        if let Err(Refusal { reason, has_two_names: true }) = &body
+            && is_strict
         {
-            let listed = names::clean(&entry.text).unwrap_or_else(|_| entry.text.clone());
-            twins.push(Member::twin(own_name.clone(), &listed, entry.size));
+            return Err(Error::archive(&*entry.text, &**reason));
         }
         if entry.text.ends_with(['/', '\\']) {
             if entry.size > 0 {
@@ -163,23 +140,19 @@ fn held(
         }
     }
     refused.end(notes);
-    // What is saved of a damaged archive is what its directory and its headers agree on.
-    if is_strict {
-        members.extend(twins.into_iter().filter(|twin| !places.contains_key(twin.name())));
-    }
-    members
+    Ok(members)
 }
 
 /// Why an entry cannot be read.
 struct Refusal {
     reason: String,
-    /// The name that its own header gives it, where that is another one.
-    own_name: Option<String>,
+    /// Whether its own header gives it another name.
+    has_two_names: bool,
 }
 
 impl From<String> for Refusal {
     fn from(reason: String) -> Self {
-        Self { reason, own_name: None }
+        Self { reason, has_two_names: false }
     }
 }
 
@@ -197,25 +170,19 @@ fn body_of(
             "its {packed} bytes from byte {offset} of the archive on overlap the next member or the directory, at byte {limit}"
         ));
     }
-    let (store, packed, crc) = (Arc::clone(store), entry.packed, entry.crc);
-    if !entry.is_cut {
-        return Ok(match Method::of(entry.method) {
-            None => Body::Plain { store, offset, crc: Some(crc) },
-            Some(method) => Body::Packed { store, offset, packed, crc, method },
-        });
-    }
-    // The first rows of a table are right without the others; the first half of anything else may mean something else.
-    if !entry.text.rsplit_once('.').is_some_and(|(_, ending)| names::has_rows(ending)) {
-        return Err("the archive ends inside it".to_owned());
-    }
-    let message = format!("the archive ends or is damaged inside it: only its first {} bytes are there", entry.size);
-    notes.push(Diagnostic::new(Code::CutMember, message).in_member(&entry.text));
-    Ok(match Method::of(entry.method) {
-        None => Body::Plain { store, offset, crc: None },
-        Some(method) => {
-            let inflated = Inflated::new(Packed { store, offset, size: packed, method }, entry.size);
-            Body::Plain { store: Arc::new(inflated), offset: 0, crc: None }
+    if entry.is_cut {
+        // The first rows of a table are right without the others; the first half of anything else may mean something else.
+        if !entry.text.rsplit_once('.').is_some_and(|(_, ending)| names::has_rows(ending)) {
+            return Err("the archive ends inside it".to_owned());
         }
+        let message =
+            format!("the archive ends or is damaged inside it: only its first {} bytes are there", entry.size);
+        notes.push(Diagnostic::new(Code::CutMember, message).in_member(&entry.text));
+    }
+    let (store, packed, crc, is_cut) = (Arc::clone(store), entry.packed, entry.crc, entry.is_cut);
+    Ok(match Method::of(entry.method) {
+        None => Body::Plain { store, offset, crc: (!is_cut).then_some(crc) },
+        Some(method) => Body::Packed { store, offset, packed, crc, method, is_cut },
     })
 }
 
@@ -255,11 +222,11 @@ pub fn listed_names(content: &Bytes) -> Option<Vec<String>> {
 
 /// Refuses what an entry says of itself, where that cannot be read.
 fn hold_to(entry: &Entry, limits: &Limits) -> std::result::Result<(), String> {
-    if let Some(fault) = &entry.fault {
-        return Err(fault.clone());
-    }
     if entry.is_encrypted() {
         return Err("it is encrypted: unpack it with its password and read the folder".to_owned());
+    }
+    if let Some(fault) = &entry.fault {
+        return Err(fault.clone());
     }
     if entry.method != 0 && Method::of(entry.method).is_none() {
         let method = match entry.method {
@@ -314,9 +281,7 @@ fn data_offset(headers: &mut Headers<'_>, entry: &Entry, limits: &Limits) -> std
     if name != entry.name() {
         let start: String = String::from_utf8_lossy(name).chars().take(60).collect();
         let reason = format!("its header calls it `{start}`: the archive contradicts itself");
-        let flags = u16_le(&local, 6).unwrap_or(0);
-        let whole = directory::extended(name, &[], flags, &mut []).ok().filter(|_| shown == name_size);
-        return Err(Refusal { reason, own_name: whole.and_then(|name| names::clean(&name).ok()) });
+        return Err(Refusal { reason, has_two_names: true });
     }
     if u16_le(&local, 8) != Some(entry.method) {
         return Err("its header and the directory name different methods: the archive contradicts itself"

@@ -1,14 +1,13 @@
 //! Members of a zip without a directory, found one behind the other by their own headers: what a download that broke off
 //! left of it, or what a directory that is damaged spoke of.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::descriptor::{self, Found};
 use super::directory::{self, Entry, extended};
 use super::ends::ENTRY;
 use super::headers::{LOCAL, LOCAL_SIZE, begins};
-use super::inflated::{Count, Ending, Packed};
+use super::inflated::{Count, Ending, count};
 use crate::archive::byte_order::{u16_le, u32_le};
 use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
@@ -29,8 +28,6 @@ pub(super) struct Walk {
     pub(super) end: u64,
     /// The bytes of the archive.
     size: u64,
-    /// The last member that begins: its place among the entries.
-    last: Option<usize>,
     why: Why,
     /// What is wrong with the directory, where the end record is there.
     damage: Option<String>,
@@ -59,21 +56,14 @@ pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits, damage:
         }
     };
     let size = store.size().map_err(|cause| fault(cause.to_string()))?;
-    let mut walker = Walker { store, limits, size, first: at, at, inflated: 0, entries: Vec::new() };
+    let mut walker = Walker { store, limits, size, at, inflated: 0, entries: Vec::new() };
     let why = loop {
         if let Some(why) = walker.step().map_err(fault)? {
             break why;
         }
     };
-    let last = walker.entries.len().checked_sub(1);
-    let end = walker.at;
-    match (why, damage) {
-        (Why::Directory, None) => walker.compare().map_err(fault)?,
-        (Why::Directory, Some(_)) => walker.find_links().map_err(fault)?,
-        _ => {}
-    }
     let damage = damage.map(str::to_owned);
-    Ok(Some(Walk { entries: walker.entries, first: at, end, size, last, why, damage }))
+    Ok(Some(Walk { entries: walker.entries, first: at, end: walker.at, size, why, damage }))
 }
 
 impl Walk {
@@ -88,10 +78,10 @@ impl Walk {
             "`{name}` ends early, like a download that broke off{part}: it has {size} bytes and no end record of all of them"
         );
         let advice = "fetch it again, or read what is there with `strict=False`";
-        let Some(entry) = self.last.and_then(|last| self.entries.get(last)) else {
+        let Some(entry) = self.entries.last() else {
             return Error::new(Kind::Archive, format!("{message}; not even its first member is there: fetch it again"));
         };
-        let (text, at, count) = (&entry.text, entry.offset, self.last.unwrap_or(0).saturating_add(1));
+        let (text, at, count) = (&entry.text, entry.offset, self.entries.len());
         let state = match self.why {
             Why::Directory => "which is whole, but the directory of all members is not".to_owned(),
             _ if entry.is_cut => format!("of whose contents {} bytes are there", entry.size),
@@ -106,7 +96,7 @@ impl Walk {
 
     /// What there is to say where damage is lived with.
     pub(super) fn note(&self) -> Diagnostic {
-        let (size, end, count) = (self.size, self.end, self.last.map_or(0, |last| last.saturating_add(1)));
+        let (size, end, count) = (self.size, self.end, self.entries.len());
         let what = match self.why {
             Why::Directory => "the directory of all members is not whole".to_owned(),
             Why::Cut => "whatever followed is missing".to_owned(),
@@ -134,8 +124,6 @@ struct Walker<'a> {
     store: &'a Arc<dyn ReadAt>,
     limits: &'a Limits,
     size: u64,
-    /// Where the first member begins.
-    first: u64,
     /// Where the next member may begin.
     at: u64,
     /// Bytes that were inflated to find ends.
@@ -208,28 +196,16 @@ impl Walker<'_> {
             self.at = end;
             return Ok(None);
         }
-        let declared = entry.packed;
-        match self.inflate(entry, data)? {
-            Some(Count { taken, ending: Ending::Own, .. }) => {
-                let message = format!("its compressed data end after {taken} bytes, its header declares {declared}");
-                entry.fault = Some(message);
-                self.at = data;
-                Ok(Some(Why::Lost))
-            }
-            _ => Ok(Some(self.cut(entry, data))),
-        }
+        self.inflate(entry, data)?;
+        Ok(Some(self.cut(entry, data)))
     }
 
-    /// Takes a member whose length stands behind it: it ends where its compressed data say, or where a length fits.
+    /// Takes a member whose length stands behind it: it ends where its compressed data say.
     fn with_descriptor(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<Why>, String> {
         let Some(count) = self.inflate(entry, data)? else {
-            return Ok(match descriptor::search(self.store, data, self.size, entry.method == 0)? {
-                Some((packed, size, crc, end)) => {
-                    (entry.packed, entry.size, entry.crc, self.at) = (packed, size, crc, end);
-                    None
-                }
-                None => Some(self.cut(entry, data)),
-            });
+            entry.fault = Some("its length follows its data, whose end cannot be found without a directory".to_owned());
+            self.at = data;
+            return Ok(Some(Why::Lost));
         };
         let end = data.saturating_add(count.taken);
         match count.ending {
@@ -259,8 +235,7 @@ impl Walker<'_> {
         let left = self.size.saturating_sub(data);
         (entry.packed, entry.size) = (left, left);
         let Some(method) = Method::of(entry.method).filter(|_| !entry.is_encrypted()) else { return Ok(None) };
-        let packed = Packed { store: Arc::clone(self.store), offset: data, size: left, method };
-        let count = packed.count(self.limits).map_err(|cause| cause.to_string())?;
+        let count = count(self.store, data, left, method, self.limits).map_err(|cause| cause.to_string())?;
         (entry.packed, entry.size) = (count.taken, count.given);
         self.inflated = self.inflated.saturating_add(count.given);
         if self.limits.is_beyond_ratio(self.inflated, data.saturating_add(count.taken)) {
@@ -281,56 +256,5 @@ impl Walker<'_> {
         }
         self.at = self.size;
         Why::Cut
-    }
-
-    /// Takes from a damaged directory which members are links, as far as it agrees with their headers in everything else.
-    fn find_links(&mut self) -> std::result::Result<(), String> {
-        let rest = self.size.saturating_sub(self.at).min(directory::most(self.limits));
-        let bytes = exact(self.store, self.at, rest)?;
-        let starts = bytes.windows(ENTRY.len()).enumerate().filter(|(_, four)| *four == ENTRY);
-        for (at, _) in starts.take(self.limits.members) {
-            let rest = bytes.get(at..).unwrap_or_default();
-            let Ok((listed, _)) = directory::entry(rest, 0, self.limits) else { continue };
-            // Members stand in the order of their places.
-            let found = [0, self.first].into_iter().find_map(|first| {
-                let offset = listed.offset.saturating_add(first);
-                self.entries.binary_search_by_key(&offset, |entry| entry.offset).ok()
-            });
-            if let Some(found) = found.and_then(|place| self.entries.get_mut(place))
-                && (found.name(), found.packed, found.size, found.crc)
-                    == (listed.name(), listed.packed, listed.size, listed.crc)
-            {
-                found.is_symlink = listed.is_symlink;
-            }
-        }
-        Ok(())
-    }
-
-    /// Holds the members against what there is of the directory, which alone knows which of them are links.
-    fn compare(&mut self) -> std::result::Result<(), String> {
-        let rest = self.size.saturating_sub(self.at).min(directory::most(self.limits));
-        let bytes = exact(self.store, self.at, rest)?;
-        let places: HashMap<u64, usize> =
-            self.entries.iter().enumerate().map(|(place, entry)| (entry.offset, place)).collect();
-        let (mut at, mut left) = (0_usize, self.limits.members);
-        while let Some((mut listed, used)) =
-            bytes.get(at..).filter(|_| left > 0).and_then(|rest| directory::entry(rest, 0, self.limits).ok())
-        {
-            // Behind a marker, offsets count from the start of the file or from the first member.
-            if !places.contains_key(&listed.offset) {
-                listed.offset = listed.offset.saturating_add(self.first);
-            }
-            let found = places.get(&listed.offset).and_then(|place| self.entries.get_mut(*place));
-            match found {
-                Some(found) if (found.packed, found.size, found.crc) != (listed.packed, listed.size, listed.crc) => {
-                    found.fault = Some("it and the directory differ: the archive contradicts itself".to_owned());
-                }
-                Some(found) => *found = listed,
-                None => self.entries.push(listed),
-            }
-            at = at.saturating_add(used);
-            left = left.saturating_sub(1);
-        }
-        Ok(())
     }
 }
