@@ -2,7 +2,7 @@
 
 import datetime as dt
 from asyncio import Future
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, TypedDict, final, type_check_only
 
@@ -23,7 +23,9 @@ __all__ = [
     "Scan",
     "Secret",
     "Table",
+    "Visit",
     "__version__",
+    "about_setting",
     "coordinate_system",
     "error_kinds",
     "layers",
@@ -61,17 +63,6 @@ class _Budget(TypedDict):
     reset_in: float
     windows: list[tuple[int, float, int]]
     service_wait: float | None
-
-@type_check_only
-class _Examined(TypedDict):
-    value: Any
-    error: Exception | None
-    fault: str | None
-    skew: int | None
-    is_about_time: bool
-    is_corrected: bool
-    limit: int | None
-    remaining: int | None
 
 @type_check_only
 class _Created(TypedDict):
@@ -214,9 +205,7 @@ class Client:
     def layer_async(
         self, name: str, arguments: dict[str, str], timeout: float | None, reading: _Reading
     ) -> Future[Layer]: ...
-    def address(self) -> tuple[str, str]: ...
-    def limiter_trouble(self) -> str | None: ...
-    def examine(self, name: str, prefix: str | None, signed_host: str | None) -> _Examined: ...
+    def visit(self, source: str) -> Visit: ...
     def budget(self) -> _Budget: ...
     def budget_async(self) -> Future[_Budget]: ...
 
@@ -335,6 +324,14 @@ class Scan:
 def read_row_groups(row_groups: list[_RowGroups], schema: object, bbox: _Box | None) -> Table: ...
 def union_schemas(schemas: list[tuple[str, object]], columns: list[str] | None) -> Table: ...
 def coordinate_system(schema: object) -> str | None: ...
+
+@final
+class Visit:
+    def __iter__(self) -> Iterator[tuple[str, bool, str, str | None]]: ...
+    def __next__(self) -> tuple[str, bool, str, str | None]: ...
+    def outcome(self) -> tuple[int, Exception | None]: ...
+
+def about_setting(setting: str | None) -> tuple[str, str]: ...
 
 @final
 class Pages:

@@ -228,7 +228,7 @@ def _tables(archive: Archive, schema: pa.Schema, how: Reads) -> Iterator[pa.Tabl
             _core.coordinate_system(schema),
         }:
             raise errors.ArchiveError(
-                f"`{archive.path}` is in another coordinate system than the schema: give `to_crs`"
+                f"`{archive.path}` is in another coordinate system than the schema: give `to_crs`", _source=archive.path
             )
         texts = [pa.repeat(pa.scalar(text, pa.large_string()), len(table)) for text in (archive.job_id, label)]
         for column, cells in zip(OWN, [*texts, pa.array(np.arange(len(table), dtype=np.int64))], strict=True):
@@ -294,7 +294,8 @@ def _skipped(archive: Archive, how: Reads) -> Iterator[None]:
         try:
             yield
         except errors.ArchiveError as reason:
-            if archive.path in str(reason):
+            # A file that cannot be read is named by the system's error.
+            if reason._source == archive.path or isinstance(reason, OSError):  # noqa: SLF001 - one of us
                 raise
             raise type(reason)(f"`{archive.path}`: {reason}", member=reason.member, record=reason.record) from None
     except errors.ArchiveError as reason:
@@ -311,7 +312,8 @@ def _of_known_system(archive: Archive) -> Iterator[None]:
         yield
     except ValueError as reason:
         raise errors.ArchiveError(
-            f"`{archive.path}` has no place in `to_crs`: {reason}; `to_crs=None` leaves coordinates as they are"
+            f"`{archive.path}` has no place in `to_crs`: {reason}; `to_crs=None` leaves coordinates as they are",
+            _source=archive.path,
         ) from None
 
 

@@ -8,6 +8,7 @@ mod conversion;
 mod dataset;
 mod delivery;
 mod dicts;
+mod doctor;
 mod ending;
 mod errors;
 mod facts;
@@ -37,6 +38,8 @@ mod _core {
     use super::conversion::Conversion;
     #[pymodule_export]
     use super::dataset::{Dataset, Scan, coordinate_system, read_row_groups, union_schemas};
+    #[pymodule_export]
+    use super::doctor::{Visit, about_setting};
     #[pymodule_export]
     use super::errors::error_kinds;
     #[pymodule_export]

@@ -24,7 +24,7 @@ use crate::archive::names;
 use crate::archive::options::Limits;
 use crate::archive::store::ReadAt;
 use crate::archive::unpack::Method;
-use crate::error::Result;
+use crate::error::{Argument, Result};
 
 /// The members of a zip in the order of its directory, and what was refused; `None` where this is no zip at all. Without
 /// `strict`, those of a zip that was cut, or whose directory is damaged, are found by their own headers.
@@ -40,10 +40,9 @@ pub(super) fn members(
         Found::Behind(front, entries, start) => {
             let (what, cut) = (behind(front, entries.len()), front.bytes);
             if is_strict {
-                let advice = format!(
-                    "; readers see the last alone, as `strict=False` does: cut the file at byte {cut} and read each by itself"
-                );
-                return Err(directory::unreadable(name, &[&what, &*advice].concat()));
+                let remedy = format!(" does: cut the file at byte {cut} and read each by itself");
+                let error = directory::unreadable(name, &what);
+                return Err(error.hinting("; readers see the last alone, as ", Argument::Strict, remedy));
             }
             notes.push(Diagnostic::new(Code::JoinedArchives, format!("{what}; only the last was read")));
             (entries, start)
@@ -57,8 +56,11 @@ pub(super) fn members(
             }
         },
         Found::Damaged(reason) if is_strict => {
-            let advice = if begins(store).is_some() { walk::WITHOUT_DIRECTORY } else { "" };
-            return Err(directory::unreadable(name, &[&reason, advice].concat()));
+            let error = directory::unreadable(name, &reason);
+            return Err(match begins(store) {
+                Some(_) => error.hinting("; ", Argument::Strict, " finds the members by their own headers"),
+                None => error,
+            });
         }
         Found::Damaged(reason) => match walk::read(store, name, limits, Some(&reason))? {
             Some(walk) if !walk.entries.is_empty() => {
