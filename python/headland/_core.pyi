@@ -2,7 +2,7 @@
 
 import datetime as dt
 from asyncio import Future
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, TypedDict, final, type_check_only
 
@@ -38,6 +38,7 @@ __all__ = [
     "read_row_groups",
     "read_tree",
     "rows",
+    "texts",
     "union_schemas",
     "with_times",
 ]
@@ -119,6 +120,7 @@ class _Truth(TypedDict):
 def error_kinds() -> list[str]: ...
 def rows() -> list[str]: ...
 def openapi() -> str: ...
+def texts(call: str, given: Mapping[str, object]) -> dict[str, str]: ...
 def parameters(name: str) -> list[tuple[str, str, bool]]: ...
 def read(source: bytes | Path, reading: _Reading) -> Layer: ...
 def layers(source: bytes | Path, strict: bool, limits: tuple[int, int, int, int, int]) -> list[str]: ...

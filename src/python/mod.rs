@@ -1,5 +1,6 @@
 //! The only folder that names pyo3.
 
+mod arguments;
 mod bridge;
 mod c_schema;
 mod cells;
@@ -32,6 +33,8 @@ mod waiting;
 /// What `python/headland` stands on; its stub is `python/headland/_core.pyi`.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::arguments::texts;
     #[pymodule_export]
     use super::client::Client;
     #[pymodule_export]
