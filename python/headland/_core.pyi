@@ -34,6 +34,7 @@ __all__ = [
     "open_reader",
     "openapi",
     "parameters",
+    "ragged",
     "read",
     "read_row_groups",
     "read_tree",
@@ -326,6 +327,7 @@ class Scan:
 def read_row_groups(row_groups: list[_RowGroups], schema: object, bbox: _Box | None) -> Table: ...
 def union_schemas(schemas: list[tuple[str, object]], columns: list[str] | None) -> Table: ...
 def coordinate_system(schema: object) -> str | None: ...
+def ragged(column: object) -> tuple[str, int, Table] | None: ...
 
 @final
 class Visit:

@@ -20,6 +20,7 @@ mod memory;
 mod mirror;
 mod pages;
 mod process;
+mod ragged;
 mod reader;
 mod sandbox;
 mod secret;
@@ -55,6 +56,8 @@ mod _core {
     use super::mirror::{Mirror, mirrored_account};
     #[pymodule_export]
     use super::pages::Pages;
+    #[pymodule_export]
+    use super::ragged::ragged;
     #[pymodule_export]
     use super::reader::{Reader, open_reader};
     #[pymodule_export]
