@@ -26,8 +26,10 @@ __all__ = [
     "Visit",
     "__version__",
     "about_setting",
+    "column_names",
     "coordinate_system",
     "error_kinds",
+    "has_position",
     "layers",
     "local_times",
     "mirrored_account",
@@ -326,8 +328,10 @@ class Scan:
 
 def read_row_groups(row_groups: list[_RowGroups], schema: object, bbox: _Box | None) -> Table: ...
 def union_schemas(schemas: list[tuple[str, object]], columns: list[str] | None) -> Table: ...
+def column_names(schema: object) -> list[str]: ...
 def coordinate_system(schema: object) -> str | None: ...
 def ragged(column: object) -> tuple[str, int, Table] | None: ...
+def has_position(valid: bool | None, has_fix: bool, latitude: float | None, longitude: float | None) -> bool: ...
 
 @final
 class Visit:

@@ -16,6 +16,7 @@ mod facts;
 mod frames;
 mod layer;
 mod listing;
+mod locations;
 mod memory;
 mod mirror;
 mod pages;
@@ -41,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use super::conversion::Conversion;
     #[pymodule_export]
-    use super::dataset::{Dataset, Scan, coordinate_system, read_row_groups, union_schemas};
+    use super::dataset::{Dataset, Scan, column_names, coordinate_system, read_row_groups, union_schemas};
     #[pymodule_export]
     use super::doctor::{Visit, about_setting};
     #[pymodule_export]
@@ -52,6 +53,8 @@ mod _core {
     use super::layer::{Layer, layers, read};
     #[pymodule_export]
     use super::listing::Listing;
+    #[pymodule_export]
+    use super::locations::has_position;
     #[pymodule_export]
     use super::mirror::{Mirror, mirrored_account};
     #[pymodule_export]
