@@ -1,5 +1,6 @@
 //! What can go wrong, by kind, with the facts of the case; one kind is one exception class in Python.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -104,6 +105,48 @@ impl Kind {
     }
 }
 
+/// An argument that helps against a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// Chooses a layer.
+    Layer,
+    /// Replaces a file.
+    Overwrite,
+    /// Reads damaged archives, where it is off.
+    Strict,
+}
+
+impl Argument {
+    /// As Python code passes it.
+    const fn in_python(self) -> &'static str {
+        match self {
+            Self::Layer => "`layer`",
+            Self::Overwrite => "overwrite=True",
+            Self::Strict => "`strict=False`",
+        }
+    }
+
+    /// As the command line takes it.
+    const fn as_option(self) -> &'static str {
+        match self {
+            Self::Layer => "`--layer`",
+            Self::Overwrite => "--overwrite",
+            Self::Strict => "`--lenient` (`strict=False`)",
+        }
+    }
+}
+
+/// The end of a message: what an argument does about the failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The argument.
+    pub argument: Argument,
+    /// The text in front of its name, with what separates it from the sentence.
+    before: Cow<'static, str>,
+    /// The text behind its name.
+    after: Cow<'static, str>,
+}
+
 /// The facts of a failure; each that is known becomes an attribute of the Python exception.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
@@ -137,6 +180,16 @@ pub struct Facts {
     pub field: Option<String>,
     /// What the operating system said, where a local file or a lack of memory is the cause.
     pub os_error: Option<i32>,
+    /// The argument that helps.
+    pub hint: Option<Hint>,
+    /// The archive that the message begins with.
+    pub source: Option<String>,
+    /// The setting that is wrong, by the name that `client::doctor` has advice under.
+    pub setting: Option<&'static str>,
+    /// The status of a conversion that failed, such as `CONVERSION_STATUS_FAILED`.
+    pub conversion: Option<String>,
+    /// Whether a web page or another document came in place of a reply of the service.
+    pub is_document: bool,
 }
 
 /// One failure: its kind, a sentence that names what, where and what to do, and the facts.
@@ -166,6 +219,18 @@ impl Error {
             .with(|facts| facts.os_error = cause.raw_os_error())
     }
 
+    /// A source that cannot be read: the message is its name and `what`.
+    #[must_use]
+    pub fn of_source(kind: Kind, source: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::new(kind, what).with(|facts| facts.source = Some(source.into()))
+    }
+
+    /// A wrong setting of a client.
+    #[must_use]
+    pub fn of_setting(setting: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Kind::Configuration, message).with(|facts| facts.setting = Some(setting))
+    }
+
     /// An archive that cannot be read, with the member that is the cause.
     #[must_use]
     pub fn archive(member: impl Into<String>, message: impl Into<String>) -> Self {
@@ -180,6 +245,25 @@ impl Error {
         self
     }
 
+    /// The same failure, whose message ends with what an argument does about it: `before`, the argument, `after`.
+    #[must_use]
+    pub fn hinting(
+        self,
+        before: impl Into<Cow<'static, str>>,
+        argument: Argument,
+        after: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let hint = Hint { argument, before: before.into(), after: after.into() };
+        self.with(|facts| facts.hint = Some(hint))
+    }
+
+    /// The same failure with another sentence in front of the hint, made of the one that it has.
+    #[must_use]
+    pub fn reworded(mut self, write: impl FnOnce(&str) -> String) -> Self {
+        self.inner.message = write(&self.sentence());
+        self.with(|facts| facts.source = None)
+    }
+
     /// The same failure under another kind, for callers that know better what the user was doing.
     #[must_use]
     pub fn as_kind(mut self, kind: Kind) -> Self {
@@ -191,7 +275,8 @@ impl Error {
     #[must_use]
     pub fn with_texts(mut self, write: impl Fn(&str) -> String) -> Self {
         let Inner { message, facts, .. } = &mut *self.inner;
-        let facts = [&mut facts.check, &mut facts.result, &mut facts.field].into_iter().flatten();
+        let facts =
+            [&mut facts.check, &mut facts.result, &mut facts.field, &mut facts.conversion].into_iter().flatten();
         for text in std::iter::once(message).chain(facts) {
             *text = write(text);
         }
@@ -207,10 +292,34 @@ impl Error {
         self.inner.kind
     }
 
-    /// The sentence alone, without the facts.
+    /// The sentence and the hint, without the facts.
     #[must_use]
-    pub fn message(&self) -> &str {
-        &self.inner.message
+    pub fn message(&self) -> Cow<'_, str> {
+        self.message_with(Argument::in_python)
+    }
+
+    fn message_with(&self, name: fn(Argument) -> &'static str) -> Cow<'_, str> {
+        let sentence = self.sentence();
+        match &self.inner.facts.hint {
+            None => sentence,
+            Some(Hint { argument, before, after }) => [&*sentence, before, name(*argument), after].concat().into(),
+        }
+    }
+
+    /// The sentence alone, with the source in front.
+    fn sentence(&self) -> Cow<'_, str> {
+        let Inner { message, facts, .. } = &*self.inner;
+        match &facts.source {
+            None => message.into(),
+            Some(source) => format!("`{source}` {message}").into(),
+        }
+    }
+
+    /// The text for users of the command line, where it differs: arguments are options there.
+    #[must_use]
+    pub fn with_options(&self) -> Option<String> {
+        self.inner.facts.hint.as_ref()?;
+        Some(self.message_with(Argument::as_option).into_owned() + &self.location())
     }
 
     /// Whether the machine lacks memory, which says nothing against the data.
@@ -224,13 +333,10 @@ impl Error {
     pub fn facts(&self) -> &Facts {
         &self.inner.facts
     }
-}
 
-impl fmt::Display for Error {
-    /// The sentence, then where it happened: users paste this line into support mails.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { message, facts, .. } = &*self.inner;
-        f.write_str(message)?;
+    /// Where it happened, in parentheses.
+    fn location(&self) -> String {
+        let facts = &self.inner.facts;
         let mut place = Vec::new();
         if let Some(member) = &facts.member {
             place.push(format!("member `{member}`"));
@@ -256,7 +362,15 @@ impl fmt::Display for Error {
         if let Some(elapsed) = facts.elapsed.filter(|elapsed| *elapsed > Duration::from_secs(1)) {
             place.push(format!("after {:.1} s", elapsed.as_secs_f64()));
         }
-        if place.is_empty() { Ok(()) } else { write!(f, " ({})", place.join(", ")) }
+        if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) }
+    }
+}
+
+impl fmt::Display for Error {
+    /// The message, then where it happened: users paste this line into support mails.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message())?;
+        f.write_str(&self.location())
     }
 }
 

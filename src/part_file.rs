@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Argument, Error, Kind, Result};
 
 /// A `.part`, removed when it is dropped before [`PartFile::keep`].
 #[derive(Debug)]
@@ -177,8 +177,9 @@ fn no_folder(folder: &Path, name: &str, cause: &io::Error) -> Error {
 pub(crate) fn exists(path: &Path) -> Error {
     /// `EEXIST` of every system that has it.
     const EXISTS: i32 = 17;
-    let cause = io::Error::new(io::ErrorKind::AlreadyExists, "it exists already; pass overwrite=True to replace it");
-    Error::file("write", path, &cause).with(|facts| facts.os_error = Some(EXISTS))
+    let cause = io::Error::new(io::ErrorKind::AlreadyExists, "it exists already");
+    let error = Error::file("write", path, &cause).with(|facts| facts.os_error = Some(EXISTS));
+    error.hinting("; pass ", Argument::Overwrite, " to replace it")
 }
 
 fn closed() -> io::Error {

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha1::Sha1;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::secret::Secret;
 
 /// Who signs: the partner's key and secret, and the customer's access key.
@@ -35,8 +35,8 @@ impl SigningKey {
         let text = shared_secret.trim();
         match STANDARD.decode(text) {
             Ok(bytes) if !bytes.is_empty() => Ok(Self(bytes)),
-            _ => Err(Error::new(
-                Kind::Configuration,
+            _ => Err(Error::of_setting(
+                "shared_secret",
                 format!(
                     "the shared secret is not base64 ({} characters, not shown): copy it again as it was issued, \
                      with its `=` signs and without quotes",

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from asyncio import Future
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, TypedDict, final, type_check_only
 
@@ -23,19 +23,25 @@ __all__ = [
     "Scan",
     "Secret",
     "Table",
+    "Visit",
     "__version__",
+    "about_setting",
+    "column_names",
     "coordinate_system",
     "error_kinds",
+    "has_position",
     "layers",
     "local_times",
     "mirrored_account",
     "open_reader",
     "openapi",
     "parameters",
+    "ragged",
     "read",
     "read_row_groups",
     "read_tree",
     "rows",
+    "texts",
     "union_schemas",
     "with_times",
 ]
@@ -61,17 +67,6 @@ class _Budget(TypedDict):
     reset_in: float
     windows: list[tuple[int, float, int]]
     service_wait: float | None
-
-@type_check_only
-class _Examined(TypedDict):
-    value: Any
-    error: Exception | None
-    fault: str | None
-    skew: int | None
-    is_about_time: bool
-    is_corrected: bool
-    limit: int | None
-    remaining: int | None
 
 @type_check_only
 class _Created(TypedDict):
@@ -128,6 +123,7 @@ class _Truth(TypedDict):
 def error_kinds() -> list[str]: ...
 def rows() -> list[str]: ...
 def openapi() -> str: ...
+def texts(call: str, given: Mapping[str, object]) -> dict[str, str]: ...
 def parameters(name: str) -> list[tuple[str, str, bool]]: ...
 def read(source: bytes | Path, reading: _Reading) -> Layer: ...
 def layers(source: bytes | Path, strict: bool, limits: tuple[int, int, int, int, int]) -> list[str]: ...
@@ -214,9 +210,7 @@ class Client:
     def layer_async(
         self, name: str, arguments: dict[str, str], timeout: float | None, reading: _Reading
     ) -> Future[Layer]: ...
-    def address(self) -> tuple[str, str]: ...
-    def limiter_trouble(self) -> str | None: ...
-    def examine(self, name: str, prefix: str | None, signed_host: str | None) -> _Examined: ...
+    def visit(self, source: str) -> Visit: ...
     def budget(self) -> _Budget: ...
     def budget_async(self) -> Future[_Budget]: ...
 
@@ -334,7 +328,18 @@ class Scan:
 
 def read_row_groups(row_groups: list[_RowGroups], schema: object, bbox: _Box | None) -> Table: ...
 def union_schemas(schemas: list[tuple[str, object]], columns: list[str] | None) -> Table: ...
+def column_names(schema: object) -> list[str]: ...
 def coordinate_system(schema: object) -> str | None: ...
+def ragged(column: object) -> tuple[str, int, Table] | None: ...
+def has_position(valid: bool | None, has_fix: bool, latitude: float | None, longitude: float | None) -> bool: ...
+
+@final
+class Visit:
+    def __iter__(self) -> Iterator[tuple[str, bool, str, str | None]]: ...
+    def __next__(self) -> tuple[str, bool, str, str | None]: ...
+    def outcome(self) -> tuple[int, Exception | None]: ...
+
+def about_setting(setting: str | None) -> tuple[str, str]: ...
 
 @final
 class Pages:

@@ -1,78 +1,25 @@
-"""Values that users write, as the texts that are sent; what is wrong is told before any call."""
+"""Checks of values that users write; what is wrong is told before any call."""
 
 from __future__ import annotations
 
 import datetime as dt
-import functools
 import math
 import numbers
 import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headland import _core
-from headland.payloads import payload, sendable
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+texts = _core.texts
 
 Moment = str | dt.date | dt.datetime
 """A point in time: ISO 8601 text, a date (its midnight, UTC) or an aware datetime."""
 
 MANY = sys.maxsize
 """The most that the core can count."""
-
-_TAKES = {
-    "id": "a str or an int",
-    "number": "an int or a str",
-    "time": "a str, a date or an aware datetime",
-    "word": "a str",
-    "file": "a file",
-}
-
-
-def texts(call: str, given: Mapping[str, object]) -> dict[str, str]:
-    """Give the texts of a call's arguments; one that is ``None`` and may be left out is left out."""
-    parameters = _parameters(call)
-    sent = {}
-    for name, value in given.items():
-        takes, required = parameters[name]
-        if value is not None or required:
-            sent[name] = _text(name, takes, value)
-    return sent
-
-
-@functools.cache
-def _parameters(call: str) -> dict[str, tuple[str, bool]]:
-    return {name: (takes, required) for name, takes, required in _core.parameters(call)}
-
-
-def _text(name: str, takes: str, value: object) -> str:
-    if takes.startswith("mapping"):
-        return payload(name, value, may_be_list=takes == "mapping or list")
-    if isinstance(value, str):
-        return sendable(name, value)
-    if takes in ("id", "number") and isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if takes == "time" and isinstance(value, dt.datetime):
-        return _utc(name, value)
-    if takes == "time" and isinstance(value, dt.date):
-        return value.isoformat()
-    message = f"`{name}` takes {_TAKES[takes]}, not {type(value).__name__}"
-    raise TypeError(message)
-
-
-def _utc(name: str, value: dt.datetime) -> str:
-    if value.utcoffset() is None:
-        message = f"`{name}` is a datetime without a time zone: add one, such as `tzinfo=datetime.UTC`"
-        raise ValueError(message)
-    try:
-        moment = value.astimezone(dt.UTC)
-    except OverflowError:
-        raise ValueError(f"`{name}` takes a time that has a date in UTC, not {value}") from None
-    return moment.isoformat().replace("+00:00", "Z")
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
@@ -92,6 +39,15 @@ def text(name: str, value: object, example: str = "") -> str:
     if not isinstance(value, str):
         raise TypeError(f"`{name}` takes a str{example and f' such as {example}'}, not {type(value).__name__}")
     return sendable(name, value)
+
+
+def sendable(path: str, text: str) -> str:
+    """Give a text that can be sent; half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"`{path}` holds half of a surrogate pair, which is no character") from None
+    return text
 
 
 def is_single(value: object) -> bool:

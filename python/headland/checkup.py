@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from headland.printing import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headland import _core
 
 
 class Finding(NamedTuple):
@@ -60,6 +67,17 @@ class Checkup:
     def _summary(self) -> str:
         calls = "1 call was made" if self.calls == 1 else f"{self.calls} calls were made"
         return f"calls go through ({calls})" if self.ok else f"calls fail at: {self.findings[-1].name} ({calls})"
+
+
+def examine(
+    core: _core.Client, source: str = "given to this client", tell: Callable[[Finding], object] = lambda _: None
+) -> Checkup:
+    """Find out why the calls of a client fail; `source` says where its settings are from."""
+    visit, findings = core.visit(source), []
+    for name, ok, seen, next_step in visit:
+        findings.append(Finding(name, ok, printable(seen), None if next_step is None else printable(next_step)))
+        tell(findings[-1])
+    return Checkup(tuple(findings), *visit.outcome())
 
 
 def _mark(finding: Finding) -> str:

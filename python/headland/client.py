@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self
 
-from headland import _core, arguments, examination, settings
+from headland import _core, arguments, checkup, settings
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
@@ -214,7 +214,7 @@ class Client(_Setup, ClientRows):
         >>> print(client.doctor())
 
         """
-        return examination.examine(self._calls.core)
+        return checkup.examine(self._calls.core)
 
     def close(self) -> None:
         """Let go of the connections; calls afterwards raise ``RuntimeError``."""
@@ -280,7 +280,7 @@ class AsyncClient(_Setup, AsyncClientRows):
         >>> print(await client.doctor())
 
         """
-        return await asyncio.to_thread(examination.examine, self._calls.core)
+        return await asyncio.to_thread(checkup.examine, self._calls.core)
 
     async def close(self) -> None:
         """Let go of the connections; calls afterwards raise ``RuntimeError``."""

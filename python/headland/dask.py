@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import logging
 import os
 from collections.abc import Iterable
@@ -26,12 +25,6 @@ if TYPE_CHECKING:
 
 OWN = ("job_id", "layer", "job_row")
 """The columns that every row has besides those of its archive."""
-
-TAKEN = frozenset({*OWN, frames.GEOMETRY, "bbox", "job_type", "year", "columns"})
-"""Names that the dataset of a mirror has for itself; columns of archives have them with a number at the end."""
-
-GEOARROW = b"ARROW:extension:name"
-"""What the metadata of a column of places have."""
 
 TOPIC = "headland"
 """The topic of the events of a Dask cluster that tell what was skipped."""
@@ -222,13 +215,13 @@ def _tables(archive: Archive, schema: pa.Schema, how: Reads) -> Iterator[pa.Tabl
     for name, label in _layers(archive):
         layer = _layer(archive, name, wanted, how)
         table = layer.to_arrow()
-        table = table.rename_columns(_names(table.schema))
+        table = table.rename_columns(_core.column_names(table.schema))
         if frames.GEOMETRY in schema.names and _core.coordinate_system(table.schema) not in {
             None,
             _core.coordinate_system(schema),
         }:
             raise errors.ArchiveError(
-                f"`{archive.path}` is in another coordinate system than the schema: give `to_crs`"
+                f"`{archive.path}` is in another coordinate system than the schema: give `to_crs`", _source=archive.path
             )
         texts = [pa.repeat(pa.scalar(text, pa.large_string()), len(table)) for text in (archive.job_id, label)]
         for column, cells in zip(OWN, [*texts, pa.array(np.arange(len(table), dtype=np.int64))], strict=True):
@@ -259,6 +252,7 @@ def _layer(archive: Archive, name: str, wanted: list[str], how: Reads) -> headla
 def _headers(tasks: Sequence[Sequence[Archive]], how: Reads) -> list[tuple[str, pa.Schema]]:
     """Give the columns of all archives by their headers, which tasks read."""
     import dask
+    import pyarrow as pa
 
     found = dask.compute(*[dask.delayed(_read_headers)(task, how) for task in tasks])
     headers = [(name, _owned(header)) for each in found for name, header in each]
@@ -269,7 +263,7 @@ def _headers(tasks: Sequence[Sequence[Archive]], how: Reads) -> list[tuple[str, 
                 f"`{name}` and `{systems[0][0]}` are in different coordinate systems, and one frame has one; "
                 "give `to_crs`, which brings them to one"
             )
-    return headers or [("no archives", _owned(()))]
+    return headers or [("no archives", _owned(pa.schema(())))]
 
 
 def _read_headers(task: Sequence[Archive], how: Reads) -> list[tuple[str, pa.Schema]]:
@@ -294,7 +288,8 @@ def _skipped(archive: Archive, how: Reads) -> Iterator[None]:
         try:
             yield
         except errors.ArchiveError as reason:
-            if archive.path in str(reason):
+            # A file that cannot be read is named by the system's error.
+            if reason._source == archive.path or isinstance(reason, OSError):  # noqa: SLF001 - one of us
                 raise
             raise type(reason)(f"`{archive.path}`: {reason}", member=reason.member, record=reason.record) from None
     except errors.ArchiveError as reason:
@@ -311,7 +306,8 @@ def _of_known_system(archive: Archive) -> Iterator[None]:
         yield
     except ValueError as reason:
         raise errors.ArchiveError(
-            f"`{archive.path}` has no place in `to_crs`: {reason}; `to_crs=None` leaves coordinates as they are"
+            f"`{archive.path}` has no place in `to_crs`: {reason}; `to_crs=None` leaves coordinates as they are",
+            _source=archive.path,
         ) from None
 
 
@@ -325,31 +321,11 @@ def _tell(event: dict[str, str]) -> None:
         return
 
 
-def _names(schema: Iterable[pa.Field]) -> list[str]:
-    """Give the names of an archive's columns beside those that rows have everywhere, each once, whatever its case.
-
-    The rule is that of a mirror's dataset: a column that has to give way gets a number at its end.
-    """
-    taken = TAKEN | {field.name.lower() for field in schema}
-    given = set(TAKEN)
-    named = []
-    for field in schema:
-        name = field.name
-        if GEOARROW in (field.metadata or {}):
-            name = frames.GEOMETRY
-        elif name.lower() in given:
-            name = next(new for number in itertools.count(1) if (new := f"{name}_{number}").lower() not in taken)
-            taken |= {name.lower()}
-        given.add(name.lower())
-        named.append(name)
-    return named
-
-
-def _owned(schema: Iterable[pa.Field]) -> pa.Schema:
+def _owned(schema: pa.Schema) -> pa.Schema:
     """Give the schema of rows, from the columns of archives: first what every row has."""
     import pyarrow as pa
 
-    named = [field.with_name(name) for field, name in zip(schema, _names(schema), strict=True)]
+    named = [field.with_name(name) for field, name in zip(schema, _core.column_names(schema), strict=True)]
     own = [pa.field(OWN[0], pa.large_string()), pa.field(OWN[1], pa.large_string()), pa.field(OWN[2], pa.int64())]
     return pa.schema([*own, *named])
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headland import doctor_words as words
-from headland import errors, settings
-from headland.checkup import Checkup, Finding
+from headland import _core, errors, settings
+from headland.checkup import Checkup, Finding, examine
 from headland.client import Client
-from headland.examination import Visit, examine
 
 if TYPE_CHECKING:
     import os
@@ -37,17 +35,17 @@ def doctor(
     >>> print(headland.doctor())
 
     """
-    visit = Visit(tell)
     from_env = profile is None and path is None
     source = "from the environment" if from_env else f"from the profile [{profile or 'default'}]"
     try:
         found = settings.from_env() if from_env else settings.from_profile(profile or "default", path)
         client = Client(**found)
     except (errors.HeadlandError, OSError, TypeError, ValueError) as error:
-        step, next_step = words.about_settings(error)
-        if step != "settings":
-            visit.ok("settings", source)
-        visit.note(Finding(step, ok=False, seen=str(error), next_step=next_step))
-        return visit.end(error)
+        step, next_step = _core.about_setting(getattr(error, "_setting", None))
+        findings = [Finding("settings", ok=True, seen=source, next_step=None)] if step != "settings" else []
+        findings.append(Finding(step, ok=False, seen=str(error), next_step=next_step))
+        for finding in findings:
+            tell(finding)
+        return Checkup(tuple(findings), 0, error)
     with client:
-        return examine(client._calls.core, source, visit)  # noqa: SLF001 - the doctor is one of us
+        return examine(client._calls.core, source, tell)  # noqa: SLF001 - the doctor is one of us

@@ -58,6 +58,12 @@ class Facts(TypedDict, total=False):
     record: int | None
     offset: int | None
     field: str | None
+    _with_options: str | None
+    """The message for users of the command line, where it names an argument."""
+    _source: str | None
+    """The archive that the message begins with."""
+    _setting: str | None
+    """The setting that is wrong, by the name that the doctor has advice under."""
 
 
 class HeadlandError(Exception):
@@ -91,6 +97,9 @@ class HeadlandError(Exception):
     """The offset in bytes inside the member."""
     field: str | None
     """The column of the file, or the field of a reply."""
+    _with_options: str | None
+    _source: str | None
+    _setting: str | None
 
     _of_system: ClassVar[type[OSError] | None] = None
 
@@ -251,9 +260,9 @@ def _revive(
     return error
 
 
-def from_os(kind: str, message: str, cause: OSError) -> Exception:
+def from_os(kind: str, message: str, cause: OSError, **facts: Unpack[Facts]) -> Exception:
     """Make the exception of a file that Python could not read or write, caught both ways too."""
-    return from_core(kind, f"{message}: {cause.strerror or cause}", {}, cause.errno or errno.EIO)
+    return from_core(kind, f"{message}: {cause.strerror or cause}", facts, cause.errno or errno.EIO)
 
 
 def warn(message: str) -> None:

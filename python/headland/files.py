@@ -13,7 +13,6 @@ from typing import BinaryIO, Self, cast
 
 from headland import arguments
 from headland.errors import from_os
-from headland.payloads import sendable
 
 Upload = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 """What can be uploaded: a path, bytes or a binary file object."""
@@ -36,13 +35,13 @@ def content_of(call: str, file: Upload) -> tuple[str, bytes]:
     if isinstance(file, str | os.PathLike):
         path = arguments.path("file", file)
         try:
-            return sendable("file", path.name), path.read_bytes()
+            return arguments.sendable("file", path.name), path.read_bytes()
         except OSError as cause:
             raise from_os("InvalidRequest", f"cannot read `{path}` to upload it", cause) from None
     content = bytes_of(file, "file")
     name = getattr(file, "name", None)
     if isinstance(name, str) and name:
-        return sendable("file", Path(name).name), content
+        return arguments.sendable("file", Path(name).name), content
     return NAMES_OF_BYTES[call], content
 
 

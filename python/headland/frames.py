@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from headland import errors
+from headland import _core, errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
 GEOMETRY = "geometry"
 """The column of geometries in datasets and frames of many archives."""
-
-HEAD = 5
-"""The bytes in front of a geometry's numbers: the byte order, and the type in four bytes."""
-
-POINT = 21
-"""The bytes of a point without Z and M: its head, X and Y."""
-
-POLYGON = 13
-"""The bytes of a polygon of one ring without its vertices: its head, the count of rings, the count of vertices."""
 
 
 def options(dtype_backend: str) -> dict[str, Any]:
@@ -124,18 +115,19 @@ def _uncollected() -> Iterator[None]:
 def geometries(column: pa.Array) -> np.ndarray[Any, Any]:
     """Give the geometries of a column of well-known binary.
 
-    Points without Z and M, and polygons of one ring that all have as many vertices (what machines write), are made from
-    their coordinates where they stand; all others are read one by one.
+    Those of one type without nulls are made from their coordinates, all others are read one by one.
     """
+    import pyarrow as pa
     import shapely
 
-    if len(column) > column.null_count:
-        shapes = _points(column)
-        if shapes is None:
-            shapes = _polygons(column)
-        if shapes is not None:
-            return shapes
-    return shapely.from_wkb(column.to_numpy(zero_copy_only=False))  # type: ignore[no-any-return]
+    ragged = _core.ragged(column)
+    if ragged is None:
+        return shapely.from_wkb(column.to_numpy(zero_copy_only=False))  # type: ignore[no-any-return]
+    kind, dimensions, table = ragged
+    coordinates, *offsets = (each.chunk(0).flatten().to_numpy() for each in pa.table(table).columns)
+    return shapely.from_ragged_array(  # type: ignore[no-any-return]
+        shapely.GeometryType[kind], coordinates.reshape(-1, dimensions), tuple(offsets)
+    )
 
 
 def _geometries(column: pa.Array, start: int) -> np.ndarray[Any, Any]:
@@ -155,71 +147,3 @@ def _geometries(column: pa.Array, start: int) -> np.ndarray[Any, Any]:
         "vertex and no ring of two, which diagnostics call `short-part`; `to_arrow()` has them as they are"
     )
     return shapes  # type: ignore[no-any-return]
-
-
-def _spans(column: pa.Array) -> tuple[np.ndarray[Any, Any], memoryview]:
-    """Give where each value begins and ends, and the bytes that they are in."""
-    import numpy as np
-
-    _, offsets, data = column.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int64, count=column.offset + len(column) + 1)[column.offset :]
-    return ends, memoryview(data)
-
-
-def _heads(data: memoryview, start: int, count: int, stride: int, kind: int) -> bool:
-    """Say whether values at equal distances all begin as little-endian geometries of a type."""
-    import numpy as np
-
-    orders = np.ndarray((count,), np.uint8, data, start, (stride,))
-    kinds = np.ndarray((count,), "<u4", data, start + 1, (stride,))
-    return bool((orders == 1).all() and (kinds == kind).all())
-
-
-def _points(column: pa.Array) -> np.ndarray[Any, Any] | None:
-    """Give points, where there is nothing but points and nulls."""
-    import numpy as np
-    import shapely
-
-    ends, data = _spans(column)
-    sizes = np.diff(ends)
-    count = len(column) - column.null_count
-    is_value = sizes == POINT
-    # Nulls have no bytes, so the values stand side by side.
-    if int(is_value.sum()) != count or int(ends[-1] - ends[0]) != POINT * count:
-        return None
-    start = int(ends[0])
-    if not _heads(data, start, count, POINT, 1):
-        return None
-    places = np.ascontiguousarray(np.ndarray((count, 2), "<f8", data, start + HEAD, (POINT, 8)))
-    # A point that is not a number is an empty one to readers of well-known binary.
-    if np.isnan(places).any():
-        return None
-    points = shapely.points(places)
-    if not column.null_count:
-        return points  # type: ignore[no-any-return]
-    shapes = np.full(len(column), None, dtype=object)
-    shapes[is_value] = points
-    return shapes
-
-
-def _polygons(column: pa.Array) -> np.ndarray[Any, Any] | None:
-    """Give polygons, where each has one ring, and as many vertices as the others."""
-    import numpy as np
-    import shapely
-
-    ends, data = _spans(column)
-    count, start = len(column), int(ends[0])
-    stride = int(ends[1] - ends[0])
-    corners = (stride - POLYGON) // 16
-    # Rings of fewer than four vertices are none, and the reader of well-known binary says so.
-    if column.null_count or corners < 4 or stride != POLYGON + 16 * corners or (np.diff(ends) != stride).any():  # noqa: PLR2004
-        return None
-    counts = np.ndarray((count, 2), "<u4", data, start + HEAD, (stride, 4))
-    if not _heads(data, start, count, stride, 3) or (counts != (1, corners)).any():
-        return None
-    places = np.ascontiguousarray(np.ndarray((count, corners, 2), "<f8", data, start + POLYGON, (stride, 16, 8)))
-    if not np.isfinite(places).all() or (places[:, 0] != places[:, -1]).any():
-        return None
-    rings = np.arange(0, corners * count + 1, corners)
-    polygon = shapely.GeometryType.POLYGON
-    return shapely.from_ragged_array(polygon, places.reshape(-1, 2), (rings, np.arange(count + 1)))  # type: ignore[no-any-return]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
+from headland import _core
 from headland.pages import AsyncPages, Pages
 from headland.records import DeviceLocation
 
@@ -52,14 +53,7 @@ class AsyncLocationPages(AsyncPages[DeviceLocation]):
 
 def _feature(record: Mapping[str, Any]) -> dict[str, Any]:
     latitude, longitude = record.get("lat"), record.get("lon")
-    is_placed = (
-        record.get("valid") is not False
-        and record.get("gps_date_time") is not None
-        and latitude is not None
-        and longitude is not None
-        and abs(latitude) <= 90  # noqa: PLR2004 - the pole
-        and abs(longitude) <= 180  # noqa: PLR2004 - the antimeridian
-    )
+    is_placed = _core.has_position(record.get("valid"), record.get("gps_date_time") is not None, latitude, longitude)
     return {
         "type": "Feature",
         "id": record.get("id"),
@@ -77,10 +71,9 @@ def _frame(table: Any, how: dict[str, Any]) -> Any:
     import numpy as np
     import shapely
 
-    latitude, longitude = (table[name].to_numpy() for name in ("lat", "lon"))
-    # Comparing with what is missing, which is NaN here, says no.
-    is_placed = (np.abs(latitude) <= 90) & (np.abs(longitude) <= 180) & table["gps_date_time"].is_valid().to_numpy()  # noqa: PLR2004
-    is_placed &= table["valid"].fill_null(True).to_numpy()
+    columns = table["valid"], table["gps_date_time"].is_valid(), table["lat"], table["lon"]
+    is_placed = np.fromiter(map(_core.has_position, *(column.to_pylist() for column in columns)), bool)
+    longitude, latitude = (table[name].to_numpy() for name in ("lon", "lat"))
     points = np.full(len(is_placed), None, dtype=object)
     points[is_placed] = shapely.points(longitude[is_placed], latitude[is_placed])
     return gpd.GeoDataFrame(table.to_pandas(**how), geometry=points, crs=WGS_84, copy=False)

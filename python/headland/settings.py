@@ -92,7 +92,8 @@ def from_env() -> dict[str, Any]:
         others = sorted(variable for variable in os.environ if variable.startswith(PREFIX) and variable not in known)
         unknown = f" (no setting: {', '.join(others)})" if others else ""
         raise ConfigurationError(
-            f"set {', '.join(missing)} in the environment{unknown}, or use `Client.from_profile()`"
+            f"set {', '.join(missing)} in the environment{unknown}, or use `Client.from_profile()`",
+            _setting="environment",
         )
     return _typed(found, lambda name: PREFIX + name.upper())
 
@@ -105,7 +106,7 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
             _refuse_open_modes(file, os.fstat(opened.fileno()).st_mode)
             profile = _hidden(opened.read(), name, file)
     except OSError as cause:
-        raise from_os("ConfigurationError", f"cannot read the profiles `{file}`", cause) from None
+        raise from_os("ConfigurationError", f"cannot read the profiles `{file}`", cause, _setting="profiles") from None
     if "keyring" in profile:
         service = profile.pop("keyring")
         profile["shared_secret"] = _from_keyring(service, name, file)
@@ -113,14 +114,17 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
     missing = [setting for setting in REQUIRED if setting not in profile]
     if unknown or missing:
         wrong = [f"unknown: {', '.join(unknown)}"] * bool(unknown) + [f"missing: {', '.join(missing)}"] * bool(missing)
-        raise ConfigurationError(f"the profile [{name}] of `{file}` is not right ({'; '.join(wrong)})")
+        raise ConfigurationError(
+            f"the profile [{name}] of `{file}` is not right ({'; '.join(wrong)})", _setting="names"
+        )
     return _typed(profile, lambda setting: f"`{setting}` of the profile [{name}] of `{file}`")
 
 
 def _refuse_open_modes(file: Path, mode: int) -> None:
     if sys.platform != "win32" and mode & 0o077:
         raise ConfigurationError(
-            f"`{file}` holds secrets and others may read it (mode {mode & 0o777:04o}): run `chmod 600 {file}`"
+            f"`{file}` holds secrets and others may read it (mode {mode & 0o777:04o}): run `chmod 600 {file}`",
+            _setting="mode",
         )
 
 
@@ -133,13 +137,13 @@ def _hidden(content: bytes, name: str, file: Path) -> dict[str, Any]:
     finally:
         content = b""
     if profiles is None:
-        raise ConfigurationError(f"the profiles `{file}` are not TOML")
+        raise ConfigurationError(f"the profiles `{file}` are not TOML", _setting="not TOML")
     profile = profiles.get(name)
     known = ", ".join(sorted(profiles)) or "none"
     profiles = None
     if not isinstance(profile, dict):
         profile = None
-        raise ConfigurationError(f"there is no profile [{name}] in `{file}`; it has: {known}")
+        raise ConfigurationError(f"there is no profile [{name}] in `{file}`; it has: {known}", _setting="no profile")
     return {key: _core.Secret(value) if key in SECRETS else value for key, value in profile.items()}
 
 
@@ -148,15 +152,19 @@ def _from_keyring(service: object, name: str, file: Path) -> _core.Secret:
         import keyring
     except ImportError:
         raise ConfigurationError(
-            f"the profile [{name}] of `{file}` keeps its secret in the keyring: `pip install headland[keyring]`"
+            f"the profile [{name}] of `{file}` keeps its secret in the keyring: `pip install headland[keyring]`",
+            _setting="no keyring",
         ) from None
     try:
         secret = _core.Secret(keyring.get_password(str(service), name))
     except Exception as cause:  # noqa: BLE001 - every keyring has errors of its own
-        raise ConfigurationError(f"the keyring cannot be asked for the profile [{name}]: {cause}") from None
+        raise ConfigurationError(
+            f"the keyring cannot be asked for the profile [{name}]: {cause}", _setting="keyring"
+        ) from None
     if secret.is_none():
         raise ConfigurationError(
-            f"the keyring has no secret for the profile [{name}]: run `keyring set {service} {name}`"
+            f"the keyring has no secret for the profile [{name}]: run `keyring set {service} {name}`",
+            _setting="no secret",
         )
     return secret
 

@@ -43,6 +43,12 @@ SHAPES: dict[str, tuple[int, list[Any]]] = {
     "squares and nulls": (shapefile.POLYGON, [[SQUARE], None, [FAR]]),
     "squares and others": (shapefile.POLYGON, [[SQUARE], [HOLE], [SQUARE, HOLE], [SQUARE, FAR]]),
     "squares with holes": (shapefile.POLYGON, [[SQUARE, HOLE], [SQUARE, HOLE]]),
+    "points in groups alone": (shapefile.MULTIPOINT, [[(1.5, 2.5), (2.0, 3.0)], [(4.0, 5.0)]]),
+    "points with Z alone": (shapefile.POINTZ, [(1.5, 2.5, 3.5), (4.0, 5.0, 6.0)]),
+    "lines alone": (shapefile.POLYLINE, [[SQUARE[:3]], [SQUARE[:2]]]),
+    "lines in groups": (shapefile.POLYLINE, [[SQUARE[:3], FAR], [SQUARE[:2], HOLE, FAR]]),
+    "rings of several sizes": (shapefile.POLYGON, [[SQUARE], [SQUARE, HOLE], [FAR[:2] + FAR[3:]]]),
+    "squares in groups": (shapefile.POLYGON, [[SQUARE, FAR], [FAR, SQUARE, HOLE]]),
     "nothing": (shapefile.POINT, []),
 }
 

@@ -29,3 +29,11 @@ pub static DEVICE_LOCATION: Shape = Shape {
     ],
     hoists: &[],
 };
+
+/// Whether a location is a point on a map: it does not say that its position is not valid, the GPS had a fix (a time
+/// stamp), and its coordinates are there and on earth.
+#[must_use]
+pub fn has_position(valid: Option<bool>, has_fix: bool, latitude: Option<f64>, longitude: Option<f64>) -> bool {
+    let is_within = |angle: Option<f64>, most: f64| angle.is_some_and(|angle| angle.abs() <= most);
+    valid != Some(false) && has_fix && is_within(latitude, 90.0) && is_within(longitude, 180.0)
+}

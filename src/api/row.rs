@@ -221,6 +221,12 @@ impl Parameter {
     pub const fn is_constant(&self) -> bool {
         matches!(self.takes, Takes::OneOf(words) if words.len() == 1)
     }
+
+    /// Whether it takes a value in every call: what is left out without a default is not sent.
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        self.default.is_some() || self.place != Place::Query
+    }
 }
 
 impl Endpoint {

@@ -13,7 +13,7 @@ use super::member::Member;
 use super::options::Options;
 use super::room::ask_for;
 use super::text::{Doubt, Encoding};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Argument, Error, Kind, Result};
 use crate::wire::names::same;
 
 /// A season of loads is a few hundred kilobytes; a text beyond this is none.
@@ -258,7 +258,7 @@ impl Reader<'_> {
     /// An error, or without `strict` a note.
     fn damaged(&mut self, line: Line<'_>, what: &str, code: Code, sentence: &'static str) -> Result<()> {
         if self.strict {
-            return Err(self.at(line, &format!("{what}; `strict=False` reads what can be saved")));
+            return Err(self.at(line, what).hinting("; ", Argument::Strict, " reads what can be saved"));
         }
         self.count(code, sentence);
         Ok(())

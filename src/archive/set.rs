@@ -10,7 +10,7 @@ use super::member::Member;
 use super::names;
 use super::options::Options;
 use super::source::Source;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Argument, Error, Kind, Result};
 
 /// So many names are listed in a message.
 const TOLD: usize = 20;
@@ -74,7 +74,7 @@ impl Set {
             names.join(", ") + &more
         };
         if let Some(name) = name {
-            let message = || format!("`{}` has no layer `{name}`; it has {}", source.name(), listed());
+            let message = || format!("has no layer `{name}`; it has {}", listed());
             let of_name = sets.iter().position(|set| set.name == name);
             // `a/poly.shp` names the layer of that file, and `poly.shp` too if it is the only one.
             let only = |is_it: &dyn Fn(&Member) -> bool| {
@@ -83,14 +83,13 @@ impl Set {
             };
             let of_path = only(&|main| main.name() == name);
             let found = of_name.or(of_path).or_else(|| only(&|main| main.file_name() == name));
-            let found = found.ok_or_else(|| Error::new(Kind::Value, message()))?;
+            let found = found.ok_or_else(|| Error::of_source(Kind::Value, source.name(), message()))?;
             return sets.into_iter().nth(found).ok_or_else(|| Error::new(Kind::Value, name.to_owned()));
         }
         // A table beside shapes is a layer as well: to read on would be to pass one of them over in silence.
         if sets.len() > 1 {
-            let message =
-                format!("`{}` has {} layers; choose one with `layer`: {}", source.name(), sets.len(), listed());
-            return Err(Error::new(Kind::Archive, message));
+            let error = Error::of_source(Kind::Archive, source.name(), format!("has {} layers", sets.len()));
+            return Err(error.hinting("; choose one with ", Argument::Layer, format!(": {}", listed())));
         }
         sets.into_iter().next().ok_or_else(|| Error::new(Kind::Archive, "there is no layer".to_owned()))
     }
@@ -234,8 +233,8 @@ fn tell_apart(sets: &mut [Set]) {
 
 fn nothing(source: &Source, members: &[Member], notes: &[Diagnostic]) -> Error {
     let held = described(members, notes);
-    let (name, what) = (source.name(), if source.is_folder() { " is a folder, and" } else { "" });
-    let message = format!("`{name}`{what} holds no layer (a shapefile, a .dbf, a .grc or an FMIS folder): {held}");
+    let what = if source.is_folder() { "is a folder, and " } else { "" };
+    let message = format!("{what}holds no layer (a shapefile, a .dbf, a .grc or an FMIS folder): {held}");
     let member = notes.iter().find_map(|note| note.member.clone());
-    Error::new(Kind::Archive, message).with(|facts| facts.member = member)
+    Error::of_source(Kind::Archive, source.name(), message).with(|facts| facts.member = member)
 }

@@ -173,7 +173,7 @@ fn archive(
             };
             return Ok(vec![Member::new(called, size, body)]);
         }
-        return Err(Error::new(Kind::Archive, format!("`{name}` is not a zip archive: {}", looks_like(&first))));
+        return Err(Error::of_source(Kind::Archive, name, format!("is not a zip archive: {}", looks_like(&first))));
     };
     nested(members, limits.nesting, room(store), limits, is_strict, notes, &is_layer)
 }

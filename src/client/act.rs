@@ -104,6 +104,5 @@ async fn is_sent(client: &Client, arguments: &Arguments, states: &[&str]) -> Res
 }
 
 fn retold(error: &Error, more: &str) -> Error {
-    let facts = error.facts().clone();
-    Error::new(error.kind(), format!("{}, {more}", error.message())).with(|kept| *kept = facts)
+    error.clone().reworded(|message| format!("{message}, {more}"))
 }

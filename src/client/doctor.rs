@@ -1,4 +1,10 @@
-//! One harmless call, made once, told with all that its reply says: what `headland doctor` looks at.
+//! Finds out why calls fail: one harmless call, made once, with all that its reply says, and the steps over it.
+
+mod advice;
+mod finding;
+mod signature;
+mod steps;
+mod visit;
 
 use std::time::Duration;
 
@@ -9,6 +15,10 @@ use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::{Call, Caller, Probe, Whole};
 use crate::wire::{Value, decode_detail, decode_index};
+
+pub use advice::about_setting;
+pub use finding::Finding;
+pub use visit::Visit;
 
 /// A wait for the limiter that is longer is told instead of waited for.
 const PATIENCE: Duration = Duration::from_secs(5);

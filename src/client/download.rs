@@ -60,11 +60,8 @@ pub(super) fn not_ready(error: &crate::error::Error, pause: Duration, left: Dura
         pause.as_secs_f64(),
         left.as_secs_f64()
     );
-    let facts = error.facts().clone();
-    crate::error::Error::new(Kind::NotReady, message).with(|kept| {
-        *kept = facts;
-        kept.retry_after = Some(pause);
-    })
+    let error = error.clone().as_kind(Kind::NotReady).reworded(|_| message);
+    error.with(|facts| facts.retry_after = Some(pause))
 }
 
 /// What the service stated, else a pause that doubles with each asking.

@@ -36,7 +36,7 @@ pub use arguments::Arguments;
 pub use config::{Config, LimiterState, Timeout, Token};
 pub use conversion::Conversion;
 pub use destination::{Delivered, Target};
-pub use doctor::Variation;
+pub use doctor::{Finding, Variation, Visit, about_setting};
 pub use fetch::{Decode, OnError, Records};
 pub use listing::Listing;
 pub use multipart::UploadFile;
@@ -135,6 +135,12 @@ impl Client {
     /// The conversion that another process named by [`Conversion::id`].
     pub fn resume(&self, id: &str) -> Result<Conversion> {
         Conversion::resume(self.clone(), id)
+    }
+
+    /// Finds out why calls fail; `source` says where the settings are from. No call is made before the first `next`.
+    #[must_use]
+    pub fn visit(&self, source: String) -> Visit {
+        Visit::new(self.clone(), source)
     }
 
     /// Makes a call that takes no arguments once, and tells all that its reply says; for finding out why calls fail.

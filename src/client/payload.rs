@@ -40,16 +40,13 @@ fn told(row: &'static Endpoint, error: Error, attempts: &Attempts<'_>) -> Error 
     match error.kind() {
         // A POST is sent once, and there is no list in which a lost one could be looked up: field operations are listed
         // for the equipment they are assigned to alone, completions nowhere.
-        Kind::UploadOutcomeUnknown => {
-            let message = format!(
-                "whether {} was done is not known: {}. It was not sent again, because a POST that is sent twice may be \
-                 done twice; look at the service before you repeat it",
-                row.full_name,
-                error.message()
-            );
-            let facts = error.facts().clone();
-            attempts.finish(Error::new(error.kind(), message).with(|kept| *kept = facts))
-        }
+        Kind::UploadOutcomeUnknown => attempts.finish(error.reworded(|said| {
+            format!(
+                "whether {} was done is not known: {said}. It was not sent again, because a POST that is sent twice \
+                     may be done twice; look at the service before you repeat it",
+                row.full_name
+            )
+        })),
         // A `ServiceResponse` with a status that the specification does not list.
         Kind::ConversionFailed | Kind::NoCoverage => error.as_kind(Kind::InvalidRequest),
         _ => error,

@@ -13,6 +13,10 @@ use crate::limiter::{Budget, Limiter, Place, Window, default_file};
 use crate::secret::{Secret, hint};
 use crate::transport::{Access, Base, Caller, HttpClient, Jitter, Limits, Notices, Skew, Transport};
 
+/// Why processes do not share the budget where there is no folder for its file.
+const NO_FOLDER: &str = "this system names no folder for state (no HOME), so the budget of calls is kept in this process \
+     alone; pass a path as limiter_state to share it";
+
 /// A client; cloning shares it.
 ///
 /// Its connections belong to the tokio runtime that first uses them: a second runtime, and a process that was forked,
@@ -115,7 +119,8 @@ impl Client {
     /// Why the budget of calls is not shared with other processes although it should be.
     #[must_use]
     pub fn limiter_trouble(&self) -> Option<String> {
-        self.caller.limiter.trouble()
+        let lacks_folder = lacks_folder(&self.config);
+        self.caller.limiter.trouble().or_else(|| lacks_folder.then(|| NO_FOLDER.to_owned()))
     }
 
     /// What is left of the rate limit.
@@ -189,14 +194,15 @@ fn place(config: &Config, notices: &Notices) -> Place {
         LimiterState::File(path) => Place::File(path.clone()),
         LimiterState::Shared => default_file().map_or_else(
             || {
-                notices.add(
-                    "this system names no folder for state (no HOME), so the budget of calls is kept in this process \
-                     alone; pass a path as limiter_state to share it"
-                        .to_owned(),
-                );
+                notices.add(NO_FOLDER.to_owned());
                 Place::Memory
             },
             Place::File,
         ),
     }
+}
+
+/// Whether the budget would be shared in a folder that this system does not name.
+fn lacks_folder(config: &Config) -> bool {
+    !config.rate_limits.is_empty() && config.limiter_state == LimiterState::Shared && default_file().is_none()
 }

@@ -86,8 +86,7 @@ async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) 
         biased;
         found = look_up(client, row, name, attempts.sent_at(), &unknown) => found,
         () = caller.clock.sleep(patience) => {
-            let message = format!("{}. Looking it up took longer than {} s", unknown.message(), patience.as_secs_f64());
-            Err(retold(&unknown, message))
+            Err(unknown.reworded(|said| format!("{said}. Looking it up took longer than {} s", patience.as_secs_f64())))
         }
     }
 }
@@ -138,8 +137,8 @@ async fn look_up(
         found = match candidates(client, row, list, name, sent_at).await {
             Ok(found) => found,
             Err(error) => {
-                let message = format!("{}. Looking it up failed too: {}", unknown.message(), error.message());
-                return Err(retold(unknown, message));
+                let more = format!("Looking it up failed too: {}", error.message());
+                return Err(unknown.clone().reworded(|said| format!("{said}. {more}")));
             }
         };
         if !found.is_empty() {
@@ -149,21 +148,19 @@ async fn look_up(
     match found.as_slice() {
         [Candidate { created, is_new: true }] if !client.uploads.has_another(row, name) => Ok(created.clone()),
         [] => {
-            let message = format!("{}. The list shows no new `{name}` yet; it was not sent again", unknown.message());
-            let error = retold(unknown, message);
+            let more = format!("The list shows no new `{name}` yet; it was not sent again");
+            let error = unknown.clone().reworded(|said| format!("{said}. {more}"));
             // A reply that reports trouble, and nothing stored: that is what the reply says, not a lost one.
             let is_trouble = error.facts().status.is_some_and(|status| status >= 500);
             Err(if is_trouble { error.as_kind(Kind::ServiceUnavailable) } else { error })
         }
         several => {
             let ids: Vec<String> = several.iter().map(|candidate| candidate.created.id.clone()).collect();
-            let message = format!(
-                "{}. The list shows `{name}` under {}, and which of them is this upload cannot be told; it was not \
-                 sent again",
-                unknown.message(),
+            let more = format!(
+                "The list shows `{name}` under {}, and which of them is this upload cannot be told; it was not sent again",
                 ids.join(", ")
             );
-            Err(retold(unknown, message).with(|facts| facts.candidates = ids))
+            Err(unknown.clone().reworded(|said| format!("{said}. {more}")).with(|facts| facts.candidates = ids))
         }
     }
 }
@@ -226,9 +223,4 @@ async fn created_at(client: &Client, list: &'static Endpoint, id: &str) -> Optio
         Some(Value::Time(time)) => Some(*time),
         _ => None,
     }
-}
-
-fn retold(error: &Error, message: String) -> Error {
-    let facts = error.facts().clone();
-    Error::new(error.kind(), message).with(|kept| *kept = facts)
 }

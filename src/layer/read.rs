@@ -14,7 +14,7 @@ use super::shapes::column::ShapeColumn;
 use super::sidecars::{self, Sidecars};
 use super::table::TableReader;
 use crate::archive::{self, Code, Diagnostic, Encoding, Options, Set, Source};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Argument, Error, Kind, Result};
 
 /// Refuses options that no archive could be read with, for those who fetch one first.
 pub fn check(options: &Options) -> Result<()> {
@@ -48,19 +48,13 @@ pub fn read(source: &Source, options: &Options) -> Result<Layer> {
 
 /// The same error, which says what else can be done where it is about damage at a place.
 pub(super) fn advised(error: Error, options: &Options) -> Error {
-    const ADVICE: &str = "`strict=False`";
     let facts = error.facts();
     let is_damage = facts.field.is_none() && (facts.record.is_some() || facts.offset.is_some());
-    if !options.strict
-        || error.kind() != Kind::Archive
-        || !is_damage
-        || error.lacks_memory()
-        || error.message().contains(ADVICE)
-    {
-        return error;
+    let is_hinted = facts.hint.is_some();
+    if options.strict && error.kind() == Kind::Archive && is_damage && !error.lacks_memory() && !is_hinted {
+        return error.hinting("; ", Argument::Strict, " reads what can be saved");
     }
-    let (message, facts) = (format!("{}; {ADVICE} reads what can be saved", error.message()), facts.clone());
-    Error::new(Kind::Archive, message).with(|known| *known = facts)
+    error
 }
 
 fn read_checked(source: &Source, options: &Options) -> Result<Layer> {

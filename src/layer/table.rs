@@ -9,7 +9,7 @@ use super::columns::{Column, ColumnType, Misfit, Refusal};
 use super::record_marks::RecordMarks;
 use super::sidecars;
 use crate::archive::{Code, Diagnostic, Encoding, Field as Cells, Member, Options, TableHeader, Window};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Argument, Error, Kind, Result};
 
 /// The most bytes that room is made for before any record is read, since sizes may lie too.
 const MOST_ROOM: u64 = 256 << 20;
@@ -266,18 +266,19 @@ impl From<Error> for Stop {
 fn unfit(member: &str, column: &Column, misfit: &Misfit) -> Error {
     let (name, kind) = (&column.name, column.data_type());
     let (type_name, or) = match (misfit.is_odd, kind.is_integer()) {
-        (true, _) => ("string", "with `strict=False`, which makes such cells null"),
-        (false, true) => ("float64", "with types=\"scan\", which looks at all cells first"),
-        (false, false) => ("string", "without a type for it"),
+        (true, _) => ("string", ""),
+        (false, true) => ("float64", ", or with types=\"scan\", which looks at all cells first"),
+        (false, false) => ("string", ", or without a type for it"),
     };
     let message = format!(
-        "{} in column `{name}`, which is {kind}; read it with types={{\"{name}\": \"{type_name}\"}}, or {or}",
+        "{} in column `{name}`, which is {kind}; read it with types={{\"{name}\": \"{type_name}\"}}{or}",
         misfit.reason
     );
-    Error::archive(member, message).with(|facts| {
+    let error = Error::archive(member, message).with(|facts| {
         facts.record = Some(misfit.record);
         facts.field = Some(name.clone());
-    })
+    });
+    if misfit.is_odd { error.hinting(", or with ", Argument::Strict, ", which makes such cells null") } else { error }
 }
 
 /// The encoding that the user names, else what the archive declares.

@@ -163,7 +163,7 @@ fn publish(
             let what = if refusal.is_lost() {
                 "its archive is gone and is asked for again".to_owned()
             } else {
-                set_aside(folder, journal, &refusal.sha256, refusal.error.message(), now)?;
+                set_aside(folder, journal, &refusal.sha256, &refusal.error.message(), now)?;
                 format!("quarantined: {}", refusal.error.message())
             };
             progress.happened(Event::Unavailable(format!("job {}: {what}", refusal.job_id)));

@@ -259,7 +259,7 @@ async fn detail(run: &Run, row_name: &str, id: &str) -> Result<Detail> {
         Err(error) if is_about_the_record(&error) => {
             run.note(format!("{row_name} of {id}: {error}"));
             run.called();
-            return Ok(Detail::Refused(error.message().to_owned()));
+            return Ok(Detail::Refused(error.message().into_owned()));
         }
         Err(error) => return Err(error),
     };
@@ -319,7 +319,7 @@ async fn ask(run: &Run, file: &File) -> Result<After> {
         }
         Ok(Asked::Damaged { path, error }) => {
             let stored = take_in(&run.folder, &run.journal, (kind, id, stamp), &path, now, count)?;
-            set_aside(&run.folder, &run.journal, &stored.sha256, error.message(), now)?;
+            set_aside(&run.folder, &run.journal, &stored.sha256, &error.message(), now)?;
             tell(&format!("quarantined: {}", error.message()));
             After::Done
         }
@@ -335,15 +335,14 @@ async fn ask(run: &Run, file: &File) -> Result<After> {
             After::Ripens(File { times, ..file.clone() }, ripe_at, until)
         }
         Err(error) if error.kind() == Kind::NoCoverage => {
-            settle(FileState::NoCoverage { reason: error.message().to_owned() })?;
+            settle(FileState::NoCoverage { reason: error.message().into_owned() })?;
             tell(&format!("no coverage: {}", error.message()));
             After::Done
         }
         // An archive error is about a file that is longer than any may be.
         Err(error) if matches!(error.kind(), Kind::ConversionFailed | Kind::Archive) || is_about_the_record(&error) => {
-            let status = error.message().split([' ', ':', ',']).find(|word| word.starts_with("CONVERSION_STATUS_"));
-            let status = status.map(str::to_owned);
-            settle(FileState::Failed { reason: error.message().to_owned(), status })?;
+            let status = error.facts().conversion.clone();
+            settle(FileState::Failed { reason: error.message().into_owned(), status })?;
             tell(&format!("failed: {}", error.message()));
             After::Done
         }

@@ -1,4 +1,4 @@
-//! Arrow C schemas: those of others, and our own with metadata sorted by key, so that equal tables are equal in every process.
+//! Arrow C schemas and arrays of others, and schemas of our own with metadata sorted by key, so that equal tables are equal in every process.
 //!
 //! `arrow-schema` keeps metadata in a hash map and exports them in the order of its random seed.
 
@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
-use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, make_array};
 use arrow_schema::{ArrowError, Schema};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -28,6 +29,18 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
     // SAFETY: a capsule of this name holds a schema, which lives as long as the capsule.
     let schema = unsafe { pointer.as_ref() };
     Schema::try_from(schema).map_err(|error| PyValueError::new_err(format!("the schema cannot be read: {error}")))
+}
+
+/// An array of another library, which shares its memory.
+pub(super) fn import_array(object: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    let capsules = object.call_method0("__arrow_c_array__")?;
+    let (schema, array) = capsules.extract::<(Bound<'_, PyCapsule>, Bound<'_, PyCapsule>)>()?;
+    let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
+    // SAFETY: capsules of these names hold a schema and an array of that schema. The schema lives as long as its capsule;
+    // the array is moved out of its own, which then holds none.
+    let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
+    data.map(make_array).map_err(|error| PyValueError::new_err(format!("the array cannot be read: {error}")))
 }
 
 /// The schema for the C interface.

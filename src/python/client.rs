@@ -15,11 +15,11 @@ use super::process::PerProcess;
 use super::secret::Secret;
 use super::settings::{self, content, seconds, state, windows};
 use super::table::{gives, row, token_of};
-use super::{bridge, conversion, errors, facts, frames, listing, pages, values};
+use super::{bridge, conversion, doctor, errors, facts, frames, listing, pages, values};
 use crate::api::Endpoint;
 use crate::archive::Source;
 use crate::client as core;
-use crate::client::{Arguments, Config, Timeout, UploadFile, Variation};
+use crate::client::{Arguments, Config, Timeout, UploadFile};
 use crate::error::{Error, Kind, Result};
 
 /// Arguments of a call by their Python names.
@@ -338,30 +338,9 @@ impl Client {
         bridge::start(py, call, layer::unbound)
     }
 
-    /// The base address, and the host as it is sent and signed.
-    fn address(&self, py: Python<'_>) -> PyResult<(String, String)> {
-        let core = self.core().map_err(|error| errors::raise(py, &error))?;
-        let (base, host) = core.address();
-        Ok((base.to_owned(), host.to_owned()))
-    }
-
-    /// Why the budget of calls is not shared with other processes although it should be.
-    fn limiter_trouble(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        self.core().map(|core| core.limiter_trouble()).map_err(|error| errors::raise(py, &error))
-    }
-
-    /// Makes a call that takes no arguments once, and tells all that its reply says.
-    #[pyo3(signature = (name, prefix, signed_host))]
-    fn examine<'py>(
-        &self,
-        py: Python<'py>,
-        name: &str,
-        prefix: Option<&str>,
-        signed_host: Option<&str>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let (core, row, _) = self.prepare(name, Given::new()).map_err(|error| errors::raise(py, &error))?;
-        let examined = bridge::wait(py, core.examine(row, Variation { prefix, signed_host }))?;
-        facts::examined(py, examined)
+    /// Finds out why calls fail; `source` says where the settings are from.
+    fn visit(&self, py: Python<'_>, source: String) -> PyResult<doctor::Visit> {
+        self.core().map(|core| doctor::Visit::new(core.visit(source))).map_err(|error| errors::raise(py, &error))
     }
 
     /// What is left of the rate limit, as the facts of `headland.Budget`.

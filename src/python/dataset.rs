@@ -188,6 +188,12 @@ pub(super) fn union_schemas(
     Ok(Table::new(Arc::new(union), Vec::new()))
 }
 
+/// The names that the columns of a schema have in the dataset; that of geometries is `geometry`.
+#[pyfunction]
+pub(super) fn column_names(schema: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    Ok(core::column_names(&c_schema::import(schema)?))
+}
+
 /// What distinguishes the coordinate system of a schema's column `geometry` from others; None where there is no such column.
 #[pyfunction]
 pub(super) fn coordinate_system(schema: &Bound<'_, PyAny>) -> PyResult<Option<String>> {

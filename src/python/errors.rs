@@ -47,6 +47,15 @@ fn facts<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     known.set_item("record", facts.record)?;
     known.set_item("offset", facts.offset)?;
     known.set_item("field", facts.field.as_deref())?;
+    // What only headland itself looks at.
+    let private = [
+        ("_with_options", error.with_options()),
+        ("_source", facts.source.clone()),
+        ("_setting", facts.setting.map(str::to_owned)),
+    ];
+    for (name, text) in private.into_iter().filter(|(_, text)| text.is_some()) {
+        known.set_item(name, text)?;
+    }
     Ok(known)
 }
 

@@ -324,15 +324,12 @@ pub(super) fn read_of_job(
     match read_named(source, options) {
         Ok(layer) => Ok(layer.with_source(origin)),
         Err(error) => {
-            let nameless = format!("`{}`", source.name());
-            let message = if error.message().contains(&nameless) {
-                error.message().replace(&nameless, &format!("`{origin}`"))
-            } else {
-                format!("`{origin}`: {}", error.message())
-            };
-            let mut facts = error.facts().clone();
-            facts.endpoint = Some(row);
-            Err(Error::new(error.kind(), message).with(|known| *known = facts))
+            let is_named = error.facts().source.as_ref() == Some(&source.name());
+            let error = if is_named { error } else { error.reworded(|said| format!("`{origin}`: {said}")) };
+            Err(error.with(|facts| {
+                facts.endpoint = Some(row);
+                facts.source = is_named.then_some(origin);
+            }))
         }
     }
 }

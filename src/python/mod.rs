@@ -1,5 +1,6 @@
 //! The only folder that names pyo3.
 
+mod arguments;
 mod bridge;
 mod c_schema;
 mod cells;
@@ -8,16 +9,19 @@ mod conversion;
 mod dataset;
 mod delivery;
 mod dicts;
+mod doctor;
 mod ending;
 mod errors;
 mod facts;
 mod frames;
 mod layer;
 mod listing;
+mod locations;
 mod memory;
 mod mirror;
 mod pages;
 mod process;
+mod ragged;
 mod reader;
 mod sandbox;
 mod secret;
@@ -32,11 +36,15 @@ mod waiting;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
+    use super::arguments::texts;
+    #[pymodule_export]
     use super::client::Client;
     #[pymodule_export]
     use super::conversion::Conversion;
     #[pymodule_export]
-    use super::dataset::{Dataset, Scan, coordinate_system, read_row_groups, union_schemas};
+    use super::dataset::{Dataset, Scan, column_names, coordinate_system, read_row_groups, union_schemas};
+    #[pymodule_export]
+    use super::doctor::{Visit, about_setting};
     #[pymodule_export]
     use super::errors::error_kinds;
     #[pymodule_export]
@@ -46,9 +54,13 @@ mod _core {
     #[pymodule_export]
     use super::listing::Listing;
     #[pymodule_export]
+    use super::locations::has_position;
+    #[pymodule_export]
     use super::mirror::{Mirror, mirrored_account};
     #[pymodule_export]
     use super::pages::Pages;
+    #[pymodule_export]
+    use super::ragged::ragged;
     #[pymodule_export]
     use super::reader::{Reader, open_reader};
     #[pymodule_export]

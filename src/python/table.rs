@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use super::errors;
 use crate::api::locations::DEVICE_LOCATION;
 use crate::api::row::Takes;
-use crate::api::{self, Endpoint, Place, Returns, Service};
+use crate::api::{self, Endpoint, Returns, Service};
 use crate::error::{Error, Kind, Result};
 use crate::openapi::{Addresses, document};
 
@@ -24,8 +24,7 @@ pub(super) fn gives(row: &Endpoint) -> &'static str {
     }
 }
 
-/// Name and kind of each parameter of a row, and whether it takes a value in every call: what is left out without a
-/// default is not sent. `headland.arguments` checks what users write by it.
+/// Name and kind of each parameter of a row, and whether it takes a value in every call.
 #[pyfunction]
 pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static str, &'static str, bool)>> {
     let row = row(name).map_err(|error| errors::raise(py, &error))?;
@@ -39,7 +38,7 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
             Takes::Mapping => "mapping",
             Takes::MappingOrList => "mapping or list",
         };
-        (parameter.name, takes, parameter.default.is_some() || parameter.place != Place::Query)
+        (parameter.name, takes, parameter.is_required())
     };
     Ok(row.parameters.iter().filter(|parameter| !parameter.is_constant()).map(describe).collect())
 }

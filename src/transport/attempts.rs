@@ -326,13 +326,13 @@ impl Attempts<'_> {
         match self.caller.skew.learn(headers, arrival, stamp, about_time, &self.caller.notices) {
             Lesson::NotTheClock => judged,
             Lesson::NoDate => {
-                let message = format!(
-                    "{}. Its reply has no Date, so the difference to this machine's clock cannot be measured: set \
-                     the clock right",
-                    judged.error.message()
-                );
-                let facts = judged.error.facts().clone();
-                Judged { error: Error::new(Kind::Authentication, message).with(|kept| *kept = facts), ..judged }
+                let error = judged.error.as_kind(Kind::Authentication).reworded(|message| {
+                    format!(
+                        "{message}. Its reply has no Date, so the difference to this machine's clock cannot be \
+                         measured: set the clock right"
+                    )
+                });
+                Judged { error, ..judged }
             }
             Lesson::Corrected(skew) => {
                 let outcome = if self.corrected { judged.outcome } else { Outcome::Skewed };

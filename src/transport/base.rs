@@ -4,7 +4,10 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
+
+/// The argument that gives the base address of the field data API.
+const BASE_URL: &str = "base_url";
 
 /// A checked base address.
 #[derive(Clone, Debug)]
@@ -28,13 +31,13 @@ pub struct Address {
 impl Base {
     /// Checks the base address of the field data API.
     pub fn parse(text: &str) -> Result<Self> {
-        Self::named("base_url", text)
+        Self::named(BASE_URL, text)
     }
 
     /// Checks a base address that the client is given as `argument`: `https`, or `http` to this machine alone; a path in
     /// front of the service's own is kept, with or without a slash at its end.
     pub fn named(argument: &'static str, text: &str) -> Result<Self> {
-        let wrong = |why: &str| Error::new(Kind::Configuration, format!("{argument} `{}` {why}", shown_base(text)));
+        let wrong = |why: &str| Error::of_setting(argument, format!("{argument} `{}` {why}", shown_base(text)));
         let mut url = Url::parse(text.trim()).map_err(|error| {
             wrong(&format!("is not an address ({error}): write it as `https://host` or `https://host/path`"))
         })?;
@@ -55,7 +58,8 @@ impl Base {
             return Err(wrong(
                 "is plain http: only TLS keeps query, body and tokens whole and out of sight; use `https://` (plain \
                  http is allowed to this machine alone)",
-            ));
+            )
+            .with(|facts| facts.setting = (argument == BASE_URL).then_some("plain http")));
         }
         let path = url.path().trim_end_matches('/').to_owned();
         url.set_path(&path);
@@ -98,6 +102,13 @@ impl Base {
     #[must_use]
     pub fn prefix(&self) -> &str {
         self.url.path().trim_end_matches('/')
+    }
+
+    /// The name of the host and the port, which may be the scheme's own.
+    #[must_use]
+    pub fn name_and_port(&self) -> (&str, u16) {
+        let name = self.url.host_str().unwrap_or_default();
+        (name.trim_start_matches('[').trim_end_matches(']'), self.url.port_or_known_default().unwrap_or_default())
     }
 
     /// The argument of the client that gives it.
@@ -159,6 +170,7 @@ pub fn shown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Kind;
 
     #[test]
     fn prefix_slash_and_port_are_kept_as_they_are_sent() {

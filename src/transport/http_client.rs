@@ -4,11 +4,12 @@ use std::error::Error as _;
 use std::path::Path;
 use std::time::Duration;
 
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client};
 
 use super::{Base, BodyStream, Fault, FaultKind, Reply, Request, SendFuture, Transport};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// Uploads slower than this count as stuck.
 const SLOWEST_UPLOAD: u64 = 8 * 1024;
@@ -57,10 +58,9 @@ impl HttpClient {
             builder().tls_certs_only(Vec::new()).build()
         };
         let client = client.map_err(|error| {
-            Error::new(
-                Kind::Configuration,
-                format!("cannot set up TLS: {}. Install the system's CA certificates or pass ca_file", story(&error)),
-            )
+            let message =
+                format!("cannot set up TLS: {}. Install the system's CA certificates or pass ca_file", story(&error));
+            Error::of_setting("certificates", message)
         })?;
         Ok(Self { client, connect, read })
     }
@@ -126,6 +126,8 @@ fn fault(error: &reqwest::Error) -> Fault {
             FaultKind::Tls
         } else if mentions_name(error) {
             FaultKind::Name
+        } else if mentions_refusal(error) {
+            FaultKind::Refused
         } else {
             FaultKind::Connect
         }
@@ -152,6 +154,21 @@ fn mentions_name(error: &(dyn std::error::Error + 'static)) -> bool {
     matches!(error.to_string().as_str(), "dns error" | "invalid dns name") || error.source().is_some_and(mentions_name)
 }
 
+/// Whether nothing listens on the port.
+fn mentions_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
+    let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    kind == Some(std::io::ErrorKind::ConnectionRefused) || error.source().is_some_and(mentions_refusal)
+}
+
+/// The proxy that calls to `base` go through, without its password; none is used for this machine itself.
+#[must_use]
+pub fn proxy_of(base: &Base) -> Option<String> {
+    let address = base.as_str().parse::<http::Uri>().ok().filter(|_| !base.is_loopback())?;
+    let proxy = Matcher::from_system().intercept(&address)?;
+    let host = proxy.uri().host()?;
+    Some(proxy.uri().port_u16().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+}
+
 /// The last cause says the most; the first line of reqwest only repeats the address.
 fn story(error: &reqwest::Error) -> String {
     let mut last = error.to_string();
@@ -164,7 +181,7 @@ fn story(error: &reqwest::Error) -> String {
 }
 
 fn certificates(path: &Path) -> Result<Vec<Certificate>> {
-    let wrong = |why: &str| Error::new(Kind::Configuration, format!("ca_file `{}` {why}", path.display()));
+    let wrong = |why: &str| Error::of_setting("ca_file", format!("ca_file `{}` {why}", path.display()));
     let pem = std::fs::read(path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     let found = Certificate::from_pem_bundle(&pem).map_err(|_| wrong("holds no certificates in PEM form"))?;
     if found.is_empty() { Err(wrong("holds no certificates in PEM form")) } else { Ok(found) }

@@ -6,7 +6,7 @@ use http::HeaderMap;
 use http::header::{CONTENT_TYPE, LOCATION};
 
 use super::table::Outcome;
-use super::{Fault, FaultKind, problem};
+use super::{Certificate, Fault, FaultKind, problem};
 use crate::error::{Error, Kind};
 use crate::limiter::Heard;
 use crate::wire::{ServiceResponse, decode_response, time};
@@ -49,9 +49,9 @@ pub(super) fn judge_fault(fault: &Fault, host: &str) -> Judged {
             (Outcome::Unsendable, format!("the request to {host} could not be built and was not sent: {message}"))
         }
         FaultKind::Name => (Outcome::NotSent, format!("nobody knows the name {host}: {message}")),
-        FaultKind::Connect => (Outcome::NotSent, format!("cannot connect to {host}: {message}")),
+        FaultKind::Connect | FaultKind::Refused => (Outcome::NotSent, format!("cannot connect to {host}: {message}")),
         FaultKind::Tls => {
-            let advice = about_certificate(message);
+            let advice = Certificate::of(message).advice();
             (Outcome::Untrusted, format!("{host} could not prove who it is: {message}. {advice}"))
         }
         FaultKind::Timeout => (Outcome::Lost, format!("no reply from {host}: {message}")),
@@ -59,23 +59,6 @@ pub(super) fn judge_fault(fault: &Fault, host: &str) -> Judged {
         FaultKind::Cut => (Outcome::Cut, format!("the reply of {host} is incomplete: {message}")),
     };
     Judged { outcome, error: Error::new(Kind::Transport, message), wait: None }
-}
-
-/// What to do about a certificate that was refused; the layers below have no types for why that can be named.
-fn about_certificate(message: &str) -> &'static str {
-    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    if says(&["CaUsedAsEndEntity"]) {
-        "Its certificate is that of an authority (basicConstraints CA:TRUE), which vouches for others and never for a server, \
-         also where ca_file names it: make one for the server with basicConstraints CA:FALSE and its name in \
-         subjectAltName, and pass that as ca_file or sign it with that authority"
-    } else if says(&["xpired", "NotValidYet", "not valid yet"]) {
-        "Its certificate is out of date by this machine's clock: check the clock; if it is right, the certificate has to be \
-         renewed"
-    } else if says(&["NotValidForName", "not valid for"]) {
-        "Its certificate is for another name: use the name in its subjectAltName as the address, or make one for this name"
-    } else {
-        "Pass ca_file if it has a certificate of its own"
-    }
 }
 
 /// Judges a reply whose status is not 2XX.
@@ -86,7 +69,7 @@ pub(super) fn judge_reply(seen: &Seen<'_>) -> Judged {
     {
         return judged.at(seen.status);
     }
-    let said = said(seen, response.as_ref());
+    let (said, is_document) = said(seen, response.as_ref());
     let (outcome, kind, what) = match seen.status {
         300..=399 => (Outcome::Refused, Kind::Transport, redirected(seen)),
         401 => (Outcome::Refused, Kind::Authentication, refused_proof(seen)),
@@ -112,6 +95,7 @@ pub(super) fn judge_reply(seen: &Seen<'_>) -> Judged {
         facts.status = Some(seen.status);
         facts.result = result;
         facts.retry_after = seen.heard.retry_after;
+        facts.is_document = is_document;
         if kind == Kind::Authentication {
             facts.check.clone_from(&said);
         }
@@ -149,8 +133,11 @@ pub fn judge_response(response: &ServiceResponse, heard: &Heard) -> Option<Judge
     } else {
         refused(Kind::ConversionFailed, &format!("the service answered {status}: {info}"))
     };
-    let result = response.result.clone();
-    Some(Judged { error: judged.error.with(|facts| facts.result = result), ..judged })
+    let error = judged.error.with(|facts| {
+        facts.result.clone_from(&response.result);
+        facts.conversion = is_conversion_status(status).then(|| status.to_owned());
+    });
+    Some(Judged { error, ..judged })
 }
 
 /// Whether a status is one of a conversion (specification 3): those fail with or without a text.
@@ -177,25 +164,24 @@ pub(super) fn is_about_time(said: &str) -> bool {
         || (said.contains("expired") && !said.contains("key"))
 }
 
-/// What the body says, as one line: the text of a `ServiceResponse`, or plain text; of a web page only that it is
-/// one.
-fn said(seen: &Seen<'_>, response: Option<&ServiceResponse>) -> Option<String> {
+/// What the body says, as one line: the text of a `ServiceResponse`, or plain text; of a web page only that it is one,
+/// and whether it is.
+fn said(seen: &Seen<'_>, response: Option<&ServiceResponse>) -> (Option<String>, bool) {
+    let line = |text: &str| Some(shorten(text)).filter(|text| !text.is_empty());
     if let Some(words) = problem::words(seen.body) {
-        return Some(shorten(&words));
+        return (Some(shorten(&words)), false);
     }
     if let Some(response) = response {
         let info = response.error_info.trim();
-        return Some(shorten(if info.is_empty() { response.status.trim() } else { info }))
-            .filter(|text| !text.is_empty());
+        return (line(if info.is_empty() { response.status.trim() } else { info }), false);
     }
     let content_type = seen.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let text = std::str::from_utf8(seen.body).ok()?.trim();
+    let text = std::str::from_utf8(seen.body).unwrap_or_default().trim();
     if text.starts_with('<') {
-        return Some(format!("(a document of type `{}` came with it)", shorten(content_type)));
+        return (Some(format!("(a document of type `{}` came with it)", shorten(content_type))), true);
     }
     // A JSON string is a plain text too.
-    let text = text.trim_matches('"');
-    Some(shorten(text)).filter(|text| !text.is_empty())
+    (line(text.trim_matches('"')), false)
 }
 
 fn refused_proof(seen: &Seen<'_>) -> String {

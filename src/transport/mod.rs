@@ -5,6 +5,7 @@ mod attempts;
 mod base;
 mod body;
 mod caller;
+mod certificate;
 mod http_client;
 mod judge;
 mod next;
@@ -32,7 +33,8 @@ pub use attempts::{Attempts, Got, LARGEST_RECORD, Whole};
 pub use base::{Base, shown};
 pub use body::{Body, breaks_off, unmarked_end};
 pub use caller::{Call, Caller, Jitter, Limits};
-pub use http_client::HttpClient;
+pub use certificate::Certificate;
+pub use http_client::{HttpClient, proxy_of};
 pub use judge::{Judged, judge_response};
 pub use next::Next;
 pub use notices::Notices;
@@ -81,6 +83,8 @@ pub enum FaultKind {
     Name,
     /// No connection: port, route, proxy. Nothing was sent.
     Connect,
+    /// The same, because nothing listens on the port. Nothing was sent.
+    Refused,
     /// The TLS handshake failed, as with an untrusted certificate. Nothing was sent.
     Tls,
     /// Nothing came within the time-out; the request may have arrived.
@@ -89,22 +93,6 @@ pub enum FaultKind {
     Reset,
     /// The body of the reply ended early.
     Cut,
-}
-
-impl FaultKind {
-    /// The word for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Name => "name",
-            Self::Connect => "connect",
-            Self::Tls => "tls",
-            Self::Timeout => "timeout",
-            Self::Reset => "reset",
-            Self::Cut => "cut",
-        }
-    }
 }
 
 /// A failed exchange.

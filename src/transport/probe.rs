@@ -8,7 +8,7 @@ use super::pace::Bounds;
 use super::skew::{Arrival, Lesson, measure};
 use super::table::Class;
 use super::wait_errors::ready;
-use super::{Body, Call, Caller, FaultKind, Reply, Whole, judge_response};
+use super::{Body, Call, Caller, Fault, Reply, Whole, judge_response};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Heard;
 use crate::wire::decode_response;
@@ -18,8 +18,8 @@ use crate::wire::decode_response;
 pub struct Probe<T> {
     /// The reply, or the error that a call would have ended with, had nothing been tried again.
     pub outcome: Result<T>,
-    /// Where the exchange failed, if it did.
-    pub fault: Option<FaultKind>,
+    /// How the exchange failed, if it did.
+    pub fault: Option<Fault>,
     /// The service's clock minus ours in whole seconds, by `Date`.
     pub skew: Option<i64>,
     /// Whether the service refused the time of the request, in so many words.
@@ -78,7 +78,7 @@ impl Caller {
             }
             Err(fault) => Probe {
                 outcome: Err(judge_fault(&fault, self.base.host()).error),
-                fault: Some(fault.kind),
+                fault: Some(fault),
                 skew: None,
                 is_about_time: false,
                 is_corrected: false,
@@ -95,7 +95,7 @@ impl Caller {
         Ok(probe)
     }
 
-    async fn read(&self, call: &Call, reply: Reply, heard: &Heard) -> (Result<Whole>, Option<FaultKind>) {
+    async fn read(&self, call: &Call, reply: Reply, heard: &Heard) -> (Result<Whole>, Option<Fault>) {
         let Reply { status, headers, body } = reply;
         let bounds = Bounds::of_record(&self.clock, self.limits.call, self.limits.call);
         let body = Body::new(&headers, body, bounds);
@@ -116,7 +116,7 @@ impl Caller {
                 Some(Judged { error, .. }) => (Err(error.with(|facts| facts.status = Some(status))), None),
             },
             Ok(None) => (Err(Error::new(Kind::Decode, "the reply is longer than any record or page is")), None),
-            Err(fault) => (Err(judge_fault(&fault, self.base.host()).error), Some(fault.kind)),
+            Err(fault) => (Err(judge_fault(&fault, self.base.host()).error), Some(fault)),
         }
     }
 }

@@ -24,8 +24,7 @@ pub(super) fn beyond(left: Duration, patience: Duration) -> String {
 
 /// The same error with `more` at the end of its message.
 pub(super) fn retold(error: &Error, more: &str) -> Error {
-    let (message, facts) = (error.message().trim_end_matches('.'), error.facts().clone());
-    Error::new(error.kind(), format!("{message}; {more}")).with(|kept| *kept = facts)
+    error.clone().reworded(|message| format!("{}; {more}", message.trim_end_matches('.')))
 }
 
 /// A wait that the service asked for; a longer one than is read is not known exactly.

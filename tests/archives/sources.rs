@@ -141,7 +141,7 @@ fn documents_of_office_are_told_as_such_and_not_as_the_xml_inside() {
         ("visio/document.xml", "document in the package format of Office"),
     ] {
         let zip = make::zip(&[("[Content_Types].xml", b"<Types/>"), ("_rels/.rels", b"<R/>"), (part, b"<w/>")]);
-        let message = layer::read(&make::source(zip), &Options::default()).unwrap_err().message().to_owned();
+        let message = layer::read(&make::source(zip), &Options::default()).unwrap_err().message().into_owned();
         assert!(message.contains(words) && !message.contains("hl.read_tree"), "{message}");
     }
 }
@@ -153,7 +153,7 @@ fn what_is_no_archive_is_told_for_what_it_is() {
         assert_eq!(error.kind(), Kind::Archive);
         let lenient = layer::read(&make::source(bytes.to_vec()), &Options { strict: false, ..Options::default() });
         assert!(lenient.is_err(), "nothing is saved of what is no archive");
-        error.message().to_owned()
+        error.message().into_owned()
     };
     let mut tar = vec![b'x'; 512];
     tar[257..262].copy_from_slice(b"ustar");
@@ -224,7 +224,7 @@ fn a_folder_without_data_is_told_for_what_is_in_it() {
         }
         let error = layer::read(&Source::Path(path), &Options::default()).unwrap_err();
         assert_eq!(error.kind(), Kind::Archive);
-        error.message().to_owned()
+        error.message().into_owned()
     };
     for (name, files, words) in [
         ("none", &[][..], &["is a folder", "it is empty"][..]),

@@ -41,7 +41,7 @@ async fn nothing_is_sent_twice_and_the_outcome_is_that_of_the_reply() {
     for kind in [FaultKind::Name, FaultKind::Connect, FaultKind::Tls, FaultKind::Timeout, FaultKind::Reset] {
         let script = Script::new(move |_, _| Err(fault(kind)));
         let probe = probe(&client(&script)).await.unwrap();
-        assert_eq!((probe.fault, script.count()), (Some(kind), 1));
+        assert_eq!((probe.fault.map(|fault| fault.kind), script.count()), (Some(kind), 1));
         assert_eq!(probe.outcome.unwrap_err().kind(), Kind::Transport);
     }
 }

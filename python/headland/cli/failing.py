@@ -7,6 +7,7 @@ import sys
 
 import headland as hl
 from headland.cli.output import print_text
+from headland.printing import printable
 
 INTERRUPTED = 130
 EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], int], ...] = (
@@ -24,13 +25,6 @@ EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], i
     (hl.HeadlandError, 1),
 )
 """The first class that fits gives the exit code; the table for users is in ``headland.cli``."""
-
-OPTIONS = (
-    ("overwrite=True", "--overwrite"),
-    ("choose one with `layer`:", "choose one with `--layer`:"),
-    ("`strict=False`", "`--lenient` (`strict=False`)"),
-)
-"""What is an argument to Python is an option here."""
 
 HIDDEN = ("message", "prog", "usage")
 """Attributes of an error that are no facts."""
@@ -54,11 +48,14 @@ def tell(error: BaseException, *, as_json: bool, profile: str | None = None) -> 
     """Print an error, with the profile that it is about where there are several."""
     classes = (cls for cls in type(error).__mro__ if cls is not WrongWords)
     name = next(cls.__name__ for cls in classes if not cls.__name__.startswith("_"))
-    message = str(error)
-    for argument, option in OPTIONS:
-        message = message.replace(argument, option)
+    with_options = getattr(error, "_with_options", None)
+    message = str(error) if with_options is None else printable(with_options)
     if as_json:
-        facts = {key: value for key, value in vars(error).items() if key not in HIDDEN and value is not None}
+        facts = {
+            key: value
+            for key, value in vars(error).items()
+            if key[0] != "_" and key not in HIDDEN and value is not None
+        }
         about = {} if profile is None else {"profile": profile}
         print_text(json.dumps({"error": name, "message": message, **about, **facts}, default=str), sys.stderr)
     elif isinstance(error, WrongWords):

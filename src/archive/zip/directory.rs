@@ -95,7 +95,7 @@ impl From<&str> for Fault {
 
 /// The error of an archive that cannot be read for a reason.
 pub(super) fn unreadable(name: &str, reason: &str) -> Error {
-    Error::new(Kind::Archive, format!("`{name}` cannot be read as a zip archive: {reason}"))
+    Error::of_source(Kind::Archive, name, format!("cannot be read as a zip archive: {reason}"))
 }
 
 /// The directory, as far as it is there; an error where the limits forbid to read it, or two would do.

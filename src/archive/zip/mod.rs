@@ -22,7 +22,7 @@ use crate::archive::names;
 use crate::archive::options::Limits;
 use crate::archive::store::ReadAt;
 use crate::archive::unpack::Method;
-use crate::error::{Error, Result};
+use crate::error::{Argument, Error, Result};
 
 /// The members of a zip in the order of its directory, and what was refused; `None` where this is no zip at all. Without
 /// `strict`, those of a zip that was cut, or whose directory is damaged, are found by their own headers.
@@ -44,8 +44,11 @@ pub(super) fn members(
             }
         },
         Found::Damaged(reason) if is_strict => {
-            let advice = if begins(store).is_some() { walk::WITHOUT_DIRECTORY } else { "" };
-            return Err(directory::unreadable(name, &[&reason, advice].concat()));
+            let error = directory::unreadable(name, &reason);
+            return Err(match begins(store) {
+                Some(_) => error.hinting("; ", Argument::Strict, " finds the members by their own headers"),
+                None => error,
+            });
         }
         Found::Damaged(reason) => match walk::read(store, name, limits, Some(&reason))? {
             Some(walk) if !walk.entries.is_empty() => {

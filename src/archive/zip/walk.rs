@@ -14,10 +14,7 @@ use crate::archive::diagnostic::Diagnostic;
 use crate::archive::options::Limits;
 use crate::archive::store::{ReadAt, exact};
 use crate::archive::unpack::Method;
-use crate::error::{Error, Kind, Result};
-
-/// What is said beside the damage of a directory.
-pub(super) const WITHOUT_DIRECTORY: &str = "; `strict=False` finds the members by their own headers";
+use crate::error::{Argument, Error, Kind, Result};
 
 /// What was found.
 #[derive(Debug)]
@@ -49,11 +46,10 @@ enum Why {
 /// `damage` is what is wrong with the directory, where there is one.
 pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits, damage: Option<&str>) -> Result<Option<Walk>> {
     let Some(at) = begins(store) else { return Ok(None) };
+    let cut_short = "ends early and cannot be read as a zip archive";
     let fault = |message: String| match damage {
         Some(damage) => directory::unreadable(name, &format!("{damage}, and of its members: {message}")),
-        None => {
-            Error::new(Kind::Archive, format!("`{name}` ends early and cannot be read as a zip archive: {message}"))
-        }
+        None => Error::of_source(Kind::Archive, name, format!("{cut_short}: {message}")),
     };
     let size = store.size().map_err(|cause| fault(cause.to_string()))?;
     let mut walker = Walker { store, limits, size, at, inflated: 0, entries: Vec::new() };
@@ -75,11 +71,11 @@ impl Walk {
             _ => ", or is the first of several parts, which are joined by `zip -s 0 part.zip --out whole.zip`",
         };
         let message = format!(
-            "`{name}` ends early, like a download that broke off{part}: it has {size} bytes and no end record of all of them"
+            "ends early, like a download that broke off{part}: it has {size} bytes and no end record of all of them"
         );
-        let advice = "fetch it again, or read what is there with `strict=False`";
         let Some(entry) = self.entries.last() else {
-            return Error::new(Kind::Archive, format!("{message}; not even its first member is there: fetch it again"));
+            let message = format!("{message}; not even its first member is there: fetch it again");
+            return Error::of_source(Kind::Archive, name, message);
         };
         let (text, at, count) = (&entry.text, entry.offset, self.entries.len());
         let state = match self.why {
@@ -87,11 +83,13 @@ impl Walk {
             _ if entry.is_cut => format!("of whose contents {} bytes are there", entry.size),
             _ => "which is whole, but what followed is missing".to_owned(),
         };
-        let message = format!(
-            "{message}; the last member that begins is number {count}, `{text}`, at byte {at}, {state}: {advice}"
-        );
-        let error = Error::archive(text.clone(), message);
-        if entry.is_cut { error.with(|facts| facts.offset = Some(entry.size)) } else { error }
+        let message =
+            format!("{message}; the last member that begins is number {count}, `{text}`, at byte {at}, {state}");
+        let error = Error::of_source(Kind::Archive, name, message).with(|facts| {
+            facts.member = Some(text.clone());
+            facts.offset = entry.is_cut.then_some(entry.size);
+        });
+        error.hinting(": fetch it again, or read what is there with ", Argument::Strict, "")
     }
 
     /// What there is to say where damage is lived with.

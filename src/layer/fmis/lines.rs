@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use crate::archive::{Member, NoRoom, Window};
-use crate::error::{Error, Result};
+use crate::error::{Argument, Error, Result};
 
 /// How much is looked at at a time.
 const WINDOW: usize = 256 * 1024;
@@ -178,9 +178,9 @@ fn ended(line: &[u8]) -> (&[u8], bool) {
 }
 
 fn fault(member: &Member, record: u64, offset: u64, why: &str) -> Error {
-    let message = format!("a record cannot be read: {why}; `strict=False` reads what can be saved");
-    Error::archive(member.name(), message).with(|facts| {
+    let error = Error::archive(member.name(), format!("a record cannot be read: {why}")).with(|facts| {
         facts.record = Some(record);
         facts.offset = Some(offset);
-    })
+    });
+    error.hinting("; ", Argument::Strict, " reads what can be saved")
 }

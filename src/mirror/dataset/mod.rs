@@ -33,6 +33,7 @@ use super::{Disk, Folder, Generation};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 pub use origin::{Origin, Refusal};
+pub use place::column_names;
 pub use plan::Sizes;
 pub use published::{Dataset, Stock};
 pub use scan::{RowGroups, Scan, Selection, read as read_row_groups};

@@ -193,6 +193,18 @@ fn of_geometry(layer: &Layer, field: &Field, name: &str) -> Field {
     Field::new(name, field.data_type().clone(), true).with_metadata(metadata)
 }
 
+/// The names that the columns of an archive have in the dataset, where its geometries are in WGS 84.
+#[must_use]
+pub fn column_names(schema: &Schema) -> Vec<String> {
+    let is_geometry = |field: &Arc<Field>| field.metadata().contains_key("ARROW:extension:name");
+    let geometry = schema.fields().iter().position(is_geometry);
+    let mut names = names(schema, geometry, &[]);
+    if let Some(name) = geometry.and_then(|at| names.get_mut(at)) {
+        GEOMETRY.clone_into(name);
+    }
+    names
+}
+
 /// The names of the columns in the dataset: each once, and none that the dataset has itself. A column that has to give
 /// way gets a number at its end; its own name is in its metadata.
 fn names(schema: &Schema, geometry: Option<usize>, places: &[&str]) -> Vec<String> {

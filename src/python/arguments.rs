@@ -1,0 +1,194 @@
+//! Values that users write, as the texts that are sent; what is wrong is told before any call.
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple, PyTzInfo};
+
+use super::errors;
+use super::table::row;
+use crate::api::Parameter;
+use crate::api::row::Takes;
+
+/// A payload that is nested deeper is a mistake, such as one that holds itself.
+const DEEPEST: usize = 100;
+
+/// So many characters of the path to a value that is nested too deep are shown.
+const SHOWN: usize = 80;
+
+/// The texts of a call's arguments; one that is `None` and may be left out is left out.
+#[pyfunction]
+pub(super) fn texts<'py>(call: &str, given: &Bound<'py, PyMapping>) -> PyResult<Bound<'py, PyDict>> {
+    let py = given.py();
+    let row = row(call).map_err(|error| errors::raise(py, &error))?;
+    let texts = PyDict::new(py);
+    for item in given.items()? {
+        let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+        let known = name.extract().ok().and_then(|name: &str| row.parameter(name));
+        let parameter = known.ok_or_else(|| PyTypeError::new_err(format!("`{call}` takes no argument `{name}`")))?;
+        if !value.is_none() || parameter.is_required() {
+            texts.set_item(name, text(parameter, &value)?)?;
+        }
+    }
+    Ok(texts)
+}
+
+fn text(parameter: &Parameter, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let (name, takes) = (parameter.name, parameter.takes);
+    let is_several = matches!(takes, Takes::MappingOrList);
+    if is_several || matches!(takes, Takes::Mapping) {
+        return payload(name, value, is_several);
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return sendable(name, text);
+    }
+    let what = match takes {
+        Takes::Id | Takes::Number => {
+            if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
+                return Ok(value.str()?.to_string());
+            }
+            if matches!(takes, Takes::Id) { "a str or an int" } else { "an int or a str" }
+        }
+        Takes::Time => {
+            if value.is_instance_of::<PyDateTime>() {
+                return utc(name, value);
+            }
+            if value.is_instance_of::<PyDate>() {
+                return isoformat(value);
+            }
+            "a str, a date or an aware datetime"
+        }
+        Takes::File => "a file",
+        _ => "a str",
+    };
+    Err(PyTypeError::new_err(format!("`{name}` takes {what}, not {}", type_of(value)?)))
+}
+
+fn type_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(value.get_type().name()?.to_string())
+}
+
+/// A text that can be sent; half of a surrogate pair cannot.
+fn sendable(path: &str, text: &Bound<'_, PyString>) -> PyResult<String> {
+    let message = || PyValueError::new_err(format!("`{path}` holds half of a surrogate pair, which is no character"));
+    text.to_str().map(str::to_owned).map_err(|_| message())
+}
+
+/// The moment of an aware datetime, in UTC.
+fn utc(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = value.py();
+    check_zone(name, value)?;
+    let moment = value.call_method1("astimezone", (PyTzInfo::utc(py)?,)).map_err(|error| {
+        if error.is_instance_of::<PyOverflowError>(py) {
+            PyValueError::new_err(format!("`{name}` takes a time that has a date in UTC, not {value}"))
+        } else {
+            error
+        }
+    })?;
+    isoformat(&moment)
+}
+
+fn check_zone(path: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if value.call_method0("utcoffset")?.is_none() {
+        return Err(PyValueError::new_err(format!(
+            "`{path}` is a datetime without a time zone: add one, such as `tzinfo=datetime.UTC`"
+        )));
+    }
+    Ok(())
+}
+
+fn isoformat(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(value.call_method0("isoformat")?.extract::<String>()?.replace("+00:00", "Z"))
+}
+
+/// The JSON of a mapping or a list: the order of its keys and every digit of its numbers stay. What JSON cannot say is
+/// an error that names its path.
+fn payload(name: &str, value: &Bound<'_, PyAny>, may_be_list: bool) -> PyResult<String> {
+    if value.cast::<PyMapping>().is_err() && !(may_be_list && is_list(value)) {
+        let what = if may_be_list { "a mapping such as a dict, or a list" } else { "a mapping such as a dict" };
+        return Err(PyTypeError::new_err(format!("`{name}` takes {what}, not {}", type_of(value)?)));
+    }
+    let mut json = String::new();
+    append(&mut json, name, value, 0)?;
+    Ok(json)
+}
+
+fn is_list(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()
+}
+
+/// Appends a value inside a payload.
+fn append(json: &mut String, path: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
+    if depth > DEEPEST {
+        let shown: String = path.chars().take(SHOWN).collect();
+        return Err(PyValueError::new_err(format!("`{shown}...` is nested deeper than {DEEPEST}")));
+    }
+    if let Ok(mapping) = value.cast::<PyMapping>() {
+        json.push('{');
+        for (index, item) in mapping.items()?.iter().enumerate() {
+            let (key, inner): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+            let key = key_of(path, &key)?;
+            json.push_str(if index == 0 { "" } else { "," });
+            json.push_str(&quoted(&key));
+            json.push(':');
+            append(json, &format!("{path}.{key}"), &inner, depth.saturating_add(1))?;
+        }
+        json.push('}');
+    } else if is_list(value) {
+        json.push('[');
+        for (index, inner) in value.try_iter()?.enumerate() {
+            json.push_str(if index == 0 { "" } else { "," });
+            append(json, &format!("{path}[{index}]"), &inner?, depth.saturating_add(1))?;
+        }
+        json.push(']');
+    } else {
+        json.push_str(&scalar(path, value)?);
+    }
+    Ok(())
+}
+
+fn key_of(path: &str, key: &Bound<'_, PyAny>) -> PyResult<String> {
+    let Ok(text) = key.cast::<PyString>() else {
+        let (written, found) = (key.repr()?, type_of(key)?);
+        return Err(PyTypeError::new_err(format!(
+            "`{path}` has the key {written}: names in JSON are str, not {found}"
+        )));
+    };
+    sendable(path, text)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn scalar(path: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = value.py();
+    if value.is_none() {
+        return Ok("null".to_owned());
+    }
+    if let Ok(truth) = value.cast::<PyBool>() {
+        return Ok(truth.is_true().to_string());
+    }
+    if value.is_instance_of::<PyInt>() {
+        // Those of enumerations are called otherwise.
+        return py.get_type::<PyInt>().call_method1("__repr__", (value,))?.extract();
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        if !number.value().is_finite() {
+            let message = format!("`{path}` is {value}, which JSON cannot say: leave it out, or write None");
+            return Err(PyValueError::new_err(message));
+        }
+        return Ok(serde_json::Value::from(number.value()).to_string());
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(quoted(&sendable(path, text)?));
+    }
+    if value.is_instance_of::<PyDate>() {
+        if value.is_instance_of::<PyDateTime>() {
+            check_zone(path, value)?;
+        }
+        return Ok(quoted(&isoformat(value)?));
+    }
+    let found = type_of(value)?;
+    let article = if found.to_lowercase().starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    Err(PyTypeError::new_err(format!("`{path}` is {article} {found}, which JSON cannot say")))
+}

@@ -1,0 +1,59 @@
+//! Why a certificate was refused.
+
+/// The cause, as far as it can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certificate {
+    /// It is that of an authority, and proves no server.
+    OfAuthority,
+    /// No authority known to this machine has signed it.
+    Untrusted,
+    /// It has expired, or is not valid yet.
+    OutOfDate,
+    /// It is for another name.
+    OfOtherName,
+    /// The other side does not speak TLS.
+    NoTls,
+    /// Anything else.
+    Other,
+}
+
+impl Certificate {
+    /// Reads what rustls says: the layers in between hand its errors on as texts.
+    #[must_use]
+    pub fn of(message: &str) -> Self {
+        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+        if says(&["CaUsedAsEndEntity"]) {
+            Self::OfAuthority
+        } else if says(&["UnknownIssuer", "BadSignature", "UnsupportedSignature"]) {
+            Self::Untrusted
+        } else if says(&["xpired", "NotValidYet", "not valid yet"]) {
+            Self::OutOfDate
+        } else if says(&["NotValidForName", "not valid for"]) {
+            Self::OfOtherName
+        } else if says(&["InvalidContentType", "corrupt"]) {
+            Self::NoTls
+        } else {
+            Self::Other
+        }
+    }
+
+    /// What the error of a call says to do about it.
+    pub(super) fn advice(self) -> &'static str {
+        match self {
+            Self::OfAuthority => {
+                "Its certificate is that of an authority (basicConstraints CA:TRUE), which vouches for others and never \
+                 for a server, also where ca_file names it: make one for the server with basicConstraints CA:FALSE and \
+                 its name in subjectAltName, and pass that as ca_file or sign it with that authority"
+            }
+            Self::OutOfDate => {
+                "Its certificate is out of date by this machine's clock: check the clock; if it is right, the certificate \
+                 has to be renewed"
+            }
+            Self::OfOtherName => {
+                "Its certificate is for another name: use the name in its subjectAltName as the address, or make one for \
+                 this name"
+            }
+            Self::Untrusted | Self::NoTls | Self::Other => "Pass ca_file if it has a certificate of its own",
+        }
+    }
+}
