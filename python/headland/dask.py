@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import headland
 from headland import _core, arguments, errors, extras, frames
-from headland.archives import names
 from headland.mirror.reading import Reading, within
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def read_archives(
     )
     _must_be_a_system(how.to_crs)
     own = None if schema is None else _given(schema)
-    wanted = None if columns is None else [*OWN, *names(columns)]
+    wanted = None if columns is None else [*OWN, *_core.column_names(columns)]
     if isinstance(archives, Reading):
         scan = archives._scan(None, None, None, wanted)  # noqa: SLF001 - the mirror's own package
         found = [Archive(str(path.absolute()), job, layer) for path, job, layer in scan.origins()]

@@ -49,7 +49,7 @@ pub use cancel::Cancel;
 pub use columns::ColumnType;
 pub(crate) use in_order::{in_order, threads};
 pub(crate) use parquet::{Bounds, ROW_GROUP, Table, Writer};
-pub use read::{check, read};
+pub use read::read;
 pub use stream::{Stream, Types};
 pub use times::{LocalTimes, Offsets};
 

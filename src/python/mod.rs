@@ -19,6 +19,7 @@ mod mirror;
 mod pages;
 mod process;
 mod reader;
+mod reading;
 mod sandbox;
 mod secret;
 mod settings;
@@ -52,6 +53,8 @@ mod _core {
     #[pymodule_export]
     use super::reader::{Reader, open_reader};
     #[pymodule_export]
+    use super::reading::names;
+    #[pymodule_export]
     use super::sandbox::Sandbox;
     #[pymodule_export]
     use super::secret::Secret;
@@ -68,6 +71,6 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::memory::keep_for_the_next();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("LIMITS", super::layer::default_limits())
+        module.add("LIMITS", super::reading::default_limits())
     }
 }
