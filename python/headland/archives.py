@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import codecs
+import inspect
 import io
 import os
 import re
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
-from headland import _core, arguments, spellings
+from headland import _core, arguments
 from headland.files import bytes_of
 from headland.layer import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -23,26 +23,6 @@ Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/{1,3}[^/]")
 """How an address begins; a `Path` has lost one of its slashes. A drive has one letter."""
-
-PLAIN_NAME = re.compile("[A-Za-z0-9 :_-]+")
-"""How the name of an encoding is written."""
-
-SPELLED = {
-    "ascii": "ascii",
-    "utf-8-sig": "utf-8",
-    "euc_jp": "euc-jp",
-    "euc_kr": "euc-kr",
-    "big5hkscs": "big5-hkscs",
-    "mac-roman": "macintosh",
-    "mac-cyrillic": "cp10007",
-    "mac-greek": "cp10006",
-    "mac-latin2": "cp10029",
-    "tis-620": "tis-620",
-}
-"""Codecs of Python that the core has under another name, or under some of the names that Python has for them."""
-
-SHARED = ("utf-8", "iso8859-", "cp", "koi8-", "shift_jis", "gb", "big5")
-"""How the names begin that codecs have in Python and in the core."""
 
 MEMBERS, BYTES, RATIO, NESTING, NAME = _core.LIMITS
 
@@ -83,24 +63,54 @@ class Limits(_Bounds):
         return given
 
 
-def read(
-    source: Source,
-    *,
-    layer: str | None = None,
-    columns: Sequence[str] | None = None,
-    encoding: str | None = None,
-    strict: bool = True,
-    threads: int | None = None,
-    limits: Limits | None = None,
-    to_crs: str | None = None,
-) -> Layer:
+class ReadOptions(TypedDict, total=False):
+    """How an archive is read: the options of ``headland.read`` and of all that reads as it does."""
+
+    layer: str | None
+    """Which layer, where the archive holds several."""
+    columns: Sequence[str] | None
+    """Which columns; all by default."""
+    encoding: str | None
+    """The encoding of texts, instead of what the archive says."""
+    strict: bool
+    """Whether damage is an error, which is the default."""
+    threads: int | None
+    """How many threads may work."""
+    limits: Limits | None
+    """How much the archive may hold."""
+    to_crs: str | None
+    """A coordinate system to transform to."""
+
+
+DEFAULTS = {"strict": True}
+"""The default of each option that is not ``None`` by default."""
+
+Reads = TypeVar("Reads", bound="Callable[..., object]")
+
+
+def with_options(function: Reads) -> Reads:
+    """Name each option in the signature of a function that takes ``**options``, for ``help`` and for editors."""
+    shown = inspect.signature(function)
+    own = [each for each in shown.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    options = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=kind.__forward_arg__
+        )
+        for name, kind in ReadOptions.__annotations__.items()
+    ]
+    function.__signature__ = shown.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+    return function
+
+
+@with_options
+def read(source: Source, **options: Unpack[ReadOptions]) -> Layer:
     """Read an archive of field data, or a grain cart file, into a layer.
 
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.
         layer: Which layer, where the archive holds several; ``headland.layers`` names them, and the name of the file
-            (``"yield.shp"``) is accepted as well. A name is also found where
-            the archive writes its accents as letters of their own (NFD, as macOS does) and you do not (NFC).
+            (``"yield.shp"``) is accepted as well. A name is also found where the archive writes its accents as letters
+            of their own (NFD, as macOS does) and you do not (NFC), and so are names of columns.
         columns: Only these columns, in the order of the file; the geometry always comes along.
         encoding: The encoding of texts, instead of what the archive says, such as ``"utf-8"`` or ``"cp1252"``: one in
             which ASCII stands for itself, so not UTF-16, in which FMIS tables are read without being told. It is
@@ -115,6 +125,8 @@ def read(
         limits: What the archive may hold; ``Limits()`` by default.
         to_crs: A coordinate system to transform to, such as ``"EPSG:4326"``.
 
+    ``headland.open``, ``job_data.read`` and ``grain_carts.read`` of a client take the same options.
+
     Raises:
         ArchiveError: What cannot be read, with member, record and offset.
         ValueError: A layer, a column, an encoding or a coordinate system that there is none of.
@@ -123,8 +135,7 @@ def read(
     >>> layer = headland.read("job.zip")
     >>> layer.write_parquet("job.parquet")
     """
-    kept, how = given(source), reading(layer, columns, encoding, strict, threads, limits, to_crs)
-    return Layer(spellings.found(kept, how, False, lambda how, _: _core.read(kept, how)))
+    return Layer(_core.read(given(source), options))
 
 
 def layers(source: Source, *, strict: bool = True, limits: Limits | None = None) -> list[str]:
@@ -142,58 +153,7 @@ def layers(source: Source, *, strict: bool = True, limits: Limits | None = None)
     >>> for name in headland.layers("job.zip"):
     ...     layer = headland.read("job.zip", layer=name)
     """
-    return _core.layers(given(source), arguments.flag("strict", strict), checked(limits))
-
-
-def checked(limits: Limits | None) -> Limits:
-    """Give limits; those by default where there are none."""
-    if limits is None:
-        return Limits()
-    if not isinstance(limits, Limits):
-        raise TypeError(f"`limits` takes a `headland.Limits`, not {type(limits).__name__}")
-    # Those that `_replace` made were not checked yet.
-    return Limits(*limits)
-
-
-def reading(
-    layer: str | None,
-    columns: Sequence[str] | None,
-    encoding: str | None,
-    strict: bool,
-    threads: int | None,
-    limits: Limits | None,
-    to_crs: str | None,
-) -> _core._Reading:
-    """Pack how to read, as the core takes it."""
-    return {
-        "layer": None if layer is None else arguments.text("layer", layer),
-        "columns": None if columns is None else names(columns),
-        "encoding": None if encoding is None else _encoding(arguments.text("encoding", encoding, '"cp1252"')),
-        "strict": arguments.flag("strict", strict),
-        "threads": None if threads is None else arguments.whole_number("threads", threads, 1, arguments.MANY),
-        "limits": checked(limits),
-        "to_crs": None if to_crs is None else arguments.text("to_crs", to_crs, '"EPSG:4326"'),
-    }
-
-
-def _encoding(name: str) -> str:
-    """Give the core's name of an encoding; a name that is none of Python's either is left for the core to judge."""
-    # Python passes over all other signs.
-    if not PLAIN_NAME.fullmatch(name):
-        return name
-    try:
-        known = codecs.lookup(name).name
-    except LookupError:
-        return name
-    # What the core has not is told by the name that was given.
-    return SPELLED.get(known, known if known.startswith(SHARED) else name)
-
-
-def names(columns: object) -> list[str]:
-    """Check names of columns; a text alone would be taken for its letters."""
-    if arguments.is_single(columns):
-        raise TypeError(f"`columns` takes a list of names, not one {type(columns).__name__}")
-    return [arguments.text("columns", name) for name in arguments.several(columns)]
+    return _core.layers(given(source), {"strict": strict, "limits": limits})
 
 
 def given(source: Source) -> bytes | Path:

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from headland import arguments, errors
-from headland.archives import Limits, checked, reading
 from headland.conversion import AsyncConversion, Conversion
 from headland.files import Delivery, Target, Upload, content_of
 from headland.layer import Layer
@@ -17,11 +16,12 @@ from headland.pages import AsyncPages, Pages
 from headland.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
     from typing import BinaryIO
 
     from headland import _core
+    from headland.archives import Limits, ReadOptions
     from headland.records import Created
     from headland.tokens import Tokens
 
@@ -165,10 +165,9 @@ class Calls(OpenClient):
     ) -> bytes | Path | BinaryIO:
         """Fetch a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
-        most = checked(limits).bytes
         with Delivery(to) as delivery:
             try:
-                delivered = self.core.download(call, texts, delivery.path, overwrite, most)
+                delivered = self.core.download(call, texts, delivery.path, overwrite, limits)
             finally:
                 self.tell()
             return delivery.finish(delivered)
@@ -192,25 +191,11 @@ class Calls(OpenClient):
         """Pick up a conversion by the id of its handle; no call is made."""
         return Conversion(self.core.resume(arguments.text("id", id)), self.tell)
 
-    def layer(
-        self,
-        call: str,
-        given: Mapping[str, object],
-        *,
-        timeout: float | None,
-        layer: str | None,
-        columns: Sequence[str] | None,
-        encoding: str | None,
-        strict: bool,
-        threads: int | None,
-        limits: Limits | None,
-        to_crs: str | None,
-    ) -> Layer:
+    def layer(self, call: str, given: Mapping[str, object], timeout: float | None, options: ReadOptions) -> Layer:
         """Ask for a file, wait for it and read it."""
         wait = None if timeout is None else arguments.seconds("timeout", timeout)
-        how = reading(layer, columns, encoding, strict, threads, limits, to_crs)
         try:
-            return Layer(self.core.layer(call, arguments.texts(call, given), wait, how))
+            return Layer(self.core.layer(call, arguments.texts(call, given), wait, options))
         finally:
             self.tell()
 
@@ -289,10 +274,9 @@ class AsyncCalls(OpenClient):
     ) -> bytes | Path | BinaryIO:
         """Fetch a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
-        most = checked(limits).bytes
         with Delivery(to) as delivery:
             try:
-                delivered = await self.core.download_async(call, texts, delivery.path, overwrite, most)
+                delivered = await self.core.download_async(call, texts, delivery.path, overwrite, limits)
             finally:
                 self.tell()
             return delivery.finish(delivered)
@@ -317,24 +301,10 @@ class AsyncCalls(OpenClient):
         """Pick up a conversion by the id of its handle; no call is made."""
         return AsyncConversion(self.core.resume(arguments.text("id", id)), self.tell)
 
-    async def layer(
-        self,
-        call: str,
-        given: Mapping[str, object],
-        *,
-        timeout: float | None,
-        layer: str | None,
-        columns: Sequence[str] | None,
-        encoding: str | None,
-        strict: bool,
-        threads: int | None,
-        limits: Limits | None,
-        to_crs: str | None,
-    ) -> Layer:
+    async def layer(self, call: str, given: Mapping[str, object], timeout: float | None, options: ReadOptions) -> Layer:
         """Ask for a file, wait for it and read it."""
         wait = None if timeout is None else arguments.seconds("timeout", timeout)
-        how = reading(layer, columns, encoding, strict, threads, limits, to_crs)
         try:
-            return Layer(await self.core.layer_async(call, arguments.texts(call, given), wait, how))
+            return Layer(await self.core.layer_async(call, arguments.texts(call, given), wait, options))
         finally:
             self.tell()

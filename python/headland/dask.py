@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import headland
 from headland import _core, arguments, errors, extras, frames
-from headland.archives import names
 from headland.mirror.reading import Reading, within
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def read_archives(
     )
     _must_be_a_system(how.to_crs)
     own = None if schema is None else _given(schema)
-    wanted = None if columns is None else [*OWN, *names(columns)]
+    wanted = None if columns is None else [*OWN, *_core.column_names(columns)]
     if isinstance(archives, Reading):
         scan = archives._scan(None, None, None, wanted)  # noqa: SLF001 - the mirror's own package
         found = [Archive(str(path.absolute()), job, layer) for path, job, layer in scan.origins()]
@@ -215,7 +214,7 @@ def _tables(archive: Archive, schema: pa.Schema, how: Reads) -> Iterator[pa.Tabl
     for name, label in _layers(archive):
         layer = _layer(archive, name, wanted, how)
         table = layer.to_arrow()
-        table = table.rename_columns(_core.column_names(table.schema))
+        table = table.rename_columns(_core.dataset_names(table.schema))
         if frames.GEOMETRY in schema.names and _core.coordinate_system(table.schema) not in {
             None,
             _core.coordinate_system(schema),
@@ -325,7 +324,7 @@ def _owned(schema: pa.Schema) -> pa.Schema:
     """Give the schema of rows, from the columns of archives: first what every row has."""
     import pyarrow as pa
 
-    named = [field.with_name(name) for field, name in zip(schema, _core.column_names(schema), strict=True)]
+    named = [field.with_name(name) for field, name in zip(schema, _core.dataset_names(schema), strict=True)]
     own = [pa.field(OWN[0], pa.large_string()), pa.field(OWN[1], pa.large_string()), pa.field(OWN[2], pa.int64())]
     return pa.schema([*own, *named])
 

@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from headland import arguments, spellings
+from headland import arguments
 
 if TYPE_CHECKING:
     import os
@@ -248,7 +248,7 @@ class Layer:
             ValueError: There is no column of that name, or there are several: their places tell them apart, as in
                 ``to_arrow().column(place)``.
         """
-        return self._core.values(spellings.alike("column", arguments.text("column", column), self.columns))
+        return self._core.values(arguments.text("column", column))
 
     def with_time(
         self,
@@ -319,8 +319,6 @@ class Layer:
         """Draw an SVG map of one column, with a legend and its unit and a scale bar."""
         texts = {"column": column, "title": title, "unit": unit}
         given = {name: None if text is None else arguments.text(name, text) for name, text in texts.items()}
-        if given["column"] is not None:
-            given["column"] = spellings.alike("column", given["column"], self.columns)
         return self._core.picture(
             **given,
             width=None if width is None else arguments.whole_number("width", width, 1, 2**32 - 1),

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn, Unpack
 
-from headland import _core, arguments, spellings
-from headland.archives import given, reading
+from headland import _core, arguments
+from headland.archives import ReadOptions, given, with_options
 from headland.layer import Diagnostic, Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
     from types import TracebackType
     from typing import Self
 
     import pyarrow as pa
 
-    from headland.archives import Limits, Source
+    from headland.archives import Source
 
 TypeName = Literal["int32", "int64", "float64", "string", "date", "bool"]
 """A type that a column can be held to."""
@@ -163,18 +162,13 @@ class LayerReader:
         return repr(self._head).replace("<Layer", "<LayerReader", 1).replace(" 0 records,", "", 1)
 
 
+@with_options
 def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
     source: Source,
     *,
     batch_size: int = 65536,
     types: Mapping[str, TypeName] | Literal["scan"] | None = None,
-    layer: str | None = None,
-    columns: Sequence[str] | None = None,
-    encoding: str | None = None,
-    strict: bool = True,
-    threads: int | None = None,
-    limits: Limits | None = None,
-    to_crs: str | None = None,
+    **options: Unpack[ReadOptions],
 ) -> LayerReader:
     """Open an archive of field data to read it batch by batch, in bounded memory.
 
@@ -198,14 +192,8 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
         batch_size: How many records are read at a time, from 1 up. Deleted ones leave a batch shorter, never empty.
         types: The types of some columns, by their names: ``"int32"``, ``"int64"``, ``"float64"``, ``"string"``,
             ``"date"`` or ``"bool"`` (one of T, Y, 1, F, N, 0 in either case of letters); or ``"scan"``.
-        layer: Which layer, where the archive holds several; as in ``read``.
-        columns: Only these columns, in the order of the file; the geometry always comes along.
-        encoding: The encoding of texts, instead of what the archive says; as in ``read``.
-        strict: Whether damage is an error; with ``False`` what can be saved is read, and ``diagnostics`` say what
-            was lost.
-        threads: How many threads may work; two by default, where the machine has them.
-        limits: What the archive may hold; ``Limits()`` by default.
-        to_crs: A coordinate system to transform to, such as ``"EPSG:4326"``.
+        options: How to read, as in ``headland.read``, which documents each option: with ``strict=False`` what can be
+            saved is read, and ``diagnostics`` say what was lost.
 
     Returns:
         A reader that gives batches. It is an Arrow C stream, which duckdb, polars and
@@ -222,22 +210,5 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
     ...     for batch in reader:
     ...         frame = batch.to_geopandas()
     """
-    how = reading(layer, columns, encoding, strict, threads, limits, to_crs)
     size = arguments.whole_number("batch_size", batch_size, 1, MOST_ROWS)
-    kept = given(source)
-    return LayerReader(
-        spellings.found(kept, how, _typing(types), lambda how, types: _core.open_reader(kept, how, types, size))
-    )
-
-
-def _typing(types: object) -> bool | list[tuple[str, str]]:
-    """Pack the types as the core takes them: whether to scan, or pairs of names."""
-    if types is None:
-        return False
-    if isinstance(types, str):
-        if types != "scan":
-            raise ValueError(f"`types` takes a mapping of columns to types or 'scan', not {types!r}")
-        return True
-    if not isinstance(types, Mapping):
-        raise TypeError(f"`types` takes a mapping of columns to types or 'scan', not {type(types).__name__}")
-    return [(arguments.text("types", name), arguments.text("types", kind)) for name, kind in types.items()]
+    return LayerReader(_core.open_reader(given(source), options, types, size))

@@ -7,7 +7,7 @@ import re
 import zoneinfo
 from typing import TYPE_CHECKING
 
-from headland import _core, arguments, spellings
+from headland import _core, arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,8 +36,8 @@ def with_time(
     fold: object,
 ) -> _core.Layer:
     """Give the layer with a column of UTC timestamps; ``Layer.with_time`` says what is what."""
-    wanted, dates = arguments.text("name", name), spellings.alike("date", arguments.text("date", date), layer.columns)
-    times = None if time is None else spellings.alike("time", arguments.text("time", time), layer.columns)
+    wanted, dates = arguments.text("name", name), arguments.text("date", date)
+    times = None if time is None else arguments.text("time", time)
     clocks = _zone(arguments.text("zone", zone, '"America/Chicago"'))
     signs = None if format is None else _signs(arguments.text("format", format, '"%m/%d/%Y %H:%M:%S"'))
     which = None if fold is None else arguments.whole_number("fold", fold, 0, 1)

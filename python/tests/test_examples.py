@@ -1,4 +1,7 @@
-"""Every example of the documentation runs: docstrings of both clients, the README, the notebooks."""
+"""Every example of the documentation runs: docstrings of the methods, the README, the notebooks.
+
+The asynchronous examples are in the reference pages; `test_reference.py` runs them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import inspect
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
@@ -16,25 +19,46 @@ from nbclient import NotebookClient
 
 from headland import groups
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def examples() -> list[tuple[str, str]]:
-    """List every example in the methods of both clients as (method, source)."""
+    """List every example in the methods of the client as (method, source), lists also for the asynchronous client."""
     found = []
+    for name, method, function in methods():
+        if not name.startswith("Async"):
+            parsed = doctest.DocTestParser().get_examples(inspect.getdoc(function) or "")
+            assert parsed, f"{name}.{method} has no example"
+            found += [(f"{name}.{method}", example.source) for example in parsed]
+            if not inspect.iscoroutinefunction(getattr(getattr(groups, f"Async{name}"), method)):
+                lists = [example.source.replace(" for ", " async for ") for example in parsed]
+                found += [(f"Async{name}.{method}", source) for source in lists]
+    return found
+
+
+def methods() -> Iterator[tuple[str, str, Callable[..., object]]]:
+    """Give every method of both clients with its class and its name."""
     for name, group in inspect.getmembers(groups, inspect.isclass):
         for method, function in inspect.getmembers(group, inspect.isfunction):
             if not method.startswith("_"):
-                parsed = doctest.DocTestParser().get_examples(inspect.getdoc(function) or "")
-                assert parsed, f"{name}.{method} has no example"
-                found += [(f"{name}.{method}", example.source) for example in parsed]
-    return found
+                yield name, method, function
 
 
 @pytest.mark.parametrize(("method", "source"), examples())
 def test_every_docstring_example_runs(method: str, source: str, given: dict[str, Any], tmp_path: Path) -> None:
     run(source, renewed(given, tmp_path, method, source), asynchronous=method.startswith("Async"))
+
+
+def test_docstring_of_an_asynchronous_method_names_its_twin() -> None:
+    for name, method, function in methods():
+        if name.startswith("Async"):
+            kind = "coroutine" if inspect.iscoroutinefunction(function) else "list"
+            told = rf"Like `Client\.([a-z_]+\.)*{method}`, as a {kind}[^\n]*\."
+            assert re.fullmatch(told, inspect.getdoc(function) or ""), f"{name}.{method}"
 
 
 def test_every_python_block_of_the_readme_runs(

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 import pytest
-from shapefiles import Field, dbf, zipped
+from shapefiles import POINT, Field, Shape, dbf, shp, zipped
 
 import headland as hl
 
@@ -54,3 +54,33 @@ def test_a_name_that_only_looks_similar_is_none() -> None:
             hl.read(archive, layer=COMPOSED, columns=[name], encoding="utf-8")
         with pytest.raises(ValueError, match=f"no column `{name}`"):
             hl.open(archive, layer=COMPOSED, types={name: "string"})
+
+
+def test_file_names_of_layers_are_found_in_either_form() -> None:
+    for own, other in [(APART, COMPOSED), (COMPOSED, APART)]:
+        archive = zipped({f"a/{own}.dbf": table("A"), "b.dbf": table("B")})
+        for name in (f"{own}.dbf", f"{other}.dbf", f"a/{other}.dbf"):
+            assert hl.read(archive, layer=name).columns == ["A"]
+            with hl.open(archive, layer=name) as reader:
+                assert reader.name == own
+
+
+def test_columns_of_a_layer_are_found_in_either_form() -> None:
+    geometry, index = shp(POINT, [Shape([[(float(x), 0.0, 0.0, 0.0)]]) for x in range(2)])
+    cells = [[b"  1", b"2026-09-01", b"12:00:00"], [b"  2", b"2026-09-01", b"12:00:01"]]
+    fields = [Field(f"{name}{APART}".encode(), "C", len(cell)) for name, cell in zip("VDT", cells[0], strict=True)]
+    archive = zipped({"t.shp": geometry, "t.shx": index, "t.dbf": dbf(fields, cells), "t.cpg": UTF_8})
+    value, date, time = (f"{name}{COMPOSED}" for name in "VDT")
+    layer = hl.read(archive, columns=["geometry", value, date, time])
+    assert layer.columns == [*(f"{name}{APART}" for name in "VDT"), "geometry"]
+    assert layer.values(value) == ["  1", "  2"]
+    assert len(layer.with_time("when", date=date, time=time, zone="UTC").values("when")) == 2
+    assert layer.picture(value, crs="as-is") == layer.picture(f"V{APART}", crs="as-is")
+    with hl.open(archive, columns=[value, "geometry"], types={value: "int32"}) as reader:
+        assert next(reader).values(value) == [1, 2]
+
+
+def test_members_of_xml_are_found_in_either_form() -> None:
+    archive = zipped({f"a/{APART}.xml": b"<job/>", "b.xml": b"<other/>"})
+    for member in (f"{COMPOSED}.xml", f"a/{COMPOSED}.xml"):
+        assert hl.read_tree(archive, member=member) == {"job": ""}

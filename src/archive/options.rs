@@ -1,6 +1,9 @@
-//! How to read: choices of the user, and limits that come before any allocation.
+//! Reading options with their checks, and the limits that are checked before any allocation.
 
-/// How to read an archive (every choice has a default).
+use super::text::Encoding;
+use crate::error::{Error, Kind, Result};
+
+/// How an archive is read; every option has a default.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Which layer, where a source holds several.
@@ -17,6 +20,36 @@ pub struct Options {
     pub limits: Limits,
     /// A coordinate system to transform into: `EPSG:4326` or `WGS84`.
     pub to_crs: Option<String>,
+}
+
+impl Options {
+    /// Refuses options that no archive can be read with, before an archive is opened or downloaded.
+    pub fn check(&self) -> Result<()> {
+        if let Some(target) = self.to_crs.as_deref().filter(|target| !is_wgs84(target)) {
+            let message =
+                format!("`to_crs` takes `EPSG:4326` (`WGS84`), which layers can be transformed to, not `{target}`");
+            return Err(Error::new(Kind::Value, message));
+        }
+        match &self.encoding {
+            Some(name) if name.contains(char::is_control) || Encoding::named(name).is_none() => {
+                let message = format!(
+                    "`encoding` takes the name of an encoding that headland reads: `utf-8`, \
+                     `cp1252`, all of cp1250 to cp1258, latin-1 and iso-8859-1 to -16, of DOS cp437, cp737, cp775, \
+                     cp850, cp852, cp855, cp857, cp860 to cp863, cp865, cp866, cp869, cp874, of the Macintosh cp10000, \
+                     cp10006, cp10007, cp10029, koi8-r, koi8-u, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr and \
+                     others, not `{}`; FMIS tables in UTF-16 are read as such without it",
+                    name.escape_debug()
+                );
+                Err(Error::new(Kind::Value, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a name of a coordinate system is one of WGS 84.
+fn is_wgs84(name: &str) -> bool {
+    ["EPSG:4326", "WGS84", "WGS 84", "OGC:CRS84", "4326"].iter().any(|known| name.trim().eq_ignore_ascii_case(known))
 }
 
 impl Default for Options {

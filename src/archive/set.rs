@@ -10,6 +10,7 @@ use super::member::Member;
 use super::names;
 use super::options::Options;
 use super::source::Source;
+use super::spelling::find_name;
 use crate::error::{Argument, Error, Kind, Result};
 
 /// So many names are listed in a message.
@@ -67,6 +68,7 @@ pub fn layers(source: &Source, options: &Options) -> Result<Vec<String>> {
 impl Set {
     /// The one that is meant: by name, or the only one.
     pub fn choose(sets: Vec<Self>, name: Option<&str>, source: &Source) -> Result<Self> {
+        let no_layer = || Error::new(Kind::Archive, "there is no layer".to_owned());
         let listed = || {
             let names: Vec<String> = sets.iter().take(TOLD).map(|set| format!("`{}`", set.name)).collect();
             let more = sets.len().saturating_sub(TOLD);
@@ -75,6 +77,9 @@ impl Set {
         };
         if let Some(name) = name {
             let message = || format!("has no layer `{name}`; it has {}", listed());
+            let mains = || sets.iter().filter_map(Self::main);
+            let names = sets.iter().map(|set| set.name.as_str()).chain(mains().map(Member::name));
+            let name = find_name("layer", name, names.chain(mains().map(Member::file_name)))?.unwrap_or(name);
             let of_name = sets.iter().position(|set| set.name == name);
             // `a/poly.shp` names the layer of that file, and `poly.shp` too if it is the only one.
             let only = |is_it: &dyn Fn(&Member) -> bool| {
@@ -84,14 +89,14 @@ impl Set {
             let of_path = only(&|main| main.name() == name);
             let found = of_name.or(of_path).or_else(|| only(&|main| main.file_name() == name));
             let found = found.ok_or_else(|| Error::of_source(Kind::Value, source.name(), message()))?;
-            return sets.into_iter().nth(found).ok_or_else(|| Error::new(Kind::Value, name.to_owned()));
+            return sets.into_iter().nth(found).ok_or_else(no_layer);
         }
         // A table beside shapes is a layer as well: to read on would be to pass one of them over in silence.
         if sets.len() > 1 {
             let error = Error::of_source(Kind::Archive, source.name(), format!("has {} layers", sets.len()));
             return Err(error.hinting("; choose one with ", Argument::Layer, format!(": {}", listed())));
         }
-        sets.into_iter().next().ok_or_else(|| Error::new(Kind::Archive, "there is no layer".to_owned()))
+        sets.into_iter().next().ok_or_else(no_layer)
     }
 
     /// Its name in one of the forms, from the shortest: its stem without folders and with them, then its file's.

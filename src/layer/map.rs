@@ -32,13 +32,14 @@ impl Layer {
         let transform = if options.as_is { None } else { Some(self.known_crs()?.to_wgs84()?) };
         let (column, shown) = match &options.column {
             Some(name) => {
-                let shown = self.shown(self.place(name)?).ok_or_else(|| {
+                let place = self.place("column", name)?;
+                let shown = self.shown(place).ok_or_else(|| {
                     Error::new(
                         Kind::Value,
                         format!("column `{name}` holds neither numbers nor text, so it has no colours"),
                     )
                 })?;
-                (Some(name.clone()), Some(shown))
+                (self.schema.fields().get(place).map(|field| field.name().clone()), Some(shown))
             }
             None => self.telling().map_or((None, None), |(name, shown)| (Some(name), Some(shown))),
         };

@@ -51,7 +51,7 @@ pub use columns::ColumnType;
 pub(crate) use in_order::{in_order, threads};
 pub(crate) use parquet::{Bounds, ROW_GROUP, Table, Writer};
 pub use ragged::Ragged;
-pub use read::{check, read};
+pub use read::read;
 pub use stream::{Stream, Types};
 pub use times::{LocalTimes, Offsets};
 

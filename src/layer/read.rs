@@ -2,47 +2,21 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{Field, Schema};
+use arrow_schema::Schema;
 
 use super::Layer;
 use super::crs::Crs;
 use super::fmis;
 use super::grain_cart;
-use super::rows::{Rows, held_together};
-use super::schema::{self, broken};
-use super::shapes::column::ShapeColumn;
+use super::rows::Rows;
+use super::schema;
 use super::sidecars::{self, Sidecars};
-use super::table::TableReader;
-use crate::archive::{self, Code, Diagnostic, Encoding, Options, Set, Source};
+use crate::archive::{self, Code, Diagnostic, Options, Set, Source};
 use crate::error::{Argument, Error, Kind, Result};
-
-/// Refuses options that no archive could be read with, for those who fetch one first.
-pub fn check(options: &Options) -> Result<()> {
-    let wrong = |message: String| Err(Error::new(Kind::Value, message));
-    match &options.to_crs {
-        Some(target) if !is_wgs84(target) => {
-            return wrong(format!(
-                "`to_crs` takes `EPSG:4326` (`WGS84`), which layers can be transformed to, not `{target}`"
-            ));
-        }
-        _ => {}
-    }
-    match &options.encoding {
-        Some(name) if name.contains(char::is_control) || Encoding::named(name).is_none() => wrong(format!(
-            "`encoding` takes the name of an encoding that headland reads: `utf-8`, \
-             `cp1252`, all of cp1250 to cp1258, latin-1 and iso-8859-1 to -16, of DOS cp437, cp737, cp775, cp850, cp852, \
-             cp855, cp857, cp860 to cp863, cp865, cp866, cp869, cp874, of the Macintosh cp10000, cp10006, cp10007, cp10029, \
-             koi8-r, koi8-u, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr and others, not `{}`; FMIS tables in UTF-16 are \
-             read as such without it",
-            name.escape_debug()
-        )),
-        _ => Ok(()),
-    }
-}
 
 /// Reads one layer of a zip, a folder or a shapefile, or a grain cart file.
 pub fn read(source: &Source, options: &Options) -> Result<Layer> {
-    check(options)?;
+    options.check()?;
     read_checked(source, options).map_err(|error| advised(error, options))
 }
 
@@ -59,17 +33,12 @@ pub(super) fn advised(error: Error, options: &Options) -> Error {
 
 fn read_checked(source: &Source, options: &Options) -> Result<Layer> {
     let (set, mut notes) = chosen(source, options)?;
-    let mut layer = if let Some(layer) = at_once(&set, source, options, &mut notes) {
-        layer?
-    } else {
-        let rows = members(&set, options, &mut notes)?;
-        assemble(&set, source, options, rows, notes)?
+    let mut layer = match at_once(&set, source, options, &mut notes) {
+        Some(layer) => layer?,
+        None => whole(&set, source, options, notes)?,
     };
     Diagnostic::sort(&mut layer.diagnostics);
-    match options.to_crs {
-        Some(_) => layer.into_wgs84(),
-        None => Ok(layer),
-    }
+    layer.in_system_of(options)
 }
 
 /// The set that is meant, and what was refused on the way to it.
@@ -96,51 +65,15 @@ pub(super) fn at_once(
     Some(fmis::read(set.name.clone(), source.name(), product, options, std::mem::take(notes)))
 }
 
-fn is_wgs84(name: &str) -> bool {
-    ["EPSG:4326", "WGS84", "WGS 84", "OGC:CRS84", "4326"].iter().any(|known| name.trim().eq_ignore_ascii_case(known))
-}
-
-/// All shapes and records.
-fn members(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Rows> {
-    let mut lost = Vec::new();
-    let mut rows = Rows::whole(set, options, None, &mut lost)?;
-    rows.advance(u64::MAX)?;
-    // An M that comes late changes every record before it; such files are rare enough to be read twice.
-    if rows.shapes.as_ref().is_some_and(ShapeColumn::needs_m) {
-        lost.clear();
-        rows = Rows::whole(set, options, Some(true), &mut lost)?;
-        rows.advance(u64::MAX)?;
-    }
-    notes.extend(lost);
-    Ok(rows)
-}
-
-fn assemble(set: &Set, source: &Source, options: &Options, rows: Rows, mut notes: Vec<Diagnostic>) -> Result<Layer> {
-    let Rows { mut shapes, table, .. } = rows;
-    let mut apart = Vec::new();
-    let count = held_together(set, shapes.as_ref(), table.as_ref(), options, &mut apart)?;
-    let (deleted, lost) = table.as_ref().map(|table| table.deleted(count)).unwrap_or_default();
-    if let Some(shapes) = &mut shapes {
-        shapes.settle(&deleted, count);
-        shapes.tell(&mut notes);
-    }
-    notes.extend(apart);
-    let kept = usize::try_from(count.saturating_sub(lost)).unwrap_or(usize::MAX);
-    let fields = table.as_ref().map(TableReader::fields).unwrap_or_default();
-    let mut sidecars = Vec::new();
-    let mut layer = head(set, source, options, fields, shapes.is_some(), &mut sidecars)?;
-    if let Some(table) = &table {
-        table.tell(&mut notes);
-    }
-    notes.extend(sidecars);
+/// The layer of a shapefile, all its rows in one batch.
+fn whole(set: &Set, source: &Source, options: &Options, mut notes: Vec<Diagnostic>) -> Result<Layer> {
+    let mut rows = Rows::whole(set, options, &mut notes)?;
+    let count = rows.common(set, options, &mut notes)?;
+    let head = head(set, source, options, &rows, &mut notes)?;
+    let mut layer = rows.take(&head, count, true)?;
+    rows.tell(&mut notes);
     layer.diagnostics = notes;
-    let mut arrays = table.map(TableReader::finish).transpose().map_err(|cause| broken(&cause))?.unwrap_or_default();
-    if let Some(shapes) = shapes {
-        let (geometry, types) = shapes.finish(&deleted).map_err(|cause| broken(&cause))?;
-        arrays.push(geometry);
-        layer.types = types;
-    }
-    layer.with_batch(arrays, kept)
+    Ok(layer)
 }
 
 /// A layer without rows: its schema, and what its sidecars say of coordinates and units.
@@ -148,10 +81,10 @@ pub(super) fn head(
     set: &Set,
     source: &Source,
     options: &Options,
-    mut fields: Vec<Field>,
-    has_shapes: bool,
+    rows: &Rows,
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Layer> {
+    let mut fields = rows.fields();
     if set.shp.is_none() {
         let message = "there is no .shp, so the layer is a table without geometries";
         notes.push(Diagnostic::new(Code::NoShp, message));
@@ -169,7 +102,7 @@ pub(super) fn head(
         prj = crs.as_ref().map(|crs| crs.wkt().to_owned());
     }
     let mut geometry = None;
-    if has_shapes {
+    if rows.shapes.is_some() {
         let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
         geometry = Some(fields.len());
         fields.push(schema::geometry_field(&names, crs.as_ref(), prj.as_deref()));

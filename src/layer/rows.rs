@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use arrow_schema::Field;
+
 use super::Layer;
 use super::schema::broken;
 use super::shapes::column::{self, ShapeColumn};
@@ -31,30 +33,6 @@ fn damage(step: Result<bool>) -> Result<Option<Error>> {
     }
 }
 
-/// How many rows shapes and records have in common; an error where they differ, unless damage is to be lived with.
-pub(super) fn held_together(
-    set: &Set,
-    shapes: Option<&ShapeColumn>,
-    table: Option<&TableReader>,
-    options: &Options,
-    notes: &mut Vec<Diagnostic>,
-) -> Result<u64> {
-    match (shapes.map(ShapeColumn::records), table.map(TableReader::records)) {
-        (Some(shapes), Some(records)) if shapes != records => {
-            let error = mismatch(set, shapes, records);
-            if options.strict {
-                return Err(error);
-            }
-            let kept = shapes.min(records);
-            let message = format!("{}; the first {kept} were kept", error.message());
-            let member = error.facts().member.clone().unwrap_or_default();
-            notes.push(Diagnostic::new(Code::RowMismatch, message).in_member(&member).at(kept));
-            Ok(kept)
-        }
-        (shapes, records) => Ok(shapes.or(records).unwrap_or(0)),
-    }
-}
-
 /// The error of members that have different counts of records.
 pub(super) fn mismatch(set: &Set, shapes: u64, records: u64) -> Error {
     let message = format!("the .shp has {shapes} records and the .dbf {records}: they do not belong together");
@@ -71,14 +49,21 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Opens the members of a set to read them whole.
-    pub(super) fn whole(
-        set: &Set,
-        options: &Options,
-        has_m: Option<bool>,
-        notes: &mut Vec<Diagnostic>,
-    ) -> Result<Self> {
-        Self::open(set, options, has_m, u64::MAX, Typing::Cells, notes)
+    /// Reads the members of a set whole; what was read is taken at once.
+    pub(super) fn whole(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Self> {
+        let read = |has_m: Option<bool>| -> Result<(Self, Vec<Diagnostic>)> {
+            let mut lost = Vec::new();
+            let mut rows = Self::open(set, options, has_m, u64::MAX, Typing::Cells, &mut lost)?;
+            rows.advance(u64::MAX)?;
+            Ok((rows, lost))
+        };
+        let (mut rows, mut lost) = read(None)?;
+        // An M that comes late changes every record before it; such files are rare enough to be read twice.
+        if rows.shapes.as_ref().is_some_and(ShapeColumn::needs_m) {
+            (rows, lost) = read(Some(true))?;
+        }
+        notes.extend(lost);
+        Ok(rows)
     }
 
     /// Opens them to take batches of `size` rows.
@@ -113,7 +98,9 @@ impl Rows {
         let has_spare = threads(options) > 1;
         let is_long = shp.min(dbf).saturating_mul(LONG) >= shp.max(dbf);
         let has_more = threads(options) > 2 || (has_spare && is_long && options.threads.is_none());
-        let open_table = || set.dbf.as_ref().map(|dbf| TableReader::open(dbf, set.cpg.as_ref(), options, typing));
+        let has_shapes = set.shp.is_some();
+        let open_table =
+            || set.dbf.as_ref().map(|dbf| TableReader::open(dbf, set.cpg.as_ref(), has_shapes, options, typing));
         let mut early = if is_shp { None } else { open_table() };
         if let (Some(Ok(table)), true) = (&mut early, has_spare) {
             table.hand_over();
@@ -188,29 +175,58 @@ impl Rows {
     ) -> Result<(Layer, bool)> {
         let until = self.taken.saturating_add(size as u64);
         self.advance(until)?;
-        let counts = [self.shapes.as_ref().map(ShapeColumn::records), self.table.as_ref().map(TableReader::records)];
+        let counts = self.counts();
         let end = counts.into_iter().flatten().min().unwrap_or(0);
-        let layer = self.take(head, end)?;
+        let layer = self.take(head, end, false)?;
         if counts.into_iter().flatten().any(|count| count != end) {
             self.drain()?;
-            held_together(set, self.shapes.as_ref(), self.table.as_ref(), options, notes)?;
+            self.common(set, options, notes)?;
             return Ok((layer, true));
         }
         Ok((layer, end < until))
     }
 
-    /// The rows before number `end` that were not taken yet, and nothing of those behind it.
-    fn take(&mut self, head: &Layer, end: u64) -> Result<Layer> {
+    /// The shapes and the records read so far.
+    fn counts(&self) -> [Option<u64>; 2] {
+        [self.shapes.as_ref().map(ShapeColumn::records), self.table.as_ref().map(TableReader::records)]
+    }
+
+    /// How many rows shapes and records have in common; an error where they differ, unless damage is to be lived with.
+    pub(super) fn common(&self, set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<u64> {
+        match self.counts() {
+            [Some(shapes), Some(records)] if shapes != records => {
+                let error = mismatch(set, shapes, records);
+                if options.strict {
+                    return Err(error);
+                }
+                let kept = shapes.min(records);
+                let message = format!("{}; the first {kept} were kept", error.message());
+                let member = error.facts().member.clone().unwrap_or_default();
+                notes.push(Diagnostic::new(Code::RowMismatch, message).in_member(&member).at(kept));
+                Ok(kept)
+            }
+            [shapes, records] => Ok(shapes.or(records).unwrap_or(0)),
+        }
+    }
+
+    /// The fields of the columns, without the geometry, as far as their types are known.
+    pub(super) fn fields(&self) -> Vec<Field> {
+        self.table.as_ref().map(TableReader::fields).unwrap_or_default()
+    }
+
+    /// The rows before number `end` that were not taken yet, and nothing of those behind it; `is_last` where nothing is
+    /// read after them.
+    pub(super) fn take(&mut self, head: &Layer, end: u64, is_last: bool) -> Result<Layer> {
         let (deleted, lost) = self.table.as_ref().map(|table| table.deleted(end)).unwrap_or_default();
         let kept = usize::try_from(end.saturating_sub(self.taken).saturating_sub(lost)).unwrap_or(usize::MAX);
         let mut layer = head.clone();
         let mut arrays = Vec::new();
         if let Some(table) = &mut self.table {
-            arrays = table.take().map_err(|cause| broken(&cause))?;
+            arrays = table.take(is_last).map_err(|cause| broken(&cause))?;
         }
         if let Some(shapes) = &mut self.shapes {
             shapes.settle(&deleted, end);
-            let (geometry, types) = shapes.take(&deleted).map_err(|cause| broken(&cause))?;
+            let (geometry, types) = shapes.take(&deleted, is_last).map_err(|cause| broken(&cause))?;
             arrays.push(geometry);
             layer.types = types;
         }
@@ -221,19 +237,17 @@ impl Rows {
     /// Reads the rest of the longer member, to count its records and to check it, and keeps nothing.
     fn drain(&mut self) -> Result<()> {
         loop {
-            let counts =
-                (self.shapes.as_ref().map(ShapeColumn::records), self.table.as_ref().map(TableReader::records));
-            let before = counts.0.max(counts.1).unwrap_or(0);
+            let counts = self.counts();
+            let before = counts.into_iter().flatten().max().unwrap_or(0);
             self.advance(before.saturating_add(DRAINED))?;
             if let Some(table) = &mut self.table {
-                table.take().map_err(|cause| broken(&cause))?;
+                table.take(false).map_err(|cause| broken(&cause))?;
             }
             if let Some(shapes) = &mut self.shapes {
                 shapes.settle(&BTreeSet::new(), 0);
-                shapes.take(&BTreeSet::new()).map_err(|cause| broken(&cause))?;
+                shapes.take(&BTreeSet::new(), false).map_err(|cause| broken(&cause))?;
             }
-            let after = (self.shapes.as_ref().map(ShapeColumn::records), self.table.as_ref().map(TableReader::records));
-            if after == counts {
+            if self.counts() == counts {
                 return Ok(());
             }
         }

@@ -16,7 +16,8 @@ const CHUNK: u64 = 65_536;
 /// Damage is left to the pass that reads the rows, which meets it in its place.
 pub(super) fn types(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Vec<(usize, ColumnType)>> {
     let Some(dbf) = &set.dbf else { return Ok(Vec::new()) };
-    let Ok(mut table) = TableReader::open(dbf, set.cpg.as_ref(), options, Typing::Cells) else { return Ok(Vec::new()) };
+    let opened = TableReader::open(dbf, set.cpg.as_ref(), set.shp.is_some(), options, Typing::Cells);
+    let Ok(mut table) = opened else { return Ok(Vec::new()) };
     let places = table.keep_integers();
     if places.is_empty() {
         return Ok(Vec::new());
@@ -30,7 +31,7 @@ pub(super) fn types(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -
             Err(error) if error.lacks_memory() => return Err(error),
             _ => break,
         }
-        table.take().map_err(|cause| Error::new(Kind::Archive, cause.to_string()))?;
+        table.take(false).map_err(|cause| Error::new(Kind::Archive, cause.to_string()))?;
     }
     let mut found = Vec::new();
     table.tell(&mut found);

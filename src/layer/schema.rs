@@ -8,30 +8,32 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::Layer;
 use super::crs::Crs;
+use crate::archive::find_name;
 use crate::error::{Error, Kind, Result};
 
 /// The entry of the Arrow schema for what a source says of a layer as a whole.
 const METADATA: &str = "headland.metadata";
 
+/// The name of the geometry column, which has a number at its end where another column has that name.
+const GEOMETRY: &str = "geometry";
+
 impl Layer {
-    /// The place of the column of that name: an error where there is none, and where several have it.
-    pub fn place(&self, name: &str) -> Result<usize> {
-        let fields = self.schema.fields();
+    /// The place of the column that `argument` names: an error where there is none, and where several have the name.
+    pub fn place(&self, argument: &str, name: &str) -> Result<usize> {
+        let names: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let own = own_name(argument, name, &names)?;
         let places: Vec<usize> =
-            fields.iter().enumerate().filter(|(_, field)| field.name() == name).map(|(place, _)| place).collect();
-        let message = match &*places {
-            [place] => return Ok(*place),
-            [] => {
-                let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
-                format!("there is no column `{name}`; there are: {}", names.join(", "))
-            }
-            [first, ..] => format!(
-                "{} columns are called `{name}`, those at the places {places:?}: `to_arrow().column({first})` and \
-                 `to_geopandas().iloc[:, {first}]` give one of them",
-                places.len()
-            ),
-        };
-        Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned())))
+            names.iter().enumerate().filter(|(_, known)| **known == own).map(|(place, _)| place).collect();
+        if let [place] = &*places {
+            return Ok(*place);
+        }
+        let message = format!(
+            "{} columns are called `{own}`, those at the places {places:?}: `to_arrow().column({first})` and \
+             `to_geopandas().iloc[:, {first}]` give one of them",
+            places.len(),
+            first = places.first().copied().unwrap_or_default()
+        );
+        Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(own.to_owned())))
     }
 
     /// The unit of each column that has one.
@@ -122,9 +124,37 @@ pub(super) fn broken(cause: &ArrowError) -> Error {
     Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"))
 }
 
+/// The name of a column as its source writes it: the same name, or its other Unicode normal form.
+pub(super) fn own_name<'a>(argument: &str, name: &str, names: &[&'a str]) -> Result<&'a str> {
+    find_name(argument, name, names.iter().copied())?.ok_or_else(|| {
+        let message = format!("there is no column `{name}`; there are: {}", names.join(", "));
+        Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned()))
+    })
+}
+
+/// The names of the wanted columns as their source writes them. The geometry may be among the wanted ones where there is
+/// one, as it is among `Layer.columns`; it always comes along.
+pub(super) fn own_names(wanted: &[String], names: &[&str], has_geometry: bool) -> Result<Vec<String>> {
+    let mut own = Vec::new();
+    for name in wanted {
+        match own_name("columns", name, names) {
+            Ok(known) => own.push(known.to_owned()),
+            Err(_) if has_geometry && is_of_geometry(name) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(own)
+}
+
+/// Whether a geometry column may have this name.
+fn is_of_geometry(name: &str) -> bool {
+    let number = name.strip_prefix(GEOMETRY).and_then(|rest| rest.strip_prefix('_'));
+    name == GEOMETRY || number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
 /// The field of the geometry column, named as `GeoArrow` asks.
 pub(super) fn geometry_field(names: &[String], crs: Option<&Crs>, prj: Option<&str>) -> Field {
-    let name = free_name("geometry", names);
+    let name = free_name(GEOMETRY, names);
     let metadata = match (crs.and_then(Crs::projjson), crs.map(Crs::wkt).or(prj)) {
         (Some(projjson), _) => serde_json::json!({ "crs": projjson, "crs_type": "projjson" }),
         (None, Some(wkt)) if crs.is_some() => serde_json::json!({ "crs": wkt }),

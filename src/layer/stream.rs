@@ -4,10 +4,10 @@ use arrow_schema::SchemaRef;
 
 use super::Layer;
 use super::columns::ColumnType;
-use super::read::{advised, at_once, check, chosen, head};
+use super::read::{advised, at_once, chosen, head};
 use super::rows::{Rows, mismatch};
 use super::scan;
-use super::table::{Choice, TableReader};
+use super::table::Choice;
 use crate::archive::{Diagnostic, Options, Set, Source};
 use crate::error::{Error, Kind, Result};
 
@@ -48,7 +48,7 @@ enum Pending {
 impl Stream {
     /// Opens a source to read `size` records at a time; types that no column can have are an error at once.
     pub fn open(source: &Source, options: &Options, types: &Types, size: usize) -> Result<Self> {
-        check(options)?;
+        options.check()?;
         Self::open_checked(source, options, types, size).map_err(|error| advised(error, options))
     }
 
@@ -71,9 +71,8 @@ impl Stream {
         if let (Some((shapes, records)), true) = (rows.declared_mismatch(), options.strict) {
             return Err(mismatch(&set, shapes, records));
         }
-        let fields = rows.table.as_ref().map(TableReader::fields).unwrap_or_default();
-        let plain = head(&set, source, options, fields, rows.shapes.is_some(), &mut notes)?;
-        let head = in_system(plain.clone(), options)?;
+        let plain = head(&set, source, options, &rows, &mut notes)?;
+        let head = plain.clone().in_system_of(options)?;
         let (set, options) = (Box::new(set), Box::new(options.clone()));
         let pending = Pending::Rows { rows: Box::new(rows), set, options };
         Ok(Self { plain, head, pending, size: size.max(1), given: 0, notes, ended: false })
@@ -87,7 +86,7 @@ impl Stream {
                 format!("the columns of `{}` have types of their own: `types` cannot change `{name}`", layer.name);
             return Err(Error::new(Kind::Value, message));
         }
-        let layer = in_system(layer, options)?;
+        let layer = layer.in_system_of(options)?;
         let head = Layer { batches: Vec::new(), diagnostics: Vec::new(), ..layer.clone() };
         let notes = layer.diagnostics.clone();
         Ok(Self {
@@ -147,7 +146,7 @@ impl Stream {
                 let (layer, is_last) = batch.map_err(|error| advised(error, options))?;
                 self.ended = is_last;
                 let given = self.given as u64;
-                let layer = in_system(layer, options).map_err(|error| {
+                let layer = layer.in_system_of(options).map_err(|error| {
                     error.with(|facts| facts.record = facts.record.map(|row| row.saturating_add(given)))
                 })?;
                 Ok(Some(layer))
@@ -169,9 +168,4 @@ impl Stream {
             }
         }
     }
-}
-
-/// The layer in the coordinate system that was asked for.
-fn in_system(layer: Layer, options: &Options) -> Result<Layer> {
-    if options.to_crs.is_some() { layer.into_wgs84() } else { Ok(layer) }
 }

@@ -1,13 +1,13 @@
 //! The records of a .dbf into columns, some at a time, through one window that is used again and again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use arrow_array::ArrayRef;
 use arrow_schema::{ArrowError, DataType, Field};
 
 use super::columns::{Column, ColumnType, Misfit, Refusal};
 use super::record_marks::RecordMarks;
-use super::sidecars;
+use super::{schema, sidecars};
 use crate::archive::{Code, Diagnostic, Encoding, Field as Cells, Member, Options, TableHeader, Window};
 use crate::error::{Argument, Error, Kind, Result};
 
@@ -44,15 +44,6 @@ pub(super) enum Choice<'a> {
     Placed(&'a [(usize, ColumnType)]),
 }
 
-impl Choice<'_> {
-    fn of(self, name: &str, place: usize) -> Option<ColumnType> {
-        match self {
-            Self::Named(chosen) => chosen.iter().find(|(wanted, _)| wanted == name).map(|(_, kind)| *kind),
-            Self::Placed(chosen) => chosen.iter().find(|(wanted, _)| *wanted == place).map(|(_, kind)| *kind),
-        }
-    }
-}
-
 /// A .dbf that is read step by step into columns.
 pub(super) struct TableReader {
     member: Member,
@@ -72,12 +63,18 @@ pub(super) struct TableReader {
 
 impl TableReader {
     /// Reads the header, with the encoding that the user or the archive names; the reader then stands before the first
-    /// record.
-    pub(super) fn open(member: &Member, cpg: Option<&Member>, options: &Options, typing: Typing<'_>) -> Result<Self> {
+    /// record. Where it belongs to shapes, their geometry may be among the wanted columns.
+    pub(super) fn open(
+        member: &Member,
+        cpg: Option<&Member>,
+        has_shapes: bool,
+        options: &Options,
+        typing: Typing<'_>,
+    ) -> Result<Self> {
         let mut notes = Vec::new();
         let (header, window) = TableHeader::read(member, &mut notes)?;
         let encoding = encoding(&header, cpg, options, &mut notes)?;
-        let columns = choose(member, &header, &encoding, options, typing, &mut notes)?;
+        let columns = choose(member, &header, &encoding, has_shapes, options, typing, &mut notes)?;
         Ok(Self {
             member: member.clone(),
             header,
@@ -166,15 +163,10 @@ impl TableReader {
         Ok(!self.ended)
     }
 
-    /// What was read since the last time, without deleted records.
-    pub(super) fn take(&mut self) -> std::result::Result<Vec<ArrayRef>, ArrowError> {
+    /// What was read since the last time, without deleted records; `is_last` where nothing is read after it.
+    pub(super) fn take(&mut self, is_last: bool) -> std::result::Result<Vec<ArrayRef>, ArrowError> {
         self.marks.take();
-        self.columns.iter_mut().map(Column::take).collect()
-    }
-
-    /// All that was read, with its fields.
-    pub(super) fn finish(self) -> std::result::Result<Vec<ArrayRef>, ArrowError> {
-        self.columns.into_iter().map(Column::finish).collect()
+        self.columns.iter_mut().map(|column| column.take(is_last)).collect()
     }
 
     /// What was found so far.
@@ -304,6 +296,7 @@ fn choose(
     member: &Member,
     header: &TableHeader,
     encoding: &Encoding,
+    has_shapes: bool,
     options: &Options,
     typing: Typing<'_>,
     notes: &mut Vec<Diagnostic>,
@@ -325,18 +318,15 @@ fn choose(
         }
         columns.push((name, field.clone()));
     }
-    let chosen = match typing {
-        Typing::Fixed(Choice::Named(chosen), _) => chosen,
-        Typing::Cells | Typing::Fixed(Choice::Placed(_), _) => &[],
-    };
-    for name in options.columns.iter().flatten().chain(chosen.iter().map(|(name, _)| name)) {
-        if !columns.iter().any(|(known, _)| known == name) {
-            let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-            let message = format!("there is no column `{name}`; there are: {}", names.join(", "));
-            return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.clone())));
+    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    let wanted = options.columns.as_deref().map(|wanted| schema::own_names(wanted, &names, has_shapes)).transpose()?;
+    let mut chosen_types: HashMap<String, ColumnType> = HashMap::new();
+    if let Typing::Fixed(Choice::Named(chosen), _) = typing {
+        for (name, kind) in chosen {
+            chosen_types.entry(schema::own_name("types", name, &names)?.to_owned()).or_insert(*kind);
         }
     }
-    if let Some(wanted) = &options.columns {
+    if let Some(wanted) = &wanted {
         columns.retain(|(name, _)| wanted.contains(name));
     }
     // The header may lie about the records, but they cannot be more than fit into the member.
@@ -346,7 +336,10 @@ fn choose(
     let column = |(place, (name, field)): (usize, (String, Cells))| match typing {
         Typing::Cells => Column::new(name, field, rows),
         Typing::Fixed(choice, most) => {
-            let kind = choice.of(&name, place);
+            let kind = match choice {
+                Choice::Named(_) => chosen_types.get(&name).copied(),
+                Choice::Placed(chosen) => chosen.iter().find(|(wanted, _)| *wanted == place).map(|(_, kind)| *kind),
+            };
             let column = Column::fixed(name, field, rows.min(most), kind);
             match kind {
                 Some(kind) if options.strict => column.demanding(kind),

@@ -10,8 +10,9 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::delivery::{deliver, target};
-use super::layer::{self, Layer, Reading};
+use super::layer::{self, Layer};
 use super::process::PerProcess;
+use super::reading;
 use super::secret::Secret;
 use super::settings::{self, content, seconds, state, windows};
 use super::table::{gives, row, token_of};
@@ -229,7 +230,7 @@ impl Client {
         bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
 
-    #[pyo3(signature = (name, arguments, to, overwrite, most))]
+    #[pyo3(signature = (name, arguments, to, overwrite, limits))]
     fn download<'py>(
         &self,
         py: Python<'py>,
@@ -237,14 +238,15 @@ impl Client {
         arguments: Given,
         to: Option<PathBuf>,
         overwrite: bool,
-        most: u64,
+        limits: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        let most = reading::limits(limits)?.bytes;
         let delivered = bridge::wait(py, core.download_within(row, &arguments, target(to, overwrite), most))?;
         deliver(py, delivered)
     }
 
-    #[pyo3(signature = (name, arguments, to, overwrite, most))]
+    #[pyo3(signature = (name, arguments, to, overwrite, limits))]
     fn download_async<'py>(
         &self,
         py: Python<'py>,
@@ -252,9 +254,10 @@ impl Client {
         arguments: Given,
         to: Option<PathBuf>,
         overwrite: bool,
-        most: u64,
+        limits: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
+        let most = reading::limits(limits)?.bytes;
         let call = async move { core.download_within(row, &arguments, target(to, overwrite), most).await };
         bridge::start(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
     }
@@ -303,37 +306,37 @@ impl Client {
     }
 
     /// Asks for a conversion, waits for it and reads the archive into a layer.
-    #[pyo3(signature = (name, arguments, timeout, reading))]
+    #[pyo3(signature = (name, arguments, timeout, options))]
     fn layer(
         &self,
         py: Python<'_>,
         name: &str,
         arguments: Given,
         timeout: Option<f64>,
-        reading: Reading,
+        options: &Bound<'_, PyDict>,
     ) -> PyResult<Layer> {
-        let row = row(name).map_err(|error| errors::raise(py, &error))?.full_name;
-        let options = reading.checked(py)?;
+        let row = row(name).map_err(|error| errors::raise(py, &error))?;
+        let options = reading::options_of_call(row, options)?;
         let call = self.fetch(py, name, arguments, timeout, options.limits.bytes)?;
         let (source, origin) = bridge::wait(py, call)?;
-        bridge::compute(py, move |_| layer::read_of_job(&source, options, row, origin)).map(Layer::new)
+        bridge::compute(py, move |_| layer::read_of_job(&source, &options, row.full_name, origin)).map(Layer::new)
     }
 
-    #[pyo3(signature = (name, arguments, timeout, reading))]
+    #[pyo3(signature = (name, arguments, timeout, options))]
     fn layer_async<'py>(
         &self,
         py: Python<'py>,
         name: &str,
         arguments: Given,
         timeout: Option<f64>,
-        reading: Reading,
+        options: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let row = row(name).map_err(|error| errors::raise(py, &error))?.full_name;
-        let options = reading.checked(py)?;
+        let row = row(name).map_err(|error| errors::raise(py, &error))?;
+        let options = reading::options_of_call(row, options)?;
         let call = self.fetch(py, name, arguments, timeout, options.limits.bytes)?;
         let call = async move {
             let (source, origin) = call.await?;
-            bridge::offload(move || layer::read_of_job(&source, options, row, origin)).await
+            bridge::offload(move || layer::read_of_job(&source, &options, row.full_name, origin)).await
         };
         bridge::start(py, call, layer::unbound)
     }

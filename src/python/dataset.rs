@@ -190,7 +190,7 @@ pub(super) fn union_schemas(
 
 /// The names that the columns of a schema have in the dataset; that of geometries is `geometry`.
 #[pyfunction]
-pub(super) fn column_names(schema: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+pub(super) fn dataset_names(schema: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     Ok(core::column_names(&c_schema::import(schema)?))
 }
 

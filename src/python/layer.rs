@@ -10,8 +10,9 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
 
 use super::memory::GivesBack;
+use super::reading::read_options;
 use super::{bridge, cells, errors, frames};
-use crate::archive::{self, Limits, Options, Source};
+use crate::archive::{self, Options, Source};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self as records, Cancel, picture::Picture};
 
@@ -154,7 +155,7 @@ impl Layer {
 
     /// The cells of one column as Python values.
     fn values<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
-        let place = self.layer.place(column).map_err(|error| errors::raise(py, &error))?;
+        let place = self.layer.place("column", column).map_err(|error| errors::raise(py, &error))?;
         let values = PyList::empty(py);
         for array in self.layer.batches().iter().filter_map(|batch| batch.columns().get(place)) {
             cells::append(&values, array.as_ref())?;
@@ -220,46 +221,6 @@ pub(super) fn facts<'py>(py: Python<'py>, diagnostic: &records::Diagnostic) -> P
     Ok(facts)
 }
 
-/// How to read an archive, as `headland.archives` hands it over.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(super) struct Reading {
-    layer: Option<String>,
-    columns: Option<Vec<String>>,
-    encoding: Option<String>,
-    strict: bool,
-    threads: Option<usize>,
-    limits: Bounds,
-    to_crs: Option<String>,
-}
-
-/// The limits of `headland.Limits`, in its order.
-pub(super) type Bounds = (usize, u64, u64, usize, usize);
-
-impl Reading {
-    pub(super) fn options(self) -> Options {
-        let Self { layer, columns, encoding, strict, threads, limits, to_crs } = self;
-        Options { layer, columns, encoding, strict, threads, limits: bounds(limits), to_crs }
-    }
-
-    /// The options, before a call is spent on an archive that could not be read with them.
-    pub(super) fn checked(self, py: Python<'_>) -> PyResult<Options> {
-        let options = self.options();
-        records::check(&options).map_err(|error| errors::raise(py, &error))?;
-        Ok(options)
-    }
-}
-
-pub(super) fn bounds((members, bytes, ratio, nesting, name): Bounds) -> Limits {
-    Limits { members, bytes, ratio, nesting, name }
-}
-
-/// What `headland.Limits` starts from.
-pub(super) fn default_limits() -> Bounds {
-    let Limits { members, bytes, ratio, nesting, name } = Limits::default();
-    (members, bytes, ratio, nesting, name)
-}
-
 /// Bytes, or the path of a file or a folder.
 #[derive(FromPyObject)]
 pub(super) enum Given {
@@ -278,50 +239,19 @@ impl From<Given> for Source {
 
 /// Reads an archive into a layer.
 #[pyfunction]
-pub(super) fn read(py: Python<'_>, source: Given, reading: Reading) -> PyResult<Layer> {
-    let (source, options) = (Source::from(source), reading.options());
-    bridge::compute(py, move |_| read_named(&source, options).map_err(about_archive)).map(Layer::new)
-}
-
-/// Reads a layer whose wanted columns may name the geometry.
-fn read_named(source: &Source, options: Options) -> Result<records::Layer> {
-    let has_geometry = |layer: &records::Layer| layer.geometry_column().is_some();
-    with_named_geometry(options, |options| records::read(source, options), has_geometry)
-}
-
-/// Reads with wanted columns that may name the geometry, as `Layer.columns` does: it always comes along.
-pub(super) fn with_named_geometry<T>(
-    mut options: Options,
-    read: impl Fn(&Options) -> Result<T>,
-    has_geometry: impl Fn(&T) -> bool,
-) -> Result<T> {
-    let error = match read(&options) {
-        Err(error) if error.kind() == Kind::Value => error,
-        outcome => return outcome,
-    };
-    // The table does not know the name, which is told before any record is read; so a second look costs little.
-    let (Some(columns), Some(unknown)) = (&mut options.columns, &error.facts().field) else { return Err(error) };
-    // The name has a number where the file has a column of that name.
-    let mut parts = unknown.splitn(2, '_');
-    if parts.next() != Some("geometry")
-        || parts.next().is_some_and(|number| number.parse::<u32>().is_err())
-        || !columns.contains(unknown)
-    {
-        return Err(error);
-    }
-    columns.retain(|name| name != unknown);
-    let found = read(&options)?;
-    if has_geometry(&found) { Ok(found) } else { Err(error) }
+pub(super) fn read(py: Python<'_>, source: Given, options: &Bound<'_, PyDict>) -> PyResult<Layer> {
+    let (source, options) = (Source::from(source), read_options(options, &[])?);
+    bridge::compute(py, move |_| records::read(&source, &options).map_err(about_archive)).map(Layer::new)
 }
 
 /// Reads the file of a job: neither the layer nor an error could say where the bytes came from.
 pub(super) fn read_of_job(
     source: &Source,
-    options: Options,
+    options: &Options,
     row: &'static str,
     origin: String,
 ) -> Result<records::Layer> {
-    match read_named(source, options) {
+    match records::read(source, options) {
         Ok(layer) => Ok(layer.with_source(origin)),
         Err(error) => {
             let is_named = error.facts().source.as_ref() == Some(&source.name());
@@ -336,8 +266,8 @@ pub(super) fn read_of_job(
 
 /// The names of an archive's layers.
 #[pyfunction]
-pub(super) fn layers(py: Python<'_>, source: Given, strict: bool, limits: Bounds) -> PyResult<Vec<String>> {
-    let (source, options) = (Source::from(source), Options { strict, limits: bounds(limits), ..Options::default() });
+pub(super) fn layers(py: Python<'_>, source: Given, options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
+    let (source, options) = (Source::from(source), read_options(options, &[])?);
     bridge::compute(py, move |_| archive::layers(&source, &options).map_err(about_archive))
 }
 

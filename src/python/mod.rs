@@ -23,6 +23,7 @@ mod pages;
 mod process;
 mod ragged;
 mod reader;
+mod reading;
 mod sandbox;
 mod secret;
 mod settings;
@@ -42,7 +43,7 @@ mod _core {
     #[pymodule_export]
     use super::conversion::Conversion;
     #[pymodule_export]
-    use super::dataset::{Dataset, Scan, column_names, coordinate_system, read_row_groups, union_schemas};
+    use super::dataset::{Dataset, Scan, coordinate_system, dataset_names, read_row_groups, union_schemas};
     #[pymodule_export]
     use super::doctor::{Visit, about_setting};
     #[pymodule_export]
@@ -64,6 +65,8 @@ mod _core {
     #[pymodule_export]
     use super::reader::{Reader, open_reader};
     #[pymodule_export]
+    use super::reading::names;
+    #[pymodule_export]
     use super::sandbox::Sandbox;
     #[pymodule_export]
     use super::secret::Secret;
@@ -80,6 +83,6 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::memory::keep_for_the_next();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("LIMITS", super::layer::default_limits())
+        module.add("LIMITS", super::reading::default_limits())
     }
 }

@@ -9,38 +9,12 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
-use super::layer::{Given, Layer, Reading, about_archive, facts, with_named_geometry};
+use super::layer::{Given, Layer, about_archive, facts};
+use super::reading::{self, read_options};
 use super::{bridge, frames};
 use crate::archive::{Diagnostic, Source};
 use crate::error::{Error, Kind, Result};
-use crate::layer::{ColumnType, Stream, Types};
-
-/// How columns get their types, as `headland.reader` hands it over.
-#[derive(FromPyObject)]
-pub(super) enum Typing {
-    Scan(bool),
-    Named(Vec<(String, String)>),
-}
-
-impl Typing {
-    fn types(self) -> PyResult<Types> {
-        let named = match self {
-            Self::Scan(true) => return Ok(Types::Scan),
-            Self::Scan(false) => return Ok(Types::Header),
-            Self::Named(named) => named,
-        };
-        let kind = |(column, name): (String, String)| {
-            let Some(kind) = ColumnType::named(&name) else {
-                let all: Vec<&str> = ColumnType::ALL.iter().map(|(known, _)| *known).collect();
-                let message =
-                    format!("`types` has no type `{name}` for column `{column}`; there are: {}", all.join(", "));
-                return Err(PyValueError::new_err(message));
-            };
-            Ok((column, kind))
-        };
-        Ok(Types::Named(named.into_iter().map(kind).collect::<PyResult<_>>()?))
-    }
-}
+use crate::layer::Stream;
 
 /// A layer that is being read. It belongs to the process that opened it, since its threads do.
 #[pyclass(frozen, module = "headland._core")]
@@ -214,19 +188,14 @@ impl Drop for Reader {
 pub(super) fn open_reader(
     py: Python<'_>,
     source: Given,
-    reading: Reading,
-    types: Typing,
+    options: &Bound<'_, PyDict>,
+    types: &Bound<'_, PyAny>,
     size: usize,
 ) -> PyResult<Reader> {
-    let (source, options, types) = (Source::from(source), reading.options(), types.types()?);
-    let stream = bridge::compute(py, move |_| {
-        let opened = with_named_geometry(
-            options,
-            |options| Stream::open(&source, options, &types, size),
-            |stream| stream.head().geometry_column().is_some(),
-        );
-        opened.map_err(about_archive)
-    })?;
+    let options = read_options(options, &["batch_size", "types"])?;
+    let (source, types) = (Source::from(source), reading::types(types)?);
+    let open = move |_: &_| Stream::open(&source, &options, &types, size).map_err(about_archive);
+    let stream = bridge::compute(py, open)?;
     let head = stream.head().clone();
     let content = Mutex::new(Content { stream: Some(stream), notes: Vec::new() });
     let shared = Some(Arc::new(Shared { closed: AtomicBool::new(false), content }));

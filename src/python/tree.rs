@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use super::bridge;
-use super::layer::{Bounds, Given, about_archive, bounds};
+use super::layer::{Given, about_archive};
+use super::{bridge, reading};
 use crate::archive::{self, Document, Event, Holds, Source};
 
 /// The key of the text beside attributes.
@@ -26,13 +26,13 @@ struct Open<'py> {
 /// Reads the XML document of a source.
 #[pyfunction]
 #[pyo3(signature = (source, member, limits))]
-pub(super) fn read_tree(
-    py: Python<'_>,
+pub(super) fn read_tree<'py>(
+    py: Python<'py>,
     source: Given,
     member: Option<String>,
-    limits: Bounds,
-) -> PyResult<Bound<'_, PyDict>> {
-    let (source, limits) = (Source::from(source), bounds(limits));
+    limits: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (source, limits) = (Source::from(source), reading::limits(limits)?);
     let read = move |_: &_| archive::tree(&source, member.as_deref(), &limits).map_err(about_archive);
     dict(py, &bridge::compute(py, read)?)
 }

@@ -9,6 +9,9 @@ use crate::text::{entry, summary, wrap};
 /// The documentation of a method.
 pub(crate) fn docstring(row: &Endpoint, mode: Mode) -> String {
     const INDENT: &str = "        ";
+    if mode == Mode::Async {
+        return format!("{INDENT}\"\"\"Like `Client.{}`, {}.\"\"\"\n", row.full_name, difference(row));
+    }
     let (first, rest) = summary(row.doc);
     let mut out = format!("{INDENT}\"\"\"{first}.\n\n");
     if !rest.is_empty() {
@@ -28,13 +31,22 @@ pub(crate) fn docstring(row: &Endpoint, mode: Mode) -> String {
             out.push_str(&entry(name, doc, &format!("{INDENT}    ")));
         }
     }
-    out.push_str(&format!("\n{INDENT}Returns:\n{}", wrap(&returned(row, mode), &format!("{INDENT}    "))));
+    out.push_str(&format!("\n{INDENT}Returns:\n{}", wrap(&returned(row), &format!("{INDENT}    "))));
     out.push_str(&format!("\n{INDENT}Raises:\n"));
     for (class, when) in raises(row) {
         out.push_str(&entry(class, when, &format!("{INDENT}    ")));
     }
-    out.push_str(&format!("\n{INDENT}Examples:\n{INDENT}    >>> {}\n\n{INDENT}\"\"\"\n", example(row, mode)));
+    out.push_str(&format!("\n{INDENT}Examples:\n{INDENT}    >>> {}\n\n{INDENT}\"\"\"\n", row.example));
     out
+}
+
+/// How a method of the asynchronous client differs from its twin.
+fn difference(row: &Endpoint) -> &'static str {
+    match row.returns {
+        Returns::Index(_) | Returns::Listing(_) => "as a list that `async for` reads",
+        Returns::Conversion => "as a coroutine that gives an `AsyncConversion`",
+        _ => "as a coroutine",
+    }
 }
 
 /// The example of a row as the users of one of the clients write it.
@@ -49,18 +61,16 @@ pub(crate) fn example(row: &Endpoint, mode: Mode) -> String {
     }
 }
 
-fn returned(row: &Endpoint, mode: Mode) -> String {
+fn returned(row: &Endpoint) -> String {
     match row.returns {
         Returns::Detail(shape) => {
             format!("{} as a dict, see `records.{}`.", shape.doc.trim_end_matches('.'), shape.name)
         }
         Returns::Index(index) => format!(
-            "A lazy list of dicts, see `records.{}`; pages are read as it is {}iterated, each record once. It is a table \
-             as well: `{wait}to_arrow()`, `{wait}to_pandas()`{}.",
+            "A lazy list of dicts, see `records.{}`; pages are read as it is iterated, each record once. It is a table \
+             as well: `to_arrow()`, `to_pandas()`{}.",
             index.item.name,
-            if mode == Mode::Async { "asynchronously " } else { "" },
             if is_of_locations(index) { ", and a map: `to_geopandas()`" } else { "" },
-            wait = if mode == Mode::Async { "await " } else { "" },
         ),
         Returns::Table { row, .. } => format!(
             "A table of rows as dicts, see `records.{}`, and as Arrow and pandas: `to_arrow()`, `to_pandas()`.",
@@ -90,9 +100,8 @@ fn returned(row: &Endpoint, mode: Mode) -> String {
             .to_owned(),
         Returns::Listing(listing) => format!(
             "A lazy list of {} as dicts, whose fields are not specified: their names become snake_case and ids str, and \
-             all else is as it came; pages are read as it is {}iterated.",
-            listing.name,
-            if mode == Mode::Async { "asynchronously " } else { "" }
+             all else is as it came; pages are read as it is iterated.",
+            listing.name
         ),
     }
 }

@@ -30,18 +30,6 @@ impl Mode {
     }
 }
 
-/// The arguments of reading an archive, as they stand in `headland.read`.
-const READING: &[(&str, &str, &str, &str)] = &[
-    ("timeout", "float | None", "None", "Seconds to wait for the conversion; the client's `timeout.call` if None."),
-    ("layer", "str | None", "None", "Name of the layer, where the archive holds several."),
-    ("columns", "Sequence[str] | None", "None", "Columns to read; all if None."),
-    ("encoding", "str | None", "None", "Encoding of the text; what the archive declares if None."),
-    ("strict", "bool", "True", "Whether damage is an error; if False, what can be saved is read and the loss is told."),
-    ("threads", "int | None", "None", "Threads to read with; as many as there are cores if None."),
-    ("limits", "Limits | None", "None", "Limits on the archive; the defaults of `Limits` if None."),
-    ("to_crs", "str | None", "None", "`\"EPSG:4326\"` for WGS 84; coordinates as they are if None."),
-];
-
 /// `python/headland/groups/*.py`, each with its path below `python/headland`.
 pub(crate) fn groups() -> Vec<(String, String)> {
     let mut files = Vec::new();
@@ -136,11 +124,14 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
             !body[..at].ends_with(letter) && !body[at + name.len()..].starts_with(letter)
         })
     };
-    let typing: Vec<&str> = ["TYPE_CHECKING", "cast", "overload"]
+    let typing: Vec<&str> = ["TYPE_CHECKING", "Unpack", "cast", "overload"]
         .into_iter()
         .filter(|name| *name == "TYPE_CHECKING" || uses(name))
         .collect();
     let mut out = format!("from typing import {}\n", typing.join(", "));
+    if uses("with_options") {
+        out.push_str("\nfrom headland.archives import with_options\n");
+    }
     let mut siblings: Vec<String> = inside(group)
         .into_iter()
         .map(|(_, other)| import(&mode.file(other.name), &[&mode.class(other.name)]))
@@ -178,7 +169,7 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
         .filter(|name| uses(name))
         .collect();
     let own = [
-        ("archives", vec!["Limits"]),
+        ("archives", vec!["Limits", "ReadOptions"]),
         ("calls", vec!["AsyncCalls", "Calls", "Upload"]),
         ("conversion", vec!["AsyncConversion", "Conversion"]),
         ("layer", vec!["Layer"]),
@@ -212,6 +203,9 @@ fn method(row: &Endpoint, mode: Mode) -> String {
         out = out.replace(":\n        ...\n", ": ...\n");
     }
     out.push('\n');
+    if matches!(row.returns, Returns::Layer) {
+        out.push_str("    @with_options\n");
+    }
     out.push_str(&signature(row, mode, "str | os.PathLike[str] | BinaryIO | None = None", &returns(row, mode)));
     out.push_str(&docstring(row, mode));
     out.push_str(&body(row, mode));
@@ -304,9 +298,10 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
             );
         }
         Returns::Layer => {
-            for (name, kind, default, doc) in READING {
-                add(name, kind, default, doc);
-            }
+            let doc = "Seconds to wait for the conversion; the client's `timeout.call` if None.";
+            add("timeout", "float | None", "None", doc);
+            let doc = "How to read, as in `headland.read`, which documents each option, such as `layer` and `columns`.";
+            add("**options", "Unpack[ReadOptions]", "", doc);
         }
         _ => {}
     }
@@ -364,9 +359,7 @@ fn body(row: &Endpoint, mode: Mode) -> String {
         Returns::Created => format!("upload(\"{name}\", file, {given})"),
         Returns::Conversion => format!("conversion(\"{name}\", {given})"),
         Returns::Layer => {
-            let reading: String =
-                READING.iter().map(|(argument, ..)| format!("            {argument}={argument},\n")).collect();
-            format!("layer(\n            \"{name}\",\n            {given},\n{reading}        )")
+            format!("layer(\"{name}\", {given}, timeout, options)")
         }
     };
     format!("        return {wait}self._calls.{call}\n")

@@ -173,7 +173,10 @@ fn signature(row: &Endpoint) -> String {
     let mut parts: Vec<String> = required.iter().map(|[name, kind, ..]| format!("{name}: {}", full(kind))).collect();
     if !optional.is_empty() {
         parts.push("*".to_owned());
-        parts.extend(optional.iter().map(|[name, kind, default, _]| format!("{name}: {} = {default}", full(kind))));
+        parts.extend(optional.iter().map(|[name, kind, default, _]| match &**default {
+            "" => format!("{name}: {}", full(kind)),
+            default => format!("{name}: {} = {default}", full(kind)),
+        }));
     }
     let given = qualified(&returns(row, Mode::Sync));
     format!("{}({}) -> {given}", row.full_name, parts.join(", "))
@@ -212,6 +215,7 @@ fn full(kind: &str) -> String {
         "Upload" => FILE.to_owned(),
         "Limits" => "headland.Limits".to_owned(),
         "BinaryIO" => "typing.BinaryIO".to_owned(),
+        "Unpack[ReadOptions]" => "typing.Unpack[headland.archives.ReadOptions]".to_owned(),
         _ => part.to_owned(),
     });
     each.collect::<Vec<_>>().join(" | ")
@@ -234,7 +238,11 @@ fn parameters(row: &Endpoint) -> String {
         required.iter().map(|entry| (entry, true)).chain(optional.iter().map(|entry| (entry, false)))
     {
         let [name, kind, default, doc] = entry;
-        let default = if is_required { "required".to_owned() } else { format!("`{default}`") };
+        let default = match (is_required, &**default) {
+            (true, _) => "required".to_owned(),
+            (false, "") => "none".to_owned(),
+            (false, default) => format!("`{default}`"),
+        };
         let kind = full(kind).replace("typing.", "").replace("collections.abc.", "").replace(" | ", "`, `");
         out.push_str(&format!("| `{name}` | `{kind}` | {default} | {doc} | {} |\n", wire(row, name)));
     }

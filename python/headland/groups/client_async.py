@@ -33,22 +33,5 @@ class AsyncClientRows:
         self.legacy_orders = AsyncLegacyOrders(calls)
 
     async def access_key(self) -> AccessKeyDetail:
-        """Describes the access key that signs the requests.
-
-        It answers for revoked and expired keys too, so it finds the cause of a refused key.
-
-        `GET /accesskey`, specification 4.2, 2.7.
-
-        Returns:
-            What a customer's access key is and whether it still gives access as a dict, see
-            `records.AccessKeyDetail`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-
-        Examples:
-            >>> active = (await client.access_key())["is_active"]
-
-        """
+        """Like `Client.access_key`, as a coroutine."""
         return cast("AccessKeyDetail", await self._calls.detail("access_key", {}))

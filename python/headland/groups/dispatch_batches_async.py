@@ -22,25 +22,5 @@ class AsyncDispatchBatches:
         self._calls = calls
 
     def active(self, *, page_size: int | None = None, page: int | None = None) -> AsyncPages[dict[str, Any]]:
-        """Lists the active batches.
-
-        `GET /api/batches/active`, specification 4.6, 4.7.
-
-        Args:
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-
-        Returns:
-            A lazy list of batches as dicts, whose fields are not specified: their names become snake_case and ids
-            str, and all else is as it came; pages are read as it is asynchronously iterated.
-
-        Raises:
-            ConfigurationError: The client was not told the service's address or its token.
-            AuthenticationError: The service refused the token.
-            TransportError: The connection failed.
-
-        Examples:
-            >>> ids = [batch["id"] async for batch in client.dispatch.batches.active()]
-
-        """
+        """Like `Client.dispatch.batches.active`, as a list that `async for` reads."""
         return self._calls.pages("dispatch.batches.active", {}, page_size=page_size, page=page)

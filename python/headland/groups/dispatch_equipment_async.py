@@ -29,56 +29,9 @@ class AsyncDispatchEquipment:
         page_size: int | None = None,
         page: int | None = None,
     ) -> AsyncPages[dict[str, Any]]:
-        """Lists the field operations that are assigned to a piece of equipment.
-
-        `GET /api/equipment/{equipmentId}/operations`, specification 4.6, 4.7.
-
-        Args:
-            id: Id of the equipment, a GUID.
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-
-        Returns:
-            A lazy list of field operations as dicts, whose fields are not specified: their names become snake_case
-            and ids str, and all else is as it came; pages are read as it is asynchronously iterated.
-
-        Raises:
-            ConfigurationError: The client was not told the service's address or its token.
-            AuthenticationError: The service refused the token.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this token.
-
-        Examples:
-            >>> ids = [operation["id"] async for operation in client.dispatch.equipment.operations(equipment_id)]
-
-        """
+        """Like `Client.dispatch.equipment.operations`, as a list that `async for` reads."""
         return self._calls.pages("dispatch.equipment.operations", {"id": id}, page_size=page_size, page=page)
 
     async def assign(self, id: str | int, body: Mapping[str, object]) -> Any:
-        """Assigns work to a piece of equipment.
-
-        `POST /api/equipment/{id}/assignments`, specification 4.6.
-
-        Args:
-            id: Id of the equipment, a GUID.
-            body: The payload, a mapping that is sent as it is.
-
-        Returns:
-            What the service answers, None where that is nothing; where it only names a new record, that one's `id`
-            and `uri`. Its fields are not specified: their names become snake_case and ids str, and all else is as
-            it came.
-
-        Raises:
-            ConfigurationError: The client was not told the service's address or its token.
-            AuthenticationError: The service refused the token.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this token.
-            InvalidRequest: The service refused the payload; the message has its words.
-            Conflict: The state of the record does not allow it.
-            UploadOutcomeUnknown: The reply was lost; it was not sent again, since that might do it twice.
-
-        Examples:
-            >>> assignment = await client.dispatch.equipment.assign(equipment_id, {"fieldOperationId": operation_id})
-
-        """
+        """Like `Client.dispatch.equipment.assign`, as a coroutine."""
         return await self._calls.payload("dispatch.equipment.assign", {"id": id, "body": body})

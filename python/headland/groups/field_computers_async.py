@@ -34,52 +34,11 @@ class AsyncFieldComputers:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncPages[FieldComputerItem]:
-        """Lists the field computers that the API key and the access key can see.
-
-        `GET /fieldcomputers`, specification 4.2, 2.1.
-
-        Args:
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.FieldComputerItem`; pages are read as it is asynchronously iterated,
-            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-
-        Examples:
-            >>> names = [computer["name"] async for computer in client.field_computers.list()]
-
-        """
+        """Like `Client.field_computers.list`, as a list that `async for` reads."""
         return self._calls.pages("field_computers.list", {}, page_size=page_size, page=page, on_error=on_error)
 
     async def get(self, id: str | int) -> FieldComputerDetail:
-        """Describes one field computer.
-
-        Some legacy device types are not supported by the service.
-
-        `GET /fieldcomputers/{id}`, specification 4.2, 2.2.
-
-        Args:
-            id: Id of the field computer, from the list.
-
-        Returns:
-            A field computer as a dict, see `records.FieldComputerDetail`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> computer = await client.field_computers.get(computer_id)
-
-        """
+        """Like `Client.field_computers.get`, as a coroutine."""
         return cast("FieldComputerDetail", await self._calls.detail("field_computers.get", {"id": id}))
 
     def prescription_maps(
@@ -91,33 +50,7 @@ class AsyncFieldComputers:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncPages[PrescriptionMapItem]:
-        """Lists the prescription maps that were sent to a field computer.
-
-        Maps that are queued and not delivered yet are listed with `state="queued"` alone.
-
-        `GET /fieldcomputers/{id}/prescriptionmaps`, specification 4.2, 2.1, 3.
-
-        Args:
-            id: Id of the field computer, from the list.
-            state: `queued` for maps that wait for the computer to come online, `validated` for those delivered.
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is asynchronously
-            iterated, each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> waiting = [sent["name"] async for sent in client.field_computers.prescription_maps(computer_id)]
-
-        """
+        """Like `Client.field_computers.prescription_maps`, as a list that `async for` reads."""
         return self._calls.pages("field_computers.prescription_maps", {"id": id, "state": state}, page_size=page_size, page=page, on_error=on_error)
 
     def job_data(
@@ -129,33 +62,7 @@ class AsyncFieldComputers:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncPages[JobDataItem]:
-        """Lists the job data that a field computer made.
-
-        Unlike `job_data.list`, the items carry no dates.
-
-        `GET /fieldcomputers/{id}/jobdata`, specification 4.2, 2.1.
-
-        Args:
-            id: Id of the field computer, from the list.
-            min_id: Only jobs whose id is at least this number.
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.JobDataItem`; pages are read as it is asynchronously iterated, each
-            record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> names = [job["name"] async for job in client.field_computers.job_data(computer_id)]
-
-        """
+        """Like `Client.field_computers.job_data`, as a list that `async for` reads."""
         return self._calls.pages("field_computers.job_data", {"id": id, "min_id": min_id}, page_size=page_size, page=page, on_error=on_error)
 
     def current_locations(
@@ -165,57 +72,11 @@ class AsyncFieldComputers:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncLocationPages:
-        """Gives the most recent location of every visible field computer.
-
-        A computer registers its location every five minutes; where the service knows its field hub, the records are
-        the hub's.
-
-        `GET /fieldcomputers/all/currentlocation`, specification 4.2, 2.3.
-
-        Args:
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is asynchronously iterated,
-            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`, and a map:
-            `to_geopandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-
-        Examples:
-            >>> places = [(place["lat"], place["lon"]) async for place in client.field_computers.current_locations()]
-
-        """
+        """Like `Client.field_computers.current_locations`, as a list that `async for` reads."""
         return self._calls.locations("field_computers.current_locations", {}, page_size=page_size, page=page, on_error=on_error)
 
     async def current_location(self, id: str | int) -> DeviceLocation | None:
-        """Gives the most recent location of a field computer.
-
-        Where the service knows its field hub, the record is the hub's (`sub_type` is `Field Hub`).
-
-        `GET /fieldcomputers/{id}/currentlocation`, specification 4.2, 2.3.
-
-        Args:
-            id: Id of the field computer, from the list.
-
-        Returns:
-            Where a device was; units are those that the specification states for a hub's report (2.4) as a dict,
-            see `records.DeviceLocation`; None where the service has none.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> place = await client.field_computers.current_location(computer_id)
-
-        """
+        """Like `Client.field_computers.current_location`, as a coroutine."""
         return cast("DeviceLocation | None", await self._calls.detail("field_computers.current_location", {"id": id}))
 
     def locations(
@@ -226,31 +87,5 @@ class AsyncFieldComputers:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncLocationPages:
-        """Lists all locations of a field computer.
-
-        Where the service knows its field hub, the records are the hub's (`sub_type` is `Field Hub`).
-
-        `GET /fieldcomputers/{id}/locations`, specification 4.2, 2.3.
-
-        Args:
-            id: Id of the field computer, from the list.
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is asynchronously iterated,
-            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`, and a map:
-            `to_geopandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> latest = client.field_computers.locations(computer_id, page_size=10, page=0)
-
-        """
+        """Like `Client.field_computers.locations`, as a list that `async for` reads."""
         return self._calls.locations("field_computers.locations", {"id": id}, page_size=page_size, page=page, on_error=on_error)

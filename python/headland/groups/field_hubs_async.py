@@ -30,51 +30,11 @@ class AsyncFieldHubs:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncPages[FieldHubItem]:
-        """Lists the field hubs that the access key can see.
-
-        `GET /fieldhubs`, specification 4.2, 2.1.
-
-        Args:
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.FieldHubItem`; pages are read as it is asynchronously iterated, each
-            record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-
-        Examples:
-            >>> names = [hub["name"] async for hub in client.field_hubs.list()]
-
-        """
+        """Like `Client.field_hubs.list`, as a list that `async for` reads."""
         return self._calls.pages("field_hubs.list", {}, page_size=page_size, page=page, on_error=on_error)
 
     async def get(self, id: str | int) -> FieldHubDetail | None:
-        """Describes one field hub, with its latest report.
-
-        `GET /fieldhubs/{id}`, specification 4.2, 2.4.
-
-        Args:
-            id: Id of the field hub, from the list.
-
-        Returns:
-            A field hub with its latest report as a dict, see `records.FieldHubDetail`; None where the service has
-            none.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> hub = await client.field_hubs.get(hub_id)
-
-        """
+        """Like `Client.field_hubs.get`, as a coroutine."""
         return cast("FieldHubDetail | None", await self._calls.detail("field_hubs.get", {"id": id}))
 
     def reports(
@@ -84,28 +44,7 @@ class AsyncFieldHubs:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncPages[FieldHubDetail]:
-        """Gives the last report of every visible field hub.
-
-        `GET /fieldhubs/all`, specification 4.2, 2.4.
-
-        Args:
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.FieldHubDetail`; pages are read as it is asynchronously iterated,
-            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-
-        Examples:
-            >>> bars = [hub["report"]["rssi_bars"] async for hub in client.field_hubs.reports()]
-
-        """
+        """Like `Client.field_hubs.reports`, as a list that `async for` reads."""
         return self._calls.pages("field_hubs.reports", {}, page_size=page_size, page=page, on_error=on_error)
 
     def current_locations(
@@ -115,54 +54,11 @@ class AsyncFieldHubs:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncLocationPages:
-        """Gives the most recent location of every visible field hub.
-
-        A hub reports every 30 seconds.
-
-        `GET /fieldhubs/all/currentlocation`, specification 4.2, 2.3.
-
-        Args:
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is asynchronously iterated,
-            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`, and a map:
-            `to_geopandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-
-        Examples:
-            >>> places = [(place["lat"], place["lon"]) async for place in client.field_hubs.current_locations()]
-
-        """
+        """Like `Client.field_hubs.current_locations`, as a list that `async for` reads."""
         return self._calls.locations("field_hubs.current_locations", {}, page_size=page_size, page=page, on_error=on_error)
 
     async def current_location(self, id: str | int) -> DeviceLocation | None:
-        """Gives the most recent location of a field hub.
-
-        `GET /fieldhubs/{id}/currentlocation`, specification 4.2, 2.3.
-
-        Args:
-            id: Id of the field hub, from the list.
-
-        Returns:
-            Where a device was; units are those that the specification states for a hub's report (2.4) as a dict,
-            see `records.DeviceLocation`; None where the service has none.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> place = await client.field_hubs.current_location(hub_id)
-
-        """
+        """Like `Client.field_hubs.current_location`, as a coroutine."""
         return cast("DeviceLocation | None", await self._calls.detail("field_hubs.current_location", {"id": id}))
 
     def locations(
@@ -174,31 +70,5 @@ class AsyncFieldHubs:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncLocationPages:
-        """Lists the locations of a field hub, newest first.
-
-        `GET /fieldhubs/{id}/locations`, specification 4.2, 2.3.
-
-        Args:
-            id: Id of the field hub, from the list.
-            date: Only locations from this time to the end of its calendar month, UTC; a date alone means its
-                midnight.
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.DeviceLocation`; pages are read as it is asynchronously iterated,
-            each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`, and a map:
-            `to_geopandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> latest = client.field_hubs.locations(hub_id, page_size=10, page=0)
-
-        """
+        """Like `Client.field_hubs.locations`, as a list that `async for` reads."""
         return self._calls.locations("field_hubs.locations", {"id": id, "date": date}, page_size=page_size, page=page, on_error=on_error)

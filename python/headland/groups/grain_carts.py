@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, Unpack, cast, overload
+
+from headland.archives import with_options
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
     from pathlib import Path
     from typing import BinaryIO
 
-    from headland.archives import Limits
+    from headland.archives import Limits, ReadOptions
     from headland.calls import Calls, Upload
     from headland.layer import Layer
     from headland.pages import Pages
@@ -152,19 +153,8 @@ class GrainCarts:
             limits=limits,
         )
 
-    def read(
-        self,
-        id: str | int,
-        *,
-        timeout: float | None = None,
-        layer: str | None = None,
-        columns: Sequence[str] | None = None,
-        encoding: str | None = None,
-        strict: bool = True,
-        threads: int | None = None,
-        limits: Limits | None = None,
-        to_crs: str | None = None,
-    ) -> Layer:
+    @with_options
+    def read(self, id: str | int, *, timeout: float | None = None, **options: Unpack[ReadOptions]) -> Layer:
         """Reads a grain cart file into a layer: one row a load, points where the cart knew its position, units from the file, its header as `metadata`.
 
         Dates and times stay the texts that they are: columns labelled UTC may hold local time, which a diagnostic
@@ -176,13 +166,8 @@ class GrainCarts:
         Args:
             id: Id of the grain cart file, from the list.
             timeout: Seconds to wait for the conversion; the client's `timeout.call` if None.
-            layer: Name of the layer, where the archive holds several.
-            columns: Columns to read; all if None.
-            encoding: Encoding of the text; what the archive declares if None.
-            strict: Whether damage is an error; if False, what can be saved is read and the loss is told.
-            threads: Threads to read with; as many as there are cores if None.
-            limits: Limits on the archive; the defaults of `Limits` if None.
-            to_crs: `"EPSG:4326"` for WGS 84; coordinates as they are if None.
+            **options: How to read, as in `headland.read`, which documents each option, such as `layer` and
+                `columns`.
 
         Returns:
             The layer: an Arrow table with geometry, coordinate system, units and diagnostics.
@@ -197,18 +182,7 @@ class GrainCarts:
             >>> loads = client.grain_carts.read(cart_id)
 
         """
-        return self._calls.layer(
-            "grain_carts.read",
-            {"id": id},
-            timeout=timeout,
-            layer=layer,
-            columns=columns,
-            encoding=encoding,
-            strict=strict,
-            threads=threads,
-            limits=limits,
-            to_crs=to_crs,
-        )
+        return self._calls.layer("grain_carts.read", {"id": id}, timeout, options)
 
     def upload(self, file: Upload) -> Created:
         """Uploads a GRC file and gives the id and the address of the new record.

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, Unpack, cast, overload
+
+from headland.archives import with_options
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
     from pathlib import Path
     from typing import BinaryIO
 
-    from headland.archives import Limits
+    from headland.archives import Limits, ReadOptions
     from headland.calls import AsyncCalls, Upload
     from headland.layer import Layer
     from headland.pages import AsyncPages
@@ -34,53 +35,11 @@ class AsyncGrainCarts:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncPages[GrainCart]:
-        """Lists grain cart files.
-
-        A device uploads a growing file again and again, each time under a new, higher id: `headland.newest` keeps
-        the newest of each name.
-
-        `GET /graincart`, specification 4.2, 2.8.
-
-        Args:
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.GrainCart`; pages are read as it is asynchronously iterated, each
-            record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-
-        Examples:
-            >>> names = [file["name"] async for file in client.grain_carts.list()]
-
-        """
+        """Like `Client.grain_carts.list`, as a list that `async for` reads."""
         return self._calls.pages("grain_carts.list", {}, page_size=page_size, page=page, on_error=on_error)
 
     async def get(self, id: str | int) -> GrainCart | None:
-        """Describes one grain cart file.
-
-        `GET /graincart/{id}`, specification 4.2, 2.8.
-
-        Args:
-            id: Id of the grain cart file, from the list.
-
-        Returns:
-            A grain cart file as a dict, see `records.GrainCart`; None where the service has none.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> file = await client.grain_carts.get(cart_id)
-
-        """
+        """Like `Client.grain_carts.get`, as a coroutine."""
         return cast("GrainCart | None", await self._calls.detail("grain_carts.get", {"id": id}))
 
     @overload
@@ -121,29 +80,7 @@ class AsyncGrainCarts:
         overwrite: bool = False,
         limits: Limits | None = None,
     ) -> bytes | Path | BinaryIO:
-        """Downloads the original GRC file, a text with one row a load.
-
-        `GET /graincart/{id}`, specification 4.2, 2.8.
-
-        Args:
-            id: Id of the grain cart file, from the list.
-            to: A folder, which takes the file name of the service, a path, or a binary file object; None gives
-                bytes.
-            overwrite: Whether a file that stands there is replaced.
-            limits: Its `bytes` is the most that the file may have: 4 GiB, the default of `Limits`, if None.
-
-        Returns:
-            The bytes of the file, the path it was written to, or the file object it was written into.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> path = await client.grain_carts.download(cart_id, to=folder)
-
-        """
+        """Like `Client.grain_carts.download`, as a coroutine."""
         return await self._calls.download(
             "grain_carts.download",
             {"id": id},
@@ -152,85 +89,11 @@ class AsyncGrainCarts:
             limits=limits,
         )
 
-    async def read(
-        self,
-        id: str | int,
-        *,
-        timeout: float | None = None,
-        layer: str | None = None,
-        columns: Sequence[str] | None = None,
-        encoding: str | None = None,
-        strict: bool = True,
-        threads: int | None = None,
-        limits: Limits | None = None,
-        to_crs: str | None = None,
-    ) -> Layer:
-        """Reads a grain cart file into a layer: one row a load, points where the cart knew its position, units from the file, its header as `metadata`.
-
-        Dates and times stay the texts that they are: columns labelled UTC may hold local time, which a diagnostic
-        tells, and no zone is guessed. To get points in time, join `LocalDate` and `LocalTime`, parse them, and name
-        the zone of the farm yourself.
-
-        `GET /graincart/{id}`, specification 4.2, 2.8.
-
-        Args:
-            id: Id of the grain cart file, from the list.
-            timeout: Seconds to wait for the conversion; the client's `timeout.call` if None.
-            layer: Name of the layer, where the archive holds several.
-            columns: Columns to read; all if None.
-            encoding: Encoding of the text; what the archive declares if None.
-            strict: Whether damage is an error; if False, what can be saved is read and the loss is told.
-            threads: Threads to read with; as many as there are cores if None.
-            limits: Limits on the archive; the defaults of `Limits` if None.
-            to_crs: `"EPSG:4326"` for WGS 84; coordinates as they are if None.
-
-        Returns:
-            The layer: an Arrow table with geometry, coordinate system, units and diagnostics.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-            ArchiveError: The archive cannot be read.
-
-        Examples:
-            >>> loads = await client.grain_carts.read(cart_id)
-
-        """
-        return await self._calls.layer(
-            "grain_carts.read",
-            {"id": id},
-            timeout=timeout,
-            layer=layer,
-            columns=columns,
-            encoding=encoding,
-            strict=strict,
-            threads=threads,
-            limits=limits,
-            to_crs=to_crs,
-        )
+    @with_options
+    async def read(self, id: str | int, *, timeout: float | None = None, **options: Unpack[ReadOptions]) -> Layer:
+        """Like `Client.grain_carts.read`, as a coroutine."""
+        return await self._calls.layer("grain_carts.read", {"id": id}, timeout, options)
 
     async def upload(self, file: Upload) -> Created:
-        """Uploads a GRC file and gives the id and the address of the new record.
-
-        `POST /graincart`, specification 4.2.
-
-        Args:
-            file: The GRC file of a grain cart, with a name that ends in `.grc`: a path, bytes or a binary file
-                object.
-
-        Returns:
-            `id` and `uri` of the new record.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            InvalidRequest: The file breaks a rule of the service; the rules known here are checked before it is
-                sent.
-            UploadOutcomeUnknown: The reply was lost, and the list does not tell whether the upload arrived.
-
-        Examples:
-            >>> created = await client.grain_carts.upload(cart)
-
-        """
+        """Like `Client.grain_carts.upload`, as a coroutine."""
         return await self._calls.upload("grain_carts.upload", file)

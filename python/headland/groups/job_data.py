@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, Unpack, cast, overload
+
+from headland.archives import with_options
 
 if TYPE_CHECKING:
     import datetime as dt
     import os
-    from collections.abc import Sequence
     from pathlib import Path
     from typing import BinaryIO
 
-    from headland.archives import Limits
+    from headland.archives import Limits, ReadOptions
     from headland.calls import Calls, Upload
     from headland.conversion import Conversion
     from headland.layer import Layer
@@ -194,19 +195,14 @@ class JobData:
         """
         return self._calls.conversion("job_data.request", {"id": id, "format": format})
 
+    @with_options
     def read(
         self,
         id: str | int,
         *,
         format: str = "SHP",
         timeout: float | None = None,
-        layer: str | None = None,
-        columns: Sequence[str] | None = None,
-        encoding: str | None = None,
-        strict: bool = True,
-        threads: int | None = None,
-        limits: Limits | None = None,
-        to_crs: str | None = None,
+        **options: Unpack[ReadOptions],
     ) -> Layer:
         """Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses.
 
@@ -221,13 +217,8 @@ class JobData:
                 zip of the field computer, which is read where it holds either: a display's own files are not. `XML`
                 is no table: `headland.read_tree` reads what `job_data.download` fetches.
             timeout: Seconds to wait for the conversion; the client's `timeout.call` if None.
-            layer: Name of the layer, where the archive holds several.
-            columns: Columns to read; all if None.
-            encoding: Encoding of the text; what the archive declares if None.
-            strict: Whether damage is an error; if False, what can be saved is read and the loss is told.
-            threads: Threads to read with; as many as there are cores if None.
-            limits: Limits on the archive; the defaults of `Limits` if None.
-            to_crs: `"EPSG:4326"` for WGS 84; coordinates as they are if None.
+            **options: How to read, as in `headland.read`, which documents each option, such as `layer` and
+                `columns`.
 
         Returns:
             The layer: an Arrow table with geometry, coordinate system, units and diagnostics.
@@ -245,18 +236,7 @@ class JobData:
             >>> layer = client.job_data.read(job_id)
 
         """
-        return self._calls.layer(
-            "job_data.read",
-            {"id": id, "format": format},
-            timeout=timeout,
-            layer=layer,
-            columns=columns,
-            encoding=encoding,
-            strict=strict,
-            threads=threads,
-            limits=limits,
-            to_crs=to_crs,
-        )
+        return self._calls.layer("job_data.read", {"id": id, "format": format}, timeout, options)
 
     def products(self, id: str | int) -> Table[ProductRow]:
         """Gives the products of a job as one tidy table.

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, Unpack, cast, overload
+
+from headland.archives import with_options
 
 if TYPE_CHECKING:
     import datetime as dt
     import os
-    from collections.abc import Sequence
     from pathlib import Path
     from typing import BinaryIO
 
-    from headland.archives import Limits
+    from headland.archives import Limits, ReadOptions
     from headland.calls import AsyncCalls, Upload
     from headland.conversion import AsyncConversion
     from headland.layer import Layer
@@ -38,52 +39,11 @@ class AsyncJobData:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncPages[JobDataItem]:
-        """Lists job data, newest first by the time they were created.
-
-        `GET /jobdata`, specification 4.2, 2.1.
-
-        Args:
-            date: Only jobs between this time and now; a date alone means its midnight, UTC.
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.JobDataItem`; pages are read as it is asynchronously iterated, each
-            record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-
-        Examples:
-            >>> names = [job["name"] async for job in client.job_data.list(date="2024-01-01")]
-
-        """
+        """Like `Client.job_data.list`, as a list that `async for` reads."""
         return self._calls.pages("job_data.list", {"date": date}, page_size=page_size, page=page, on_error=on_error)
 
     async def get(self, id: str | int) -> JobDataDetail:
-        """Describes one job: its kind, its times, its conversion status, its products.
-
-        `GET /jobdata/{id}`, specification 4.2, 2.6.
-
-        Args:
-            id: Id of the job, from the list.
-
-        Returns:
-            A job: the fields common to all, those that only a sprayer's job has, and the products as a dict, see
-            `records.JobDataDetail`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> job = await client.job_data.get(job_id)
-
-        """
+        """Like `Client.job_data.get`, as a coroutine."""
         return cast("JobDataDetail", await self._calls.detail("job_data.get", {"id": id}))
 
     @overload
@@ -128,36 +88,7 @@ class AsyncJobData:
         overwrite: bool = False,
         limits: Limits | None = None,
     ) -> bytes | Path | BinaryIO:
-        """Downloads a job's file.
-
-        While the service converts it, this waits as the service asks, until the deadline of the call.
-
-        `GET /jobdata/{id}`, specification 4.2, 4.4.
-
-        Args:
-            id: Id of the job, from the list.
-            format: `BIN` is the original zip of the field computer, `SHP` a zip of shape files, `FMIS` a zip of
-                extended XML and TAB, `XML` the parsed RAD files.
-            to: A folder, which takes the file name of the service, a path, or a binary file object; None gives
-                bytes.
-            overwrite: Whether a file that stands there is replaced.
-            limits: Its `bytes` is the most that the file may have: 4 GiB, the default of `Limits`, if None.
-
-        Returns:
-            The bytes of the file, the path it was written to, or the file object it was written into.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-            NoCoverage: The job recorded no coverage.
-            ConversionFailed: The service could not convert the job.
-            NotReady: The service needs more time than the deadline leaves.
-
-        Examples:
-            >>> path = await client.job_data.download(job_id, format="SHP", to=folder)
-
-        """
+        """Like `Client.job_data.download`, as a coroutine."""
         return await self._calls.download(
             "job_data.download",
             {"id": id, "format": format},
@@ -167,121 +98,23 @@ class AsyncJobData:
         )
 
     async def request(self, id: str | int, *, format: str = "SHP") -> AsyncConversion:
-        """Asks for a job's file and comes back at once with a handle, so that others can be asked for while the service converts.
-
-        `GET /jobdata/{id}`, specification 4.2, 4.4.
-
-        Args:
-            id: Id of the job, from the list.
-            format: `BIN` is the original zip of the field computer, `SHP` a zip of shape files, `FMIS` a zip of
-                extended XML and TAB, `XML` the parsed RAD files.
-
-        Returns:
-            A handle with `ready()`, `wait()` and `result()`; its `id` can be stored and picked up by another
-            process.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-            NoCoverage: The job recorded no coverage.
-            ConversionFailed: The service could not convert the job.
-            NotReady: The service needs more time than the deadline leaves.
-
-        Examples:
-            >>> handle = await client.job_data.request(job_id, format="SHP")
-
-        """
+        """Like `Client.job_data.request`, as a coroutine that gives an `AsyncConversion`."""
         return await self._calls.conversion("job_data.request", {"id": id, "format": format})
 
+    @with_options
     async def read(
         self,
         id: str | int,
         *,
         format: str = "SHP",
         timeout: float | None = None,
-        layer: str | None = None,
-        columns: Sequence[str] | None = None,
-        encoding: str | None = None,
-        strict: bool = True,
-        threads: int | None = None,
-        limits: Limits | None = None,
-        to_crs: str | None = None,
+        **options: Unpack[ReadOptions],
     ) -> Layer:
-        """Reads a job into a layer: asks, waits for the conversion, downloads, unzips, parses.
-
-        `SHP` and `FMIS` of one job have the same rows, totals and units; a `BIN` is read where it holds one of
-        them.
-
-        `GET /jobdata/{id}`, specification 4.2, 4.4.
-
-        Args:
-            id: Id of the job, from the list.
-            format: `SHP` is a zip of shape files, `FMIS` a zip with a table of each product, `BIN` the original
-                zip of the field computer, which is read where it holds either: a display's own files are not. `XML`
-                is no table: `headland.read_tree` reads what `job_data.download` fetches.
-            timeout: Seconds to wait for the conversion; the client's `timeout.call` if None.
-            layer: Name of the layer, where the archive holds several.
-            columns: Columns to read; all if None.
-            encoding: Encoding of the text; what the archive declares if None.
-            strict: Whether damage is an error; if False, what can be saved is read and the loss is told.
-            threads: Threads to read with; as many as there are cores if None.
-            limits: Limits on the archive; the defaults of `Limits` if None.
-            to_crs: `"EPSG:4326"` for WGS 84; coordinates as they are if None.
-
-        Returns:
-            The layer: an Arrow table with geometry, coordinate system, units and diagnostics.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-            NoCoverage: The job recorded no coverage.
-            ConversionFailed: The service could not convert the job.
-            NotReady: The service needs more time than the deadline leaves.
-            ArchiveError: The archive cannot be read.
-
-        Examples:
-            >>> layer = await client.job_data.read(job_id)
-
-        """
-        return await self._calls.layer(
-            "job_data.read",
-            {"id": id, "format": format},
-            timeout=timeout,
-            layer=layer,
-            columns=columns,
-            encoding=encoding,
-            strict=strict,
-            threads=threads,
-            limits=limits,
-            to_crs=to_crs,
-        )
+        """Like `Client.job_data.read`, as a coroutine."""
+        return await self._calls.layer("job_data.read", {"id": id, "format": format}, timeout, options)
 
     async def products(self, id: str | int) -> Table[ProductRow]:
-        """Gives the products of a job as one tidy table.
-
-        A product has a row for each ingredient and for each applied product, or one row where it has neither; the
-        product's own columns repeat.
-
-        `GET /jobdata/{id}`, specification 4.2, 2.6.
-
-        Args:
-            id: Id of the job, from the list.
-
-        Returns:
-            A table of rows as dicts, see `records.ProductRow`, and as Arrow and pandas: `to_arrow()`,
-            `to_pandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> products = await client.job_data.products(job_id)
-
-        """
+        """Like `Client.job_data.products`, as a coroutine."""
         return await self._calls.table("job_data.products", {"id": id})
 
     def prescription_maps(
@@ -292,53 +125,9 @@ class AsyncJobData:
         page: int | None = None,
         on_error: str = "raise",
     ) -> AsyncPages[PrescriptionMapItem]:
-        """Lists the prescription maps that were used to generate the job.
-
-        `GET /jobdata/{id}/prescriptionmaps`, specification 4.2, 2.1.
-
-        Args:
-            id: Id of the job, from the list.
-            page_size: Records per page, 1 to 1000; the client's `page_size` if None.
-            page: Zero-based page: that page alone; all pages if None.
-            on_error: What a value does that cannot be read: `raise` is a `DecodeError`, `null` gives None in
-                its place and a `HeadlandWarning` that names its path.
-
-        Returns:
-            A lazy list of dicts, see `records.PrescriptionMapItem`; pages are read as it is asynchronously
-            iterated, each record once. It is a table as well: `await to_arrow()`, `await to_pandas()`.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            NotFound: There is no such record for this access key.
-
-        Examples:
-            >>> names = [used["name"] async for used in client.job_data.prescription_maps(job_id)]
-
-        """
+        """Like `Client.job_data.prescription_maps`, as a list that `async for` reads."""
         return self._calls.pages("job_data.prescription_maps", {"id": id}, page_size=page_size, page=page, on_error=on_error)
 
     async def upload(self, file: Upload) -> Created:
-        """Uploads a zip of job data and gives the id and the address of the new record.
-
-        `POST /jobdata`, specification 4.2, 4.3.
-
-        Args:
-            file: The zip of job data from a field computer: a path, bytes or a binary file object. A zip with
-                several directories is not supported by the service.
-
-        Returns:
-            `id` and `uri` of the new record.
-
-        Raises:
-            AuthenticationError: The service refused the credentials, the signature or the time stamp.
-            TransportError: The connection failed.
-            InvalidRequest: The file breaks a rule of the service; the rules known here are checked before it is
-                sent.
-            UploadOutcomeUnknown: The reply was lost, and the list does not tell whether the upload arrived.
-
-        Examples:
-            >>> created = await client.job_data.upload(archive)
-
-        """
+        """Like `Client.job_data.upload`, as a coroutine."""
         return await self._calls.upload("job_data.upload", file)

@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal
 
 from headland import _core, arguments, errors, extras, frames
-from headland.archives import names
 from headland.mirror import job_types
 
 if TYPE_CHECKING:
@@ -246,7 +245,7 @@ class Reading:
         state = _core.Dataset(self.folder)
         kinds = None if job_type is None else sorted(job_types.selected(job_type, state.job_types))
         years = None if year is None else _years(year)
-        scan = state.scan(kinds, years, None if columns is None else names(columns), bbox)
+        scan = state.scan(kinds, years, None if columns is None else _core.column_names(columns), bbox)
         for warning in scan.warnings:
             errors.warn(warning)
         return scan

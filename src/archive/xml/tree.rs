@@ -4,6 +4,7 @@ use super::Document;
 use crate::archive::member::Member;
 use crate::archive::options::Limits;
 use crate::archive::source::Source;
+use crate::archive::spelling::find_name;
 use crate::error::{Error, Kind, Result};
 
 /// Reads the document of a source: `member` chooses where it holds several, by its name with or without folders.
@@ -31,6 +32,8 @@ fn choose(members: &[Member], wanted: Option<&str>, source: &Source) -> Result<M
     };
     let documents: Vec<&Member> = members.iter().filter(|member| member.stem_and_ending().1 == "xml").collect();
     if let Some(wanted) = wanted {
+        let names = members.iter().flat_map(|member| [member.name(), member.file_name()]);
+        let wanted = find_name("member", wanted, names)?.unwrap_or(wanted);
         let exact = members.iter().find(|member| member.name() == wanted);
         if let Some(exact) = exact {
             return Ok(exact.clone());

@@ -186,19 +186,11 @@ impl Column {
         &self.marks.findings
     }
 
-    /// What was decoded so far, as an array; the column goes on empty, and its findings go on counting.
-    pub(super) fn take(&mut self) -> Result<ArrayRef, ArrowError> {
-        let room = self.kernel.len();
-        self.array(room)
-    }
-
-    fn array(&mut self, room: usize) -> Result<ArrayRef, ArrowError> {
-        let nulls = self.marks.take_nulls(self.kernel.len());
-        self.kernel.take(nulls, room)
-    }
-
-    /// The finished array; the buffers move, nothing is copied.
-    pub(super) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
-        self.array(0)
+    /// What was decoded so far, as an array: the buffers move, nothing is copied. The column goes on empty, with room for
+    /// as many cells unless this `is_last`, and its findings go on counting.
+    pub(super) fn take(&mut self, is_last: bool) -> Result<ArrayRef, ArrowError> {
+        let count = self.kernel.len();
+        let nulls = self.marks.take_nulls(count);
+        self.kernel.take(nulls, if is_last { 0 } else { count })
     }
 }

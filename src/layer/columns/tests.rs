@@ -41,7 +41,7 @@ fn fixed(kind: u8, width: usize, decimals: u8, forced: Option<&str>) -> Column {
 fn forced(kind: u8, width: usize, name: &str, cells: &[&str]) -> Result<ArrayRef, Misfit> {
     let mut column = fixed(kind, width, 0, Some(name));
     append(&mut column, cells, width, 0)?;
-    Ok(column.take().unwrap())
+    Ok(column.take(false).unwrap())
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn decimals_in_a_column_of_integers_make_it_floats_only_where_it_may_change() {
     let cells = ["   1", "  -2", "    ", " 3.5", "****", "   4"];
     let mut free = Column::new("f".to_owned(), field(b'N', 4, 0), 6);
     append(&mut free, &cells, 4, 10).unwrap();
-    let array = free.take().unwrap();
+    let array = free.take(false).unwrap();
     let values: Vec<Option<f64>> = array.as_primitive::<Float64Type>().iter().collect();
     assert_eq!(values, [Some(1.0), Some(-2.0), None, Some(3.5), None, Some(4.0)]);
 
@@ -58,7 +58,7 @@ fn decimals_in_a_column_of_integers_make_it_floats_only_where_it_may_change() {
     assert_eq!((misfit.row, misfit.record), (3, 13));
     assert!(misfit.reason.starts_with("`3.5` is no whole number"), "{}", misfit.reason);
     assert_eq!(column.data_type(), DataType::Int32);
-    let array = column.take().unwrap();
+    let array = column.take(false).unwrap();
     assert_eq!(array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [Some(1), Some(-2), None]);
 }
 
@@ -66,12 +66,12 @@ fn decimals_in_a_column_of_integers_make_it_floats_only_where_it_may_change() {
 fn a_column_goes_on_empty_after_its_values_were_taken_and_its_findings_count_on() {
     let mut column = fixed(b'N', 9, 0, None);
     append(&mut column, &["1", "x", "3"], 9, 0).unwrap();
-    let first = column.take().unwrap();
+    let first = column.take(false).unwrap();
     assert_eq!((first.len(), first.null_count()), (3, 1));
     append(&mut column, &["4", "5", "6", "y"], 9, 3).unwrap();
-    let second = column.take().unwrap();
+    let second = column.take(false).unwrap();
     assert_eq!(second.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [Some(4), Some(5), Some(6), None]);
-    assert_eq!(column.take().unwrap().len(), 0);
+    assert_eq!(column.take(false).unwrap().len(), 0);
     let mut notes = Vec::new();
     column.findings().tell("t.dbf", Some("f"), &mut notes);
     assert!(notes[0].message.contains("(2 times, first at record 1)"), "{}", notes[0].message);
@@ -84,10 +84,10 @@ fn text_and_logicals_are_taken_in_batches_too() {
     for batch in 0..3 {
         append(&mut text, &["corn", "corn", "", "Ölraps", "a text of more than thirty-two bytes"], 40, batch).unwrap();
         append(&mut logical, &["T", "?", "n"], 1, batch).unwrap();
-        let found = text.take().unwrap();
+        let found = text.take(false).unwrap();
         let expected = [Some("corn"), Some("corn"), None, Some("Ölraps"), Some("a text of more than thirty-two bytes")];
         assert_eq!(found.as_string::<i64>().iter().collect::<Vec<_>>(), expected);
-        let found = logical.take().unwrap();
+        let found = logical.take(false).unwrap();
         assert_eq!(found.as_boolean().iter().collect::<Vec<_>>(), [Some(true), None, Some(false)]);
     }
 }
@@ -227,7 +227,7 @@ fn floats_of_every_width_have_the_bits_of_the_standard_library() {
         let bytes = records(cells, width);
         let mut column = fixed(b'F', width, u8::try_from(decimals).unwrap(), None);
         append(&mut column, cells, width, 0).unwrap();
-        let array = column.take().unwrap();
+        let array = column.take(false).unwrap();
         let found = array.as_primitive::<Float64Type>();
         for (row, record) in bytes.chunks(width + 1).enumerate() {
             let text = String::from_utf8_lossy(&record[1..]);
@@ -251,7 +251,7 @@ fn integers_of_every_width_are_those_of_the_general_parser() {
             let bytes = records(&[cell], width);
             let mut column = fixed(b'N', width, 0, Some("int64"));
             // Three times, since the first cells of a chunk may be read in another way.
-            let found = append(&mut column, &[cell, cell, cell], width, 0).map(|()| column.take().unwrap());
+            let found = append(&mut column, &[cell, cell, cell], width, 0).map(|()| column.take(false).unwrap());
             match (integer(up_to_nul(&bytes[1..]).0), found) {
                 (IntegerCell::Fraction(_), Err(_)) => {}
                 (IntegerCell::Cell(Cell::Value(value)), Ok(found)) => {

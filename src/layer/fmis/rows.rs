@@ -105,8 +105,8 @@ impl Rows {
             let column = layout.of_step.iter().position(|quantity| same(&plain(&quantity.name), wanted))?;
             place.get(&column).copied()
         };
-        let rows = Self {
-            wanted: options.columns.clone(),
+        let mut rows = Self {
+            wanted: None,
             is_strict: options.strict,
             ratio: options.limits.ratio,
             taken: 0,
@@ -136,10 +136,9 @@ impl Rows {
             nowhere: None,
             layout,
         };
-        let names = rows.names();
-        if let Some(unknown) = options.columns.iter().flatten().find(|wanted| !names.contains(&wanted.as_str())) {
-            let message = format!("there is no column `{unknown}`; there are: {}", names.join(", "));
-            return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(unknown.clone())));
+        if let Some(wanted) = &options.columns {
+            let own = schema::own_names(wanted, &rows.names(), rows.has_places())?;
+            rows.wanted = Some(own);
         }
         Ok(rows)
     }
@@ -152,6 +151,11 @@ impl Rows {
     /// Says that the table ended before the line of its last record did.
     pub(super) fn has_no_line_end(&mut self) {
         self.is_open = true;
+    }
+
+    /// Whether its records say where they were made.
+    fn has_places(&self) -> bool {
+        self.latitude.is_some() && self.longitude.is_some()
     }
 
     /// The names of all columns in their order.
@@ -339,6 +343,7 @@ impl Rows {
         metadata: Vec<(String, String)>,
         notes: Vec<Diagnostic>,
     ) -> Result<Layer> {
+        let has_places = self.has_places();
         let section = Quantity { name: SECTION.to_owned(), unit: None, ddi: None };
         let has_sections = !self.layout.sections.is_empty();
         let of_step = self.layout.of_step.iter().zip(self.of_step);
@@ -358,7 +363,7 @@ impl Rows {
         let crs = Crs::wgs84();
         let mut geometry = None;
         let mut types = Vec::new();
-        if self.latitude.is_some() && self.longitude.is_some() {
+        if has_places {
             let nulls = self.valid.finish();
             let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
             let lengths = (0..self.count).map(|row| if is_valid(row) { POINT.len().saturating_add(16) } else { 0 });

@@ -12,7 +12,7 @@ use arrow_schema::Field;
 
 use self::cells::{cells, named, number};
 use crate::archive::{Code, Diagnostic, GrainCart, Member, Options};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::layer::Layer;
 use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
 use crate::layer::crs::Crs;
@@ -48,13 +48,11 @@ pub(super) fn read(
     mut notes: Vec<Diagnostic>,
 ) -> Result<Layer> {
     let cart = GrainCart::read(member, options, &mut notes)?;
-    if let Some(unknown) = options.columns.iter().flatten().find(|wanted| !cart.names.contains(wanted)) {
-        let message = format!("there is no column `{unknown}`; there are: {}", cart.names.join(", "));
-        return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(unknown.clone())));
-    }
+    let names: Vec<&str> = cart.names.iter().map(String::as_str).collect();
+    let wanted = options.columns.as_deref().map(|wanted| schema::own_names(wanted, &names, true)).transpose()?;
     let (mut fields, mut arrays, mut units) = (Vec::new(), Vec::new(), Vec::new());
     for (position, name) in cart.names.iter().enumerate() {
-        if options.columns.as_ref().is_some_and(|wanted| !wanted.contains(name)) {
+        if wanted.as_ref().is_some_and(|wanted| !wanted.contains(name)) {
             continue;
         }
         let mut findings = Findings::default();

@@ -11,12 +11,6 @@ use super::geometries::Geometries;
 use crate::archive::with_room;
 
 impl Geometries {
-    /// The same column without the records of deleted rows.
-    pub(super) fn without(mut self, deleted: &BTreeSet<u64>) -> Self {
-        self.drop_records(deleted);
-        self
-    }
-
     /// Takes the records of deleted rows out, in place.
     fn drop_records(&mut self, deleted: &BTreeSet<u64>) {
         if deleted.range(self.taken..self.taken.saturating_add(self.len())).next().is_none() {
@@ -45,22 +39,14 @@ impl Geometries {
         self.data.truncate(end);
     }
 
-    /// The geometries so far as an array, without the records of deleted rows, which are numbers in the file; the
-    /// column goes on empty, and its findings go on counting.
-    pub(super) fn take(&mut self, deleted: &BTreeSet<u64>) -> Result<ArrayRef, ArrowError> {
+    /// The geometries so far as an array, without the records of deleted rows, which are numbers in the file: the buffers
+    /// move, nothing is copied. The column goes on empty, with room for as much unless this `is_last`, and its findings go
+    /// on counting.
+    pub(super) fn take(&mut self, deleted: &BTreeSet<u64>, is_last: bool) -> Result<ArrayRef, ArrowError> {
         let records = self.len();
         self.drop_records(deleted);
         self.taken = self.taken.saturating_add(records);
-        self.array(self.data.len(), self.ends.len())
-    }
-
-    /// The finished array; the buffers move, nothing is copied.
-    pub(super) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
-        self.array(0, 0)
-    }
-
-    /// What there is, and room for as many bytes and ends in its place.
-    fn array(&mut self, bytes: usize, ends: usize) -> Result<ArrayRef, ArrowError> {
+        let (bytes, ends) = if is_last { (0, 0) } else { (self.data.len(), self.ends.len()) };
         let count = self.ends.len().saturating_sub(1);
         let mut nulls = std::mem::replace(&mut self.nulls, NullBufferBuilder::new(0));
         nulls.append_n_non_nulls(count.saturating_sub(nulls.len()));

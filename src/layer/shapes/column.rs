@@ -100,22 +100,15 @@ impl ShapeColumn {
         self.all.findings.settle(deleted, end);
     }
 
-    /// What was read since the last time, without the rows of these numbers, and the types of all of it.
+    /// What was read since the last time, without the rows of these numbers, and the types of all of it; `is_last` where
+    /// nothing is read after it.
     pub(in crate::layer) fn take(
         &mut self,
         deleted: &BTreeSet<u64>,
+        is_last: bool,
     ) -> std::result::Result<(ArrayRef, Vec<u32>), ArrowError> {
         let types = std::mem::take(&mut self.all.types).into_iter().collect();
-        Ok((self.all.take(deleted)?, types))
-    }
-
-    /// All that was read, without the rows of these numbers, and the types of all of it.
-    pub(in crate::layer) fn finish(
-        self,
-        deleted: &BTreeSet<u64>,
-    ) -> std::result::Result<(ArrayRef, Vec<u32>), ArrowError> {
-        let types = self.all.types.iter().copied().collect();
-        Ok((self.all.without(deleted).finish()?, types))
+        Ok((self.all.take(deleted, is_last)?, types))
     }
 
     /// What was found so far, in shapes that are settled.

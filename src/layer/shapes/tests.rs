@@ -54,11 +54,11 @@ fn points_by_the_run_are_the_points_one_by_one() {
     let mut all = Geometries::new(false, None, bytes.len() as u64, None);
     assert_eq!(all.push_points(POINTS, 0, &bytes[..56]), Ok(2));
     assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), Ok(3));
-    let expected = one_by_one(POINTS, &bytes);
+    let (mut expected, none) = (one_by_one(POINTS, &bytes), BTreeSet::new());
     assert_eq!(told(&all), told(&expected));
     assert_eq!(told(&all).len(), 1, "two coordinates are no places: {:?}", told(&all));
     assert_eq!(all.types, expected.types);
-    assert_eq!(&all.finish().unwrap(), &expected.finish().unwrap());
+    assert_eq!(&all.take(&none, true).unwrap(), &expected.take(&none, true).unwrap());
 }
 
 #[test]
@@ -91,15 +91,15 @@ fn batches_leave_out_deleted_rows_and_keep_nulls_in_their_place() {
     let mut all = Geometries::new(false, None, 0, None);
     all.push_points(POINTS, 0, &bytes).unwrap();
     all.push(POINTS, 3, &Record::Null).unwrap();
-    assert_eq!(xs(&all.take(&deleted).unwrap()), [Some(0.0), Some(2.0), None]);
+    assert_eq!(xs(&all.take(&deleted, false).unwrap()), [Some(0.0), Some(2.0), None]);
     assert_eq!(all.len(), 0);
     all.push(POINTS, 4, &Record::Null).unwrap();
     all.push_points(POINTS, 5, &bytes).unwrap();
     all.push(POINTS, 8, &Record::Broken("it is")).unwrap();
-    assert_eq!(xs(&all.take(&deleted).unwrap()), [Some(1.0), Some(2.0), None]);
-    assert_eq!(all.take(&deleted).unwrap().len(), 0);
+    assert_eq!(xs(&all.take(&deleted, false).unwrap()), [Some(1.0), Some(2.0), None]);
+    assert_eq!(all.take(&deleted, false).unwrap().len(), 0);
     all.push_points(POINTS, 9, &bytes).unwrap();
-    assert_eq!(xs(&all.take(&BTreeSet::new()).unwrap()), [Some(0.0), Some(1.0), Some(2.0)]);
+    assert_eq!(xs(&all.take(&BTreeSet::new(), false).unwrap()), [Some(0.0), Some(1.0), Some(2.0)]);
     assert_eq!(told(&all).len(), 1, "what was found is told for all batches");
 }
 
@@ -119,7 +119,7 @@ fn a_line_or_ring_of_one_part_is_as_the_parts_say() {
         let mut all = Geometries::new(false, None, 0, None);
         all.push(header, 0, &Record::Shape(Shape { flat, parts: &[0; 4], part_kinds: &[], vertices })).unwrap();
         assert_eq!(told(&all).len(), findings, "{flat:?} of {points}: {:?}", told(&all));
-        let array = all.take(&BTreeSet::new()).unwrap();
+        let array = all.take(&BTreeSet::new(), false).unwrap();
         let mut expected = [head, &*xy].concat();
         if flat == Flat::Polygon && points < 5 {
             expected.extend(&xy[..16]);

@@ -172,7 +172,7 @@ impl Layer {
     fn cells<'a>(&self, batch: &'a RecordBatch, name: &str, argument: &str) -> Result<Cells<'a>> {
         let wrong =
             |message: String| Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned()));
-        let array = batch.column(self.place(name)?);
+        let array = batch.column(self.place(argument, name)?);
         match array.data_type() {
             DataType::Date32 | DataType::LargeUtf8 | DataType::Int32 | DataType::Int64
                 if argument == "date" || *array.data_type() != DataType::Date32 =>

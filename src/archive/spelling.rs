@@ -1,0 +1,82 @@
+//! Names in either Unicode normal form: composed letters (NFC), or accents as letters of their own (NFD, as macOS writes).
+
+use std::collections::HashSet;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+
+use crate::error::{Error, Kind, Result};
+
+/// Finds a name, else the one that differs from it in its Unicode normal form alone; `None` where there is neither.
+///
+/// Several names that differ from it in their form alone are an error about `argument`, which shows them in ASCII.
+pub fn find_name<'a>(
+    argument: &str,
+    wanted: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Result<Option<&'a str>> {
+    if let Some(same) = names.clone().find(|name| *name == wanted) {
+        return Ok(Some(same));
+    }
+    if wanted.is_ascii() {
+        return Ok(None);
+    }
+    let nfc = ComposingNormalizerBorrowed::new_nfc();
+    let composed = nfc.normalize(wanted);
+    let mut seen = HashSet::new();
+    let alike: Vec<&str> = names.filter(|name| nfc.normalize(name) == composed && seen.insert(*name)).collect();
+    match &*alike {
+        [] => Ok(None),
+        [name] => Ok(Some(name)),
+        several => {
+            let several: Vec<String> = several.iter().map(|name| ascii(name)).collect();
+            let message =
+                format!("`{argument}` takes one of {}, which look alike, not {}", several.join(", "), ascii(wanted));
+            Err(Error::new(Kind::Value, message))
+        }
+    }
+}
+
+/// A text as a literal of Python in ASCII.
+fn ascii(text: &str) -> String {
+    let escaped = |letter: char| match u32::from(letter) {
+        0x20..=0x7E if !matches!(letter, '\'' | '\\') => letter.to_string(),
+        code @ ..=0xFF => format!("\\x{code:02x}"),
+        code @ ..=0xFFFF => format!("\\u{code:04x}"),
+        code => format!("\\U{code:08x}"),
+    };
+    format!("'{}'", text.chars().map(escaped).collect::<String>())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+mod tests {
+    use super::find_name;
+
+    const COMPOSED: &str = "Fl\u{e4}che";
+    const APART: &str = "Fla\u{308}che";
+
+    #[test]
+    fn name_in_the_other_normal_form_is_found() {
+        for (own, other) in [(COMPOSED, APART), (APART, COMPOSED)] {
+            let names = || ["Flache", own, own].into_iter();
+            assert_eq!(find_name("layer", own, names()).unwrap(), Some(own));
+            assert_eq!(find_name("layer", other, names()).unwrap(), Some(own));
+            assert_eq!(find_name("layer", "fl\u{e4}che", names()).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn exact_name_comes_before_its_other_form() {
+        assert_eq!(find_name("layer", APART, [COMPOSED, APART].into_iter()).unwrap(), Some(APART));
+    }
+
+    #[test]
+    fn several_names_that_look_alike_are_an_error_in_ascii() {
+        let names = ["\u{1eb9}\u{302}'", "\u{ea}\u{323}'"].into_iter();
+        let error = find_name("columns", "e\u{323}\u{302}'", names).unwrap_err();
+        assert_eq!(
+            error.message(),
+            r"`columns` takes one of '\u1eb9\u0302\x27', '\xea\u0323\x27', which look alike, not 'e\u0323\u0302\x27'"
+        );
+    }
+}

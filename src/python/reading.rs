@@ -1,0 +1,194 @@
+//! Reading options from keyword arguments: the one place that checks their types.
+
+use std::collections::HashMap;
+
+use pyo3::exceptions::{PyLookupError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyInt, PyMapping, PyMemoryView, PyString, PyTuple, PyType};
+
+use super::errors;
+use crate::api::Endpoint;
+use crate::archive::{Limits, Options};
+use crate::layer::{ColumnType, Types};
+
+/// Codecs of Python that the core has under another name, or under some of Python's names for them.
+const RENAMED: [(&str, &str); 10] = [
+    ("ascii", "ascii"),
+    ("utf-8-sig", "utf-8"),
+    ("euc_jp", "euc-jp"),
+    ("euc_kr", "euc-kr"),
+    ("big5hkscs", "big5-hkscs"),
+    ("mac-roman", "macintosh"),
+    ("mac-cyrillic", "cp10007"),
+    ("mac-greek", "cp10006"),
+    ("mac-latin2", "cp10029"),
+    ("tis-620", "tis-620"),
+];
+
+/// Beginnings of the names that codecs have in Python and in the core.
+const SHARED: [&str; 7] = ["utf-8", "iso8859-", "cp", "koi8-", "shift_jis", "gb", "big5"];
+
+/// The limits of `headland.Limits`, in its order.
+pub(super) type Bounds = (usize, u64, u64, usize, usize);
+
+/// The options that the keywords of `headland.archives.ReadOptions` give; `own` are the other keywords of the function.
+pub(super) fn read_options(given: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<Options> {
+    let mut options = Options::default();
+    for (name, value) in given {
+        let name: String = name.extract()?;
+        match name.as_str() {
+            "layer" => options.layer = unless_none(&value, |value| text("layer", value, ""))?,
+            "columns" => options.columns = unless_none(&value, names)?,
+            "encoding" => options.encoding = unless_none(&value, encoding)?,
+            "strict" => options.strict = flag("strict", &value)?,
+            "threads" => options.threads = unless_none(&value, |value| count("threads", value))?,
+            "limits" => options.limits = limits(&value)?,
+            "to_crs" => options.to_crs = unless_none(&value, |value| text("to_crs", value, "EPSG:4326"))?,
+            _ => return Err(unexpected(given.py(), &name, own)?),
+        }
+    }
+    Ok(options)
+}
+
+/// The same for a call, checked before a request is spent on an archive that could not be read with them.
+pub(super) fn options_of_call(row: &Endpoint, given: &Bound<'_, PyDict>) -> PyResult<Options> {
+    let own: Vec<&str> = row.parameters.iter().map(|parameter| parameter.name).chain(["timeout"]).collect();
+    let options = read_options(given, &own)?;
+    options.check().map_err(|error| errors::raise(given.py(), &error))?;
+    Ok(options)
+}
+
+/// How columns get their types: by the header (`None`), by a first pass (`"scan"`), or as a mapping says.
+pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<Types> {
+    const TAKES: &str = "`types` takes a mapping of columns to types or 'scan', not";
+    if value.is_none() {
+        return Ok(Types::Header);
+    }
+    if value.is_instance_of::<PyString>() {
+        if value.eq("scan")? {
+            return Ok(Types::Scan);
+        }
+        return Err(PyValueError::new_err(format!("{TAKES} {}", value.repr()?)));
+    }
+    let Ok(mapping) = value.cast::<PyMapping>() else {
+        return Err(PyTypeError::new_err(format!("{TAKES} {}", value.get_type().name()?)));
+    };
+    let mut types = Vec::new();
+    for item in mapping.items()? {
+        let (column, kind): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+        let (column, name) = (text("types", &column, "")?, text("types", &kind, "")?);
+        let Some(kind) = ColumnType::named(&name) else {
+            let all: Vec<&str> = ColumnType::ALL.iter().map(|(known, _)| *known).collect();
+            let message = format!("`types` has no type `{name}` for column `{column}`; there are: {}", all.join(", "));
+            return Err(PyValueError::new_err(message));
+        };
+        types.push((column, kind));
+    }
+    Ok(Types::Named(types))
+}
+
+/// The limits of a `headland.Limits`; the default ones of `None`.
+pub(super) fn limits(value: &Bound<'_, PyAny>) -> PyResult<Limits> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    if value.is_none() {
+        return Ok(Limits::default());
+    }
+    let class = CLASS.import(value.py(), "headland.archives", "Limits")?;
+    if !value.is_instance(class)? {
+        let message = format!("`limits` takes a `headland.Limits`, not {}", value.get_type().name()?);
+        return Err(PyTypeError::new_err(message));
+    }
+    // The limits that `_replace` makes are not checked yet.
+    let (members, bytes, ratio, nesting, name): Bounds = class.call1(value.cast::<PyTuple>()?)?.extract()?;
+    Ok(Limits { members, bytes, ratio, nesting, name })
+}
+
+/// The defaults of `headland.Limits`.
+pub(super) fn default_limits() -> Bounds {
+    let Limits { members, bytes, ratio, nesting, name } = Limits::default();
+    (members, bytes, ratio, nesting, name)
+}
+
+/// The names of a list of columns; a single text would be taken for its letters.
+#[pyfunction]
+#[pyo3(name = "column_names")]
+pub(super) fn names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let is_single = columns.is_instance_of::<PyString>()
+        || columns.is_instance_of::<PyBytes>()
+        || columns.is_instance_of::<PyByteArray>()
+        || columns.is_instance_of::<PyMemoryView>();
+    let Some(each) = columns.try_iter().ok().filter(|_| !is_single) else {
+        let message = format!("`columns` takes a list of names, not one {}", columns.get_type().name()?);
+        return Err(PyTypeError::new_err(message));
+    };
+    each.map(|name| text("columns", &name?, "")).collect()
+}
+
+/// The core's name of an encoding; a name that Python does not know either is left to the core, which refuses it.
+fn encoding(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let name = text("encoding", value, "cp1252")?;
+    // Python ignores all other signs.
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ' ' | ':' | '_' | '-');
+    if name.is_empty() || !name.chars().all(is_plain) {
+        return Ok(name);
+    }
+    let known: String = match value.py().import("codecs")?.call_method1("lookup", (&name,)) {
+        Err(error) if error.is_instance_of::<PyLookupError>(value.py()) => return Ok(name),
+        codec => codec?.getattr("name")?.extract()?,
+    };
+    let renamed: HashMap<&str, &str> = RENAMED.into();
+    Ok(match renamed.get(&*known) {
+        Some(own) => (*own).to_owned(),
+        None if SHARED.iter().any(|start| known.starts_with(start)) => known,
+        // The core's error then shows the name that was given.
+        None => name,
+    })
+}
+
+fn unless_none<T>(value: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>) -> PyResult<Option<T>> {
+    if value.is_none() { Ok(None) } else { read(value).map(Some) }
+}
+
+fn text(name: &str, value: &Bound<'_, PyAny>, example: &str) -> PyResult<String> {
+    let Ok(text) = value.cast::<PyString>() else {
+        let such_as = if example.is_empty() { String::new() } else { format!(" such as \"{example}\"") };
+        let message = format!("`{name}` takes a str{such_as}, not {}", value.get_type().name()?);
+        return Err(PyTypeError::new_err(message));
+    };
+    let half = |_| PyValueError::new_err(format!("`{name}` holds half of a surrogate pair, which is no character"));
+    text.to_str().map(str::to_owned).map_err(half)
+}
+
+fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match value.cast::<PyBool>() {
+        Ok(flag) => Ok(flag.is_true()),
+        Err(_) => Err(PyTypeError::new_err(format!("`{name}` takes True or False, not {}", value.repr()?))),
+    }
+}
+
+/// A whole number from 1 up.
+fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
+        return Err(PyTypeError::new_err(format!("`{name}` takes an int, not {}", value.get_type().name()?)));
+    }
+    let number = value.extract::<isize>().ok().and_then(|number| usize::try_from(number).ok());
+    number
+        .filter(|number| *number > 0)
+        .ok_or_else(|| PyValueError::new_err(format!("`{name}` takes a number from 1 to {}, not {value}", isize::MAX)))
+}
+
+/// The error of a keyword that is no option: it names the one that was probably meant, else all of them.
+fn unexpected(py: Python<'_>, name: &str, own: &[&str]) -> PyResult<PyErr> {
+    let options = py.import("headland.archives")?.getattr("ReadOptions")?.getattr("__annotations__")?;
+    let mut known: Vec<String> = own.iter().map(|name| (*name).to_owned()).collect();
+    for option in options.try_iter()? {
+        known.push(option?.extract()?);
+    }
+    let near = py.import("difflib")?.call_method1("get_close_matches", (name, &known, 1))?.extract::<Vec<String>>()?;
+    let hint = match near.first() {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are: {}", known.join(", ")),
+    };
+    Ok(PyTypeError::new_err(format!("unexpected keyword argument `{name}`: {hint}")))
+}
