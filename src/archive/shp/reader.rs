@@ -218,7 +218,9 @@ impl ShapeReader {
                 }
             }
             let next = index.offset(record.saturating_add(1)).filter(|next| *next > offset);
-            let length = match (content_length(&self.member, self.window.fill(RECORD_HEADER)?, record, offset), next) {
+            let is_doubtful = offset != self.seams.end();
+            let bytes = self.window.fill(RECORD_HEADER)?;
+            let length = match (content_length(&self.member, bytes, record, offset, is_doubtful), next) {
                 // The index knows where the one after it is.
                 (Err(_), Some(next)) if !self.is_strict => {
                     into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
@@ -268,7 +270,7 @@ impl ShapeReader {
                 into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
             } else {
                 let rest = usize::try_from(offset).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
-                let length = match content_length(&self.member, rest, record, offset) {
+                let length = match content_length(&self.member, rest, record, offset, true) {
                     Err(_) if !self.is_strict => {
                         into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
                         self.lengthless.add(1, record);
@@ -326,7 +328,7 @@ impl ShapeReader {
                     continue;
                 }
             }
-            let length = content_length(&self.member, bytes, record, offset)?;
+            let length = content_length(&self.member, bytes, record, offset, false)?;
             let size = length.saturating_add(RECORD_HEADER);
             if !is_first && !self.window.holds(size) {
                 break;
@@ -343,8 +345,10 @@ impl ShapeReader {
     }
 }
 
-/// The length of the contents of the record whose header begins `bytes`.
-fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64) -> Result<usize> {
+/// The length of the contents of the record whose header begins `bytes`; `is_doubtful` where the index may be wrong about
+/// its offset.
+fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64, is_doubtful: bool) -> Result<usize> {
+    let or_index = if is_doubtful { ", or its index is" } else { "" };
     let fault = |message: String| {
         Err(member.fault(message).with(|facts| {
             facts.record = Some(record);
@@ -355,14 +359,14 @@ fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64) -> Re
         return fault(format!("it ends inside the header of a record: {} bytes are left", bytes.len()));
     };
     let Ok(words) = u32::try_from(words) else {
-        return fault(format!("the record has the negative length {words}: the file is damaged"));
+        return fault(format!("the record has the negative length {words}: the file is damaged{or_index}"));
     };
     let length = u64::from(words) * 2;
     let left = member.size().saturating_sub(offset).saturating_sub(8);
     match usize::try_from(length) {
         Ok(size) if length <= left => Ok(size),
-        _ => {
-            fault(format!("the record has {length} bytes, but only {left} are left: the file is truncated or damaged"))
-        }
+        _ => fault(format!(
+            "the record has {length} bytes, but only {left} are left: the file is truncated or damaged{or_index}"
+        )),
     }
 }
