@@ -9,7 +9,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use headland::api::{Returns, row};
-use headland::archive::{self, Options, Set, Source};
+use headland::archive::{self, ReadOptions, Set, Source};
 use headland::layer;
 use headland::sandbox::fields::account;
 use headland::signing::{Signed, SigningKey};
@@ -72,7 +72,7 @@ fn sources() -> Vec<(String, Source)> {
 
 /// Inflates the members that reading needs, checksums on, and looks at nothing.
 fn inflate(source: &Source) {
-    let (sets, _) = archive::sets(source, &Options::default()).unwrap();
+    let (sets, _) = archive::sets(source, &ReadOptions::default()).unwrap();
     let set = Set::choose(sets, None, source).unwrap();
     for member in [&set.shp, &set.shx, &set.dbf].into_iter().flatten() {
         let mut window = member.window(256 * 1024).unwrap();
@@ -88,7 +88,7 @@ fn inflate(source: &Source) {
 }
 
 fn read(source: &Source) {
-    let options = Options { threads: Some(1), ..Options::default() };
+    let options = ReadOptions { threads: Some(1), ..ReadOptions::default() };
     black_box(layer::read(source, &options).unwrap());
 }
 

@@ -10,7 +10,7 @@ use super::code::Code;
 use super::diagnostic::Diagnostic;
 use super::kind::looks_like;
 use super::member::Member;
-use super::options::Options;
+use super::options::ReadOptions;
 use super::room::ask_for;
 use super::text::{Doubt, Encoding};
 use crate::error::{Argument, Error, Kind, Result};
@@ -53,7 +53,7 @@ pub(super) fn is_grc(first: &[u8]) -> bool {
 
 impl GrainCart {
     /// Reads a grain cart file.
-    pub fn read(member: &Member, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Self> {
+    pub fn read(member: &Member, options: &ReadOptions, notes: &mut Vec<Diagnostic>) -> Result<Self> {
         let mut bytes = member.read_all(MOST_BYTES.min(options.limits.bytes))?;
         if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
             let message = "there is a NUL, so this is no text of a grain cart, or it is damaged";
@@ -76,7 +76,7 @@ impl GrainCart {
 }
 
 /// The encoding that the user names, else UTF-8 where that is valid, else Latin-1.
-fn encoding(bytes: &[u8], member: &Member, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Encoding> {
+fn encoding(bytes: &[u8], member: &Member, options: &ReadOptions, notes: &mut Vec<Diagnostic>) -> Result<Encoding> {
     let wanted = options.encoding.as_deref();
     let name = wanted.unwrap_or(if std::str::from_utf8(bytes).is_ok() { "UTF-8" } else { "ISO-8859-1" });
     if wanted.is_none() && name != "UTF-8" {

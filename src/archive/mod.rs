@@ -39,7 +39,7 @@ pub use fmis::layout::{Layout, Quantity, Slot};
 pub use grc::GrainCart;
 pub use grc_end::may_be_whole_cart;
 pub use member::Member;
-pub use options::{Limits, Options};
+pub use options::{Limits, ReadOptions};
 pub use room::{NoRoom, ask_for, make_exact_room, make_room, with_room};
 pub use set::{Set, layers, sets};
 pub use shp::reader::{ShapeReader, TakeShapes};

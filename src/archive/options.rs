@@ -5,7 +5,7 @@ use crate::error::{Error, Kind, Result};
 
 /// How an archive is read; every option has a default.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ReadOptions {
     /// Which layer, where a source holds several.
     pub layer: Option<String>,
     /// Which columns; all where `None`. Their order is the file's.
@@ -22,7 +22,7 @@ pub struct Options {
     pub to_crs: Option<String>,
 }
 
-impl Options {
+impl ReadOptions {
     /// Refuses options that no archive can be read with, before an archive is opened or downloaded.
     pub fn check(&self) -> Result<()> {
         if let Some(target) = self.to_crs.as_deref().filter(|target| !is_wgs84(target)) {
@@ -52,7 +52,7 @@ fn is_wgs84(name: &str) -> bool {
     ["EPSG:4326", "WGS84", "WGS 84", "OGC:CRS84", "4326"].iter().any(|known| name.trim().eq_ignore_ascii_case(known))
 }
 
-impl Default for Options {
+impl Default for ReadOptions {
     fn default() -> Self {
         Self {
             layer: None,

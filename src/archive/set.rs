@@ -8,7 +8,7 @@ use super::diagnostic::Diagnostic;
 use super::fmis::{self, Fmis};
 use super::member::Member;
 use super::names;
-use super::options::Options;
+use super::options::ReadOptions;
 use super::source::Source;
 use super::spelling::find_name;
 use crate::error::{Argument, Error, Kind, Result};
@@ -45,7 +45,7 @@ pub struct Set {
 }
 
 /// The layers of a source, in its order, and what was refused on the way.
-pub fn sets(source: &Source, options: &Options) -> Result<(Vec<Set>, Vec<Diagnostic>)> {
+pub fn sets(source: &Source, options: &ReadOptions) -> Result<(Vec<Set>, Vec<Diagnostic>)> {
     let mut notes = Vec::new();
     let members = source.members(&options.limits, options.strict, &mut notes)?;
     let mut sets = group(&members);
@@ -61,7 +61,7 @@ pub fn sets(source: &Source, options: &Options) -> Result<(Vec<Set>, Vec<Diagnos
 }
 
 /// The names of the layers of a source; of the options, `limits` and `strict` count.
-pub fn layers(source: &Source, options: &Options) -> Result<Vec<String>> {
+pub fn layers(source: &Source, options: &ReadOptions) -> Result<Vec<String>> {
     Ok(sets(source, options)?.0.into_iter().map(|set| set.name).collect())
 }
 

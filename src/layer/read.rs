@@ -11,17 +11,17 @@ use super::grain_cart;
 use super::rows::Rows;
 use super::schema;
 use super::sidecars::{self, Sidecars};
-use crate::archive::{self, Code, Diagnostic, Options, Set, Source};
+use crate::archive::{self, Code, Diagnostic, ReadOptions, Set, Source};
 use crate::error::{Argument, Error, Kind, Result};
 
 /// Reads one layer of a zip, a folder or a shapefile, or a grain cart file.
-pub fn read(source: &Source, options: &Options) -> Result<Layer> {
+pub fn read(source: &Source, options: &ReadOptions) -> Result<Layer> {
     options.check()?;
     read_checked(source, options).map_err(|error| advised(error, options))
 }
 
 /// The same error, which says what else can be done where it is about damage at a place.
-pub(super) fn advised(error: Error, options: &Options) -> Error {
+pub(super) fn advised(error: Error, options: &ReadOptions) -> Error {
     let facts = error.facts();
     let is_damage = facts.field.is_none() && (facts.record.is_some() || facts.offset.is_some());
     let is_hinted = facts.hint.is_some();
@@ -31,7 +31,7 @@ pub(super) fn advised(error: Error, options: &Options) -> Error {
     error
 }
 
-fn read_checked(source: &Source, options: &Options) -> Result<Layer> {
+fn read_checked(source: &Source, options: &ReadOptions) -> Result<Layer> {
     let (set, mut notes) = chosen(source, options)?;
     let mut layer = match at_once(&set, source, options, &mut notes) {
         Some(layer) => layer?,
@@ -42,7 +42,7 @@ fn read_checked(source: &Source, options: &Options) -> Result<Layer> {
 }
 
 /// The set that is meant, and what was refused on the way to it.
-pub(super) fn chosen(source: &Source, options: &Options) -> Result<(Set, Vec<Diagnostic>)> {
+pub(super) fn chosen(source: &Source, options: &ReadOptions) -> Result<(Set, Vec<Diagnostic>)> {
     let (sets, notes) = archive::sets(source, options)?;
     let set = Set::choose(sets, options.layer.as_deref(), source)?;
     if options.strict {
@@ -55,7 +55,7 @@ pub(super) fn chosen(source: &Source, options: &Options) -> Result<(Set, Vec<Dia
 pub(super) fn at_once(
     set: &Set,
     source: &Source,
-    options: &Options,
+    options: &ReadOptions,
     notes: &mut Vec<Diagnostic>,
 ) -> Option<Result<Layer>> {
     if let Some(grc) = &set.grc {
@@ -66,7 +66,7 @@ pub(super) fn at_once(
 }
 
 /// The layer of a shapefile, all its rows in one batch.
-fn whole(set: &Set, source: &Source, options: &Options, mut notes: Vec<Diagnostic>) -> Result<Layer> {
+fn whole(set: &Set, source: &Source, options: &ReadOptions, mut notes: Vec<Diagnostic>) -> Result<Layer> {
     let mut rows = Rows::whole(set, options, &mut notes)?;
     let count = rows.common(set, options, &mut notes)?;
     let head = head(set, source, options, &rows, &mut notes)?;
@@ -80,7 +80,7 @@ fn whole(set: &Set, source: &Source, options: &Options, mut notes: Vec<Diagnosti
 pub(super) fn head(
     set: &Set,
     source: &Source,
-    options: &Options,
+    options: &ReadOptions,
     rows: &Rows,
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Layer> {
@@ -139,7 +139,7 @@ fn tell_twins(schema: &Schema, set: &Set, notes: &mut Vec<Diagnostic>) {
 }
 
 /// The text of the .prj, if there is any.
-fn prj(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Option<String>> {
+fn prj(set: &Set, options: &ReadOptions, notes: &mut Vec<Diagnostic>) -> Result<Option<String>> {
     let Some(prj) = &set.prj else {
         if set.shp.is_some() {
             notes.push(Diagnostic::new(Code::NoPrj, "there is no .prj, so the coordinate system is unknown"));

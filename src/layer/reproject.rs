@@ -10,12 +10,12 @@ use super::crs::{Crs, Transform};
 use super::schema::{self, broken};
 use super::shapes::is_place;
 use super::wkb::{Cursor, points};
-use crate::archive::{NoRoom, Options, make_exact_room, make_room};
+use crate::archive::{NoRoom, ReadOptions, make_exact_room, make_room};
 use crate::error::{Error, Kind, Result};
 
 impl Layer {
     /// The same layer in the coordinate system that the options ask for.
-    pub(super) fn in_system_of(self, options: &Options) -> Result<Self> {
+    pub(super) fn in_system_of(self, options: &ReadOptions) -> Result<Self> {
         if options.to_crs.is_some() { self.into_wgs84() } else { Ok(self) }
     }
 

@@ -8,7 +8,7 @@ use super::Layer;
 use super::schema::broken;
 use super::shapes::column::{self, ShapeColumn};
 use super::table::{Choice, TableReader, Typing};
-use crate::archive::{Code, Diagnostic, Member, Options, Set};
+use crate::archive::{Code, Diagnostic, Member, ReadOptions, Set};
 use crate::error::{Error, Result};
 
 /// Bytes of a shape that room is made for before a batch is read.
@@ -21,7 +21,7 @@ const LONG: u64 = 3;
 const DRAINED: u64 = 65_536;
 
 /// How many threads may work.
-pub(super) fn threads(options: &Options) -> usize {
+pub(super) fn threads(options: &ReadOptions) -> usize {
     options.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1)
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Reads the members of a set whole; what was read is taken at once.
-    pub(super) fn whole(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Self> {
+    pub(super) fn whole(set: &Set, options: &ReadOptions, notes: &mut Vec<Diagnostic>) -> Result<Self> {
         let read = |has_m: Option<bool>| -> Result<(Self, Vec<Diagnostic>)> {
             let mut lost = Vec::new();
             let mut rows = Self::open(set, options, has_m, u64::MAX, Typing::Cells, &mut lost)?;
@@ -69,7 +69,7 @@ impl Rows {
     /// Opens them to take batches of `size` rows.
     pub(super) fn in_batches(
         set: &Set,
-        options: &Options,
+        options: &ReadOptions,
         types: Choice<'_>,
         size: usize,
         notes: &mut Vec<Diagnostic>,
@@ -84,7 +84,7 @@ impl Rows {
 
     fn open(
         set: &Set,
-        options: &Options,
+        options: &ReadOptions,
         has_m: Option<bool>,
         room: u64,
         typing: Typing<'_>,
@@ -170,7 +170,7 @@ impl Rows {
         head: &Layer,
         size: usize,
         set: &Set,
-        options: &Options,
+        options: &ReadOptions,
         notes: &mut Vec<Diagnostic>,
     ) -> Result<(Layer, bool)> {
         let until = self.taken.saturating_add(size as u64);
@@ -192,7 +192,7 @@ impl Rows {
     }
 
     /// How many rows shapes and records have in common; an error where they differ, unless damage is to be lived with.
-    pub(super) fn common(&self, set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<u64> {
+    pub(super) fn common(&self, set: &Set, options: &ReadOptions, notes: &mut Vec<Diagnostic>) -> Result<u64> {
         match self.counts() {
             [Some(shapes), Some(records)] if shapes != records => {
                 let error = mismatch(set, shapes, records);

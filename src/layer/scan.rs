@@ -5,7 +5,7 @@ use arrow_schema::DataType;
 use super::columns::ColumnType;
 use super::rows::threads;
 use super::table::{TableReader, Typing};
-use crate::archive::{Code, Diagnostic, Options, Set};
+use crate::archive::{Code, Diagnostic, ReadOptions, Set};
 use crate::error::{Error, Kind, Result};
 
 /// Records that are decoded at a time, and forgotten.
@@ -14,7 +14,7 @@ const CHUNK: u64 = 65_536;
 /// The types that cells force on columns of integers, by their places among the columns that are wanted.
 ///
 /// Damage is left to the pass that reads the rows, which meets it in its place.
-pub(super) fn types(set: &Set, options: &Options, notes: &mut Vec<Diagnostic>) -> Result<Vec<(usize, ColumnType)>> {
+pub(super) fn types(set: &Set, options: &ReadOptions, notes: &mut Vec<Diagnostic>) -> Result<Vec<(usize, ColumnType)>> {
     let Some(dbf) = &set.dbf else { return Ok(Vec::new()) };
     let opened = TableReader::open(dbf, set.cpg.as_ref(), set.shp.is_some(), options, Typing::Cells);
     let Ok(mut table) = opened else { return Ok(Vec::new()) };

@@ -8,7 +8,7 @@ use super::read::{advised, at_once, chosen, head};
 use super::rows::{Rows, mismatch};
 use super::scan;
 use super::table::Choice;
-use crate::archive::{Diagnostic, Options, Set, Source};
+use crate::archive::{Diagnostic, ReadOptions, Set, Source};
 use crate::error::{Error, Kind, Result};
 
 /// How the columns of a stream get their types.
@@ -40,19 +40,19 @@ pub struct Stream {
 /// What is left to read.
 enum Pending {
     /// The members of a shapefile.
-    Rows { rows: Box<Rows>, set: Box<Set>, options: Box<Options> },
+    Rows { rows: Box<Rows>, set: Box<Set>, options: Box<ReadOptions> },
     /// The rows of a layer that was read at once.
     Layer(Box<Layer>),
 }
 
 impl Stream {
     /// Opens a source to read `size` records at a time; types that no column can have are an error at once.
-    pub fn open(source: &Source, options: &Options, types: &Types, size: usize) -> Result<Self> {
+    pub fn open(source: &Source, options: &ReadOptions, types: &Types, size: usize) -> Result<Self> {
         options.check()?;
         Self::open_checked(source, options, types, size).map_err(|error| advised(error, options))
     }
 
-    fn open_checked(source: &Source, options: &Options, types: &Types, size: usize) -> Result<Self> {
+    fn open_checked(source: &Source, options: &ReadOptions, types: &Types, size: usize) -> Result<Self> {
         let (set, mut notes) = chosen(source, options)?;
         if let Some(layer) = at_once(&set, source, options, &mut notes) {
             return Self::of_layer(layer?, options, types, size);
@@ -78,7 +78,7 @@ impl Stream {
         Ok(Self { plain, head, pending, size: size.max(1), given: 0, notes, ended: false })
     }
 
-    fn of_layer(layer: Layer, options: &Options, types: &Types, size: usize) -> Result<Self> {
+    fn of_layer(layer: Layer, options: &ReadOptions, types: &Types, size: usize) -> Result<Self> {
         if let Types::Named(named) = types
             && let Some((name, _)) = named.first()
         {

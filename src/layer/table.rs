@@ -8,7 +8,7 @@ use arrow_schema::{ArrowError, DataType, Field};
 use super::columns::{Column, ColumnType, Misfit, Refusal};
 use super::record_marks::RecordMarks;
 use super::{schema, sidecars};
-use crate::archive::{Code, Diagnostic, Encoding, Field as Cells, Member, Options, TableHeader, Window};
+use crate::archive::{Code, Diagnostic, Encoding, Field as Cells, Member, ReadOptions, TableHeader, Window};
 use crate::error::{Argument, Error, Kind, Result};
 
 /// The most bytes that room is made for before any record is read, since sizes may lie too.
@@ -68,7 +68,7 @@ impl TableReader {
         member: &Member,
         cpg: Option<&Member>,
         has_shapes: bool,
-        options: &Options,
+        options: &ReadOptions,
         typing: Typing<'_>,
     ) -> Result<Self> {
         let mut notes = Vec::new();
@@ -277,7 +277,7 @@ fn unfit(member: &str, column: &Column, misfit: &Misfit) -> Error {
 fn encoding(
     header: &TableHeader,
     cpg: Option<&Member>,
-    options: &Options,
+    options: &ReadOptions,
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Encoding> {
     if let Some(name) = &options.encoding {
@@ -297,7 +297,7 @@ fn choose(
     header: &TableHeader,
     encoding: &Encoding,
     has_shapes: bool,
-    options: &Options,
+    options: &ReadOptions,
     typing: Typing<'_>,
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Column>> {

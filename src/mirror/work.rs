@@ -15,7 +15,7 @@ use super::progress::Event;
 use super::run::Run;
 use crate::client::{Arguments, Asked};
 use crate::error::{Error, Kind, Result};
-use crate::layer::{self, Code, Options, Source};
+use crate::layer::{self, Code, ReadOptions, Source};
 use crate::wire::encode_json;
 
 /// The format of job data that is mirrored.
@@ -279,7 +279,7 @@ fn is_about_the_record(error: &Error) -> bool {
 /// Notes totals of a grain cart file that are not the sums of its loads: loads may be missing. A file that cannot be read
 /// is found where it is published.
 fn note_totals(run: &Run, id: &str, path: &Path) {
-    let Ok(layer) = layer::read(&Source::Path(path.to_owned()), &Options::default()) else { return };
+    let Ok(layer) = layer::read(&Source::Path(path.to_owned()), &ReadOptions::default()) else { return };
     for differing in layer.diagnostics().iter().filter(|diagnostic| diagnostic.code == Code::TotalDiffers) {
         run.note(format!("grain cart file {id}: {} ({})", differing.message, differing.code));
     }

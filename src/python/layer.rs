@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
 use super::memory::GivesBack;
 use super::reading::read_options;
 use super::{bridge, cells, errors, frames};
-use crate::archive::{self, Options, Source};
+use crate::archive::{self, ReadOptions, Source};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self as records, Cancel, picture::Picture};
 
@@ -247,7 +247,7 @@ pub(super) fn read(py: Python<'_>, source: Given, options: &Bound<'_, PyDict>) -
 /// Reads the file of a job: neither the layer nor an error could say where the bytes came from.
 pub(super) fn read_of_job(
     source: &Source,
-    options: &Options,
+    options: &ReadOptions,
     row: &'static str,
     origin: String,
 ) -> Result<records::Layer> {

@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyInt, PyMapping, PyMemo
 
 use super::errors;
 use crate::api::Endpoint;
-use crate::archive::{Limits, Options};
+use crate::archive::{Limits, ReadOptions};
 use crate::layer::{ColumnType, Types};
 
 /// Codecs of Python that the core has under another name, or under some of Python's names for them.
@@ -33,8 +33,8 @@ const SHARED: [&str; 7] = ["utf-8", "iso8859-", "cp", "koi8-", "shift_jis", "gb"
 pub(super) type Bounds = (usize, u64, u64, usize, usize);
 
 /// The options that the keywords of `headland.archives.ReadOptions` give; `own` are the other keywords of the function.
-pub(super) fn read_options(given: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<Options> {
-    let mut options = Options::default();
+pub(super) fn read_options(given: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<ReadOptions> {
+    let mut options = ReadOptions::default();
     for (name, value) in given {
         let name: String = name.extract()?;
         match name.as_str() {
@@ -52,7 +52,7 @@ pub(super) fn read_options(given: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<
 }
 
 /// The same for a call, checked before a request is spent on an archive that could not be read with them.
-pub(super) fn options_of_call(row: &Endpoint, given: &Bound<'_, PyDict>) -> PyResult<Options> {
+pub(super) fn options_of_call(row: &Endpoint, given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
     let own: Vec<&str> = row.parameters.iter().map(|parameter| parameter.name).chain(["timeout"]).collect();
     let options = read_options(given, &own)?;
     options.check().map_err(|error| errors::raise(given.py(), &error))?;

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
-use headland::archive::{Options, Source};
+use headland::archive::{ReadOptions, Source};
 use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
 use proptest::prelude::*;
@@ -118,7 +118,7 @@ fn a_path_bytes_and_a_zip_give_the_same() {
     let renamed = folder.path().join("export.csv");
     std::fs::write(&renamed, &text).unwrap();
     let bytes = read(&text);
-    let from = |path: &Path| layer::read(&Source::Path(path.to_owned()), &Options::default()).unwrap();
+    let from = |path: &Path| layer::read(&Source::Path(path.to_owned()), &ReadOptions::default()).unwrap();
     let zipped = of(make::zip(&[("a/Corn.grc", text.as_bytes())]), true).unwrap();
     for (layer, name) in [(from(&path), "Corn_North_40"), (from(&renamed), "export.csv"), (zipped, "Corn")] {
         assert_eq!((layer.name(), batch(&layer), layer.metadata()), (name, batch(&bytes), bytes.metadata()));
@@ -131,7 +131,7 @@ fn a_path_bytes_and_a_zip_give_the_same() {
 #[test]
 fn columns_are_chosen_and_geometry_comes_along() {
     let choose = |name: &str| {
-        let options = Options { columns: Some(vec![name.to_owned()]), ..Options::default() };
+        let options = ReadOptions { columns: Some(vec![name.to_owned()]), ..ReadOptions::default() };
         layer::read(&make::source(file(&[FIRST, SECOND]).into()), &options)
     };
     let layer = choose("Weight").unwrap();
@@ -223,7 +223,7 @@ fn utf_8_with_a_mark_and_latin_1_are_read() {
         assert_eq!((texts(&layer, "Destination"), codes(&layer)), (expected.to_vec(), told));
         assert_eq!(layer.metadata()[0].0, "GrcVersion");
     }
-    let options = Options { encoding: Some("cp1251".to_owned()), ..Options::default() };
+    let options = ReadOptions { encoding: Some("cp1251".to_owned()), ..ReadOptions::default() };
     let named = layer::read(&make::source(latin_1), &options).unwrap();
     assert_eq!(texts(&named, "Destination"), [Some("Silo Sьd".to_owned())]);
 }
@@ -310,7 +310,7 @@ fn what_is_no_grain_cart_file_is_a_clear_error() {
         ([file(&[]).into_bytes(), vec![b','; 1 << 20], b"x".to_vec()].concat(), "256 cells"),
     ] {
         std::fs::write(&path, content).unwrap();
-        let error = layer::read(&Source::Path(path.clone()), &Options::default()).unwrap_err();
+        let error = layer::read(&Source::Path(path.clone()), &ReadOptions::default()).unwrap_err();
         assert_eq!(error.kind(), Kind::Archive, "{words}: {error}");
         assert!(error.message().contains(words), "{words}: {}", error.message());
         assert!(error.message().len() < 500, "{error}");

@@ -1,6 +1,6 @@
 //! Which layer is meant, where a source holds several.
 
-use headland::archive::{Options, Source};
+use headland::archive::{ReadOptions, Source};
 use headland::error::Kind;
 use headland::layer;
 
@@ -13,11 +13,12 @@ fn several_layers_need_a_choice() {
     members.extend(named("b/"));
     let zip = zipped(&members, zip::CompressionMethod::Deflated);
     let source = make::source(zip);
-    assert_eq!(headland::archive::layers(&source, &Options::default()).unwrap(), ["a/t", "b/t"]);
-    let error = layer::read(&source, &Options::default()).unwrap_err();
+    assert_eq!(headland::archive::layers(&source, &ReadOptions::default()).unwrap(), ["a/t", "b/t"]);
+    let error = layer::read(&source, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.kind(), Kind::Archive);
     assert!(error.message().contains("`a/t`, `b/t`"), "{error}");
-    let chosen = |layer: &str| layer::read(&source, &Options { layer: Some(layer.to_owned()), ..Options::default() });
+    let chosen =
+        |layer: &str| layer::read(&source, &ReadOptions { layer: Some(layer.to_owned()), ..ReadOptions::default() });
     assert_eq!(chosen("b/t").unwrap().name(), "b/t");
     assert_eq!(chosen("c").unwrap_err().kind(), Kind::Value);
 }
@@ -34,16 +35,16 @@ fn a_table_beside_shapes_is_a_layer_for_whoever_asks() {
     }
     std::fs::write(folder.path().join("legend.dbf"), &table).unwrap();
     for source in [zip, Source::Path(folder.path().to_owned())] {
-        assert_eq!(headland::archive::layers(&source, &Options::default()).unwrap(), ["t", "legend"]);
+        assert_eq!(headland::archive::layers(&source, &ReadOptions::default()).unwrap(), ["t", "legend"]);
         for strict in [true, false] {
-            let options = Options { strict, ..Options::default() };
+            let options = ReadOptions { strict, ..ReadOptions::default() };
             let error = layer::read(&source, &options).unwrap_err();
             assert_eq!(error.kind(), Kind::Archive);
             assert!(error.message().contains("2 layers") && error.message().contains("`t`, `legend`"), "{error}");
             let opened = layer::Stream::open(&source, &options, &layer::Types::Header, 10).err().unwrap();
             assert_eq!(opened.message(), error.message());
             for (name, rows) in [("t", 2), ("legend", 1)] {
-                let options = Options { layer: Some(name.to_owned()), ..options.clone() };
+                let options = ReadOptions { layer: Some(name.to_owned()), ..options.clone() };
                 assert_eq!(layer::read(&source, &options).unwrap().len(), rows, "{name}");
             }
         }
@@ -61,19 +62,19 @@ fn a_file_that_is_named_is_a_choice_though_another_differs_in_case_alone() {
     std::fs::write(folder.path().join("T.DBF"), table).unwrap();
     for (file, name, rows) in [("t.shp", "t", 2), ("t.dbf", "t", 2), ("t.shx", "t", 2), ("T.DBF", "T", 1)] {
         let source = Source::Path(folder.path().join(file));
-        assert_eq!(headland::archive::layers(&source, &Options::default()).unwrap(), [name], "{file}");
-        assert_eq!(layer::read(&source, &Options::default()).unwrap().len(), rows, "{file}");
+        assert_eq!(headland::archive::layers(&source, &ReadOptions::default()).unwrap(), [name], "{file}");
+        assert_eq!(layer::read(&source, &ReadOptions::default()).unwrap().len(), rows, "{file}");
     }
 }
 
 /// The layers of a source: what `layers` lists, what the error without a choice names, and the rows of each by its name.
 fn each(source: &Source) -> Vec<(String, usize)> {
-    let names = headland::archive::layers(source, &Options::default()).unwrap();
+    let names = headland::archive::layers(source, &ReadOptions::default()).unwrap();
     let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let error = layer::read(source, &Options::default()).unwrap_err();
+    let error = layer::read(source, &ReadOptions::default()).unwrap_err();
     assert!(error.message().ends_with(&format!("choose one with `layer`: {}", listed.join(", "))), "{error}");
     let chosen = |name: String| {
-        let options = Options { layer: Some(name.clone()), ..Options::default() };
+        let options = ReadOptions { layer: Some(name.clone()), ..ReadOptions::default() };
         let layer = layer::read(source, &options).unwrap();
         assert_eq!(layer.name(), name);
         (name, layer.len())
@@ -121,9 +122,9 @@ fn archives_beside_layers_are_told_by_name() {
         std::fs::write(folder.path().join(name), &inner).unwrap();
     }
     for source in [beside, Source::Path(folder.path().to_owned())] {
-        assert_eq!(headland::archive::layers(&source, &Options::default()).unwrap(), ["t"]);
-        let layer = layer::read(&source, &Options::default()).unwrap();
-        let stream = layer::Stream::open(&source, &Options::default(), &layer::Types::Header, 10).unwrap();
+        assert_eq!(headland::archive::layers(&source, &ReadOptions::default()).unwrap(), ["t"]);
+        let layer = layer::read(&source, &ReadOptions::default()).unwrap();
+        let stream = layer::Stream::open(&source, &ReadOptions::default(), &layer::Types::Header, 10).unwrap();
         for notes in [layer.diagnostics().to_vec(), stream.diagnostics()] {
             let notes: Vec<_> = notes.iter().filter(|note| note.code.as_str() == "nested-archive").collect();
             assert_eq!(notes.len(), 1);
@@ -134,12 +135,12 @@ fn archives_beside_layers_are_told_by_name() {
         }
     }
     // What is followed is not passed over.
-    let followed = layer::read(&make::source(make::zip(&[("z.zip", &inner)])), &Options::default()).unwrap();
+    let followed = layer::read(&make::source(make::zip(&[("z.zip", &inner)])), &ReadOptions::default()).unwrap();
     assert!(followed.diagnostics().iter().all(|note| note.code.as_str() != "nested-archive"));
     let mut many: Vec<(String, Vec<u8>)> = (0..12).map(|number| (format!("{number:02}.zip"), inner.clone())).collect();
     many.extend(named(""));
     let layer =
-        layer::read(&make::source(zipped(&many, zip::CompressionMethod::Deflated)), &Options::default()).unwrap();
+        layer::read(&make::source(zipped(&many, zip::CompressionMethod::Deflated)), &ReadOptions::default()).unwrap();
     let note = layer.diagnostics().iter().find(|note| note.code.as_str() == "nested-archive").unwrap();
     assert!(note.message.contains("`08.zip`, `09.zip` and 2 more;"), "{}", note.message);
 }

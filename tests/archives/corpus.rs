@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use headland::archive::{Options, Source};
+use headland::archive::{ReadOptions, Source};
 use headland::layer;
 use serde_json::Value;
 
@@ -31,9 +31,12 @@ pub(crate) struct Set {
 
 impl Set {
     /// What to read for one of its layers.
-    pub(crate) fn options(&self, layer: &Value) -> Options {
+    pub(crate) fn options(&self, layer: &Value) -> ReadOptions {
         let several = self.layers.len() > 1;
-        Options { layer: several.then(|| layer["layer_name"].as_str().unwrap().to_owned()), ..Options::default() }
+        ReadOptions {
+            layer: several.then(|| layer["layer_name"].as_str().unwrap().to_owned()),
+            ..ReadOptions::default()
+        }
     }
 }
 
@@ -123,7 +126,7 @@ fn outcome(set: &Set) -> Result<Outcome, Vec<String>> {
     let source = Source::Path(set.path.clone());
     let mut faults = Vec::new();
     let mut deviations = Vec::new();
-    let names = headland::archive::layers(&source, &Options::default()).unwrap_or_default();
+    let names = headland::archive::layers(&source, &ReadOptions::default()).unwrap_or_default();
     if set.layers.len() > 1 && names.len() != set.layers.len() {
         faults.push(format!("{} layers, not {}: {names:?}", names.len(), set.layers.len()));
     }

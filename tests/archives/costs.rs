@@ -1,6 +1,6 @@
 //! Inputs made to cost far more than their size: each ends in time and in bounded memory.
 
-use headland::archive::{Limits, Options};
+use headland::archive::{Limits, ReadOptions};
 use headland::error::Error;
 use headland::layer::{self, Layer};
 
@@ -15,8 +15,9 @@ const MOST: usize = 64 << 20;
 #[track_caller]
 fn bounded(what: &str, bytes: Vec<u8>, honest: usize) -> Result<Layer, Error> {
     let source = make::source(bytes);
-    let ((result, peak), took) =
-        meter::time(|| meter::peak(|| layer::read(&source, &Options { threads: Some(1), ..Options::default() })));
+    let ((result, peak), took) = meter::time(|| {
+        meter::peak(|| layer::read(&source, &ReadOptions { threads: Some(1), ..ReadOptions::default() }))
+    });
     println!("{what}: {took:?}, {peak} bytes for {honest}");
     assert!(took < meter::LONGEST, "{what} took {took:?}");
     assert!(peak <= MOST + 4 * honest, "{what}: {peak} bytes for {honest}");
@@ -249,7 +250,8 @@ fn every_limit_holds_at_its_value_and_says_how_to_raise_it() {
         (&nested, vec![nesting(2), nesting(3)], nesting(1), "raise Limits(nesting=...)"),
         (&named, vec![name(300), name(301)], name(299), "raise Limits(name=...)"),
     ] {
-        let read = |limits| layer::read(&make::source(archive.clone()), &Options { limits, ..Options::default() });
+        let read =
+            |limits| layer::read(&make::source(archive.clone()), &ReadOptions { limits, ..ReadOptions::default() });
         for limits in holds {
             assert_eq!(read(limits).unwrap_or_else(|error| panic!("{word}: {error}")).len(), 1, "{word}");
         }

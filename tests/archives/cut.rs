@@ -1,6 +1,6 @@
 //! Zips that were cut, as by a download that broke off: what an error says, and what is saved without `strict`.
 
-use headland::archive::{Limits, Options};
+use headland::archive::{Limits, ReadOptions};
 use headland::error::Kind;
 use headland::layer::{self, Layer};
 use headland::sandbox::fields::{Coverage, account};
@@ -91,13 +91,13 @@ fn the_layers_of_a_zip_that_was_cut_are_those_that_can_be_read() {
     two.push(("legend.dbf", make::dbf(&[("CODE", b'N', 2, 0)], &[b"  7"], 0)));
     let whole = zipped(&two, Deflated, false);
     let source = make::source(whole[..whole.len() - 30].to_vec());
-    let layers = |strict| layer::layers(&source, &Options { strict, ..Options::default() });
+    let layers = |strict| layer::layers(&source, &ReadOptions { strict, ..ReadOptions::default() });
     let error = layers(true).unwrap_err();
     assert!(error.kind() == Kind::Archive && error.message().contains("no end record"), "{error}");
     let names = layers(false).unwrap();
     assert_eq!(names, ["t", "legend"]);
     for (name, rows) in names.into_iter().zip([ROWS, 1]) {
-        let options = Options { layer: Some(name), strict: false, ..Options::default() };
+        let options = ReadOptions { layer: Some(name), strict: false, ..ReadOptions::default() };
         assert_eq!(layer::read(&source, &options).unwrap().len(), rows);
     }
 }
@@ -193,7 +193,7 @@ fn a_zip_that_was_cut_is_held_to_the_rules_of_all_zips() {
     assert!(lying.diagnostics().iter().any(|note| note.message.contains("checksum")), "{:?}", lying.diagnostics());
     // Limits.
     let limited = |limits: Limits, bytes: Vec<u8>| {
-        let options = Options { strict: false, limits, ..Options::default() };
+        let options = ReadOptions { strict: false, limits, ..ReadOptions::default() };
         layer::read(&make::source(bytes), &options).unwrap_err()
     };
     let error = limited(Limits { members: 3, ..Limits::default() }, without_directory(&members()));

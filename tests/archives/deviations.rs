@@ -1,7 +1,7 @@
 //! The cases in which the reader gives another answer than GDAL, each with the diagnostic that says so.
 
 use arrow_array::cast::AsArray;
-use headland::archive::Options;
+use headland::archive::ReadOptions;
 use headland::error::Kind;
 use headland::layer::{self, Layer};
 
@@ -116,7 +116,7 @@ fn shapes_are_found_without_an_index_and_in_the_order_of_one() {
     let records = [make::point(1.0, 1.0), make::point(2.0, 2.0), make::point(3.0, 3.0)];
     let (shp, mut shx) = make::shp(1, &records);
     let read = |members: &[(&str, &[u8])]| {
-        let layer = layer::read(&make::source(make::zip(members)), &Options::default()).unwrap();
+        let layer = layer::read(&make::source(make::zip(members)), &ReadOptions::default()).unwrap();
         let text = layer.geojson(true).unwrap();
         let found: Vec<usize> = ["[1.0,", "[2.0,", "[3.0,"].iter().map(|x| text.find(x).unwrap()).collect();
         (layer, found)
@@ -157,7 +157,7 @@ fn what_is_cut_is_an_error_and_can_be_saved_without_strict() {
     let dbf = make::dbf(&[("n", b'N', 3, 0)], &[b"   1", b"   2"], 0);
     let read = |shp: &[u8], dbf: &[u8], strict| {
         let zip = make::zip(&[("t.shp", shp), ("t.dbf", dbf)]);
-        layer::read(&make::source(zip), &Options { strict, ..Options::default() })
+        layer::read(&make::source(zip), &ReadOptions { strict, ..ReadOptions::default() })
     };
     for (shp, dbf, member) in [(&shp[..shp.len() - 6], &dbf[..], "t.shp"), (&shp[..], &dbf[..dbf.len() - 4], "t.dbf")] {
         let error = read(shp, dbf, true).unwrap_err();
@@ -179,7 +179,7 @@ fn deleted_records_take_their_shapes_with_them() {
     let (shp, shx) = make::shp(1, &[make::point(1.0, 1.0), make::point(2.0, 2.0), make::point(3.0, 3.0)]);
     let dbf = make::dbf(&[("n", b'N', 3, 0)], &[b"   1", b"*  2", b"   3"], 0);
     let zip = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf)]);
-    let layer = layer::read(&make::source(zip), &Options::default()).unwrap();
+    let layer = layer::read(&make::source(zip), &ReadOptions::default()).unwrap();
     told(&layer, "deleted-rows");
     assert_eq!(column(&layer, "n"), ["1", "3"]);
     let text = layer.geojson(true).unwrap();
@@ -308,9 +308,9 @@ fn a_table_that_cannot_be_read_is_an_error_and_its_shapes_can_be_saved() {
     let mut dbf = make::dbf(&[("n", b'N', 3, 0)], &[b"   1"], 0);
     dbf[8..10].copy_from_slice(&9_u16.to_le_bytes());
     let zip = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf)]);
-    let error = layer::read(&make::source(zip.clone()), &Options::default()).unwrap_err();
+    let error = layer::read(&make::source(zip.clone()), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().member.as_deref(), Some("t.dbf"), "{error}");
-    let layer = layer::read(&make::source(zip), &Options { strict: false, ..Options::default() }).unwrap();
+    let layer = layer::read(&make::source(zip), &ReadOptions { strict: false, ..ReadOptions::default() }).unwrap();
     assert_eq!(layer.len(), 1);
     told(&layer, "member-lost");
 }
@@ -340,7 +340,7 @@ fn dates_of_two_meanings_are_counted_and_a_column_that_is_day_first_is_said_to_b
     let dbf = make::dbf(&[("WHEN", b'C', 10, 0)], &[b" 01/02/2024", b" 2024-02-01"], 0);
     let types = layer::Types::Named(vec![("WHEN".to_owned(), layer::ColumnType::Date)]);
     let source = make::source(make::zip(&[("t.dbf", &dbf)]));
-    let mut stream = layer::Stream::open(&source, &Options::default(), &types, 10).unwrap();
+    let mut stream = layer::Stream::open(&source, &ReadOptions::default(), &types, 10).unwrap();
     assert_eq!(column(&stream.next_batch().unwrap().unwrap(), "WHEN"), ["2024-01-02", "2024-02-01"]);
     assert!(
         stream.diagnostics().iter().any(|note| note.code.as_str() == "ambiguous-date"),

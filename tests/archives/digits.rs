@@ -1,7 +1,7 @@
 //! Whole numbers with more digits than a float has: none of them changes without being told.
 
 use arrow_schema::DataType;
-use headland::archive::{Diagnostic, Options, Source};
+use headland::archive::{Diagnostic, ReadOptions, Source};
 use headland::layer::{self, ColumnType, Layer, Types};
 
 use crate::make;
@@ -34,7 +34,7 @@ fn told(notes: &[Diagnostic]) -> Vec<(&'static str, Option<u64>, bool)> {
 fn read(source: &Source) -> Layer {
     for threads in [1, 2] {
         for size in [1, 2, 3, 100] {
-            let options = Options { threads: Some(threads), ..Options::default() };
+            let options = ReadOptions { threads: Some(threads), ..ReadOptions::default() };
             same(
                 layer::read(source, &options),
                 source,
@@ -44,7 +44,7 @@ fn read(source: &Source) -> Layer {
             );
         }
     }
-    layer::read(source, &Options::default()).unwrap()
+    layer::read(source, &ReadOptions::default()).unwrap()
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_whole_number_with_an_exponent_leaves_its_column_one_of_integers() {
     let found = [("integer-with-exponent", Some(1), true), ("deleted-rows", Some(2), false)];
     assert_eq!(told(layer.diagnostics()), found);
     // The headers are enough for a stream, too.
-    let (all, notes, error) = batches(&source, &Options::default(), &Types::Header, 2);
+    let (all, notes, error) = batches(&source, &ReadOptions::default(), &Types::Header, 2);
     assert!(error.is_none(), "{error:?}");
     assert_eq!((values(&all), told(&notes)), (expected.map(str::to_owned).to_vec(), found.to_vec()));
 }
@@ -79,10 +79,10 @@ fn digits_that_a_float_has_no_room_for_are_counted_wherever_the_fraction_stands(
         assert!(!found.iter().any(|(code, _, _)| *code == "integer-with-exponent"), "{found:?}");
         // The way that the diagnostic shows keeps all digits.
         let types = Types::Named(vec![("A".to_owned(), ColumnType::String)]);
-        let (all, notes, _) = batches(&source, &Options::default(), &types, 3);
+        let (all, notes, _) = batches(&source, &ReadOptions::default(), &types, 3);
         assert!(values(&all).contains(&"900719925474099301".to_owned()) && told(&notes).len() == 1);
         let types = Types::Named(vec![("A".to_owned(), ColumnType::Float64)]);
-        let (_, notes, _) = batches(&source, &Options::default(), &types, 3);
+        let (_, notes, _) = batches(&source, &ReadOptions::default(), &types, 3);
         assert!(told(&notes).contains(&("digits-lost", first, true)), "{notes:?}");
     }
 }

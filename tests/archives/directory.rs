@@ -1,6 +1,6 @@
 //! Zips whose directory is hurt or contradicts the headers of the members: what is told, and what is saved.
 
-use headland::archive::{Limits, Options};
+use headland::archive::{Limits, ReadOptions};
 use headland::error::Kind;
 use headland::layer;
 
@@ -32,7 +32,7 @@ fn one_bit_in_a_name_of_the_directory_never_costs_a_part_of_the_layer_in_silence
             hurt[entry + 46 + place] ^= 1 << bit;
             let error = read(&hurt, true).unwrap_err();
             let opened =
-                layer::Stream::open(&make::source(hurt.clone()), &Options::default(), &layer::Types::Header, 10)
+                layer::Stream::open(&make::source(hurt.clone()), &ReadOptions::default(), &layer::Types::Header, 10)
                     .and_then(|mut stream| stream.next_batch());
             assert_eq!(opened.unwrap_err().to_string(), error.to_string(), "{name} {place} {bit}");
             assert_eq!(error.kind(), Kind::Archive, "{name} {place} {bit}");
@@ -126,7 +126,7 @@ fn damaged_directory_lifts_no_limit() {
         (Limits { members: 3, ..Limits::default() }, "raise Limits(members=...)"),
         (Limits { name: 5, ..Limits::default() }, "raise Limits(name=...)"),
     ] {
-        let options = Options { strict: false, limits, ..Options::default() };
+        let options = ReadOptions { strict: false, limits, ..ReadOptions::default() };
         let error = layer::read(&make::source(miscounted.clone()), &options).unwrap_err();
         assert!(error.message().contains(words), "{error}");
     }

@@ -1,14 +1,14 @@
 //! Encodings that archives declare: names of iconv, .cst files, UTF-8 under the name of Windows-1252.
 
 use arrow_array::cast::AsArray;
-use headland::archive::Options;
+use headland::archive::ReadOptions;
 use headland::layer::{self, Layer};
 
 use crate::make;
 use crate::reading::found;
 
 fn read(members: &[(&str, &[u8])], encoding: Option<&str>) -> Layer {
-    let options = Options { encoding: encoding.map(str::to_owned), ..Options::default() };
+    let options = ReadOptions { encoding: encoding.map(str::to_owned), ..ReadOptions::default() };
     layer::read(&make::source(make::zip(members)), &options).unwrap()
 }
 
@@ -115,7 +115,7 @@ fn layer_is_found_by_its_file_name() {
         ("b/other.dbf", &dbf),
     ]);
     let read = |name: &str| {
-        let options = Options { layer: Some(name.to_owned()), ..Options::default() };
+        let options = ReadOptions { layer: Some(name.to_owned()), ..ReadOptions::default() };
         layer::read(&make::source(zip.clone()), &options).map(|layer| layer.name().to_owned())
     };
     for name in ["poly", "poly.shp", "a/poly.shp"] {
@@ -126,6 +126,6 @@ fn layer_is_found_by_its_file_name() {
     assert!(error.message().contains("`a/other`, `b/other`"), "two files have this name: {error}");
     assert!(read("poly.shx").is_err(), "only the main file names a layer");
     let twins = make::zip(&[("poly.dbf", &dbf), ("x/poly.dbf", &dbf)]);
-    let options = Options { layer: Some("poly.dbf".to_owned()), ..Options::default() };
+    let options = ReadOptions { layer: Some("poly.dbf".to_owned()), ..ReadOptions::default() };
     assert_eq!(layer::read(&make::source(twins), &options).unwrap().name(), "poly", "the whole name comes first");
 }

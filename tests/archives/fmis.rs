@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
-use headland::archive::{Options, Source};
+use headland::archive::{ReadOptions, Source};
 use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
 use headland::sandbox::fields::{Coverage, Job, account};
@@ -30,12 +30,12 @@ fn numbers(batch: &RecordBatch, name: &str) -> Option<Vec<Option<f64>>> {
 }
 
 fn fmis(zip: Vec<u8>) -> Layer {
-    layer::read(&make::source(zip), &Options::default()).unwrap()
+    layer::read(&make::source(zip), &ReadOptions::default()).unwrap()
 }
 
 fn shapefile(job: &Job) -> Layer {
     let layer = Some(job.truth().unwrap().layer);
-    let options = Options { layer, ..Options::default() };
+    let options = ReadOptions { layer, ..ReadOptions::default() };
     layer::read(&make::source(job.shapefile_zip().unwrap()), &options).unwrap()
 }
 
@@ -151,7 +151,7 @@ fn an_fmis_folder_is_found_at_any_depth_in_any_case_and_inside_a_bin() {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
     for path in [folder.path().to_owned(), folder.path().join("Product_1.tab"), folder.path().join("advanced.xml")] {
-        let layer = layer::read(&Source::Path(path), &Options::default()).unwrap();
+        let layer = layer::read(&Source::Path(path), &ReadOptions::default()).unwrap();
         assert_eq!(layer.batches(), expected.batches());
         assert_eq!(layer.name(), "Product_1");
     }
@@ -234,10 +234,10 @@ fn several_products_are_several_layers() {
         members.push((format!("x_fmis/Product_{number}.tab"), row.repeat(number).into_bytes()));
     }
     let source = make::source(zipped(&members));
-    assert_eq!(layer::layers(&source, &Options::default()).unwrap(), ["Product_1", "Product_2", "Product_10"]);
-    let error = layer::read(&source, &Options::default()).unwrap_err();
+    assert_eq!(layer::layers(&source, &ReadOptions::default()).unwrap(), ["Product_1", "Product_2", "Product_10"]);
+    let error = layer::read(&source, &ReadOptions::default()).unwrap_err();
     assert!(error.message().contains("has 3 layers"), "{error}");
-    let options = Options { layer: Some("Product_10".to_owned()), ..Options::default() };
+    let options = ReadOptions { layer: Some("Product_10".to_owned()), ..ReadOptions::default() };
     assert_eq!(layer::read(&source, &options).unwrap().len(), 10);
 }
 
@@ -246,7 +246,7 @@ fn a_choice_of_columns_leaves_the_points() {
     let columns = |names: &[&str]| {
         let columns = Some(names.iter().map(|name| (*name).to_owned()).collect());
         let zip = zipped(&small(&format!("1\t{HEAD}8\t10\t7\t11.5\t\n")));
-        layer::read(&make::source(zip), &Options { columns, ..Options::default() })
+        layer::read(&make::source(zip), &ReadOptions { columns, ..ReadOptions::default() })
     };
     let layer = columns(&["RATE", "SECTION"]).unwrap();
     let names: Vec<String> = layer.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -306,7 +306,7 @@ fn a_line_without_end_does_not_fill_the_memory() {
 #[test]
 fn a_bin_without_anything_readable_says_what_it_holds_4_4() {
     let display = account(0).jobs.iter().find(|job| job.coverage == Coverage::Recorded).unwrap().display_zip().unwrap();
-    let error = layer::read(&make::source(display), &Options::default()).unwrap_err();
+    let error = layer::read(&make::source(display), &ReadOptions::default()).unwrap_err();
     for word in ["manifest.txt", "job.log", "form of the display's own", "ask for the format SHP"] {
         assert!(error.message().contains(word), "{word} in {error}");
     }
@@ -316,7 +316,7 @@ fn a_bin_without_anything_readable_says_what_it_holds_4_4() {
         ("rx/map.bin", &[0]),
         ("notes.xml", b"<a/>"),
     ]);
-    let error = layer::read(&make::source(iso), &Options::default()).unwrap_err();
+    let error = layer::read(&make::source(iso), &ReadOptions::default()).unwrap_err();
     for word in ["ISOXML", "TASKDATA/TASKDATA.XML", "prescriptions", "rx/map.bin", "hl.read_tree", "format SHP"] {
         assert!(error.message().contains(word), "{word} in {error}");
     }

@@ -6,7 +6,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_schema::{DataType, TimeUnit};
-use headland::archive::{Limits, Options};
+use headland::archive::{Limits, ReadOptions};
 use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
 
@@ -156,7 +156,7 @@ fn a_table_in_utf_16_has_the_rows_of_the_same_one_in_utf_8() {
     for is_little in [true, false] {
         let tab = utf_16(&table, is_little);
         assert!(tab.len() > 2 * 256 * 1024);
-        let options = Options { encoding: Some("cp1252".to_owned()), ..Options::default() };
+        let options = ReadOptions { encoding: Some("cp1252".to_owned()), ..ReadOptions::default() };
         let named = layer::read(&make::source(zipped(&layout, &tab)), &options).unwrap();
         for layer in [read(&layout, &tab, true).unwrap(), named] {
             assert_eq!((layer.batches(), codes(&layer)), (plain.batches(), vec![]), "{is_little}");
@@ -276,7 +276,7 @@ fn one_of_several_layouts_is_taken_only_where_it_alone_is_that_of_the_product() 
         };
         let layout = format!("<Advanced>{}{}</Advanced>", format(numbers[0], "A"), format(numbers[1], "B"));
         let zip = make::zip(&[("advanced.xml", layout.as_bytes()), ("Product_1.tab", b"5\n")]);
-        layer::read(&make::source(zip), &Options::default())
+        layer::read(&make::source(zip), &ReadOptions::default())
     };
     assert_eq!(of([2, 1]).unwrap().schema().field(0).name(), "B");
     for numbers in [[1, 1], [2, 3]] {
@@ -301,7 +301,7 @@ fn fields_of_a_job_whose_numbered_names_are_taken_are_all_kept() {
         ("Product_1.tab", b"1\n"),
         ("jobdata.xml", b"<J><N>a</N><N>b</N><N_2>c</N_2><N>d</N></J>"),
     ]);
-    let layer = layer::read(&make::source(zip), &Options::default()).unwrap();
+    let layer = layer::read(&make::source(zip), &ReadOptions::default()).unwrap();
     let expected = [("N", "a"), ("N_3", "b"), ("N_2", "c"), ("N_4", "d")];
     assert_eq!(layer.metadata(), expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
 }
@@ -311,7 +311,7 @@ fn fields_of_a_job_whose_numbered_names_are_taken_are_all_kept() {
 fn bounded(what: &str, layout: &str, tab: &[u8]) -> Result<Layer, Error> {
     let honest = layout.len() + tab.len();
     let zip = zipped(layout, tab);
-    let options = Options { threads: Some(1), ..Options::default() };
+    let options = ReadOptions { threads: Some(1), ..ReadOptions::default() };
     let ((result, peak), took) = meter::time(|| meter::peak(|| layer::read(&make::source(zip), &options)));
     println!("{what}: {took:?}, {peak} bytes for {honest}");
     assert!(took < meter::LONGEST, "{what} took {took:?}");
@@ -369,7 +369,7 @@ fn a_limit_that_is_raised_lets_the_rows_be_made() {
     let zip = zipped(&layout, line.repeat(2).as_bytes());
     let with = |ratio: u64| {
         let limits = Limits { ratio, ..Limits::default() };
-        layer::read(&make::source(zip.clone()), &Options { limits, ..Options::default() })
+        layer::read(&make::source(zip.clone()), &ReadOptions { limits, ..ReadOptions::default() })
     };
     assert_eq!(with(100).unwrap_err().kind(), Kind::Archive);
     assert_eq!(with(10_000).unwrap().len(), 4_000);

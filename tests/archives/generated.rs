@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Float64Type, Int32Type};
-use headland::archive::Options;
+use headland::archive::ReadOptions;
 use headland::layer::{self, Layer};
 use proptest::prelude::*;
 use shapefile::dbase::{Date, FieldName, FieldValue, Record, TableWriterBuilder};
@@ -59,7 +59,7 @@ fn written<S: EsriShape>(shapes: &[(S, Row)]) -> Layer {
     }
     let (shp, shx, dbf) = (shp.into_inner(), shx.into_inner(), dbf.into_inner());
     let zip = make::zip(&[("job/t.shp", &shp), ("job/t.shx", &shx), ("job/t.dbf", &dbf)]);
-    layer::read(&make::source(zip), &Options::default()).unwrap()
+    layer::read(&make::source(zip), &ReadOptions::default()).unwrap()
 }
 
 fn check_columns(layer: &Layer, rows: &[&Row]) {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use headland::archive::{Options, Source};
+use headland::archive::{ReadOptions, Source};
 use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
 use serde_json::Value;
@@ -23,7 +23,7 @@ const MOST: usize = 64 << 20;
 const LOGICALS: (&str, &str) = ("OK", "true|false|\\N|\\N|true|false");
 
 fn read(path: &Path, strict: bool, threads: usize) -> Result<Layer, Error> {
-    let options = Options { strict, threads: Some(threads), ..Options::default() };
+    let options = ReadOptions { strict, threads: Some(threads), ..ReadOptions::default() };
     layer::read(&Source::Path(path.to_owned()), &options)
 }
 
@@ -167,11 +167,11 @@ fn check(corpus: &Path, path: &Path, name: &str, demand: &Demand) -> String {
         Demand::Layers(names) => {
             let error = strict.err().unwrap_or_else(|| panic!("{name}: a choice is demanded"));
             let source = Source::Path(path.to_owned());
-            assert_eq!(headland::archive::layers(&source, &Options::default()).unwrap(), *names, "{name}");
+            assert_eq!(headland::archive::layers(&source, &ReadOptions::default()).unwrap(), *names, "{name}");
             let whole = expected(corpus, name);
             for (at, layer) in names.iter().enumerate() {
                 assert!(error.message().contains(&format!("`{layer}`")), "{name}: {error}");
-                let options = Options { layer: Some((*layer).to_owned()), ..Options::default() };
+                let options = ReadOptions { layer: Some((*layer).to_owned()), ..ReadOptions::default() };
                 let one = serde_json::json!({ "layers": [whole["layers"][at]] });
                 check_table(name, &layer::read(&source, &options).unwrap(), &one, &[]);
             }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use headland::archive::Options;
+use headland::archive::ReadOptions;
 use headland::layer::{self, Layer, Types};
 
 use crate::make;
@@ -117,7 +117,7 @@ fn archive(case: &Case) -> Vec<u8> {
 /// Reads the case on 1, 2 and 4 threads and with the default, whole and in batches; all must be equal.
 fn check(case: &Case) {
     let source = make::source(archive(case));
-    let on = |threads| Options { threads, ..Options::default() };
+    let on = |threads| ReadOptions { threads, ..ReadOptions::default() };
     let one = layer::read(&source, &on(Some(1))).unwrap();
     assert_eq!(one.len(), case.vertices.len());
     for threads in [Some(2), Some(4), None] {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use headland::archive::{Options, Source};
+use headland::archive::{ReadOptions, Source};
 use headland::layer::{self, Layer};
 use proptest::prelude::*;
 
@@ -47,7 +47,7 @@ fn forms(members: &Members, folder: &Path) -> Vec<(&'static str, Source)> {
 fn readings<'a>(source: &'a Source, columns: Option<&'a [String]>) -> impl Iterator<Item = (&'static str, Layer)> + 'a {
     let ways = [("one thread", Some(1)), ("two threads", Some(2)), ("five threads", Some(5)), ("by default", None)];
     ways.into_iter().map(move |(way, threads)| {
-        let options = Options { columns: columns.map(<[String]>::to_vec), threads, ..Options::default() };
+        let options = ReadOptions { columns: columns.map(<[String]>::to_vec), threads, ..ReadOptions::default() };
         (way, layer::read(source, &options).unwrap())
     })
 }
@@ -92,7 +92,7 @@ fn choices(names: &[String], mut chance: u64) -> Vec<Vec<String>> {
 fn check(what: &str, members: &Members, chance: u64) {
     let folder = tempfile::tempdir().unwrap();
     let forms = forms(members, folder.path());
-    let whole = layer::read(&forms[0].1, &Options::default()).unwrap();
+    let whole = layer::read(&forms[0].1, &ReadOptions::default()).unwrap();
     let names: Vec<String> = whole
         .schema()
         .fields()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_array::Array;
 use fastrand::Rng;
-use headland::archive::{Options, Source};
+use headland::archive::{ReadOptions, Source};
 use headland::error::Kind;
 use headland::layer::{self, Layer};
 use proptest::prelude::*;
@@ -89,7 +89,7 @@ enum Outcome {
 }
 
 fn read(source: &Source, strict: bool) -> headland::error::Result<Layer> {
-    layer::read(source, &Options { strict, ..Options::default() })
+    layer::read(source, &ReadOptions { strict, ..ReadOptions::default() })
 }
 
 /// How the reading of a mutant ended, or what was lost in silence.
@@ -291,9 +291,9 @@ fn a_length_that_lies_allocates_nothing() {
     let (mut shp, shx) = make::shp(1, &[make::point(1.0, 1.0)]);
     shp[104..108].copy_from_slice(&i32::MAX.to_be_bytes());
     let zip = make::zip(&[("t.shp", &shp), ("t.shx", &shx)]);
-    let error = layer::read(&make::source(zip), &Options::default()).unwrap_err();
+    let error = layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().record, Some(0));
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("t.shp"), &shp).unwrap();
-    assert!(layer::read(&Source::Path(folder.path().join("t.shp")), &Options::default()).is_err());
+    assert!(layer::read(&Source::Path(folder.path().join("t.shp")), &ReadOptions::default()).is_err());
 }

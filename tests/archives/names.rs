@@ -1,6 +1,6 @@
 //! Names in zips, packed by hand: which bytes they may be in, and sizes that lie (corpus README, g and h).
 
-use headland::archive::Options;
+use headland::archive::ReadOptions;
 use headland::error::Kind;
 use headland::layer;
 
@@ -33,7 +33,7 @@ fn names_are_read_in_whatever_way_a_zip_says_them() {
         (utf8, 0, other),
     ] {
         let zip = make::stored(&[Stored { flags, extra, ..Stored::new(name, &content) }]);
-        let layer = layer::read(&make::source(zip), &Options::default()).unwrap();
+        let layer = layer::read(&make::source(zip), &ReadOptions::default()).unwrap();
         assert_eq!((layer.name(), layer.len()), ("größe", 1), "{name:?}");
     }
 }
@@ -44,7 +44,7 @@ fn a_size_that_lies_is_an_error_that_names_the_member() {
     for lie in [-1, 1, 1_000] {
         let said = u32::try_from(i64::try_from(content.len()).unwrap() + lie).unwrap();
         let zip = make::stored(&[Stored { said, ..Stored::new(b"t.dbf", &content) }]);
-        let error = layer::read(&make::source(zip), &Options::default()).unwrap_err();
+        let error = layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err();
         assert_eq!(error.kind(), Kind::Archive);
         assert_eq!(error.facts().member.as_deref(), Some("t.dbf"), "{error}");
     }

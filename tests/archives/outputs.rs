@@ -2,7 +2,7 @@
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use headland::archive::Options;
+use headland::archive::ReadOptions;
 use headland::error::Kind;
 use headland::layer::picture::Picture;
 use headland::layer::{self, Cancel, Layer};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::make;
 
 /// Two squares in UTM zone 12: the first with a hole, both turned as shapefiles turn them.
-fn squares(prj: Option<&str>, options: &Options) -> headland::error::Result<Layer> {
+fn squares(prj: Option<&str>, options: &ReadOptions) -> headland::error::Result<Layer> {
     let at = |corners: &[(f64, f64)]| -> Vec<(f64, f64)> {
         corners.iter().map(|(x, y)| (500_000.0 + x, 5_000_000.0 + y)).collect()
     };
@@ -40,7 +40,7 @@ fn is_counter_clockwise(ring: &[(f64, f64)]) -> bool {
 
 #[test]
 fn geojson_is_in_wgs_84_with_rings_to_the_right() {
-    let layer = squares(Some(make::UTM_12), &Options::default()).unwrap();
+    let layer = squares(Some(make::UTM_12), &ReadOptions::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.geojson");
     layer.write_geojson(&path, false, &Cancel::default()).unwrap();
@@ -68,7 +68,7 @@ fn geojson_is_in_wgs_84_with_rings_to_the_right() {
 
 #[test]
 fn an_unknown_system_is_an_error_that_as_is_overrides() {
-    let layer = squares(None, &Options::default()).unwrap();
+    let layer = squares(None, &ReadOptions::default()).unwrap();
     let error = layer.geojson(false).unwrap_err();
     assert!(error.message().contains("as-is"), "{error}");
     let all: Value = serde_json::from_str(&layer.geojson(true).unwrap()).unwrap();
@@ -80,7 +80,7 @@ fn an_unknown_system_is_an_error_that_as_is_overrides() {
 /// RFC 7946, 4: a coordinate is a longitude and a latitude in degrees.
 #[test]
 fn degrees_that_are_none_are_an_error_that_as_is_overrides() {
-    let layer = squares(Some(make::WGS_84), &Options::default()).unwrap();
+    let layer = squares(Some(make::WGS_84), &ReadOptions::default()).unwrap();
     let error = layer.geojson(false).unwrap_err();
     assert!(error.message().contains("no longitude and latitude") && error.message().contains("as-is"), "{error}");
     assert_eq!(error.facts().record, Some(0));
@@ -92,12 +92,12 @@ fn degrees_that_are_none_are_an_error_that_as_is_overrides() {
 
 #[test]
 fn a_layer_can_be_read_in_wgs_84() {
-    let options = Options { to_crs: Some("EPSG:4326".to_owned()), ..Options::default() };
+    let options = ReadOptions { to_crs: Some("EPSG:4326".to_owned()), ..ReadOptions::default() };
     let layer = squares(Some(make::UTM_12), &options).unwrap();
     assert_eq!(layer.crs_epsg(), Some(4326));
-    let plain = squares(Some(make::UTM_12), &Options::default()).unwrap();
+    let plain = squares(Some(make::UTM_12), &ReadOptions::default()).unwrap();
     assert_eq!(layer.geojson(true).unwrap(), plain.geojson(false).unwrap());
-    let other = Options { to_crs: Some("EPSG:32612".to_owned()), ..Options::default() };
+    let other = ReadOptions { to_crs: Some("EPSG:32612".to_owned()), ..ReadOptions::default() };
     assert_eq!(squares(Some(make::UTM_12), &other).unwrap_err().kind(), Kind::Value);
     assert!(squares(None, &options).is_err(), "what has no system cannot be transformed");
 }
@@ -114,7 +114,7 @@ fn geo(layer: &Layer) -> (Value, Vec<arrow_array::RecordBatch>) {
 
 #[test]
 fn geoparquet_says_what_it_holds() {
-    let layer = squares(Some(make::UTM_12), &Options::default())
+    let layer = squares(Some(make::UTM_12), &ReadOptions::default())
         .unwrap()
         .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
     let (geo, batches) = geo(&layer);
@@ -139,13 +139,13 @@ fn geoparquet_says_what_it_holds() {
 
 #[test]
 fn an_unknown_system_is_written_as_null_and_never_as_the_default() {
-    let (geo, _) = geo(&squares(None, &Options::default()).unwrap());
+    let (geo, _) = geo(&squares(None, &ReadOptions::default()).unwrap());
     assert_eq!(geo["columns"]["geometry"].get("crs"), Some(&Value::Null));
 }
 
 #[test]
 fn the_geometry_column_names_its_extension_and_its_system() {
-    let layer = squares(Some(make::UTM_12), &Options::default()).unwrap();
+    let layer = squares(Some(make::UTM_12), &ReadOptions::default()).unwrap();
     let schema = layer.schema();
     let metadata = schema.field_with_name("geometry").unwrap().metadata();
     assert_eq!(metadata["ARROW:extension:name"], "geoarrow.wkb");
@@ -160,7 +160,7 @@ fn the_geometry_column_names_its_extension_and_its_system() {
 
 #[test]
 fn a_picture_shows_a_column_and_its_unit() {
-    let layer = squares(Some(make::UTM_12), &Options::default())
+    let layer = squares(Some(make::UTM_12), &ReadOptions::default())
         .unwrap()
         .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
     let svg = layer.picture(&Picture::default()).unwrap();
@@ -169,14 +169,14 @@ fn a_picture_shows_a_column_and_its_unit() {
     assert!(layer.picture(&names).unwrap().contains("NAME"));
     let missing = Picture { column: Some("YIELD".to_owned()), ..Picture::default() };
     assert_eq!(layer.picture(&missing).unwrap_err().kind(), Kind::Value);
-    assert!(squares(None, &Options::default()).unwrap().picture(&Picture::default()).is_err());
+    assert!(squares(None, &ReadOptions::default()).unwrap().picture(&Picture::default()).is_err());
     let as_is = Picture { as_is: true, ..Picture::default() };
-    assert!(squares(None, &Options::default()).unwrap().picture(&as_is).is_ok());
+    assert!(squares(None, &ReadOptions::default()).unwrap().picture(&as_is).is_ok());
 }
 
 #[test]
 fn writers_of_one_path_do_not_meet_and_leave_the_parts_of_others_alone() {
-    let layer = squares(Some(make::UTM_12), &Options::default()).unwrap();
+    let layer = squares(Some(make::UTM_12), &ReadOptions::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     for (name, own) in [("t.parquet", "t.parquet.part"), ("t.geojson", "t.geojson.part")] {
         std::fs::write(folder.path().join(own), "the user's").unwrap();
@@ -203,7 +203,7 @@ fn writers_of_one_path_do_not_meet_and_leave_the_parts_of_others_alone() {
 
 #[test]
 fn cancelled_writers_replace_nothing_and_leave_nothing() {
-    let layer = squares(Some(make::UTM_12), &Options::default()).unwrap();
+    let layer = squares(Some(make::UTM_12), &ReadOptions::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     std::fs::write(&path, "before").unwrap();
@@ -223,7 +223,7 @@ fn no_data_is_in_no_bound_no_area_and_no_picture() {
     let (west, south) = (500_000.0, 5_000_000.0);
     let square =
         [(west, south), (west, south + 90.0), (west + 90.0, south + 90.0), (west + 90.0, south), (west, south)];
-    let read = |kind: i32, records: &[Vec<u8>], options: &Options| {
+    let read = |kind: i32, records: &[Vec<u8>], options: &ReadOptions| {
         let (shp, shx) = make::shp(kind, records);
         let rows: Vec<&[u8]> = records.iter().map(|_| &b"   1.5"[..]).collect();
         let dbf = make::dbf(&[("RATE", b'N', 5, 1)], &rows, 0x57);
@@ -234,7 +234,7 @@ fn no_data_is_in_no_bound_no_area_and_no_picture() {
     for odd in [-1.7e308, -1e39, f64::NAN, f64::INFINITY] {
         let mut dented = square.to_vec();
         dented.insert(2, (odd, odd));
-        let layer = read(5, &[make::parts(5, &[0], &square), make::parts(5, &[0], &dented)], &Options::default());
+        let layer = read(5, &[make::parts(5, &[0], &square), make::parts(5, &[0], &dented)], &ReadOptions::default());
         let area = layer.area(false).unwrap().unwrap();
         assert!((area / (2.0 * 8100.0) - 1.0).abs() < 2e-3, "{odd}: {area} m2");
         let (geo, _) = geo(&layer);
@@ -242,7 +242,7 @@ fn no_data_is_in_no_bound_no_area_and_no_picture() {
         assert!(layer.picture(&Picture::default()).unwrap().contains("2 of 2 polygons"), "{odd}");
 
         let points = [make::point(west, south), make::point(odd, south), make::point(west + 90.0, odd)];
-        let layer = read(1, &points, &Options::default());
+        let layer = read(1, &points, &ReadOptions::default());
         let (geo, batches) = self::geo(&layer);
         assert_eq!(geo["columns"]["geometry"]["bbox"], json!([west, south, west, south]), "{odd}");
         let boxes = batches[0].column_by_name("bbox").unwrap();
@@ -254,7 +254,7 @@ fn no_data_is_in_no_bound_no_area_and_no_picture() {
         assert_eq!(placed, [true, false, false], "{odd}");
 
         // Brought to WGS 84, it is no place there either.
-        let options = Options { to_crs: Some("EPSG:4326".to_owned()), ..Options::default() };
+        let options = ReadOptions { to_crs: Some("EPSG:4326".to_owned()), ..ReadOptions::default() };
         let moved = read(1, &points, &options);
         assert_eq!(moved.geojson(false).unwrap(), layer.geojson(false).unwrap(), "{odd}");
     }
@@ -265,7 +265,7 @@ fn a_prj_that_holds_a_code_is_that_system_where_it_is_known_and_none_where_it_is
     let (shp, shx) = make::shp(1, &[make::point(15.0, 50.0)]);
     let read = |prj: &str| {
         let members: [(&str, &[u8]); 3] = [("t.shp", &shp), ("t.shx", &shx), ("t.prj", prj.as_bytes())];
-        layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap()
+        layer::read(&make::source(make::zip(&members)), &ReadOptions::default()).unwrap()
     };
     let codes =
         |layer: &Layer| -> Vec<&'static str> { layer.diagnostics().iter().map(|note| note.code.as_str()).collect() };

@@ -1,6 +1,6 @@
 //! Reads archives for the tests, and states what came of them: rows, codes, geometries and cells.
 
-use headland::archive::{Diagnostic, Options};
+use headland::archive::{Diagnostic, ReadOptions};
 use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
 
@@ -8,7 +8,7 @@ use crate::{canon, make, stream, wkt};
 
 /// The layer of a zip or a grain cart file.
 pub(crate) fn read(bytes: &[u8], strict: bool) -> Result<Layer, Error> {
-    layer::read(&make::source(bytes.to_vec()), &Options { strict, ..Options::default() })
+    layer::read(&make::source(bytes.to_vec()), &ReadOptions { strict, ..ReadOptions::default() })
 }
 
 /// The layer of members in a zip.
@@ -52,7 +52,7 @@ pub(crate) type Expected<'a> = Result<(usize, &'a [&'a str]), &'a str>;
 #[track_caller]
 pub(crate) fn check(what: &str, bytes: &[u8], strict: bool, expected: Expected<'_>) -> Option<Layer> {
     let source = make::source(bytes.to_vec());
-    let options = Options { strict, ..Options::default() };
+    let options = ReadOptions { strict, ..ReadOptions::default() };
     stream::same(layer::read(&source, &options), &source, &options, 2, what);
     match (read(bytes, strict), expected) {
         (Ok(layer), Ok((rows, wanted))) => {

@@ -1,6 +1,6 @@
 //! Sidecars of shapefiles: what they state is on the layer, all they hold is kept, and damage to them is told and no error.
 
-use headland::archive::{Options, Source};
+use headland::archive::{ReadOptions, Source};
 use headland::layer::{self, Layer};
 
 use crate::make;
@@ -20,7 +20,7 @@ fn members<'a>(sidecars: &[(&'a str, &[u8])]) -> Vec<(&'a str, Vec<u8>)> {
     all
 }
 
-fn read(sidecars: &[(&str, &[u8])], options: &Options) -> Layer {
+fn read(sidecars: &[(&str, &[u8])], options: &ReadOptions) -> Layer {
     layer::read(&make::source(make::zip(&make::lend(&members(sidecars)))), options).unwrap()
 }
 
@@ -34,7 +34,7 @@ fn unit(layer: &Layer) -> Option<String> {
 
 #[test]
 fn the_json_of_a_vendor_gives_units_and_is_kept_whole() {
-    let layer = read(&[("T-DEERE-metadata.JSON", JSON.as_bytes())], &Options::default());
+    let layer = read(&[("T-DEERE-metadata.JSON", JSON.as_bytes())], &ReadOptions::default());
     assert_eq!(unit(&layer).as_deref(), Some("lb1ac-1"));
     assert_eq!(description(&layer, "RATE").as_deref(), Some("Rate applied"));
     assert_eq!(codes(&layer), ["units-unmatched"]);
@@ -44,18 +44,20 @@ fn the_json_of_a_vendor_gives_units_and_is_kept_whole() {
     assert!(metadata[2].1.contains("Rate applied"), "{metadata:?}");
     assert!(layer.schema().metadata()["headland.metadata"].contains("Oats"), "the Arrow schema carries it");
     let columns = Some(vec!["NAME".to_owned()]);
-    let subset = read(&[("t-Deere-Metadata.json", JSON.as_bytes())], &Options { columns, ..Options::default() });
+    let subset =
+        read(&[("t-Deere-Metadata.json", JSON.as_bytes())], &ReadOptions { columns, ..ReadOptions::default() });
     assert!(subset.diagnostics().is_empty(), "columns that nobody asked for are not missing: {:?}", codes(&subset));
 }
 
 #[test]
 fn the_metadata_of_a_shapefile_gives_units_and_is_kept_whole() {
-    let layer = read(&[("t.SHP.xml", XML.as_bytes())], &Options::default());
+    let layer = read(&[("t.SHP.xml", XML.as_bytes())], &ReadOptions::default());
     assert_eq!(unit(&layer).as_deref(), Some("kg/ha"));
     assert_eq!(description(&layer, "NAME").as_deref(), Some("Who drove"));
     assert_eq!(layer.metadata(), [("shp.xml".to_owned(), XML.to_owned())]);
     assert!(layer.diagnostics().is_empty());
-    let both = read(&[("t.shp.xml", XML.as_bytes()), ("t-Deere-Metadata.json", JSON.as_bytes())], &Options::default());
+    let both =
+        read(&[("t.shp.xml", XML.as_bytes()), ("t-Deere-Metadata.json", JSON.as_bytes())], &ReadOptions::default());
     assert_eq!(unit(&both).as_deref(), Some("lb1ac-1"), "the vendor's word comes first");
     assert_eq!(both.metadata().len(), 4);
 }
@@ -72,24 +74,24 @@ fn sidecars_are_read_in_their_own_encoding() {
     let cp1252 = |text: &str| encoding_rs::WINDOWS_1252.encode(text).0.into_owned();
     let crop = |layer: &Layer| layer.metadata().iter().find(|(key, _)| key == "Operation").unwrap().1.clone();
     for (little, mark) in [(true, true), (false, true), (true, false), (false, false)] {
-        let layer = read(&[("t-Deere-Metadata.json", &utf16(&json, little, mark))], &Options::default());
+        let layer = read(&[("t-Deere-Metadata.json", &utf16(&json, little, mark))], &ReadOptions::default());
         assert_eq!((description(&layer, "RATE").as_deref(), codes(&layer)), (Some("Größe"), vec!["units-unmatched"]));
         assert!(crop(&layer).contains("früh"), "{:?}", layer.metadata());
-        let layer = read(&[("t.shp.xml", &utf16(xml, little, mark))], &Options::default());
+        let layer = read(&[("t.shp.xml", &utf16(xml, little, mark))], &ReadOptions::default());
         assert_eq!(layer.metadata(), [("shp.xml".to_owned(), xml.to_owned())]);
     }
     let marked = [b"\xEF\xBB\xBF", json.as_bytes()].concat();
-    assert_eq!(codes(&read(&[("t-Deere-Metadata.json", &marked)], &Options::default())), ["units-unmatched"]);
-    let layer = read(&[("t.shp.xml", &cp1252(xml))], &Options::default());
+    assert_eq!(codes(&read(&[("t-Deere-Metadata.json", &marked)], &ReadOptions::default())), ["units-unmatched"]);
+    let layer = read(&[("t.shp.xml", &cp1252(xml))], &ReadOptions::default());
     assert_eq!(description(&layer, "RATE").as_deref(), Some("Menge · 5 €"));
     assert_eq!((layer.metadata(), codes(&layer)), (&[("shp.xml".to_owned(), xml.to_owned())][..], vec![]));
     // JSON cannot declare another encoding than UTF-8, so that this is told.
-    let layer = read(&[("t-Deere-Metadata.json", &cp1252(&json))], &Options::default());
+    let layer = read(&[("t-Deere-Metadata.json", &cp1252(&json))], &ReadOptions::default());
     assert_eq!((crop(&layer).contains("früh"), unit(&layer).as_deref()), (true, Some("lb1ac-1")));
     assert_eq!(codes(&layer), ["text-recoded", "units-unmatched"]);
     assert_eq!(layer.diagnostics()[0].member.as_deref(), Some("t-Deere-Metadata.json"));
     let undeclared = cp1252("<metadata><a>\u{20ac}</a></metadata>");
-    assert_eq!(codes(&read(&[("t.shp.xml", &undeclared)], &Options::default())), ["sidecar-lost"]);
+    assert_eq!(codes(&read(&[("t.shp.xml", &undeclared)], &ReadOptions::default())), ["sidecar-lost"]);
 }
 
 #[test]
@@ -107,7 +109,7 @@ fn sidecars_beside_a_file_are_found_and_indexes_pass_in_silence() {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
     for path in [folder.path().join("t.shp"), folder.path().to_owned()] {
-        let layer = layer::read(&Source::Path(path), &Options::default()).unwrap();
+        let layer = layer::read(&Source::Path(path), &ReadOptions::default()).unwrap();
         assert_eq!((codes(&layer), layer.metadata().len()), (vec!["units-unmatched"], 4));
     }
 }
@@ -124,7 +126,7 @@ fn a_damaged_sidecar_is_a_diagnostic_strict_or_not() {
     ];
     for (name, bytes, code) in cases {
         for strict in [true, false] {
-            let layer = read(&[(name, bytes)], &Options { strict, ..Options::default() });
+            let layer = read(&[(name, bytes)], &ReadOptions { strict, ..ReadOptions::default() });
             assert_eq!((layer.len(), codes(&layer)), (1, vec![code]), "{name}");
             assert_eq!(layer.diagnostics()[0].member.as_deref(), Some(name));
         }
@@ -136,10 +138,10 @@ fn a_table_alone_is_a_layer_without_places() {
     let dbf = make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one "], 0);
     let zip = make::zip(&[("x/t.dbf", &dbf), ("x/t-Deere-Metadata.json", JSON.as_bytes())]);
     let source = make::source(zip);
-    assert_eq!(layer::layers(&source, &Options::default()).unwrap(), ["t"]);
+    assert_eq!(layer::layers(&source, &ReadOptions::default()).unwrap(), ["t"]);
     let columns = Some(vec!["RATE".to_owned()]);
     for (columns, count) in [(None, 2), (columns, 1)] {
-        let layer = layer::read(&source, &Options { columns, ..Options::default() }).unwrap();
+        let layer = layer::read(&source, &ReadOptions { columns, ..ReadOptions::default() }).unwrap();
         assert_eq!((layer.len(), layer.schema().fields().len(), layer.geometry_column()), (1, count, None));
         assert_eq!(unit(&layer).as_deref(), Some("lb1ac-1"), "a sidecar belongs to a table, too");
         assert!(layer.crs().is_none() && layer.area(false).unwrap().is_none());
@@ -163,7 +165,7 @@ fn units_of_cut_column_names_come_from_the_only_attribute_that_they_begin() {
             ("t.prj", make::WGS_84.as_bytes()),
             ("t-Deere-Metadata.json", json.as_bytes()),
         ];
-        let layer = layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap();
+        let layer = layer::read(&make::source(make::zip(&members)), &ReadOptions::default()).unwrap();
         let message = |found: &headland::layer::Diagnostic| format!("{}: {}", found.code.as_str(), found.message);
         let messages: Vec<String> = layer.diagnostics().iter().map(message).collect();
         (layer.units(), messages.join("\n"))

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use headland::archive::{Limits, Options, Source};
+use headland::archive::{Limits, ReadOptions, Source};
 use headland::error::Kind;
 use headland::layer;
 use zip::write::SimpleFileOptions;
@@ -34,7 +34,7 @@ fn every_source_gives_the_same_rows() {
     let mut with_forks = named("Field 1/");
     with_forks.push(("__MACOSX/Field 1/._t.shp".to_owned(), b"rubbish".to_vec()));
     let nested = make::zip(&[("inner.zip", &deflated)]);
-    let expected = layer::read(&make::source(deflated.clone()), &Options::default()).unwrap();
+    let expected = layer::read(&make::source(deflated.clone()), &ReadOptions::default()).unwrap();
     assert_eq!(expected.len(), 2);
     assert_eq!(expected.geometry_column(), Some("geometry"));
     for source in [
@@ -47,7 +47,7 @@ fn every_source_gives_the_same_rows() {
         make::source(nested),
     ] {
         for threads in [Some(1), Some(2), None] {
-            let layer = layer::read(&source, &Options { threads, ..Options::default() }).unwrap();
+            let layer = layer::read(&source, &ReadOptions { threads, ..ReadOptions::default() }).unwrap();
             assert_eq!(layer.batches(), expected.batches(), "{source:?}");
         }
     }
@@ -56,7 +56,7 @@ fn every_source_gives_the_same_rows() {
 #[test]
 fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
     let plain = zipped(&named(""), zip::CompressionMethod::Deflated);
-    let expected = layer::read(&make::source(plain.clone()), &Options::default()).unwrap();
+    let expected = layer::read(&make::source(plain.clone()), &ReadOptions::default()).unwrap();
     let made = |comment: &str, large: bool| {
         let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         for (name, bytes) in members() {
@@ -76,14 +76,14 @@ fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
         ("a zip in a zip", inner("a/inner.ZIP", &made("inner", false))),
     ] {
         let layer =
-            layer::read(&make::source(zip), &Options::default()).unwrap_or_else(|error| panic!("{what}: {error}"));
+            layer::read(&make::source(zip), &ReadOptions::default()).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(layer.batches(), expected.batches(), "{what}");
         assert!(layer.diagnostics().is_empty(), "{what}: {:?}", layer.diagnostics());
     }
     let two = make::zip(&[("north.zip", &plain), ("south.zip", &plain)]);
-    let names = headland::archive::layers(&make::source(two), &Options::default()).unwrap();
+    let names = headland::archive::layers(&make::source(two), &ReadOptions::default()).unwrap();
     assert_eq!(names, ["north.zip/t", "south.zip/t"]);
-    let said = |zip: Vec<u8>| layer::read(&make::source(zip), &Options::default()).unwrap_err().to_string();
+    let said = |zip: Vec<u8>| layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err().to_string();
     let deep = said(inner("a.zip", &inner("b.zip", &plain)));
     assert!(deep.contains("Limits(nesting=...)") && deep.contains("`a.zip/b.zip`"), "{deep}");
     // The last of several parts has the end record, the first begins with a marker.
@@ -105,7 +105,7 @@ fn a_choice_of_columns_keeps_their_order_and_the_geometry() {
     let zip = zipped(&named(""), zip::CompressionMethod::Deflated);
     let read = |columns: &[&str]| {
         let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
-        layer::read(&make::source(zip.clone()), &Options { columns, ..Options::default() })
+        layer::read(&make::source(zip.clone()), &ReadOptions { columns, ..ReadOptions::default() })
     };
     let names = |columns: &[&str]| -> Vec<String> {
         read(columns).unwrap().schema().fields().iter().map(|field| field.name().clone()).collect()
@@ -123,7 +123,7 @@ fn a_choice_of_columns_keeps_their_order_and_the_geometry() {
 fn a_device_is_called_by_its_name_and_never_read() {
     let source = Source::Path("/dev/null".into());
     let tree = headland::archive::tree(&source, None, &Limits::default()).unwrap_err();
-    for error in [tree, layer::read(&source, &Options::default()).unwrap_err()] {
+    for error in [tree, layer::read(&source, &ReadOptions::default()).unwrap_err()] {
         assert_eq!(error.kind(), Kind::Archive);
         assert!(
             error.message().contains("`/dev/null` is a device") && error.message().contains("regular file"),
@@ -141,7 +141,7 @@ fn documents_of_office_are_told_as_such_and_not_as_the_xml_inside() {
         ("visio/document.xml", "document in the package format of Office"),
     ] {
         let zip = make::zip(&[("[Content_Types].xml", b"<Types/>"), ("_rels/.rels", b"<R/>"), (part, b"<w/>")]);
-        let message = layer::read(&make::source(zip), &Options::default()).unwrap_err().message().into_owned();
+        let message = layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err().message().into_owned();
         assert!(message.contains(words) && !message.contains("hl.read_tree"), "{message}");
     }
 }
@@ -149,9 +149,10 @@ fn documents_of_office_are_told_as_such_and_not_as_the_xml_inside() {
 #[test]
 fn what_is_no_archive_is_told_for_what_it_is() {
     let said = |bytes: &[u8]| {
-        let error = layer::read(&make::source(bytes.to_vec()), &Options::default()).unwrap_err();
+        let error = layer::read(&make::source(bytes.to_vec()), &ReadOptions::default()).unwrap_err();
         assert_eq!(error.kind(), Kind::Archive);
-        let lenient = layer::read(&make::source(bytes.to_vec()), &Options { strict: false, ..Options::default() });
+        let lenient =
+            layer::read(&make::source(bytes.to_vec()), &ReadOptions { strict: false, ..ReadOptions::default() });
         assert!(lenient.is_err(), "nothing is saved of what is no archive");
         error.message().into_owned()
     };
@@ -209,7 +210,7 @@ fn what_is_no_archive_is_told_for_what_it_is() {
     ] {
         assert!(!said(secret).contains("c2Vj"), "{}", said(secret));
     }
-    let error = layer::read(&Source::Path("/nowhere/job.zip".into()), &Options::default()).unwrap_err();
+    let error = layer::read(&Source::Path("/nowhere/job.zip".into()), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.kind(), Kind::File);
 }
 
@@ -222,7 +223,7 @@ fn a_folder_without_data_is_told_for_what_is_in_it() {
         for file in files {
             std::fs::write(path.join(file), b"x").unwrap();
         }
-        let error = layer::read(&Source::Path(path), &Options::default()).unwrap_err();
+        let error = layer::read(&Source::Path(path), &ReadOptions::default()).unwrap_err();
         assert_eq!(error.kind(), Kind::Archive);
         error.message().into_owned()
     };
@@ -244,13 +245,14 @@ fn a_folder_without_data_is_told_for_what_is_in_it() {
 fn limits_are_held_before_anything_is_inflated() {
     let zeros = vec![0; 80 << 20];
     let zip = make::zip(&[("t.dbf", &zeros)]);
-    let error = layer::read(&make::source(zip.clone()), &Options::default()).unwrap_err();
+    let error = layer::read(&make::source(zip.clone()), &ReadOptions::default()).unwrap_err();
     assert!(error.message().contains("more than 100 times"), "{error}");
     assert!(error.message().contains("raise Limits(ratio=...)"), "{error}");
     let raised = Limits { ratio: 2_000, ..Limits::default() };
-    let error = layer::read(&make::source(zip.clone()), &Options { limits: raised, ..Options::default() }).unwrap_err();
+    let error =
+        layer::read(&make::source(zip.clone()), &ReadOptions { limits: raised, ..ReadOptions::default() }).unwrap_err();
     assert!(error.message().contains("header length"), "it was read, and is no table: {error}");
-    let mut options = Options::default();
+    let mut options = ReadOptions::default();
     options.limits.bytes = 1 << 20;
     let error = layer::read(&make::source(zip.clone()), &options).unwrap_err();
     assert!(error.message().contains("limit of 1048576") && error.message().contains("Limits(bytes=...)"), "{error}");
@@ -265,7 +267,7 @@ fn a_small_table_may_be_all_blanks() {
     let dbf = make::dbf(&[("c", b'C', 254, 0)], &vec![&record[..]; 4_000], 0);
     let zip = make::zip(&[("t.dbf", &dbf)]);
     assert!(dbf.len() / zip.len() > 200, "a ratio that no large table may have");
-    assert_eq!(layer::read(&make::source(zip), &Options::default()).unwrap().len(), 4_000);
+    assert_eq!(layer::read(&make::source(zip), &ReadOptions::default()).unwrap().len(), 4_000);
 }
 
 #[test]
@@ -273,7 +275,7 @@ fn a_flipped_bit_in_a_member_is_found_by_its_checksum() {
     let mut zip = zipped(&named(""), zip::CompressionMethod::Stored);
     let at = zip.windows(4).position(|bytes| bytes == b"one ").unwrap();
     zip[at] ^= 1;
-    let error = layer::read(&make::source(zip), &Options::default()).unwrap_err();
+    let error = layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
     assert!(error.message().contains("checksum"), "{error}");
 }
@@ -283,8 +285,8 @@ fn units_are_those_of_the_sidecar_or_of_the_caller() {
     let mut members = named("");
     let json = br#"{"DataAttributes":[{"Name":"RATE","Unit":"lb1ac-1"}]}"#;
     members.push(("t-Deere-Metadata.json".to_owned(), json.to_vec()));
-    let layer =
-        layer::read(&make::source(zipped(&members, zip::CompressionMethod::Deflated)), &Options::default()).unwrap();
+    let layer = layer::read(&make::source(zipped(&members, zip::CompressionMethod::Deflated)), &ReadOptions::default())
+        .unwrap();
     assert_eq!(layer.units(), [("RATE".to_owned(), "lb1ac-1".to_owned())]);
     let layer = layer.with_units(&[("RATE".to_owned(), "kg/ha".to_owned()), ("NONE".to_owned(), "m".to_owned())]);
     assert_eq!(layer.units(), [("RATE".to_owned(), "kg/ha".to_owned())]);
@@ -306,7 +308,7 @@ fn members_that_overlap_are_refused() {
         zip[start..start + 4].copy_from_slice(&longer);
         zip[start + 4..start + 8].copy_from_slice(&longer);
     }
-    let error = layer::read(&make::source(zip), &Options::default()).unwrap_err();
+    let error = layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
     assert!(error.message().contains("overlap"), "{error}");
 }
@@ -315,17 +317,17 @@ fn members_that_overlap_are_refused() {
 fn a_name_that_leads_out_is_refused_and_an_error_where_it_is_needed() {
     let mut members = named("");
     members.push(("../../evil.shp".to_owned(), b"rubbish".to_vec()));
-    let layer =
-        layer::read(&make::source(zipped(&members, zip::CompressionMethod::Deflated)), &Options::default()).unwrap();
+    let layer = layer::read(&make::source(zipped(&members, zip::CompressionMethod::Deflated)), &ReadOptions::default())
+        .unwrap();
     assert_eq!(layer.len(), 2);
     let note = &layer.diagnostics()[0];
     assert_eq!((note.code.as_str(), note.member.as_deref()), ("refused-name", Some("../../evil.shp")));
     let mut members = named("");
     members[0].0 = "../t.shp".to_owned();
     let zip = zipped(&members, zip::CompressionMethod::Deflated);
-    let error = layer::read(&make::source(zip.clone()), &Options::default()).unwrap_err();
+    let error = layer::read(&make::source(zip.clone()), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().member.as_deref(), Some("../t.shp"));
-    let layer = layer::read(&make::source(zip), &Options { strict: false, ..Options::default() }).unwrap();
+    let layer = layer::read(&make::source(zip), &ReadOptions { strict: false, ..ReadOptions::default() }).unwrap();
     assert_eq!((layer.len(), layer.geometry_column()), (2, None));
 }
 
@@ -342,10 +344,10 @@ fn a_symbolic_link_in_a_zip_is_no_data() {
         }
         make::source(writer.finish().unwrap().into_inner())
     };
-    let lenient = Options { strict: false, ..Options::default() };
+    let lenient = ReadOptions { strict: false, ..ReadOptions::default() };
     let beside = linked(&["link.shp", "link.dbf"], "");
-    assert_eq!(headland::archive::layers(&beside, &Options::default()).unwrap(), ["t"]);
-    for options in [&Options::default(), &lenient] {
+    assert_eq!(headland::archive::layers(&beside, &ReadOptions::default()).unwrap(), ["t"]);
+    for options in [&ReadOptions::default(), &lenient] {
         let layer = layer::read(&beside, options).unwrap();
         let told: Vec<_> =
             layer.diagnostics().iter().map(|note| (note.code.as_str(), note.member.as_deref())).collect();
@@ -354,7 +356,7 @@ fn a_symbolic_link_in_a_zip_is_no_data() {
     }
     // Where the layer needs it, rows without their columns are no right answer.
     let needed = linked(&["t.dbf"], "t.dbf");
-    let error = layer::read(&needed, &Options::default()).unwrap_err();
+    let error = layer::read(&needed, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
     assert!(error.message().contains("symbolic link"), "{error}");
     assert_eq!(layer::read(&needed, &lenient).unwrap().len(), 2);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use headland::archive::{Diagnostic, Options, Source};
+use headland::archive::{Diagnostic, ReadOptions, Source};
 use headland::error::{Error, Kind, Result};
 use headland::layer::{self, ColumnType, Layer, Stream, Types};
 
@@ -13,7 +13,7 @@ const SIZES: [usize; 5] = [1, 2, 7, 1000, 65_536];
 /// All batches, what was told after the last, and the error where there is one.
 pub(crate) fn batches(
     source: &Source,
-    options: &Options,
+    options: &ReadOptions,
     types: &Types,
     size: usize,
 ) -> (Vec<Layer>, Vec<Diagnostic>, Option<Error>) {
@@ -44,7 +44,7 @@ pub(crate) fn words(notes: &[Diagnostic]) -> Vec<String> {
 }
 
 /// Asserts that batches and diagnostics are those of the layer in one piece.
-pub(crate) fn same(read: Result<Layer>, source: &Source, options: &Options, size: usize, what: &str) {
+pub(crate) fn same(read: Result<Layer>, source: &Source, options: &ReadOptions, size: usize, what: &str) {
     let (all, notes, error) = batches(source, options, &Types::Scan, size);
     let layer = match read {
         Ok(layer) => layer,
@@ -83,7 +83,7 @@ fn same_in_every_way(members: &[(&str, &[u8])], strict: bool, what: &str) {
     ];
     for source in sources {
         for threads in [1, 2] {
-            let options = Options { threads: Some(threads), strict, ..Options::default() };
+            let options = ReadOptions { threads: Some(threads), strict, ..ReadOptions::default() };
             for size in SIZES {
                 let what = format!("{what}, {threads} threads, batches of {size}, {}", source.name());
                 same(layer::read(&source, &options), &source, &options, size, &what);
@@ -157,7 +157,7 @@ fn z_and_m_that_the_header_does_not_declare_are_kept_and_told() {
     let (shp, shx) = make::shp(1, &shapes);
     let members: [(&str, &[u8]); 2] = [("t.shp", &shp), ("t.shx", &shx)];
     same_in_every_way(&members, true, "undeclared Z and M");
-    let layer = layer::read(&make::source(make::zip(&members)), &Options::default()).unwrap();
+    let layer = layer::read(&make::source(make::zip(&members)), &ReadOptions::default()).unwrap();
     let wkb: Vec<Vec<u8>> = layer.geometries().map(|wkb| wkb.unwrap().to_vec()).collect();
     let codes: Vec<u32> = wkb.iter().map(|wkb| u32::from_le_bytes(wkb[1..5].try_into().unwrap())).collect();
     assert_eq!(codes, [1, 1, 2001, 1001]);
@@ -167,7 +167,7 @@ fn z_and_m_that_the_header_does_not_declare_are_kept_and_told() {
     // What it declares and a record lacks is 0.
     let (shp, shx) = make::shp(11, &[make::point_z(3.0, 3.0, 9.5, None), make::point(1.0, 1.0)]);
     let layer =
-        layer::read(&make::source(make::zip(&[("t.shp", &shp), ("t.shx", &shx)])), &Options::default()).unwrap();
+        layer::read(&make::source(make::zip(&[("t.shp", &shp), ("t.shx", &shx)])), &ReadOptions::default()).unwrap();
     assert_eq!(layer.geometries().last().unwrap().unwrap()[21..], 0.0_f64.to_le_bytes());
     assert!(layer.diagnostics().iter().any(|note| note.code.as_str() == "missing-z" && note.record == Some(1)));
 }
@@ -184,14 +184,14 @@ fn findings_of_shapes_count_what_is_given() {
         let dbf = table(rows);
         let members: [(&str, &[u8]); 3] = [("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf)];
         same_in_every_way(&members, strict, "open rings");
-        let options = Options { strict, ..Options::default() };
+        let options = ReadOptions { strict, ..ReadOptions::default() };
         let layer = layer::read(&make::source(make::zip(&members)), &options).unwrap();
         let note = layer.diagnostics().iter().find(|note| note.code.as_str() == "open-ring").unwrap();
         assert!(note.message.contains(&format!("({given} times, first at record 1)")), "{note:?}");
     }
     let gone: Vec<&[u8]> = vec![b"* 1"; 9];
     let all = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &table(&gone))]);
-    let layer = layer::read(&make::source(all), &Options::default()).unwrap();
+    let layer = layer::read(&make::source(all), &ReadOptions::default()).unwrap();
     assert!(layer.diagnostics().iter().all(|note| note.code.as_str() != "open-ring"), "{:?}", layer.diagnostics());
 }
 
@@ -205,7 +205,7 @@ fn fractions(count: usize, at: usize) -> Source {
 #[test]
 fn decimals_in_a_column_of_integers_are_an_error_that_says_what_to_do() {
     let source = fractions(50, 37);
-    let options = Options::default();
+    let options = ReadOptions::default();
     let (all, _, error) = batches(&source, &options, &Types::Header, 10);
     let error = error.unwrap();
     assert_eq!(all.iter().map(Layer::len).sum::<usize>(), 30, "the batches before it were given");
@@ -231,7 +231,7 @@ fn decimals_in_a_column_of_integers_are_an_error_that_says_what_to_do() {
 fn without_strict_a_stream_keeps_the_cells_that_a_whole_read_keeps() {
     let dbf = make::dbf(&[("N", b'N', 6, 0), ("M", b'N', 2, 0)], &[b"      7 1", b"  125e9 2", b" ****** 3"], 0);
     let source = make::source(make::zip(&[("t.dbf", &dbf)]));
-    let options = Options { strict: false, ..Options::default() };
+    let options = ReadOptions { strict: false, ..ReadOptions::default() };
     let whole = layer::read(&source, &options).unwrap();
     let (all, notes, error) = batches(&source, &options, &Types::Header, 2);
     assert!(error.is_none(), "{error:?}");
@@ -259,12 +259,12 @@ fn chosen_types_hold_and_unknown_names_are_told_before_reading() {
     let named = |types: &[(&str, ColumnType)]| {
         Types::Named(types.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect())
     };
-    let read = |types: &Types| batches(&source, &Options::default(), types, 10);
+    let read = |types: &Types| batches(&source, &ReadOptions::default(), types, 10);
     let chosen = named(&[("N", ColumnType::String), ("C", ColumnType::Date), ("D", ColumnType::Int64)]);
     let error = read(&chosen).2.unwrap();
     assert_eq!((error.facts().record, error.facts().field.as_deref()), (Some(1), Some("C")), "{error}");
     assert!(error.message().starts_with("`12` is no date in column `C`"), "{error}");
-    let (all, notes, _) = batches(&source, &Options { strict: false, ..Options::default() }, &chosen, 10);
+    let (all, notes, _) = batches(&source, &ReadOptions { strict: false, ..ReadOptions::default() }, &chosen, 10);
     assert!(notes.iter().any(|note| note.code.as_str() == "bad-date" && note.record == Some(1)), "{notes:?}");
     let text = |column: &str, row| crate::canon::text(all[0].batches()[0].column_by_name(column).unwrap(), row);
     assert_eq!((text("N", 0), text("C", 0), text("D", 1)), ("7".into(), "2024-02-29".into(), "20240101".into()));
@@ -291,7 +291,7 @@ fn damage_in_the_middle_ends_the_stream_and_is_what_the_whole_read_meets() {
         let same = |shp: &[u8], dbf: &[u8], name: &str| {
             let source = make::source(make::zip(&[("t.shp", shp), ("t.dbf", dbf)]));
             for size in [7, 1000, 65_536] {
-                let options = Options { strict, ..Options::default() };
+                let options = ReadOptions { strict, ..ReadOptions::default() };
                 super::stream::same(layer::read(&source, &options), &source, &options, size, &what(name));
             }
         };
@@ -305,7 +305,7 @@ fn damage_in_the_middle_ends_the_stream_and_is_what_the_whole_read_meets() {
     }
     let source =
         make::source(make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &self::dbf(&records(count - 5)))]));
-    let error = Stream::open(&source, &Options::default(), &Types::Header, 10).err().unwrap();
+    let error = Stream::open(&source, &ReadOptions::default(), &Types::Header, 10).err().unwrap();
     assert!(error.message().contains("do not belong together"), "index and header tell it at once: {error}");
 }
 
@@ -316,7 +316,7 @@ fn other_coordinates_and_fewer_columns_come_batch_by_batch() {
     let dbf = dbf(&records(count));
     let zip = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf), ("t.prj", make::UTM_12.as_bytes())]);
     let columns = Some(vec!["C".to_owned(), "I".to_owned()]);
-    let options = Options { to_crs: Some("EPSG:4326".to_owned()), columns, ..Options::default() };
+    let options = ReadOptions { to_crs: Some("EPSG:4326".to_owned()), columns, ..ReadOptions::default() };
     let source = make::source(zip);
     let stream = Stream::open(&source, &options, &Types::Header, 7).unwrap();
     assert_eq!(stream.head().crs_epsg(), Some(4326));
@@ -330,10 +330,10 @@ fn other_coordinates_and_fewer_columns_come_batch_by_batch() {
 fn grain_carts_open_too() {
     let source = make::source(carts::file(&[carts::FIRST, carts::SECOND]).into_bytes());
     for size in SIZES {
-        same(layer::read(&source, &Options::default()), &source, &Options::default(), size, "a grain cart");
+        same(layer::read(&source, &ReadOptions::default()), &source, &ReadOptions::default(), size, "a grain cart");
     }
     let types = Types::Named(vec![("Weight".to_owned(), ColumnType::String)]);
-    let (_, _, error) = batches(&source, &Options::default(), &types, 10);
+    let (_, _, error) = batches(&source, &ReadOptions::default(), &types, 10);
     assert_eq!(error.map(|error| error.kind()), Some(Kind::Value));
 }
 
@@ -361,12 +361,12 @@ fn every_file_of_the_corpus_opens_as_it_is_read() {
     assert!(files.len() > 100, "{} files", files.len());
     for path in files {
         let source = Source::Path(path.clone());
-        let names = headland::archive::layers(&source, &Options::default()).unwrap_or_default();
+        let names = headland::archive::layers(&source, &ReadOptions::default()).unwrap_or_default();
         for layer in if names.len() > 1 { names.into_iter().map(Some).collect() } else { vec![None] } {
             // The largest files are whole, and so the same with and without `strict`.
             let is_large = std::fs::metadata(&path).is_ok_and(|meta| meta.len() > 1 << 20);
             for strict in if is_large { vec![true] } else { vec![true, false] } {
-                let options = Options { layer: layer.clone(), strict, ..Options::default() };
+                let options = ReadOptions { layer: layer.clone(), strict, ..ReadOptions::default() };
                 same(layer::read(&source, &options), &source, &options, 1000, &format!("{} {strict}", path.display()));
             }
         }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use headland::archive::Options;
+use headland::archive::ReadOptions;
 use headland::layer::{self, Layer, Stream, Types};
 
 use crate::make;
@@ -31,8 +31,8 @@ fn several_threads_give_the_bits_and_the_errors_of_one() {
     for (name, bytes) in cases {
         let source = make::source(bytes);
         for strict in [true, false] {
-            let on = |threads| Options { threads: Some(threads), strict, ..Options::default() };
-            let told = |options: &Options| match layer::read(&source, options) {
+            let on = |threads| ReadOptions { threads: Some(threads), strict, ..ReadOptions::default() };
+            let told = |options: &ReadOptions| match layer::read(&source, options) {
                 Ok(layer) => (Some(layer.batches().to_vec()), words(layer.diagnostics())),
                 Err(error) => (None, vec![error.to_string()]),
             };
@@ -58,12 +58,12 @@ fn a_checksum_that_fails_is_told_after_the_rows_before_it() {
     zip[directory - 30] ^= 1;
     let source = make::source(zip);
     for threads in [1, 2] {
-        let options = Options { threads: Some(threads), ..Options::default() };
+        let options = ReadOptions { threads: Some(threads), ..ReadOptions::default() };
         let (all, _, error) = batches(&source, &options, &Types::Header, 7000);
         let error = error.unwrap();
         assert!(error.message().contains("checksum"), "{error}");
         assert_eq!(all.len(), 4, "batches that ended before the end of the member were given");
-        let options = Options { strict: false, ..options };
+        let options = ReadOptions { strict: false, ..options };
         let (all, notes, error) = batches(&source, &options, &Types::Header, 7000);
         assert!(error.is_none());
         let deleted = (0..30_000).filter(|row| row % 11 == 3).count();
@@ -94,7 +94,7 @@ fn a_stream_that_is_dropped_half_read_leaves_no_thread_behind() {
     // More than fits into the blocks on the way, so that the thread cannot be done before it is looked for.
     let source = make::source(make::zip(&[("t.dbf", &dbf(&records(80_000)))]));
     for (threads, started) in [(1, 0), (2, 1)] {
-        let options = Options { threads: Some(threads), ..Options::default() };
+        let options = ReadOptions { threads: Some(threads), ..ReadOptions::default() };
         let mut stream = Stream::open(&source, &options, &Types::Header, 10).unwrap();
         assert!(stream.next_batch().unwrap().is_some());
         let patience = Instant::now();
@@ -106,6 +106,6 @@ fn a_stream_that_is_dropped_half_read_leaves_no_thread_behind() {
         assert_eq!(unpackers(), 0);
     }
     let small = make::source(make::zip(&[("t.dbf", &dbf(&records(100)))]));
-    let _stream = Stream::open(&small, &Options::default(), &Types::Header, 10).unwrap();
+    let _stream = Stream::open(&small, &ReadOptions::default(), &Types::Header, 10).unwrap();
     assert_eq!(unpackers(), 0, "a small member is unpacked sooner than a thread has started");
 }

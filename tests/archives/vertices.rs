@@ -1,6 +1,6 @@
 //! Vertices that have a Z that is none: each is told, and no place of it is lost.
 
-use headland::archive::Options;
+use headland::archive::ReadOptions;
 use headland::layer::Layer;
 
 use crate::{make, reading, stream};
@@ -9,7 +9,7 @@ use crate::{make, reading, stream};
 #[track_caller]
 fn read(kind: i32, records: &[Vec<u8>]) -> Layer {
     let zip = make::zip(&make::lend(&make::files(make::shp(kind, records), make::ids(records.len()))));
-    stream::same(reading::read(&zip, true), &make::source(zip.clone()), &Options::default(), 2, "batches");
+    stream::same(reading::read(&zip, true), &make::source(zip.clone()), &ReadOptions::default(), 2, "batches");
     reading::read(&zip, true).unwrap()
 }
 

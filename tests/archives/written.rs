@@ -1,13 +1,13 @@
 //! What writing a layer does to names of columns and to what stands at the place already.
 
-use headland::archive::Options;
+use headland::archive::ReadOptions;
 use headland::layer::{self, Layer};
 
 use crate::make;
 
 fn table(fields: &[make::Field<'_>], record: &[u8]) -> Layer {
     let dbf = make::dbf(fields, &[record], 0);
-    layer::read(&make::source(make::zip(&[("t.dbf", &dbf)])), &Options::default()).unwrap()
+    layer::read(&make::source(make::zip(&[("t.dbf", &dbf)])), &ReadOptions::default()).unwrap()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use headland::archive::{Options, Source};
+use headland::archive::{ReadOptions, Source};
 use headland::layer;
 
 use crate::corpus;
@@ -46,7 +46,7 @@ fn every_loose_set_is_the_same_as_a_deflated_zip() {
         }
         let read = |source: Source| {
             in_time(&set.file, move || {
-                let read = layer::read(&source, &Options::default());
+                let read = layer::read(&source, &ReadOptions::default());
                 read.map(|layer| {
                     let codes: Vec<_> =
                         layer.diagnostics().iter().map(|found| (found.code.as_str(), found.record)).collect();

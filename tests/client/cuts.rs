@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::{StreamExt as _, stream};
 use headland::client::{Client, Config, Delivered, Target, UploadFile};
 use headland::error::{Error, Kind};
-use headland::layer::{Options, Source};
+use headland::layer::{ReadOptions, Source};
 use headland::wire::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -282,7 +282,7 @@ async fn sweep(cut: Cut) -> Counts {
                 let end = |bytes: &[u8]| if trimmed { bytes.trim_ascii_end().to_vec() } else { bytes.to_vec() };
                 let is_short = end(bytes) != end(expected_bytes) || value != expected_value;
                 if is_short && reply.call == Call::Cart && framing == Framing::Nothing && cut == Cut::Same {
-                    let layer = headland::layer::read(&Source::Bytes(bytes.clone().into()), &Options::default());
+                    let layer = headland::layer::read(&Source::Bytes(bytes.clone().into()), &ReadOptions::default());
                     let is_told = layer
                         .is_ok_and(|layer| layer.diagnostics().iter().any(|it| it.code.as_str() == "total-differs"));
                     let in_last_cell = !expected_bytes[bytes.len()..].trim_ascii_end().contains(&b'\n');

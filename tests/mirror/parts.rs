@@ -11,7 +11,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use chrono::{TimeZone as _, Utc};
 use headland::error::Result;
-use headland::layer::{self, Cancel, Options, Source};
+use headland::layer::{self, Cancel, ReadOptions, Source};
 use headland::mirror::dataset::{Origin, Publication, Published, Refusal, Sizes, publish_in, verify};
 use headland::mirror::{Disk, Folder, ItemKind};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -121,9 +121,9 @@ impl Farm {
         let mut all = Rows::new();
         for origin in self.wanted.values() {
             let source = Source::Path(origin.archive.clone());
-            for name in layer::layers(&source, &Options::default()).unwrap() {
-                let plain = Options { layer: Some(name.clone()), ..Options::default() };
-                let moved = Options { to_crs: Some("EPSG:4326".to_owned()), ..plain.clone() };
+            for name in layer::layers(&source, &ReadOptions::default()).unwrap() {
+                let plain = ReadOptions { layer: Some(name.clone()), ..ReadOptions::default() };
+                let moved = ReadOptions { to_crs: Some("EPSG:4326".to_owned()), ..plain.clone() };
                 let layer = layer::read(&source, &moved).or_else(|_| layer::read(&source, &plain)).unwrap();
                 let folder = folder_of(origin);
                 let mut rows = Vec::new();

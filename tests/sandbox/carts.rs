@@ -1,6 +1,6 @@
 //! Grain carts (specification 2.8, 4.2; field notes, Grain cart files): list, detail, file, upload, two customers.
 
-use headland::archive::{Options as Reading, Source};
+use headland::archive::{ReadOptions as Reading, Source};
 use headland::layer;
 use headland::sandbox::Options;
 

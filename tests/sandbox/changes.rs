@@ -29,7 +29,7 @@ fn every_other_small_job_needs_no_conversion_4_4() {
     sandbox.advance(Duration::from_secs(30));
     for (id, _) in &all {
         let archive = headland::archive::Source::Bytes(shapes(&sandbox, id).into());
-        let layer = headland::layer::read(&archive, &headland::layer::Options::default()).unwrap();
+        let layer = headland::layer::read(&archive, &headland::layer::ReadOptions::default()).unwrap();
         assert!((1..=20).contains(&layer.len()), "{} rows", layer.len());
     }
 }

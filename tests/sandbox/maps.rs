@@ -184,7 +184,7 @@ fn a_generated_map_asks_for_what_its_job_was_asked_for() {
         let computer = map.computer.replace(' ', "%20").replace('+', "%2B");
         assert!(sent(&sandbox, &computer, "").contains(&map.id));
         let zip = get(&sandbox, &format!("/prescriptionmaps/{}?format=shp", map.id)).send().body;
-        let read = layer::read(&Source::Bytes(zip.into()), &layer::Options::default()).unwrap();
+        let read = layer::read(&Source::Bytes(zip.into()), &layer::ReadOptions::default()).unwrap();
         assert!(read.len() > 20);
         let job = account.jobs.iter().find(|job| job.id == map.job).unwrap();
         let (lowest, highest) = map.targets().unwrap();

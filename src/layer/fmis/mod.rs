@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use self::lines::Lines;
 use self::rows::Rows;
-use crate::archive::{Code, Diagnostic, Element, Fmis, Layout, Options};
+use crate::archive::{Code, Diagnostic, Element, Fmis, Layout, ReadOptions};
 use crate::error::{Kind, Result};
 use crate::layer::Layer;
 
@@ -24,7 +24,7 @@ pub(super) fn read(
     name: String,
     source: String,
     fmis: &Fmis,
-    options: &Options,
+    options: &ReadOptions,
     mut notes: Vec<Diagnostic>,
 ) -> Result<Layer> {
     let layout = Layout::read(fmis, &mut notes)?;
@@ -35,7 +35,7 @@ pub(super) fn read(
     }
     // What the table says of itself goes before what a caller says of tables.
     let encoding = if lines.as_ref().is_ok_and(Lines::is_utf_16) { None } else { options.encoding.clone() };
-    let mut rows = Rows::new(layout, &Options { encoding, ..options.clone() })?;
+    let mut rows = Rows::new(layout, &ReadOptions { encoding, ..options.clone() })?;
     let read = lines.and_then(|lines| lines.each(|record, line| rows.add(record, line)));
     match read {
         Err(error) if !options.strict && error.kind() == Kind::Archive && !error.lacks_memory() => {

@@ -10,7 +10,9 @@ use arrow_schema::Field;
 
 use super::columns::{Column, add};
 use super::lines::{Line, Refusal};
-use crate::archive::{Code, Diagnostic, Encoding, Fmis, Layout, NoRoom, Options, Quantity, Slot, ask_for, make_room};
+use crate::archive::{
+    Code, Diagnostic, Encoding, Fmis, Layout, NoRoom, Quantity, ReadOptions, Slot, ask_for, make_room,
+};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
@@ -71,7 +73,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(layout: Layout, options: &Options) -> Result<Self> {
+    pub(super) fn new(layout: Layout, options: &ReadOptions) -> Result<Self> {
         let name = options.encoding.as_deref().unwrap_or("UTF-8");
         let encoding =
             Encoding::named(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))?;

@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeBinaryArray, L
 use arrow_schema::Field;
 
 use self::cells::{cells, named, number};
-use crate::archive::{Code, Diagnostic, GrainCart, Member, Options};
+use crate::archive::{Code, Diagnostic, GrainCart, Member, ReadOptions};
 use crate::error::Result;
 use crate::layer::Layer;
 use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
@@ -44,7 +44,7 @@ pub(super) fn read(
     name: String,
     source: String,
     member: &Member,
-    options: &Options,
+    options: &ReadOptions,
     mut notes: Vec<Diagnostic>,
 ) -> Result<Layer> {
     let cart = GrainCart::read(member, options, &mut notes)?;

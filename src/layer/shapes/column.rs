@@ -7,7 +7,9 @@ use arrow_schema::ArrowError;
 
 use super::geometries::Geometries;
 use super::ordinates::{NO_DATA, floats};
-use crate::archive::{Code, Diagnostic, Member, NoRoom, Options, Record, Set, ShapeHeader, ShapeReader, TakeShapes};
+use crate::archive::{
+    Code, Diagnostic, Member, NoRoom, ReadOptions, Record, Set, ShapeHeader, ShapeReader, TakeShapes,
+};
 use crate::error::Result;
 
 /// A .shp that is read step by step into a column of geometries.
@@ -36,7 +38,7 @@ impl ShapeColumn {
     pub(in crate::layer) fn open(
         shp: &Member,
         shx: Option<&Member>,
-        options: &Options,
+        options: &ReadOptions,
         has_m: Option<bool>,
         room: u64,
     ) -> Result<Self> {
@@ -121,7 +123,7 @@ impl ShapeColumn {
 /// Whether any shape of a set has an M, in one pass that ends with the first that has.
 ///
 /// `None` where the header promises none. Damage is left to the pass that reads the shapes, which meets it in its place.
-pub(in crate::layer) fn measured(set: &Set, options: &Options) -> Result<Option<bool>> {
+pub(in crate::layer) fn measured(set: &Set, options: &ReadOptions) -> Result<Option<bool>> {
     let Some(shp) = &set.shp else { return Ok(None) };
     let mut ignored = Vec::new();
     let mut reader = ShapeReader::open(shp, set.shx.as_ref(), options.strict, &mut ignored)?;

@@ -9,7 +9,7 @@ use super::order::Sides;
 use super::origin::Origin;
 use super::place::{self, Columns};
 use crate::error::{Error, Kind, Result};
-use crate::layer::{self, Bounds, Layer, Options, Source};
+use crate::layer::{self, Bounds, Layer, ReadOptions, Source};
 use crate::mirror::ItemKind;
 
 /// A layer of an archive, ready for its part.
@@ -32,7 +32,7 @@ pub(super) fn names(origin: &Origin) -> Result<Vec<String>> {
     if let Some(name) = cart_name(origin) {
         return Ok(vec![name]);
     }
-    let mut names = layer::layers(&Source::Path(origin.archive.clone()), &Options::default())?;
+    let mut names = layer::layers(&Source::Path(origin.archive.clone()), &ReadOptions::default())?;
     // Two members of the very same name are one layer for every reader.
     let mut seen = std::collections::HashSet::new();
     names.retain(|name| seen.insert(name.clone()));
@@ -52,7 +52,7 @@ pub(super) fn cart_name(origin: &Origin) -> Option<String> {
 /// A layer of an archive as it is there.
 pub(super) fn layer(origin: &Origin, name: &str, threads: Option<usize>) -> Result<Layer> {
     let wanted = cart_name(origin).is_none().then(|| name.to_owned());
-    let options = Options { layer: wanted, threads, ..Options::default() };
+    let options = ReadOptions { layer: wanted, threads, ..ReadOptions::default() };
     layer::read(&Source::Path(origin.archive.clone()), &options)
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use arrow_array::RecordBatch;
 use bytes::Bytes;
-use headland::archive::{Options, Source};
+use headland::archive::{ReadOptions, Source};
 use headland::error::Kind;
 use headland::layer::{self, Diagnostic, Layer};
 use zip::write::SimpleFileOptions;
@@ -38,7 +38,7 @@ fn seen(layer: &Layer) -> Seen {
 pub fn read(bytes: Vec<u8>) {
     let source = Source::Bytes(Bytes::from(bytes));
     let with = |strict, threads| {
-        layer::read(&source, &Options { strict, threads: Some(threads), ..Options::default() })
+        layer::read(&source, &ReadOptions { strict, threads: Some(threads), ..ReadOptions::default() })
     };
     let strict = with(true, 1);
     match (&strict, with(true, 2)) {
