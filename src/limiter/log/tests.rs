@@ -64,3 +64,36 @@ fn tidy_lifts_a_block_that_is_over_and_moves_one_that_is_in_the_future() {
         assert_eq!((log.block, log.changes), (after.map(block), changes), "{name}");
     }
 }
+
+#[test]
+fn verdict_names_the_wait_of_the_service_only_where_calls_wait_for_it() {
+    let windows = [Window { calls: 1, period: Duration::from_secs(60) }];
+    let counted = Entry { id: 1, at: NOW, standing: Standing::Settled };
+    for (name, until, asked) in [("the block is on", NOW + 1, Some(MINUTE)), ("the block is doubted", NOW, None)] {
+        let block = Some(Block { from: NOW - 5, until, asked: Some(MINUTE), probe: None });
+        let log = Log { entries: vec![counted.clone()], block, ..Log::default() };
+        let verdict = log.verdict(&windows, NOW, 0);
+        assert_eq!((verdict.at, verdict.asked), (NOW + span(windows[0].period), asked), "{name}");
+    }
+}
+
+#[test]
+fn verdict_waits_for_a_reply_where_a_call_in_flight_fills_a_window() {
+    let window = |calls, seconds| Window { calls, period: Duration::from_secs(seconds) };
+    let entry = |id, standing| Entry { id, at: NOW, standing };
+    let log =
+        Log { entries: vec![entry(1, in_flight("here", NOW + MINUTE)), entry(2, Standing::Settled)], ..Log::default() };
+    for (windows, is_waiting) in [
+        (vec![], false),
+        (vec![window(3, 60)], false),
+        (vec![window(1, 60)], true),
+        // The settled call leaves first, and then there is a place.
+        (vec![window(2, 60)], false),
+        (vec![window(1, 60), window(3, 30)], true),
+    ] {
+        assert_eq!(log.verdict(&windows, NOW, 0).waits_for_reply, is_waiting, "{windows:?}");
+    }
+    assert!(log.others_in_flight("there") && !log.others_in_flight("here"));
+    let settled = Log { entries: vec![entry(2, Standing::Settled)], ..Log::default() };
+    assert!(!settled.others_in_flight("there"));
+}
