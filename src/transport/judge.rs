@@ -286,6 +286,7 @@ mod tests {
     fn the_failed_check_is_told() {
         let judged = judge(401, &[], "Signature check failed.\n");
         assert_eq!(judged.error.facts().check.as_deref(), Some("Signature check failed."));
+        assert!(judged.error.message().starts_with("the service refused the credentials: "), "{}", judged.error);
         let json = judge(401, &[], r#"{"status":"INVALID_REQUEST","errorInfo":"Access key revoked","result":"r-17"}"#);
         assert_eq!(json.error.facts().check.as_deref(), Some("Access key revoked"));
         assert_eq!(json.error.facts().result.as_deref(), Some("r-17"));

@@ -97,3 +97,15 @@ fn verdict_waits_for_a_reply_where_a_call_in_flight_fills_a_window() {
     let settled = Log { entries: vec![entry(2, Standing::Settled)], ..Log::default() };
     assert!(!settled.others_in_flight("there"));
 }
+
+#[test]
+fn shorter_wait_does_not_end_a_longer_block() {
+    for (seconds, after) in [(5, 9), (9, 9), (20, 20)] {
+        let block = Some(Block { from: NOW - 5, until: NOW + 9 * SECOND, asked: None, probe: None });
+        let mut log = Log { block, ..Log::default() };
+        let heard = Heard { block: Some(Duration::from_secs(seconds)), ..Heard::default() };
+        log.hear(1, &heard, &[], NOW, NOW, || 2);
+        assert_eq!(log.block.map(|block| block.until), Some(NOW + after * SECOND), "{seconds} s");
+        assert_eq!(log.changes.is_empty(), after == 9, "{seconds} s");
+    }
+}
