@@ -59,7 +59,11 @@ def same(table: Any, frame: Any) -> None:
 
 def main() -> int:
     """Measure both in turn, print the bar, and say whether it holds."""
-    keys = {"api_key": "7d0a4f51-93c2-4b1e-8a7e-5f2c9d3b6e10", "shared_secret": SECRET, "access_key": "1c9b77e2-40d5-4f0b-b3a6-2e8f6d1a9c34"}
+    keys = {
+        "api_key": "7d0a4f51-93c2-4b1e-8a7e-5f2c9d3b6e10",
+        "shared_secret": SECRET,
+        "access_key": "1c9b77e2-40d5-4f0b-b3a6-2e8f6d1a9c34",
+    }
     with (
         running() as address,
         hl.Client(base_url=address, **keys, rate_limits=(), limiter_state="memory") as client,

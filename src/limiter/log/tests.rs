@@ -109,3 +109,50 @@ fn shorter_wait_does_not_end_a_longer_block() {
         assert_eq!(log.changes.is_empty(), after == 9, "{seconds} s");
     }
 }
+
+#[test]
+fn call_of_others_leaves_a_shorter_window_after_its_length() {
+    for (name, seconds, until, next) in [
+        ("the window of the headers", 60, NOW + 2 * MINUTE, NOW + 2 * MINUTE),
+        ("a longer window", 90, NOW + MINUTE, NOW + MINUTE),
+        ("a shorter window", 30, NOW + MINUTE, NOW + span(Duration::from_secs(30))),
+        ("a shorter window that the reset empties", 30, NOW + 10 * SECOND, NOW + 10 * SECOND),
+    ] {
+        let windows = [Window { calls: 1, period: Duration::from_secs(seconds) }];
+        let log = Log { entries: vec![Entry { id: 1, at: NOW, standing: foreign(until) }], ..Log::default() };
+        assert_eq!(log.verdict(&windows, NOW, 0).at, next, "{name}");
+        for (now, count) in [(next - 1, 1), (next, 0)] {
+            assert_eq!(log.budget(&windows, now).windows, [(windows[0], count)], "{name}");
+        }
+    }
+}
+
+#[test]
+fn limit_of_the_headers_caps_only_windows_that_it_does_not_name() {
+    let windows = [(30, 60), (15, 30)].map(|(calls, seconds)| Window { calls, period: Duration::from_secs(seconds) });
+    for (limit, cap) in [(30, None), (15, None), (40, None), (20, Some(20)), (10, Some(10))] {
+        let mut log = Log::default();
+        log.hear(1, &Heard { limit: Some(limit), ..Heard::default() }, &windows, NOW, NOW, || 2);
+        assert_eq!(log.cap, cap, "{limit}");
+    }
+}
+
+#[test]
+fn reset_blocks_if_it_is_longer_than_the_window_and_believable() {
+    let window = Window { calls: 1, period: Duration::from_secs(60) };
+    let longest = span(window.period) + SECOND;
+    for (reset, is_counted, is_blocked) in [
+        (longest, true, false),
+        (longest + 1, true, true),
+        (TRUSTED, true, true),
+        (TRUSTED + 1, true, false),
+        (TRUSTED + 1, false, true),
+        (longest, false, false),
+    ] {
+        let own = Entry { id: 1, at: NOW, standing: Standing::Settled };
+        let mut log = Log { entries: Vec::from_iter(is_counted.then_some(own)), ..Log::default() };
+        let heard = Heard { limit: Some(1), remaining: Some(0), reset: Some(length(reset)), ..Heard::default() };
+        log.hear(1, &heard, &[window], NOW, NOW, || 2);
+        assert_eq!(log.block.is_some(), is_blocked, "{reset} {is_counted}");
+    }
+}
