@@ -6,6 +6,7 @@ import contextlib
 import functools
 import logging
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 OWN = ("job_id", "layer", "job_row")
 """The columns that every row has besides those of its archive."""
+
+NUMBERED = re.compile(r"_\d+$")
+"""How the name of a column ends that had to give way to another one in the frame."""
 
 TOPIC = "headland"
 """The topic of the events of a Dask cluster that tell what was skipped."""
@@ -239,13 +243,13 @@ def _layers(archive: Archive) -> list[tuple[str, str]]:
 
 
 def _layer(archive: Archive, name: str, wanted: list[str], how: Reads) -> headland.Layer:
-    """Read the columns of a layer that are wanted; all of them where it lacks one, or calls it otherwise."""
+    """Read the columns of a layer that are wanted; all of them where it lacks one, or may call it otherwise."""
     read = functools.partial(headland.read, archive.path, layer=name, threads=how.threads, to_crs=how.to_crs)
-    try:
-        return read(columns=wanted)
-    except ValueError:
-        with _of_known_system(archive):
-            return read()
+    if not any(map(NUMBERED.search, wanted)):
+        with contextlib.suppress(ValueError):
+            return read(columns=wanted)
+    with _of_known_system(archive):
+        return read()
 
 
 def _headers(tasks: Sequence[Sequence[Archive]], how: Reads) -> list[tuple[str, pa.Schema]]:

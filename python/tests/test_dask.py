@@ -195,6 +195,17 @@ def test_columns_of_archives_give_way_to_those_that_every_row_has(tmp_path: Path
     assert frame.Year_2.tolist() == [0, 1, 2, 3]
 
 
+def test_fields_with_the_name_of_the_geometry_keep_their_values(tmp_path: Path) -> None:
+    fields = [Field(b"geometry", "N", 4), Field(b"PASS", "N", 4)]
+    for count, names in ((1, ["geometry_1"]), (2, ["geometry_1", "geometry_2"])):
+        path = tmp_path / f"{count}.zip"
+        path.write_bytes(job("1", fields=[*fields[:1] * count, fields[1]]).archive)
+        for columns in (None, names):
+            frame = read_archives([path], columns=columns).compute()
+            assert [frame[name].tolist() for name in names] == [[0, 1, 2, 3]] * count
+            assert frame.geometry.x.tolist() == [-98.0, -97.99, -97.98, -97.97]
+
+
 def test_archives_that_differ_are_united_or_told(archives: list[Path]) -> None:
     archives[5].write_bytes(job("5", rows=10, fields=FLOATS).archive)
     frame = read_archives(archives).compute()

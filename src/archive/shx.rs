@@ -99,6 +99,23 @@ impl Index {
         (others.count() as u64, first)
     }
 
+    /// The offset of the entry of a record.
+    pub(super) fn entry_at(record: u64) -> u64 {
+        (ENTRY as u64).saturating_mul(record).saturating_add(HEADER as u64)
+    }
+
+    /// Whether its records lie end to end in the .shp, by its own offsets and lengths.
+    pub(super) fn is_contiguous(&self) -> bool {
+        self.odd.is_empty()
+    }
+
+    /// The first record whose offset is not one of `offsets`, which ascend, and its offset in bytes.
+    pub(super) fn first_outside(&self, offsets: &[u32]) -> Option<(u64, u64)> {
+        let is_outside = |word: &u32| *word > 0 && offsets.binary_search(word).is_err();
+        let (record, word) = (0_u64..).zip(&self.words).find(|(_, word)| is_outside(word))?;
+        Some((record, u64::from(*word) * 2))
+    }
+
     /// The offset of a record in bytes; `None` behind the last.
     #[must_use]
     pub fn offset(&self, record: u64) -> Option<u64> {
@@ -219,7 +236,7 @@ impl Reading<'_> {
     fn fault(&self, message: String, record: usize) -> Error {
         self.member.fault(message).with(|facts| {
             facts.record = Some(record as u64);
-            facts.offset = Some((HEADER + ENTRY * record) as u64);
+            facts.offset = Some(Index::entry_at(record as u64));
         })
     }
 }
