@@ -52,6 +52,18 @@ fn one_bit_in_a_name_of_the_directory_never_costs_a_part_of_the_layer_in_silence
 }
 
 #[test]
+fn second_name_of_a_member_that_is_no_part_of_a_layer_is_reported() {
+    let (shp, shx) = make::shp(1, &[make::point(10.0, 50.0)]);
+    for (name, is_reported) in [("read me.txt", true), ("__MACOSX/._t.prj", false)] {
+        let whole = make::zip(&[("t.shp", &shp), ("t.shx", &shx), (name, b"text")]);
+        let mut hurt = whole.clone();
+        hurt[entries(&whole)[2] + 46 + name.len() - 5] ^= 1;
+        let layer = read(&hurt, true).unwrap();
+        assert_eq!((layer.len(), codes(&layer).contains(&"unreadable-member")), (1, is_reported), "{name}");
+    }
+}
+
+#[test]
 fn what_directory_and_headers_agree_on_is_saved_of_a_zip_that_contradicts_itself() {
     let mut hurt = zipped();
     let dbf = entries(&hurt)[3] + 46 + "no.db".len();

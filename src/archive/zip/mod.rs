@@ -61,8 +61,8 @@ pub(super) fn members(
     held(store, &entries, directory, limits, is_strict, notes).map(Some)
 }
 
-/// The members that may be read, of entries that all stand before `end`; an error with `is_strict` where one has two names,
-/// since a layer could lack a part of it in silence.
+/// The members that may be read, of entries that all stand before `end`; an error with `is_strict` where one has two names
+/// and a layer could lack that part of it in silence.
 fn held(
     store: &Arc<dyn ReadAt>,
     entries: &[Entry],
@@ -88,7 +88,7 @@ fn held(
     let mut places: HashMap<String, (usize, &Entry)> = HashMap::new();
     let mut refused = Refused::default();
     for ((entry, body), limit) in entries.iter().zip(bodies).zip(limit_of) {
-        if let Err(Refusal { reason, has_two_names: true }) = &body
+        if let Err(Refusal { reason, hides_part: true }) = &body
             && is_strict
         {
             return Err(Error::archive(&*entry.text, &**reason));
@@ -149,13 +149,13 @@ fn held(
 /// Why an entry cannot be read.
 struct Refusal {
     reason: String,
-    /// Whether its own header gives it another name.
-    has_two_names: bool,
+    /// Whether it has two names, and a layer could lack the part that one of them stands for.
+    hides_part: bool,
 }
 
 impl From<String> for Refusal {
     fn from(reason: String) -> Self {
-        Self { reason, has_two_names: false }
+        Self { reason, hides_part: false }
     }
 }
 
@@ -284,7 +284,12 @@ fn data_offset(headers: &mut Headers<'_>, entry: &Entry, limits: &Limits) -> std
     if name != entry.name() {
         let start: String = String::from_utf8_lossy(name).chars().take(60).collect();
         let reason = format!("its header calls it `{start}`: the archive contradicts itself");
-        return Err(Refusal { reason, has_two_names: true });
+        let is_part = |name: &str| {
+            let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+            !names::is_resource_fork(name) && (names::is_data(ending) || names::has_rows(ending))
+        };
+        let hides_part = is_part(&entry.text) || is_part(&String::from_utf8_lossy(name));
+        return Err(Refusal { reason, hides_part });
     }
     if u16_le(&local, 8) != Some(entry.method) {
         return Err("its header and the directory name different methods: the archive contradicts itself"
