@@ -1,4 +1,4 @@
-"""Checks of values that users write; what is wrong is told before any call."""
+"""Checks values that users pass, before any call is made."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ def test_docstring_of_an_asynchronous_method_names_its_twin() -> None:
     for name, method, function in methods():
         if name.startswith("Async"):
             kind = "coroutine" if inspect.iscoroutinefunction(function) else "list"
-            told = rf"Like `Client\.([a-z_]+\.)*{method}`, as a {kind}[^\n]*\."
-            assert re.fullmatch(told, inspect.getdoc(function) or ""), f"{name}.{method}"
+            summary = rf"Like `Client\.([a-z_]+\.)*{method}`, as a {kind}[^\n]*\."
+            assert re.fullmatch(summary, inspect.getdoc(function) or ""), f"{name}.{method}"
 
 
 def test_every_python_block_of_the_readme_runs(

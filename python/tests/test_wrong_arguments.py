@@ -128,9 +128,9 @@ def test_wrong_value_of_every_parameter(
         for value in values:
             with pytest.raises(error) as caught:
                 pytest.fail(f"{value!r}: {outcome(method, {**right, parameter.name: value})}")
-            told = str(caught.value)
-            # Some are told by the value, such as a file that is not there.
-            assert f"`{parameter.name}" in told or f"`{value}`" in told, (value, told)
+            message = str(caught.value)
+            # Some errors name the value, such as a file that is not there.
+            assert f"`{parameter.name}" in message or f"`{value}`" in message, (value, message)
             assert len(service.requests) == before, value
 
 
@@ -152,7 +152,7 @@ LONG: Any = "long"
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "call"),
+    ("error", "message", "call"),
     [
         # Numbers out of their range, and flags.
         (ValueError, "`page` takes .*, not ", lambda client: client.job_data.list(page=10**20)),
@@ -192,10 +192,10 @@ LONG: Any = "long"
     ],
 )
 def test_wrong_argument_of_a_call(
-    service: hl.Sandbox, client: hl.Client, error: type[Exception], told: str, call: Callable[[hl.Client], object]
+    service: hl.Sandbox, client: hl.Client, error: type[Exception], message: str, call: Callable[[hl.Client], object]
 ) -> None:
     before = len(service.requests)
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         call(client)
     assert len(service.requests) == before
 
@@ -221,7 +221,7 @@ def test_wrong_argument_of_the_local_service(
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "options"),
+    ("error", "message", "options"),
     [
         (TypeError, r"`layer` takes a str, not int", {"layer": 3}),
         (TypeError, r"`encoding` takes a str .*, not int", {"encoding": 3}),
@@ -235,18 +235,18 @@ def test_wrong_argument_of_the_local_service(
     ],
 )
 def test_wrong_option_of_reading(
-    service: hl.Sandbox, client: hl.Client, error: type[Exception], told: str, options: dict[str, Any]
+    service: hl.Sandbox, client: hl.Client, error: type[Exception], message: str, options: dict[str, Any]
 ) -> None:
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         hl.read(b"", **options)
     before = len(service.requests)
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         client.job_data.read("1", **options)
     assert len(service.requests) == before
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "setting"),
+    ("error", "message", "setting"),
     [
         (TypeError, "`base_url` takes a str, not NoneType", {"base_url": None}),
         (hl.ConfigurationError, "https", {"base_url": "http://fields.example"}),
@@ -294,9 +294,9 @@ def test_wrong_option_of_reading(
     ],
 )
 def test_wrong_setting_of_a_client(
-    service: hl.Sandbox, error: type[Exception], told: str, setting: dict[str, Any]
+    service: hl.Sandbox, error: type[Exception], message: str, setting: dict[str, Any]
 ) -> None:
-    with pytest.raises(error, match=told) as caught:
+    with pytest.raises(error, match=message) as caught:
         hl.Client(**{**service.credentials, **setting})
     assert "hunter2" not in str(caught.value)
 
@@ -324,7 +324,7 @@ def wrapped_text(folder: Path) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "target"),
+    ("error", "message", "target"),
     [
         (ValueError, "`to` is a file object that is closed", closed),
         (ValueError, "`to` is a file object that is open for reading alone", for_reading),
@@ -341,16 +341,16 @@ def test_target_that_cannot_take_the_file(
     small_job: str,
     tmp_path: Path,
     error: type[Exception],
-    told: str,
+    message: str,
     target: Callable[[Path], Any],
 ) -> None:
     to = target(tmp_path)
     arrived = len(service.requests)
     try:
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             client.job_data.download(small_job, to=to)
         handle = client.conversion(f"job_data.request/{small_job}/SHP")
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             handle.result(to)
     finally:
         if hasattr(to, "close"):
@@ -371,7 +371,7 @@ class Response:
 
 @pytest.mark.parametrize("call", [hl.read, hl.open, hl.layers, hl.read_tree])
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         (zipfile.ZipFile(named("a.zip")), "not zipfile.ZipFile: give what it was opened from, its path or its bytes"),
         (zipfile.Path(zipfile.ZipFile(named("a.zip"))), "Path: give its `.read_bytes()`"),
@@ -381,7 +381,7 @@ class Response:
         (Response(), "test_wrong_arguments.Response: give its `.content`"),
     ],
 )
-def test_source_of_a_wrong_type(call: Callable[[Any], object], source: object, told: str) -> None:
+def test_source_of_a_wrong_type(call: Callable[[Any], object], source: object, message: str) -> None:
     with pytest.raises(TypeError, match="`source` takes a path, bytes or a binary file object, not ") as refused:
         call(source)
-    assert str(refused.value).endswith(told)
+    assert str(refused.value).endswith(message)

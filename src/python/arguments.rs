@@ -1,4 +1,4 @@
-//! Values that users write, as the texts that are sent; what is wrong is told before any call.
+//! Converts values that users pass to the texts that are sent, and checks them before any call.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -68,7 +68,7 @@ fn type_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// A text that can be sent; half of a surrogate pair cannot.
-fn sendable(path: &str, text: &Bound<'_, PyString>) -> PyResult<String> {
+pub(super) fn sendable(path: &str, text: &Bound<'_, PyString>) -> PyResult<String> {
     let message = || PyValueError::new_err(format!("`{path}` holds half of a surrogate pair, which is no character"));
     text.to_str().map(str::to_owned).map_err(|_| message())
 }

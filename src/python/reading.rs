@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyInt, PyMapping, PyMemoryView, PyString, PyTuple, PyType};
 
+use super::arguments::sendable;
 use super::errors;
 use crate::api::Endpoint;
 use crate::archive::{Limits, ReadOptions};
@@ -156,8 +157,7 @@ fn text(name: &str, value: &Bound<'_, PyAny>, example: &str) -> PyResult<String>
         let message = format!("`{name}` takes a str{such_as}, not {}", value.get_type().name()?);
         return Err(PyTypeError::new_err(message));
     };
-    let half = |_| PyValueError::new_err(format!("`{name}` holds half of a surrogate pair, which is no character"));
-    text.to_str().map(str::to_owned).map_err(half)
+    sendable(name, text)
 }
 
 fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
