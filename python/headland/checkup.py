@@ -73,11 +73,14 @@ def examine(
     core: _core.Client, source: str = "given to this client", tell: Callable[[Finding], object] = lambda _: None
 ) -> Checkup:
     """Find out why the calls of a client fail; `source` says where its settings are from."""
-    visit, findings = core.visit(source), []
-    for name, ok, seen, next_step in visit:
+    findings = []
+
+    def report(name: str, ok: bool, seen: str, next_step: str | None) -> None:
         findings.append(Finding(name, ok, printable(seen), None if next_step is None else printable(next_step)))
         tell(findings[-1])
-    return Checkup(tuple(findings), *visit.outcome())
+
+    calls, error = core.diagnose(source, report)
+    return Checkup(tuple(findings), calls, error)
 
 
 def _mark(finding: Finding) -> str:

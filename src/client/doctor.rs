@@ -4,7 +4,6 @@ mod advice;
 mod finding;
 mod signature;
 mod steps;
-mod visit;
 
 use std::time::Duration;
 
@@ -18,7 +17,6 @@ use crate::wire::{Value, decode_detail, decode_index};
 
 pub use advice::about_setting;
 pub use finding::Finding;
-pub use visit::Visit;
 
 /// A wait for the limiter that is longer is told instead of waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -30,6 +28,16 @@ pub struct Variation<'a> {
     pub prefix: Option<&'a str>,
     /// The host that is signed, in place of the one that is sent.
     pub signed_host: Option<&'a str>,
+}
+
+/// Goes through the steps and reports each finding before the next call. Returns the number of calls and the error that
+/// a call would end with.
+pub(super) async fn diagnose(client: &Client, source: &str, report: &(dyn Fn(Finding) + Sync)) -> (u32, Option<Error>) {
+    let mut steps = steps::Steps::new(client, report);
+    let error = steps.all(source).await.err();
+    // The findings contain what these warnings would repeat.
+    drop(client.take_warnings());
+    (steps.calls, error)
 }
 
 /// Makes the call once. An error means that nothing was sent.

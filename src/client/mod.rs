@@ -28,7 +28,7 @@ mod uploads;
 mod uri;
 
 use crate::api::Endpoint;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::transport::Probe;
 use crate::wire::Value;
 
@@ -36,7 +36,7 @@ pub use arguments::Arguments;
 pub use config::{Config, LimiterState, Timeout, Token};
 pub use conversion::Conversion;
 pub use destination::{Delivered, Target};
-pub use doctor::{Finding, Variation, Visit, about_setting};
+pub use doctor::{Finding, Variation, about_setting};
 pub use fetch::{Decode, OnError, Records};
 pub use listing::Listing;
 pub use multipart::UploadFile;
@@ -137,10 +137,12 @@ impl Client {
         Conversion::resume(self.clone(), id)
     }
 
-    /// Finds out why calls fail; `source` says where the settings are from. No call is made before the first `next`.
-    #[must_use]
-    pub fn visit(&self, source: String) -> Visit {
-        Visit::new(self.clone(), source)
+    /// Finds out why calls fail, with at most three calls; `source` names the origin of the settings.
+    ///
+    /// Calls `report` with each finding before the next call. Returns the number of calls and the error that a call
+    /// would end with.
+    pub async fn diagnose(&self, source: &str, report: &(dyn Fn(Finding) + Sync)) -> (u32, Option<Error>) {
+        doctor::diagnose(self, source, report).await
     }
 
     /// Makes a call that takes no arguments once, and tells all that its reply says; for finding out why calls fail.

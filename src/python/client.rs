@@ -341,9 +341,10 @@ impl Client {
         bridge::start(py, call, layer::unbound)
     }
 
-    /// Finds out why calls fail; `source` says where the settings are from.
-    fn visit(&self, py: Python<'_>, source: String) -> PyResult<doctor::Visit> {
-        self.core().map(|core| doctor::Visit::new(core.visit(source))).map_err(|error| errors::raise(py, &error))
+    /// Finds out why calls fail; `source` names the origin of the settings. Calls `report` with each finding.
+    fn diagnose(&self, py: Python<'_>, source: &str, report: Py<PyAny>) -> PyResult<(u32, Option<Py<PyAny>>)> {
+        let core = self.core().map_err(|error| errors::raise(py, &error))?;
+        doctor::diagnose(py, &core, source, &report)
     }
 
     /// What is left of the rate limit, as the facts of `headland.Budget`.

@@ -1,46 +1,31 @@
-//! What the doctor finds, one by one.
+//! The doctor: reports what each step finds to a Python function.
 
-use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use tokio::sync::Mutex;
 
 use super::{bridge, errors};
 use crate::client as core;
+use crate::client::Finding;
 
-/// An examination that is under way: an iterator of findings.
-#[pyclass(frozen, module = "headland._core")]
-pub(super) struct Visit {
-    visit: Arc<Mutex<core::Visit>>,
-}
-
-/// Name, whether calls get past it, what was seen, what to do next.
-type Finding = (&'static str, bool, String, Option<String>);
-
-impl Visit {
-    pub(super) fn new(visit: core::Visit) -> Self {
-        Self { visit: Arc::new(Mutex::new(visit)) }
-    }
-}
-
-#[pymethods]
-impl Visit {
-    fn __iter__(visit: Bound<'_, Self>) -> Bound<'_, Self> {
-        visit
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Finding>> {
-        let visit = Arc::clone(&self.visit);
-        let found = bridge::wait(py, async move { Ok(visit.lock().await.next().await) })?;
-        Ok(found.map(|core::Finding { name, is_ok, seen, next_step }| (name, is_ok, seen, next_step)))
-    }
-
-    /// How many calls were made, and the error that a call would have ended with.
-    fn outcome(&self, py: Python<'_>) -> (u32, Option<Py<PyAny>>) {
-        let visit = self.visit.try_lock();
-        let (calls, error) = visit.as_ref().ok().and_then(|visit| visit.outcome()).unwrap_or(&(0, None));
-        (*calls, error.as_ref().map(|error| errors::raise(py, error).into_value(py).into_any()))
-    }
+/// Finds out why calls fail. Calls `report` with the fields of each finding before the next call is made; what it raises
+/// ends the wait. Returns the number of calls and the error that a call would end with.
+pub(super) fn diagnose(
+    py: Python<'_>,
+    client: &core::Client,
+    source: &str,
+    report: &Py<PyAny>,
+) -> PyResult<(u32, Option<Py<PyAny>>)> {
+    let raised = Mutex::new(None);
+    let take_raised = || raised.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let report = |Finding { name, is_ok, seen, next_step }: Finding| {
+        if let Some(Err(error)) = bridge::attached(|py| report.call1(py, (name, is_ok, seen, next_step))) {
+            raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    };
+    let steps = async { Ok(client.diagnose(source, &report).await) };
+    let (calls, error) = bridge::wait_telling(py, steps, |_| take_raised().map_or(Ok(()), Err), || false)?;
+    Ok((calls, error.map(|error| errors::raise(py, &error).into_value(py).into_any())))
 }
 
 /// The step that a wrong setting belongs to, and what to do about it.

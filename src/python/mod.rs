@@ -45,7 +45,7 @@ mod _core {
     #[pymodule_export]
     use super::dataset::{Dataset, Scan, coordinate_system, dataset_names, read_row_groups, union_schemas};
     #[pymodule_export]
-    use super::doctor::{Visit, about_setting};
+    use super::doctor::about_setting;
     #[pymodule_export]
     use super::errors::error_kinds;
     #[pymodule_export]

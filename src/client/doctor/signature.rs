@@ -21,12 +21,12 @@ impl Steps<'_> {
         let error = match &seen.outcome {
             Err(error) if error.kind() == Kind::Authentication && failed != Some(Check::AccessKey) => error,
             _ => {
-                self.ok("signature", "the service accepts API key and signature").await;
+                self.ok("signature", "the service accepts API key and signature");
                 return Ok(());
             }
         };
         if failed == Some(Check::ApiKey) {
-            return self.fail("signature", error, advice::API_KEY).await;
+            return self.fail("signature", error, advice::API_KEY);
         }
         self.path_as_written(error).await?;
         self.host_alone(error).await?;
@@ -37,7 +37,7 @@ impl Steps<'_> {
             if failed.is_some() { "" } else { advice::UNNAMED },
             self.client.address().1
         );
-        self.fail("signature", error, next_step).await
+        self.fail("signature", error, next_step)
     }
 
     /// Looks whether the service signs the path as it is written, against specification 5.4.
@@ -49,14 +49,14 @@ impl Steps<'_> {
             return Ok(());
         }
         let found = self.call(ACCESS_KEY, Variation { prefix: Some(&low), ..Variation::default() }).await?.outcome;
-        let told = format!("{error}; the service signs `{path}` as it is written, not in lower case");
+        let seen = format!("{error}; the service signs `{path}` as it is written, not in lower case");
         if found.as_ref().is_err_and(|found| found.kind() == Kind::NotFound) {
-            return self.fail_seeing("signature", error, told, advice::SIGN_LOWER_CASE).await;
+            return self.fail_seeing("signature", error, seen, advice::SIGN_LOWER_CASE);
         }
         if is_signed(&found) {
             let root = base.strip_suffix(path).unwrap_or(base);
             let next_step = format!("set base_url to {root}{low}: in lower case both are the same");
-            return self.fail_seeing("signature", error, told, next_step).await;
+            return self.fail_seeing("signature", error, seen, next_step);
         }
         Ok(())
     }
@@ -74,11 +74,11 @@ impl Steps<'_> {
         if !is_signed(&self.call(ACCESS_KEY, variation).await?.outcome) {
             return Ok(());
         }
-        let told = format!("{error}; the service signs the host as `{name}`, without the port that is sent");
+        let seen = format!("{error}; the service signs the host as `{name}`, without the port that is sent");
         let next_step = format!(
             "ask the operator for an address without a port, or to check the signature over `Host` as it is sent: `{host}`"
         );
-        self.fail_seeing("signature", error, told, next_step).await
+        self.fail_seeing("signature", error, seen, next_step)
     }
 }
 

@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 
 use super::Variation;
 use super::advice::{self, about_certificate};
-use super::finding::{Desk, Finding};
+use super::finding::Finding;
 use crate::api;
 use crate::client::Client;
 use crate::error::{Error, Kind, Result};
@@ -26,7 +26,7 @@ const NOTICEABLE: u64 = 30;
 
 pub(super) struct Steps<'a> {
     pub(super) client: &'a Client,
-    desk: &'a Desk,
+    report: &'a (dyn Fn(Finding) + Sync),
     /// Name and port of the address, as users write them.
     name: String,
     port: u16,
@@ -35,53 +35,53 @@ pub(super) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    pub(super) fn new(client: &'a Client, desk: &'a Desk) -> Self {
+    pub(super) fn new(client: &'a Client, report: &'a (dyn Fn(Finding) + Sync)) -> Self {
         let base = &client.caller().base;
         let (name, port) = base.name_and_port();
-        Self { client, desk, name: name.to_owned(), port, proxy: proxy_of(base), calls: 0 }
+        Self { client, report, name: name.to_owned(), port, proxy: proxy_of(base), calls: 0 }
     }
 
     /// Goes through them; an error is that of the step that failed, whose finding is there.
     pub(super) async fn all(&mut self, source: &str) -> Result<()> {
-        self.ok("settings", format!("{source}: {}", self.client.describe())).await;
+        self.ok("settings", format!("{source}: {}", self.client.describe()));
         let (base, host) = self.client.address();
-        self.ok("address", format!("{base}, sent and signed as the host `{host}`")).await;
+        self.ok("address", format!("{base}, sent and signed as the host `{host}`"));
         let before = self.client.budget()?;
         let seen = self.call(ACCESS_KEY, Variation::default()).await?;
-        self.reach(&seen).await?;
+        self.reach(&seen)?;
         self.service(&seen).await?;
-        self.ok("service", "it answers").await;
+        self.ok("service", "it answers");
         let seen = self.clock(seen).await?;
         self.signature(&seen).await?;
-        self.access_key(&seen).await?;
+        self.access_key(&seen)?;
         let seen = self.list_call().await?;
-        self.limiter(&before, &seen).await
+        self.limiter(&before, &seen)
     }
 
     /// Tells of a step that calls get past.
-    pub(super) async fn ok(&self, name: &'static str, seen: impl Into<String>) {
-        self.note(name, seen, None).await;
+    pub(super) fn ok(&self, name: &'static str, seen: impl Into<String>) {
+        self.note(name, seen, None);
     }
 
     /// The same, with something that should be put right.
-    async fn note(&self, name: &'static str, seen: impl Into<String>, next_step: Option<&str>) {
+    fn note(&self, name: &'static str, seen: impl Into<String>, next_step: Option<&str>) {
         let next_step = next_step.map(str::to_owned);
-        self.desk.tell(Finding { name, is_ok: true, seen: seen.into(), next_step }).await;
+        (self.report)(Finding { name, is_ok: true, seen: seen.into(), next_step });
     }
 
     /// Tells of the step that calls fail at.
-    pub(super) async fn fail<T>(&self, name: &'static str, error: &Error, next_step: impl Into<String>) -> Result<T> {
-        self.fail_seeing(name, error, error.to_string(), next_step).await
+    pub(super) fn fail<T>(&self, name: &'static str, error: &Error, next_step: impl Into<String>) -> Result<T> {
+        self.fail_seeing(name, error, error.to_string(), next_step)
     }
 
-    pub(super) async fn fail_seeing<T>(
+    pub(super) fn fail_seeing<T>(
         &self,
         name: &'static str,
         error: &Error,
         seen: String,
         next_step: impl Into<String>,
     ) -> Result<T> {
-        self.desk.tell(Finding { name, is_ok: false, seen, next_step: Some(next_step.into()) }).await;
+        (self.report)(Finding { name, is_ok: false, seen, next_step: Some(next_step.into()) });
         Err(error.clone())
     }
 
@@ -90,7 +90,7 @@ impl<'a> Steps<'a> {
         let row = api::row(name).ok_or_else(|| Error::new(Kind::Value, format!("there is no call `{name}`")))?;
         match super::examine(self.client, row, variation).await {
             Err(refused) if refused.kind() == Kind::RateLimited => {
-                self.fail("limiter", &refused, wait(&refused, "programs on this machine have used the limit up")).await
+                self.fail("limiter", &refused, wait(&refused, "programs on this machine have used the limit up"))
             }
             outcome => {
                 self.calls = self.calls.saturating_add(1);
@@ -100,7 +100,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Name, connection, TLS: what comes before a reply.
-    async fn reach(&self, seen: &Probe<Value>) -> Result<()> {
+    fn reach(&self, seen: &Probe<Value>) -> Result<()> {
         let (name, port) = (&self.name, self.port);
         let failed = seen.outcome.as_ref().err().zip(seen.fault.as_ref());
         if let Some((error, fault)) = failed
@@ -111,31 +111,31 @@ impl<'a> Steps<'a> {
                 None => format!("`{name}` in base_url"),
             };
             let next_step = format!("check the spelling of {named}, and whether this machine is online");
-            return self.fail("name", error, next_step).await;
+            return self.fail("name", error, next_step);
         }
         let known = if name.parse::<IpAddr>().is_ok() { "an address already" } else { "known" };
         let looked_up = match &self.proxy {
             Some(proxy) => format!("the proxy `{proxy}` looks up `{name}`"),
             None => format!("`{name}` is {known}"),
         };
-        self.ok("name", looked_up).await;
+        self.ok("name", looked_up);
         if let Some((error, fault)) = failed
             && matches!(fault.kind, FaultKind::Connect | FaultKind::Refused)
         {
-            return self.fail("connection", error, self.about_connection(fault.kind)).await;
+            return self.fail("connection", error, self.about_connection(fault.kind));
         }
         let way =
             self.proxy.as_ref().map_or_else(|| "direct".to_owned(), |proxy| format!("through the proxy `{proxy}`"));
-        self.ok("connection", format!("port {port} takes connections, {way}")).await;
+        self.ok("connection", format!("port {port} takes connections, {way}"));
         if let Some((error, fault)) = failed
             && fault.kind == FaultKind::Tls
         {
             let next_step = about_certificate(Certificate::of(&fault.message), name, port);
-            return self.fail("TLS", error, next_step).await;
+            return self.fail("TLS", error, next_step);
         }
         let is_encrypted = self.client.caller().base.is_https();
-        let told = if is_encrypted { "the certificate is trusted" } else { "plain http, which stays on this machine" };
-        self.ok("TLS", told).await;
+        let seen = if is_encrypted { "the certificate is trusted" } else { "plain http, which stays on this machine" };
+        self.ok("TLS", seen);
         Ok(())
     }
 
@@ -165,25 +165,25 @@ impl<'a> Steps<'a> {
                  the service is stuck or slow, so try again later or raise `timeout`",
                 self.port
             );
-            return self.fail("service", error, next_step).await;
+            return self.fail("service", error, next_step);
         }
         let is_document = error.facts().is_document;
         match error.kind() {
             Kind::RateLimited => {
                 let next_step = format!("{}; {}", wait(error, "others have used the limit up"), advice::SHARE);
-                self.fail("limiter", error, next_step).await
+                self.fail("limiter", error, next_step)
             }
             Kind::NotFound => self.wrong_path(error).await,
-            Kind::ServiceUnavailable | Kind::NotReady => self.fail("service", error, advice::TROUBLE).await,
+            Kind::ServiceUnavailable | Kind::NotReady => self.fail("service", error, advice::TROUBLE),
             Kind::Authentication => Ok(()),
             Kind::PermissionDenied if !is_document => Ok(()),
-            Kind::Decode | Kind::Transport => self.stranger(error).await,
-            _ if is_document => self.stranger(error).await,
-            _ => self.fail("service", error, advice::REFUSES_ALL).await,
+            Kind::Decode | Kind::Transport => self.stranger(error),
+            _ if is_document => self.stranger(error),
+            _ => self.fail("service", error, advice::REFUSES_ALL),
         }
     }
 
-    async fn stranger(&self, error: &Error) -> Result<()> {
+    fn stranger(&self, error: &Error) -> Result<()> {
         let around = self.proxy.as_ref().map(|proxy| {
             let name = &self.name;
             format!("; HTTPS_PROXY sends calls through `{proxy}`: set NO_PROXY={name} to go without")
@@ -194,7 +194,7 @@ impl<'a> Steps<'a> {
             self.client.address().0,
             around.unwrap_or_default()
         );
-        self.fail("service", error, next_step).await
+        self.fail("service", error, next_step)
     }
 
     /// Looks whether the service is at the root of its host.
@@ -209,7 +209,7 @@ impl<'a> Steps<'a> {
                 next_step = format!("set base_url to {root}: the service is there, not below `{path}`");
             }
         }
-        self.fail("service", error, next_step).await
+        self.fail("service", error, next_step)
     }
 
     /// Measures the clock; where it explains a refusal, asks again with the right time, as calls do.
@@ -221,30 +221,30 @@ impl<'a> Steps<'a> {
         }
         if let (Err(error), true) = (&seen.outcome, seen.is_about_time) {
             let Some(skew) = skew else {
-                let told = "the service refuses the time of the request, and sends no Date to measure it by";
-                return self.fail_seeing("clock", error, told.to_owned(), advice::SET_CLOCK).await;
+                let text = "the service refuses the time of the request, and sends no Date to measure it by";
+                return self.fail_seeing("clock", error, text.to_owned(), advice::SET_CLOCK);
             };
-            let told = format!("{error}; {}", off(skew));
-            return self.fail_seeing("clock", error, told, advice::DATES_DIFFER).await;
+            let text = format!("{error}; {}", off(skew));
+            return self.fail_seeing("clock", error, text, advice::DATES_DIFFER);
         }
         let Some(skew) = skew else {
-            self.ok("clock", "not measured: the service sends no Date").await;
+            self.ok("clock", "not measured: the service sends no Date");
             return Ok(seen);
         };
-        let told = off(skew) + if is_corrected { "; corrected for this client" } else { "" };
+        let text = off(skew) + if is_corrected { "; corrected for this client" } else { "" };
         let next_step = (skew.unsigned_abs() > NOTICEABLE).then_some(advice::SET_CLOCK);
-        self.note("clock", told, next_step).await;
+        self.note("clock", text, next_step);
         Ok(seen)
     }
 
     /// What the service says of the access key; it answers for revoked and expired ones, too.
-    async fn access_key(&self, seen: &Probe<Value>) -> Result<()> {
+    fn access_key(&self, seen: &Probe<Value>) -> Result<()> {
         let ask = advice::ASK_CUSTOMER;
         let record = match &seen.outcome {
             Ok(record) => record,
             Err(error) => {
                 let next_step = format!("copy access_key again as the portal shows it. If it is right, {ask}");
-                return self.fail("access key", error, next_step).await;
+                return self.fail("access key", error, next_step);
             }
         };
         let contact = record.get("contact").and_then(Value::as_text).filter(|contact| !contact.is_empty());
@@ -258,14 +258,14 @@ impl<'a> Steps<'a> {
         let now = now.checked_add_signed(skew).unwrap_or(now);
         if let Some(expires) = expires.filter(|expires| *expires <= now) {
             let message = format!("the access key expired at {} UTC", expires.format("%Y-%m-%d %H:%M"));
-            return self.fail("access key", &Error::new(Kind::Authentication, message), ask).await;
+            return self.fail("access key", &Error::new(Kind::Authentication, message), ask);
         }
         if record.get("is_active").and_then(Value::as_boolean) == Some(false) {
             let message = "the access key is not active: its customer has revoked it";
-            return self.fail("access key", &Error::new(Kind::Authentication, message), ask).await;
+            return self.fail("access key", &Error::new(Kind::Authentication, message), ask);
         }
         let until = expires.map(|expires| expires.format(", until %Y-%m-%d").to_string()).unwrap_or_default();
-        self.ok("access key", format!("active{until}")).await;
+        self.ok("access key", format!("active{until}"));
         Ok(())
     }
 
@@ -284,7 +284,7 @@ impl<'a> Steps<'a> {
                     advice::ASK_CUSTOMER
                 );
                 let next_step = if seen.is_about_time { advice::SET_CLOCK.to_owned() } else { delegate };
-                return self.fail("list call", error, next_step).await;
+                return self.fail("list call", error, next_step);
             }
             _ => self.service(&seen).await?,
         }
@@ -292,15 +292,15 @@ impl<'a> Steps<'a> {
             Ok(Value::Integer(count)) => format!(": {count} jobs"),
             _ => String::new(),
         };
-        self.ok("list call", format!("{LIST} works{count}")).await;
+        self.ok("list call", format!("{LIST} works{count}"));
         Ok(seen)
     }
 
     /// What is left of the limit, and who else uses it.
-    async fn limiter(&self, before: &Budget, seen: &Probe<Value>) -> Result<()> {
+    fn limiter(&self, before: &Budget, seen: &Probe<Value>) -> Result<()> {
         let now = self.client.budget()?;
         if now.windows.is_empty() {
-            self.ok("limiter", "turned off (rate_limits is empty)").await;
+            self.ok("limiter", "turned off (rate_limits is empty)");
             return Ok(());
         }
         let used = now
@@ -310,12 +310,12 @@ impl<'a> Steps<'a> {
         let used = used.collect::<Vec<_>>().join(", ");
         let others = self.others(before, seen);
         if let Some(trouble) = self.client.limiter_trouble() {
-            self.note("limiter", format!("{used}; {trouble}"), Some(advice::WRITABLE)).await;
+            self.note("limiter", format!("{used}; {trouble}"), Some(advice::WRITABLE));
         } else if others > 0 {
-            let told = format!("{used}; {others} of them were made by others with this API key");
-            self.note("limiter", told, Some(advice::SHARE)).await;
+            let seen = format!("{used}; {others} of them were made by others with this API key");
+            self.note("limiter", seen, Some(advice::SHARE));
         } else {
-            self.ok("limiter", used).await;
+            self.ok("limiter", used);
         }
         Ok(())
     }
