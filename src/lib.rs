@@ -28,6 +28,9 @@ pub mod archive;
 /// Records into Arrow, GeoJSON, GeoParquet and pictures; coordinate systems.
 pub mod layer;
 
+/// Agronomic computation over columns: units and their conversion.
+pub mod agronomy;
+
 /// The budget of calls: exact windows, the server's headers, shared between processes.
 pub mod limiter;
 

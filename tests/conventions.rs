@@ -19,6 +19,7 @@ const ROOMS: &[&str] = &[
     "signing",
     "archive",
     "layer",
+    "agronomy",
     "limiter",
     "transport",
     "client",

@@ -13,6 +13,7 @@ from headland import arguments
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
     from typing import Self
 
     import geopandas as gpd
@@ -288,6 +289,33 @@ class Layer:
         from headland.times import with_time
 
         return Layer(with_time(self._core, name, date=date, time=time, zone=zone, format=format, fold=fold))
+
+    def to_units(self, units: Mapping[str, str] | Literal["metric", "us"], *, crop: str | None = None) -> Self:
+        """Return the same layer with columns in other units.
+
+        Args:
+            units: ``"metric"`` (m, m2, kg, kg/ha, m3/ha, L/ha, seeds/ha, m/s, kg/s), ``"us"`` (ft, ac, lb, bu/ac for
+                yields, lb/ac, gal/ac, seeds/ac, mph, lb/s), or a unit for each named column: ``{"YIELD": "t/ha"}``. The
+                two words leave columns alone whose unit is ``"unknown"`` or has no counterpart.
+            crop: The crop, such as ``"corn"``, which gives the weight of a bushel: bushels and volumes of grain convert
+                to masses with it alone. Without it, the crop that the layer's metadata state.
+
+        Returns:
+            A layer with the same rows and columns. Converted values are 64-bit floats; nulls stay null. The field
+            metadata ``headland:unit_in`` and ``headland:factor`` keep the unit of the source and the factor.
+
+        Raises:
+            ValueError: An unknown column, unit, word or crop; a named column whose unit is unknown or
+                measures something else; bushels to or from a mass without a known crop.
+            TypeError: `units` is neither a word nor a mapping of texts.
+
+        >>> layer = headland.read("job.zip").to_units({"YIELD": "t/ha"}, crop="corn")
+
+        """
+        from headland import _core
+
+        crop = None if crop is None else arguments.text("crop", crop)
+        return type(self)(_core.to_units(self._core, units, crop))
 
     def area(self, crs: AsIs | None = None) -> float | None:
         """Give the area of the polygons; ``None`` where there are none.

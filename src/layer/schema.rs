@@ -95,6 +95,13 @@ impl Layer {
         self
     }
 
+    /// The same layer with other columns; the geometry keeps its position and its values.
+    pub(crate) fn with_batches(mut self, schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        self.schema = schema;
+        self.batches = batches;
+        self
+    }
+
     /// The same layer with these columns as its one batch of `rows`; longer columns are cut.
     pub(super) fn with_batch(mut self, arrays: Vec<ArrayRef>, rows: usize) -> Result<Self> {
         let cut = |array: ArrayRef| if array.len() > rows { array.slice(0, rows) } else { array };

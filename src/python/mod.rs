@@ -1,5 +1,6 @@
 //! The only folder that names pyo3.
 
+mod agronomy;
 mod arguments;
 mod bridge;
 mod c_schema;
@@ -36,6 +37,8 @@ mod waiting;
 /// What `python/headland` stands on; its stub is `python/headland/_core.pyi`.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::agronomy::to_units;
     #[pymodule_export]
     use super::arguments::texts;
     #[pymodule_export]

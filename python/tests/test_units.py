@@ -1,0 +1,127 @@
+"""Conversion of a layer's columns to other units."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KG_PER_BUSHEL_OF_CORN = 56 * 0.45359237
+HECTARES_PER_ACRE = 0.40468564224
+
+
+@pytest.fixture(scope="module")
+def layers() -> Iterator[dict[str, hl.Layer]]:
+    """Give a layer for each unit that the displays of the demo account write."""
+    with hl.Sandbox.demo() as service, hl.Client(**service.credentials) as client:
+        found: dict[str, hl.Layer] = {}
+        for job in service.truth:
+            if {"bu/ac", "m3/ha", "gal/ac", "L/ha"} <= set(found):
+                break
+            layer = client.job_data.read(job["job_id"], layer=job["layer"])
+            for unit in layer.units.values():
+                found.setdefault(unit, layer)
+        yield found
+
+
+def column_in(layer: hl.Layer, unit: str) -> str:
+    return next(name for name, known in layer.units.items() if known == unit)
+
+
+def test_named_column_is_converted_and_others_are_unchanged(layers: dict[str, hl.Layer]) -> None:
+    layer = layers["bu/ac"]
+    name = column_in(layer, "bu/ac")
+    converted = layer.to_units({name: "t/ha"}, crop="corn")
+    before, after = layer.to_arrow(), converted.to_arrow()
+    assert converted.units[name] == "t/ha"
+    assert after.column_names == before.column_names
+    expected = np.array(before[name].to_pylist(), dtype=float) * KG_PER_BUSHEL_OF_CORN / 1000 / HECTARES_PER_ACRE
+    np.testing.assert_allclose(np.array(after[name].to_pylist(), dtype=float), expected, rtol=1e-12)
+    metadata = after.schema.field(name).metadata
+    assert metadata[b"headland:unit_in"] == b"bu/ac"
+    assert float(metadata[b"headland:factor"]) == pytest.approx(
+        KG_PER_BUSHEL_OF_CORN / 1000 / HECTARES_PER_ACRE, rel=1e-12
+    )
+    for other in before.column_names:
+        if other != name:
+            assert after[other].equals(before[other])
+    assert converted.crs == layer.crs
+    assert converted.area() == layer.area()
+
+
+def test_there_and_back_is_the_same_layer(layers: dict[str, hl.Layer]) -> None:
+    for layer in {layer.name: layer for layer in layers.values()}.values():
+        there = layer.to_units("us", crop="corn")
+        known = {name: unit for name, unit in layer.units.items() if unit not in ("unknown", "psi", "kPa", "degC")}
+        back = there.to_units(known, crop="corn")
+        for name in known:
+            one, other = (np.array(each.values(name), dtype=float) for each in (layer, back))
+            np.testing.assert_allclose(other, one, rtol=1e-14)
+
+
+def test_words_choose_the_units_of_a_system(layers: dict[str, hl.Layer]) -> None:
+    metric = {"kg/ha", "m3/ha", "L/ha", "seeds/ha", "m", "m2", "kg", "L", "m/s", "kg/s", "s", "%", "deg", "unknown"}
+    without_counterpart = {"psi", "kPa", "degC"}
+    for layer in {layer.name: layer for layer in layers.values()}.values():
+        units = layer.to_units("metric").units
+        assert set(units.values()) <= metric | without_counterpart, units
+
+
+def test_bushels_to_a_mass_without_a_crop_is_an_error_that_names_the_argument(layers: dict[str, hl.Layer]) -> None:
+    layer = layers["bu/ac"]
+    name = column_in(layer, "bu/ac")
+    with pytest.raises(ValueError, match=r"needs the weight of a bushel.*pass `crop=`"):
+        layer.to_units({name: "kg/ha"})
+
+
+@pytest.mark.parametrize(
+    ("units", "crop", "kind", "message"),
+    [
+        ("imperial", None, ValueError, "`units` takes"),
+        (7, None, TypeError, "`units` takes"),
+        ({"YIELD": 3}, None, TypeError, "`units` takes"),
+        ({"NOSUCH": "kg/ha"}, None, ValueError, "there is no column `NOSUCH`"),
+        ("metric", "clover", ValueError, "no weight of a bushel is known for crop `clover`"),
+        ("metric", 7, TypeError, "`crop`"),
+    ],
+)
+def test_wrong_arguments_are_named(
+    layers: dict[str, hl.Layer], units: object, crop: object, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        layers["bu/ac"].to_units(units, crop=crop)  # type: ignore[arg-type]
+
+
+def test_units_that_do_not_fit_are_named(layers: dict[str, hl.Layer]) -> None:
+    layer = layers["bu/ac"]
+    name = column_in(layer, "bu/ac")
+    with pytest.raises(ValueError, match="is in `bu/ac`, which does not convert to `m/s`"):
+        layer.to_units({name: "m/s"})
+    with pytest.raises(ValueError, match="`bushelz` is no known unit"):
+        layer.to_units({name: "bushelz"})
+    unknown = next((name for name, unit in layer.units.items() if unit == "unknown"), None)
+    if unknown is not None:
+        with pytest.raises(ValueError, match=f"the unit of column `{unknown}` is unknown"):
+            layer.to_units({unknown: "m"})
+
+
+def test_converted_layers_pickle_and_are_written_with_their_units(
+    layers: dict[str, hl.Layer], tmp_path: object
+) -> None:
+    import pyarrow.parquet as pq
+
+    layer = layers["bu/ac"].to_units("metric")
+    assert pickle.loads(pickle.dumps(layer)).units == layer.units
+    path = layer.write_parquet(f"{tmp_path}/metric.parquet")
+    schema = pq.read_schema(path)
+    name = column_in(layer, "m3/ha")
+    assert schema.field(name).metadata[b"unit"] == b"m3/ha"
+    assert isinstance(pa.table(layer), pa.Table)

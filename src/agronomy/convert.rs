@@ -1,0 +1,194 @@
+//! Conversion of a layer's columns to other units.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, Schema};
+
+use super::crops::{CROPS, Crop};
+use super::units::{BUSHELS_PER_ACRE, Mismatch, Quantity, System, Unit};
+use crate::error::{Error, Kind, Result};
+use crate::layer::Layer;
+
+/// Field metadata: the unit of the source as it spells it.
+const UNIT_IN: &str = "headland:unit_in";
+/// Field metadata: what the values of the source were multiplied by.
+const FACTOR: &str = "headland:factor";
+/// Field metadata: the weight of a bushel that the source states.
+const KG_PER_BUSHEL: &str = "headland:kg_per_bushel";
+
+/// The wanted units.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// Those of a system, for every column whose unit is known.
+    System(System),
+    /// One for each named column.
+    Columns(Vec<(String, String)>),
+}
+
+/// One column's conversion.
+struct Conversion {
+    unit: Unit,
+    unit_in: String,
+    factor: f64,
+}
+
+/// The same layer with columns in other units (`agronomy.md` section 10). Values become 64-bit floats where they change;
+/// a column that has the wanted unit keeps its values and gets the standard spelling.
+///
+/// `crop` or the layer's own statement gives the weight of a bushel, which conversions between bushels and masses need.
+pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Layer> {
+    let crop = crop.map(known_crop).transpose()?.or_else(|| stated_crop(&layer));
+    let schema = layer.schema();
+    let mut conversions: HashMap<usize, Conversion> = HashMap::new();
+    match target {
+        Target::System(system) => {
+            for (position, field) in schema.fields().iter().enumerate() {
+                let Some((stated, unit)) = known_unit(field).filter(|_| is_number(field)) else { continue };
+                let Some(wanted) = in_system(field, unit, *system) else { continue };
+                conversions.insert(position, conversion(field, stated, unit, wanted, crop)?);
+            }
+        }
+        Target::Columns(columns) => {
+            for (name, wanted) in columns {
+                let position = layer.place("units", name)?;
+                let field = schema.field(position);
+                let wanted = Unit::parse(wanted).ok_or_else(|| unknown_word(name, wanted))?;
+                if !is_number(field) {
+                    let message = format!("column `{name}` holds {}, not numbers: it has no unit", field.data_type());
+                    return Err(invalid(name, message));
+                }
+                let (stated, unit) = known_unit(field).ok_or_else(|| unknown_unit(field))?;
+                conversions.insert(position, conversion(field, stated, unit, wanted, crop)?);
+            }
+        }
+    }
+    apply(layer, &conversions)
+}
+
+fn apply(layer: Layer, conversions: &HashMap<usize, Conversion>) -> Result<Layer> {
+    let schema = layer.schema();
+    let fields = schema.fields().iter().enumerate().map(|(position, field)| match conversions.get(&position) {
+        Some(conversion) => Arc::new(converted_field(field, conversion)),
+        None => Arc::clone(field),
+    });
+    let schema = Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()));
+    let batches: std::result::Result<Vec<RecordBatch>, _> = layer
+        .batches()
+        .iter()
+        .map(|batch| {
+            let columns =
+                batch.columns().iter().enumerate().map(|(position, array)| match conversions.get(&position) {
+                    Some(conversion) if !is_one(conversion.factor) => scaled(array, conversion.factor),
+                    _ => Arc::clone(array),
+                });
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            RecordBatch::try_new_with_options(Arc::clone(&schema), columns.collect(), &options)
+        })
+        .collect();
+    let batches = batches.map_err(|cause| Error::new(Kind::Value, format!("the columns form no table: {cause}")))?;
+    Ok(layer.with_batches(schema, batches))
+}
+
+fn converted_field(field: &Field, conversion: &Conversion) -> Field {
+    let mut metadata = field.metadata().clone();
+    metadata.insert("unit".to_owned(), conversion.unit.to_string());
+    metadata.entry(UNIT_IN.to_owned()).or_insert_with(|| conversion.unit_in.clone());
+    let earlier = metadata.get(FACTOR).and_then(|text| text.parse().ok()).unwrap_or(1.0);
+    metadata.insert(FACTOR.to_owned(), (earlier * conversion.factor).to_string());
+    let data_type = if is_one(conversion.factor) { field.data_type().clone() } else { DataType::Float64 };
+    Field::new(field.name(), data_type, field.is_nullable()).with_metadata(metadata)
+}
+
+/// The values times `factor`, as 64-bit floats; nulls stay null. Other types than those of numbers are unchanged.
+fn scaled(array: &ArrayRef, factor: f64) -> ArrayRef {
+    #[expect(clippy::cast_precision_loss, reason = "a converted value is a float; integers above 2^53 round to one")]
+    let values: Float64Array = match array.data_type() {
+        DataType::Int32 => array.as_primitive::<Int32Type>().unary(|value| f64::from(value) * factor),
+        DataType::Int64 => array.as_primitive::<Int64Type>().unary(|value| value as f64 * factor),
+        DataType::Float64 => array.as_primitive::<Float64Type>().unary(|value| value * factor),
+        _ => return Arc::clone(array),
+    };
+    Arc::new(values)
+}
+
+fn conversion(field: &Field, stated: &str, from: Unit, to: Unit, crop: Option<&Crop>) -> Result<Conversion> {
+    let name = field.name();
+    let stated_weight = field.metadata().get(KG_PER_BUSHEL).and_then(|text| text.parse::<f64>().ok());
+    let weight = crop.map(Crop::kg_per_bushel).or(stated_weight.filter(|weight| *weight > 0.0));
+    let factor = from.factor(to, weight).map_err(|mismatch| match mismatch {
+        Mismatch::Quantity => {
+            invalid(name, format!("column `{name}` is in `{stated}`, which does not convert to `{to}`"))
+        }
+        Mismatch::BushelWeight => {
+            let message = format!(
+                "column `{name}`: `{stated}` to `{to}` needs the weight of a bushel, and the layer states no crop; pass \
+                 `crop=`, such as `crop=\"corn\"`"
+            );
+            invalid(name, message)
+        }
+    })?;
+    Ok(Conversion { unit: to, unit_in: stated.to_owned(), factor })
+}
+
+/// The unit of `system` for a column. Yields are bushels in the United States, also where the column holds a mass.
+fn in_system(field: &Field, unit: Unit, system: System) -> Option<Unit> {
+    let is_mass_rate = unit.quantity() == (Quantity::Mass, Some(Quantity::Area));
+    if system == System::Us && is_mass_rate && field.name().to_lowercase().starts_with("yield") {
+        return Some(BUSHELS_PER_ACRE);
+    }
+    unit.in_system(system)
+}
+
+fn known_unit(field: &Field) -> Option<(&str, Unit)> {
+    let stated = field.metadata().get("unit")?;
+    Some((stated, Unit::parse(stated)?))
+}
+
+fn is_number(field: &Field) -> bool {
+    matches!(field.data_type(), DataType::Int32 | DataType::Int64 | DataType::Float64)
+}
+
+#[expect(clippy::float_cmp, reason = "the factor between equal units is exactly 1")]
+fn is_one(factor: f64) -> bool {
+    factor == 1.0
+}
+
+fn known_crop(name: &str) -> Result<&'static Crop> {
+    Crop::find(name).ok_or_else(|| {
+        let names: Vec<&str> = CROPS.iter().map(|crop| crop.name).collect();
+        let message = format!("no weight of a bushel is known for crop `{name}`; known are {}", names.join(", "));
+        invalid("crop", message)
+    })
+}
+
+/// The crop that the source of the layer states.
+fn stated_crop(layer: &Layer) -> Option<&'static Crop> {
+    let mut crops = layer.metadata().iter().filter(|(key, _)| key.eq_ignore_ascii_case("crop"));
+    crops.find_map(|(_, name)| Crop::find(name))
+}
+
+fn unknown_word(column: &str, word: &str) -> Error {
+    invalid(
+        column,
+        format!("`{word}` is no known unit; examples are `t/ha`, `kg/ha`, `bu/ac`, `L/ha`, `m`, `km/h`, `%`"),
+    )
+}
+
+fn unknown_unit(field: &Field) -> Error {
+    let name = field.name();
+    let message = match field.metadata().get("unit") {
+        Some(stated) => {
+            format!("column `{name}` is in `{stated}`, which is no known unit, so that nothing converts it")
+        }
+        None => format!("the unit of column `{name}` is unknown, so that nothing converts it"),
+    };
+    invalid(name, message)
+}
+
+fn invalid(field: &str, message: String) -> Error {
+    Error::new(Kind::Value, message).with(|facts| facts.field = Some(field.to_owned()))
+}

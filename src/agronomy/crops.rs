@@ -1,0 +1,107 @@
+//! Crops: weight of a bushel and market moisture.
+//!
+//! Weights are those of USDA ERS, Agricultural Handbook 697 (1992), table 6, and for graded grains 7 CFR 810. Moisture is
+//! what the crop is traded at in the United States (Mulvaney and Devkota, "Adjusting Crop Yield to a Standard Moisture
+//! Content", UF/IFAS EDIS AG442, 2020, and state extension services). Sources differ for sorghum, oats, rye, canola,
+//! sunflower and wheat.
+
+/// Kilograms in a pound.
+const POUND: f64 = 0.453_592_37;
+
+/// A crop that displays measure in bushels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crop {
+    /// The English name.
+    pub name: &'static str,
+    /// Other names, in lower case: English, French, German, Spanish, Portuguese.
+    pub other_names: &'static [&'static str],
+    /// Pounds in a bushel.
+    pub pounds_per_bushel: f64,
+    /// Percent of water at which a bushel is dry.
+    pub market_moisture: f64,
+}
+
+/// All crops, by their English name.
+pub const CROPS: &[Crop] = &[
+    Crop {
+        name: "barley",
+        other_names: &["orge", "gerste", "wintergerste", "sommergerste", "cebada", "cevada"],
+        pounds_per_bushel: 48.0,
+        market_moisture: 14.5,
+    },
+    Crop {
+        name: "canola",
+        other_names: &["rapeseed", "oilseed rape", "colza", "raps", "winterraps"],
+        pounds_per_bushel: 50.0,
+        market_moisture: 10.0,
+    },
+    Crop {
+        name: "corn",
+        other_names: &["maize", "grain corn", "mais", "ma\u{ef}s", "ma\u{ed}z", "maiz", "milho", "k\u{f6}rnermais"],
+        pounds_per_bushel: 56.0,
+        market_moisture: 15.5,
+    },
+    Crop {
+        name: "oats",
+        other_names: &["oat", "avoine", "hafer", "avena", "aveia"],
+        pounds_per_bushel: 32.0,
+        market_moisture: 14.0,
+    },
+    Crop {
+        name: "rye",
+        other_names: &["seigle", "roggen", "winterroggen", "centeno", "centeio"],
+        pounds_per_bushel: 56.0,
+        market_moisture: 14.0,
+    },
+    Crop {
+        name: "sorghum",
+        other_names: &["milo", "grain sorghum", "sorgho", "sorghumhirse", "sorgo"],
+        pounds_per_bushel: 56.0,
+        market_moisture: 14.0,
+    },
+    Crop {
+        name: "soybean",
+        other_names: &["soybeans", "soya", "soja", "sojabohne", "sojabohnen"],
+        pounds_per_bushel: 60.0,
+        market_moisture: 13.0,
+    },
+    // The handbook gives 24 to 32 pounds; 24 is the weight of oil types on displays.
+    Crop {
+        name: "sunflower",
+        other_names: &["sunflowers", "tournesol", "sonnenblume", "sonnenblumen", "girasol", "girassol"],
+        pounds_per_bushel: 24.0,
+        market_moisture: 10.0,
+    },
+    Crop {
+        name: "wheat",
+        other_names: &[
+            "winter wheat",
+            "spring wheat",
+            "durum",
+            "durum wheat",
+            "bl\u{e9}",
+            "ble",
+            "weizen",
+            "winterweizen",
+            "sommerweizen",
+            "trigo",
+        ],
+        pounds_per_bushel: 60.0,
+        market_moisture: 13.5,
+    },
+];
+
+impl Crop {
+    /// The crop of this name, in any letter case.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        let name = name.trim().to_lowercase();
+        CROPS.iter().find(|crop| crop.name == name || crop.other_names.contains(&name.as_str()))
+    }
+
+    /// Kilograms in a bushel.
+    #[must_use]
+    pub fn kg_per_bushel(&self) -> f64 {
+        self.pounds_per_bushel * POUND
+    }
+}

@@ -1,0 +1,324 @@
+//! Units of field data: their spellings, exact factors and conversion.
+//!
+//! A unit is a base unit, or one base unit per another. The factors are exact by definition: the international yard and
+//! pound agreement of 1959, and NIST Handbook 44, appendix C, for the measures of capacity.
+
+use std::fmt;
+
+use self::Quantity::{Angle, Area, Count, Force, Length, Mass, Percent, Time, Volume};
+
+/// What a base unit measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Metres.
+    Length,
+    /// Square metres.
+    Area,
+    /// Kilograms.
+    Mass,
+    /// Litres.
+    Volume,
+    /// Seeds.
+    Count,
+    /// Seconds.
+    Time,
+    /// Newtons.
+    Force,
+    /// Degrees.
+    Angle,
+    /// Percent.
+    Percent,
+}
+
+/// A unit that is no quotient.
+#[derive(Debug)]
+struct Base {
+    symbol: &'static str,
+    quantity: Quantity,
+    /// How many of the unit named at the variant of [`Quantity`] it is.
+    factor: f64,
+    /// Other spellings, in lower case.
+    spellings: &'static [&'static str],
+}
+
+const fn base(symbol: &'static str, quantity: Quantity, factor: f64, spellings: &'static [&'static str]) -> Base {
+    Base { symbol, quantity, factor, spellings }
+}
+
+const METRE: Base = base("m", Length, 1.0, &["meter", "meters", "metre", "metres"]);
+const FOOT: Base = base("ft", Length, 0.3048, &["foot", "feet"]);
+const MILE: Base = base("mi", Length, 1609.344, &["mile", "miles"]);
+const KILOMETRE: Base = base("km", Length, 1000.0, &["kilometer", "kilometers", "kilometre", "kilometres"]);
+const NAUTICAL_MILE: Base = base("nmi", Length, 1852.0, &[]);
+const SQUARE_METRE: Base = base("m2", Area, 1.0, &["sqm", "sq m"]);
+const HECTARE: Base = base("ha", Area, 10_000.0, &["hectare", "hectares"]);
+const ACRE: Base = base("ac", Area, 4046.856_422_4, &["acre", "acres"]);
+const KILOGRAM: Base = base("kg", Mass, 1.0, &["kgs", "kilogram", "kilograms"]);
+const POUND: Base = base("lb", Mass, 0.453_592_37, &["lbs", "pound", "pounds"]);
+const TONNE: Base = base("t", Mass, 1000.0, &["tonne", "tonnes", "metric ton", "metric tons"]);
+const US_TON: Base = base("ton", Mass, 907.184_74, &["tons", "us ton", "us tons", "short ton", "short tons"]);
+const LITRE: Base = base("L", Volume, 1.0, &["liter", "liters", "litre", "litres", "ltr"]);
+const GALLON: Base = base("gal", Volume, 3.785_411_784, &["gals", "gallon", "gallons", "us gal"]);
+const CUBIC_METRE: Base = base("m3", Volume, 1000.0, &["cubic meter", "cubic meters", "cubic metre", "cubic metres"]);
+const BUSHEL: Base = base("bu", Volume, 35.239_070_166_88, &["bus", "bushel", "bushels"]);
+const SEED: Base = base("seeds", Count, 1.0, &["seed", "sds"]);
+const SECOND: Base = base("s", Time, 1.0, &["sec", "secs", "second", "seconds"]);
+const HOUR: Base = base("h", Time, 3600.0, &["hr", "hrs", "hour", "hours"]);
+const NEWTON: Base = base("N", Force, 1.0, &["newton", "newtons"]);
+const POUND_FORCE: Base = base("lbf", Force, 4.448_221_615_260_5, &[]);
+
+const BASES: &[Base] = &[
+    METRE,
+    base("mm", Length, 0.001, &["millimeter", "millimeters", "millimetre", "millimetres"]),
+    base("cm", Length, 0.01, &["centimeter", "centimeters", "centimetre", "centimetres"]),
+    KILOMETRE,
+    base("in", Length, 0.0254, &["inch", "inches"]),
+    FOOT,
+    base("yd", Length, 0.9144, &["yds", "yard", "yards"]),
+    MILE,
+    NAUTICAL_MILE,
+    SQUARE_METRE,
+    base("ft2", Area, 0.092_903_04, &["sqft", "sq ft", "square feet"]),
+    base("mi2", Area, 2_589_988.110_336, &["sq mi", "square mile", "square miles"]),
+    HECTARE,
+    ACRE,
+    KILOGRAM,
+    base("g", Mass, 0.001, &["gram", "grams"]),
+    base("oz", Mass, 0.028_349_523_125, &["ounce", "ounces"]),
+    POUND,
+    base("cwt", Mass, 45.359_237, &["hundredweight"]),
+    US_TON,
+    TONNE,
+    LITRE,
+    base("mL", Volume, 0.001, &["milliliter", "milliliters", "millilitre", "millilitres"]),
+    base("fl oz", Volume, 0.029_573_529_562_5, &["floz", "fluid ounce", "fluid ounces"]),
+    base("pt", Volume, 0.473_176_473, &["pint", "pints"]),
+    base("qt", Volume, 0.946_352_946, &["qts", "quart", "quarts"]),
+    GALLON,
+    base("imp gal", Volume, 4.546_09, &["imperial gallon", "imperial gallons", "uk gal"]),
+    CUBIC_METRE,
+    BUSHEL,
+    SEED,
+    base("ksds", Count, 1000.0, &["kseeds"]),
+    SECOND,
+    base("min", Time, 60.0, &["mins", "minute", "minutes"]),
+    HOUR,
+    NEWTON,
+    POUND_FORCE,
+    base("deg", Angle, 1.0, &["arcdeg", "degree", "degrees", "\u{b0}"]),
+    base("%", Percent, 1.0, &["prcnt", "percent", "pct"]),
+];
+
+/// Quotients with a name of their own: symbol, other spellings, unit, per unit.
+const NAMED: &[(&str, &[&str], &Base, &Base)] = &[
+    ("mph", &["mi/hr"], &MILE, &HOUR),
+    ("km/h", &["kph", "kmh", "kmph"], &KILOMETRE, &HOUR),
+    ("kn", &["kt", "kts", "knot", "knots"], &NAUTICAL_MILE, &HOUR),
+    ("m/s", &["mps"], &METRE, &SECOND),
+    ("ft/s", &["fps"], &FOOT, &SECOND),
+];
+
+/// The units of the word `"metric"`: what is measured, per what, and the unit.
+const METRIC: &[(Quantity, Option<Quantity>, Unit)] = &[
+    (Length, None, Unit { base: &METRE, per: None }),
+    (Area, None, Unit { base: &SQUARE_METRE, per: None }),
+    (Mass, None, Unit { base: &KILOGRAM, per: None }),
+    (Volume, None, Unit { base: &LITRE, per: None }),
+    (Count, None, Unit { base: &SEED, per: None }),
+    (Time, None, Unit { base: &SECOND, per: None }),
+    (Force, None, Unit { base: &NEWTON, per: None }),
+    (Length, Some(Time), Unit { base: &METRE, per: Some(&SECOND) }),
+    (Mass, Some(Time), Unit { base: &KILOGRAM, per: Some(&SECOND) }),
+    (Mass, Some(Area), Unit { base: &KILOGRAM, per: Some(&HECTARE) }),
+    (Volume, Some(Area), Unit { base: &LITRE, per: Some(&HECTARE) }),
+    (Count, Some(Area), Unit { base: &SEED, per: Some(&HECTARE) }),
+];
+
+/// The units of the word `"us"`.
+const US: &[(Quantity, Option<Quantity>, Unit)] = &[
+    (Length, None, Unit { base: &FOOT, per: None }),
+    (Area, None, Unit { base: &ACRE, per: None }),
+    (Mass, None, Unit { base: &POUND, per: None }),
+    (Volume, None, Unit { base: &GALLON, per: None }),
+    (Count, None, Unit { base: &SEED, per: None }),
+    (Force, None, Unit { base: &POUND_FORCE, per: None }),
+    (Length, Some(Time), Unit { base: &MILE, per: Some(&HOUR) }),
+    (Mass, Some(Time), Unit { base: &POUND, per: Some(&SECOND) }),
+    (Mass, Some(Area), Unit { base: &POUND, per: Some(&ACRE) }),
+    (Volume, Some(Area), Unit { base: &GALLON, per: Some(&ACRE) }),
+    (Count, Some(Area), Unit { base: &SEED, per: Some(&ACRE) }),
+];
+
+/// A unit of measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    base: &'static Base,
+    per: Option<&'static Base>,
+}
+
+/// A set of units that one word names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Metres, kilograms, kg/ha, m3/ha, L/ha, m/s, kg/s.
+    Metric,
+    /// Feet, pounds, lb/ac, bu/ac, gal/ac, mph, lb/s.
+    Us,
+}
+
+/// Why a value has no value in another unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mismatch {
+    /// The two measure different things.
+    Quantity,
+    /// One is a bushel or volume of grain and the other a mass: the weight of a bushel is needed.
+    BushelWeight,
+}
+
+/// Bushels per acre.
+pub(crate) const BUSHELS_PER_ACRE: Unit = Unit { base: &BUSHEL, per: Some(&ACRE) };
+
+impl Unit {
+    /// The unit that `text` names, in any spelling of displays, vendors' metadata and the field: `bu/ac`, `bu1ac-1`,
+    /// `kg ha-1`, `(tonne/ha)`, `prcnt`. `None` where the text is unknown or can mean several units.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = plain(text);
+        if let Some(base) = find(&text) {
+            return Some(Self { base, per: None });
+        }
+        let named = NAMED.iter().find(|(symbol, others, ..)| *symbol == text || others.contains(&text.as_str()));
+        if let Some((.., base, per)) = named {
+            return Some(Self { base, per: Some(per) });
+        }
+        let (base, per) = match text.split_once('/').or_else(|| text.split_once(" per ")) {
+            Some((base, per)) => (find(base.trim())?, find(per.trim())?),
+            None => with_exponents(&text)?,
+        };
+        // A ton per hectare is a tonne or, less likely, a ton of the United States: the text does not say which.
+        let is_ambiguous = base.symbol == US_TON.symbol
+            && !text.contains("us")
+            && !text.contains("short")
+            && per.symbol != ACRE.symbol;
+        (!is_ambiguous).then_some(Self { base, per: Some(per) })
+    }
+
+    /// The unit of `system` for what this unit measures; `None` where the system names none.
+    #[must_use]
+    pub fn in_system(self, system: System) -> Option<Self> {
+        let per = self.per.map(|per| per.quantity);
+        if self.is_grain_volume() && per.is_none_or(|per| per == Area) {
+            let (base, area) = match system {
+                System::Metric => (&CUBIC_METRE, &HECTARE),
+                System::Us => (&BUSHEL, &ACRE),
+            };
+            return Some(Self { base, per: per.map(|_| area) });
+        }
+        let units = match system {
+            System::Metric => METRIC,
+            System::Us => US,
+        };
+        let mut units = units.iter().filter(|(quantity, of, _)| *quantity == self.base.quantity && *of == per);
+        units.next().map(|(.., unit)| *unit)
+    }
+
+    /// What a value in this unit is multiplied by to be in `to`. `kg_per_bushel` is needed between volumes of grain
+    /// (`bu`, `m3`) and masses.
+    pub fn factor(self, to: Self, kg_per_bushel: Option<f64>) -> Result<f64, Mismatch> {
+        let per = match (self.per, to.per) {
+            (None, None) => 1.0,
+            (Some(from), Some(to)) if from.quantity == to.quantity => ratio(to, from),
+            _ => return Err(Mismatch::Quantity),
+        };
+        let base = match (self.base.quantity, to.base.quantity) {
+            (from, into) if from == into => ratio(self.base, to.base),
+            (Volume, Mass) if self.is_grain_volume() => {
+                ratio(self.base, &BUSHEL) * kg_per_bushel.ok_or(Mismatch::BushelWeight)? / to.base.factor
+            }
+            (Mass, Volume) if to.is_grain_volume() => {
+                self.base.factor / kg_per_bushel.ok_or(Mismatch::BushelWeight)? * ratio(&BUSHEL, to.base)
+            }
+            _ => return Err(Mismatch::Quantity),
+        };
+        Ok(base * per)
+    }
+
+    /// What is measured, and per what.
+    #[must_use]
+    pub fn quantity(self) -> (Quantity, Option<Quantity>) {
+        (self.base.quantity, self.per.map(|per| per.quantity))
+    }
+
+    /// Whether the volume is that of grain: bushels and cubic metres are, litres and gallons are of liquids.
+    fn is_grain_volume(self) -> bool {
+        [BUSHEL.symbol, CUBIC_METRE.symbol].contains(&self.base.symbol)
+    }
+}
+
+impl fmt::Display for Unit {
+    /// The one spelling that headland writes, such as `kg/ha`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(per) = self.per else { return f.write_str(self.base.symbol) };
+        let mut named =
+            NAMED.iter().filter(|(.., base, of)| base.symbol == self.base.symbol && of.symbol == per.symbol);
+        match named.next() {
+            Some((symbol, ..)) => f.write_str(symbol),
+            None => write!(f, "{}/{}", self.base.symbol, per.symbol),
+        }
+    }
+}
+
+impl PartialEq for Unit {
+    fn eq(&self, other: &Self) -> bool {
+        self.base.symbol == other.base.symbol && self.per.map(|per| per.symbol) == other.per.map(|per| per.symbol)
+    }
+}
+
+/// How many of `to` a `from` is: exactly 1 for the same unit.
+fn ratio(from: &Base, to: &Base) -> f64 {
+    from.factor / to.factor
+}
+
+fn find(text: &str) -> Option<&'static Base> {
+    BASES.iter().find(|base| base.symbol.eq_ignore_ascii_case(text) || base.spellings.contains(&text))
+}
+
+/// The text in lower case, without parentheses around it, with digits for raised ones.
+fn plain(text: &str) -> String {
+    let text = text.trim();
+    let text = text.strip_prefix(['(', '[']).and_then(|text| text.strip_suffix([')', ']'])).unwrap_or(text).trim();
+    let raised = |sign| match sign {
+        '\u{b2}' => '2',
+        '\u{b3}' => '3',
+        '\u{b9}' => '1',
+        '\u{207b}' | '\u{2212}' => '-',
+        '\u{b7}' | '*' => ' ',
+        other => other,
+    };
+    text.chars().filter(|sign| *sign != '^').map(raised).collect::<String>().to_lowercase()
+}
+
+/// Two units with exponents 1 and -1, in either order: `bu1ac-1` (ADAPT), `kg ha-1`.
+fn with_exponents(text: &str) -> Option<(&'static Base, &'static Base)> {
+    let mut units: [Option<&'static Base>; 2] = [None, None];
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let end = rest.find(|sign: char| sign == '-' || sign.is_ascii_digit() || sign == ' ').unwrap_or(rest.len());
+        let (name, after) = rest.split_at_checked(end)?;
+        // `m2ha-1` has an exponent that belongs to the name.
+        let digits = after.find(|sign: char| sign != '-' && !sign.is_ascii_digit()).unwrap_or(after.len());
+        let (exponent, after) = after.split_at_checked(digits)?;
+        let (name, is_per) = match exponent {
+            "" | "1" => (name.to_owned(), false),
+            "-1" => (name.to_owned(), true),
+            other if !other.starts_with('-') => (format!("{name}{other}"), false),
+            other => (format!("{name}{}", other.trim_start_matches('-')), true),
+        };
+        let slot = units.get_mut(usize::from(is_per))?;
+        if slot.replace(find(&name)?).is_some() {
+            return None;
+        }
+        rest = after.trim_start();
+    }
+    let [base, per] = units;
+    Some((base?, per?))
+}
