@@ -68,7 +68,7 @@ bench: $(VENV)/.developed ## Timed bars, all of them; exits non-zero when one is
 
 soak: $(VENV)/.developed ## The long series: as in the tests, with more rounds and other random cases each time.
 	HEADLAND_SERIES=50 PROPTEST_CASES=10000 PROPTEST_RNG_SEED=$$(date +%s) cargo test --locked --release
-	HEADLAND_SERIES=50 $(BIN)/python -m pytest --timeout 1200
+	HEADLAND_SERIES=50 $(BIN)/python -m pytest --timeout 3600 -o faulthandler_timeout=4000
 
 # Nightly Rust and cargo-fuzz are asked for by name, since nothing else here needs them.
 fuzz: ## Random archives without end: SECONDS for each target (needs nightly Rust and cargo-fuzz).
