@@ -10,6 +10,7 @@
 mod command_line;
 mod diagnostics;
 mod docs;
+mod messages;
 mod methods;
 mod records;
 mod reference;
@@ -24,7 +25,7 @@ fn files() -> Vec<(String, String)> {
     let code = methods::groups().into_iter().chain(records::records()).chain([diagnostics::literals()]);
     let mut files: Vec<_> = code.map(|(name, text)| (format!("headland/{name}"), text)).collect();
     let pages = reference::pages().into_iter().chain([reference_records::page()]).chain(reference_tables::tables());
-    let pages = pages.chain([diagnostics::table()]);
+    let pages = pages.chain([diagnostics::table(), messages::table()]);
     files.extend(pages.map(|(name, text)| (format!("docs/{name}"), text)));
     files
 }
