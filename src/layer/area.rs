@@ -4,7 +4,7 @@
 //! is the great circle there. For fields this agrees with geodesics to a few parts in ten million.
 
 use super::crs::Crs;
-use super::walk::{Flat, Part};
+use super::wkb::{Flat, Part};
 use crate::error::Result;
 
 const SEMI_MAJOR: f64 = 6_378_137.0;

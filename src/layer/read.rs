@@ -8,7 +8,7 @@ use super::Layer;
 use super::crs::Crs;
 use super::fmis;
 use super::grain_cart;
-use super::rows::Rows;
+use super::paired_reader::Rows;
 use super::schema;
 use super::sidecars::{self, Sidecars};
 use crate::archive::{self, Code, Diagnostic, ReadOptions, Set, Source};

@@ -3,11 +3,11 @@
 use arrow_schema::SchemaRef;
 
 use super::Layer;
+use super::attributes::Choice;
 use super::columns::ColumnType;
+use super::paired_reader::{Rows, mismatch};
 use super::read::{advised, at_once, chosen, head};
-use super::rows::{Rows, mismatch};
-use super::scan;
-use super::table::Choice;
+use super::type_scan;
 use crate::archive::{Diagnostic, ReadOptions, Set, Source};
 use crate::error::{Error, Kind, Result};
 
@@ -63,7 +63,7 @@ impl Stream {
             Types::Header if options.strict => Choice::Named(&[]),
             // Without `strict`, what a whole read keeps is kept here too, and only a first pass finds it.
             Types::Header | Types::Scan => {
-                scanned = scan::types(&set, options, &mut notes)?;
+                scanned = type_scan::types(&set, options, &mut notes)?;
                 Choice::Placed(&scanned)
             }
         };

@@ -1,9 +1,9 @@
 //! Cells of text, dates and logicals: what their bytes mean.
 
-use super::kernel::up_to_nul;
+use super::decoder::up_to_nul;
 use super::number::{Cell, float};
 use crate::archive::{Code, Encoding};
-use crate::layer::findings::Finding;
+use crate::layer::issues::Finding;
 
 /// The days from the first of March of year 0 to 1970, where Arrow's dates begin.
 const EPOCH: i32 = 719_468;

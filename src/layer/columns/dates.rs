@@ -7,9 +7,9 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
 use super::cells::{date, days, slashed_order};
-use super::kernel::{Cells, Kernel, Marks, Refusal, taken};
+use super::decoder::{Cells, Kernel, Marks, Refusal, taken};
 use super::number::Cell;
-use super::words::{are_digits, digits, eight, suspects, word};
+use super::swar::{are_digits, digits, eight, suspects, word};
 use crate::archive::{Code, make_room, with_room};
 
 /// The dates of a column.

@@ -4,9 +4,9 @@
 //! part and those of the fraction are loaded as words that end where the digits end. Anything else that a cell may
 //! hold is left to `number.rs`.
 
-use super::decimal::Power;
+use super::eisel_lemire::Power;
 use super::number::TENS;
-use super::words::{BLANKS, are_digits, digits, eight, last_bytes, leading, suspects};
+use super::swar::{BLANKS, are_digits, digits, eight, last_bytes, leading, suspects};
 
 /// The most digits of a whole part or a fraction: with more, a mantissa of 64 bits could not hold them.
 const MOST: usize = 19;

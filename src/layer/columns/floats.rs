@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, Float64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
+use super::decoder::{Cells, Kernel, Marks, Refusal, grown, taken};
 use super::fixed_point::Layout;
-use super::kernel::{Cells, Kernel, Marks, Refusal, grown, taken};
 use super::number::{Cell, LAST_EXACT, float, loses_digits};
 use crate::archive::{Code, NoRoom, make_room, with_room};
 

@@ -7,9 +7,9 @@ use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
+use super::decoder::{Cells, Kernel, Marks, Misfit, Refusal, grown, taken};
 use super::fixed_point::Layout;
 use super::floats::Floats;
-use super::kernel::{Cells, Kernel, Marks, Misfit, Refusal, grown, taken};
 use super::number::{Cell, IntegerCell, KEPT_DIGITS, has_exponent, has_many_digits, integer};
 use crate::archive::{Code, NoRoom, make_exact_room, make_room, with_room};
 

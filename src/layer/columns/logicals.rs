@@ -7,7 +7,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType};
 
 use super::cells::{chosen_logical, logical};
-use super::kernel::{Cells, Kernel, Marks, Misfit, Refusal, taken};
+use super::decoder::{Cells, Kernel, Marks, Misfit, Refusal, taken};
 use super::number::Cell;
 use crate::archive::{Code, make_room, with_room};
 

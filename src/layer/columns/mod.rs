@@ -2,31 +2,31 @@
 
 mod cells;
 mod dates;
-mod decimal;
+mod decoder;
+mod eisel_lemire;
 mod fixed_point;
 mod floats;
 mod integers;
-mod kernel;
 mod logicals;
 pub(super) mod number;
+mod swar;
 #[cfg(test)]
 mod tests;
 mod texts;
-mod words;
 
 use arrow_array::ArrayRef;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_schema::{ArrowError, DataType};
 
 use self::dates::Dates;
+use self::decoder::{Cells, Kernel, Marks};
+pub(super) use self::decoder::{Chunk, Misfit, Refusal};
 use self::floats::Floats;
 use self::integers::Integers;
-use self::kernel::{Cells, Kernel, Marks};
-pub(super) use self::kernel::{Chunk, Misfit, Refusal};
 use self::logicals::Logicals;
 use self::texts::{Raw, Texts};
 use crate::archive::{Code, Encoding, Field};
-use crate::layer::findings::Findings;
+use crate::layer::issues::Findings;
 
 /// How the cells of a field are read, by its letter, width and decimals: THE place to add a type of field, together
 /// with a `Kernel` in a file of its own.

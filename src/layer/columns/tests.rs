@@ -5,7 +5,7 @@ use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
-use super::kernel::up_to_nul;
+use super::decoder::up_to_nul;
 use super::number::{Cell, IntegerCell, float, integer};
 use super::{Chunk, Column, ColumnType, Misfit, Refusal};
 use crate::archive::{Code, Encoding, Field};

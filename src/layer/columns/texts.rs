@@ -7,8 +7,8 @@ use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
 
 use super::cells::text;
-use super::kernel::{Cells, Kernel, Marks, Refusal, grown};
-use super::words::{BLANKS, not_plain, word};
+use super::decoder::{Cells, Kernel, Marks, Refusal, grown};
+use super::swar::{BLANKS, not_plain, word};
 use crate::archive::{NoRoom, make_room, with_room};
 
 /// Bytes of any length, one after the other. Offsets have 64 bits: text of any size fits, and pandas takes them as they are.

@@ -1,6 +1,6 @@
 //! The datums that field data come in: their names in every dialect, and how far they lie from WGS 84.
 
-use super::model::{DEGREE, Datum, Definition, Ellipsoid, Geographic, Meridian, Unit};
+use super::definition::{DEGREE, Datum, Definition, Ellipsoid, Geographic, Meridian, Unit};
 
 /// A datum known by name.
 pub(super) struct Known {

@@ -1,11 +1,11 @@
 //! EPSG codes, given only where they are certain.
 
 use super::datum::{self, Known};
-use super::method::{
+use super::definition::{Definition, Geographic, Projected, Value, same};
+use super::projection::{
     ALBERS, HOTINE_A, HOTINE_B, LAMBERT_1SP, LAMBERT_2SP, LAMBERT_AZIMUTHAL, Measure, Method, OBLIQUE_STEREOGRAPHIC,
     Parameter, TRANSVERSE_MERCATOR, WEB_MERCATOR, plain,
 };
-use super::model::{Definition, Geographic, Projected, Value, same};
 
 /// The projected systems that every parameter proves. `python/tests/epsg_table.py` makes it from PROJ's database.
 const SYSTEMS: &str = include_str!("systems.txt");
@@ -23,7 +23,7 @@ static METHODS: [(&Method, &str); 8] = [
 ];
 
 /// The units of length in the table.
-const UNITS: [(f64, char); 3] = [(1.0, 'm'), (0.3048, 'f'), (super::model::SURVEY_FOOT, 'u')];
+const UNITS: [(f64, char); 3] = [(1.0, 'm'), (0.3048, 'f'), (super::definition::SURVEY_FOOT, 'u')];
 
 /// A code, and whether its definition gives the northing before the easting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,20 +6,20 @@
 //! machine displays write them. Older datums with different shifts in each region need `TOWGS84` in the text; without it
 //! a transform is an error and never a guess.
 
-mod conversion;
 mod datum;
+mod definition;
 mod epsg;
-mod method;
-mod model;
+mod from_wkt;
+mod parameters;
+mod projection;
 mod projjson;
-mod read;
 mod transform;
 mod wkt;
 
 pub use transform::Transform;
 
 use crate::error::{Error, Kind, Result};
-use model::Definition;
+use definition::Definition;
 
 /// The coordinate system of a layer, as its .prj tells it.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl Crs {
     /// Reads well-known text: WKT1 as ESRI and as GDAL write it, or WKT2. A projection that is not understood is no
     /// error here (the layer can be read all the same) but in [`Crs::to_wgs84`].
     pub fn from_wkt(text: &str) -> Result<Self> {
-        let definition = read::definition(&wkt::parse(text)?)?;
+        let definition = from_wkt::definition(&wkt::parse(text)?)?;
         let epsg = epsg::certain(&definition);
         let projjson = projjson::write(&definition, epsg);
         let name = match &definition {

@@ -3,8 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::datum;
-use super::method::Measure;
-use super::model::{Conversion, Datum, Definition, Direction, Geographic, Projected, SURVEY_FOOT, Unit, Value};
+use super::definition::{Conversion, Datum, Definition, Direction, Geographic, Projected, SURVEY_FOOT, Unit, Value};
+use super::projection::Measure;
 
 /// Writes a system; None where it is not understood well enough to be written down.
 pub(super) fn write(definition: &Definition, epsg: Option<u32>) -> Option<Json> {
@@ -148,7 +148,7 @@ fn bound(source: &Json, shift: [f64; 7]) -> Json {
         identified(json!({ "name": name, "value": value, "unit": "metre" }), Some(code))
     };
     let arc =
-        json!({ "type": "AngularUnit", "name": "arc-second", "conversion_factor": super::model::DEGREE / 3600.0 });
+        json!({ "type": "AngularUnit", "name": "arc-second", "conversion_factor": super::definition::DEGREE / 3600.0 });
     let turn = |name: &str, value: f64, code: u32| {
         identified(json!({ "name": name, "value": value, "unit": arc }), Some(code))
     };

@@ -6,8 +6,8 @@ use proj4rs::Proj;
 use proj4rs::adaptors::transform_xy;
 
 use super::datum::{self, Known, Way};
-use super::method::WEB_MERCATOR;
-use super::model::{Datum, Definition, Direction, Ellipsoid, Geographic, Projected};
+use super::definition::{Datum, Definition, Direction, Ellipsoid, Geographic, Projected};
+use super::projection::WEB_MERCATOR;
 use crate::error::{Error, Kind, Result};
 
 /// How coordinates of one system become longitude and latitude in degrees on WGS 84.
@@ -98,7 +98,7 @@ fn geographic(system: &Geographic) -> Result<Transform> {
     }
     let mut source = format!("+proj=longlat {}", figure(&system.datum.ellipsoid));
     meridian(system, &mut source);
-    let factor = if system.unit.is_degree() { super::model::DEGREE } else { system.unit.factor };
+    let factor = if system.unit.is_degree() { super::definition::DEGREE } else { system.unit.factor };
     build(&system.name, source, &system.datum.ellipsoid, shift, factor)
 }
 

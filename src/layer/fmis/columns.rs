@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::layer::columns::number::{
     Cell, IntegerCell, KEPT_DIGITS, LAST_EXACT, float, has_exponent, integer, loses_digits,
 };
-use crate::layer::findings::Findings;
+use crate::layer::issues::Findings;
 use crate::layer::schema::broken;
 use crate::wire::time;
 

@@ -1,6 +1,6 @@
 //! Geometries as GeoJSON: coordinates transformed, rings turned as RFC 7946 wants them, shortest digits.
 
-use super::digits::{Floats, Word};
+use super::shortest_float::{Floats, Word};
 use super::winding;
 use crate::error::{Error, Kind, Result};
 use crate::layer::crs::Transform;

@@ -1,8 +1,8 @@
 //! Layers as GeoJSON (RFC 7946): WGS 84, outer rings counter-clockwise, shortest digits; rows in steps, side by side.
 
-mod cells;
-mod digits;
 mod geometry;
+mod properties;
+mod shortest_float;
 mod winding;
 
 use std::fs::File;
@@ -13,13 +13,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, OffsetSizeTrait, RecordBatch};
 use arrow_schema::DataType;
 
-use self::cells::{Cells, Key, string};
 use self::geometry::{Pen, Target};
+use self::properties::{Cells, Key, string};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::layer::Layer;
 use crate::layer::geometries_of;
-use crate::layer::in_order::{in_order, threads};
+use crate::layer::ordered_pipeline::{in_order, threads};
 use crate::layer::schema;
 use crate::part_file;
 

@@ -3,7 +3,7 @@
 //! Dates and times stay texts: columns that are labelled UTC have been seen to hold local time, and times to be cut.
 
 mod cells;
-mod checks;
+mod validate;
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::layer::Layer;
 use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
 use crate::layer::crs::Crs;
-use crate::layer::findings::Findings;
+use crate::layer::issues::Findings;
 use crate::layer::schema::{self, broken};
 use crate::wire::names::same;
 
@@ -65,7 +65,7 @@ pub(super) fn read(
         }
     }
     let points = points(&cart, member, &mut notes);
-    checks::tell(&cart, member, &mut notes);
+    validate::tell(&cart, member, &mut notes);
     let crs = Crs::wgs84();
     let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
     let geometry = fields.len();

@@ -1,8 +1,8 @@
 //! Layers as GeoParquet 1.1: WKB, the coordinate system as PROJJSON, and a box around each geometry for readers that
 //! look for a region. Columns of a row group are encoded side by side.
 
-mod boxes;
-mod repeats;
+mod bbox;
+mod dictionary;
 mod writer;
 
 use std::fs::File;
@@ -17,10 +17,10 @@ use parquet::errors::ParquetError;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::layer::Layer;
-use crate::layer::in_order::threads;
+use crate::layer::ordered_pipeline::threads;
 use crate::layer::schema;
 use crate::part_file;
-pub(crate) use boxes::Bounds;
+pub(crate) use bbox::Bounds;
 pub(crate) use writer::{Table, Writer};
 
 /// Large enough to compress well, small enough that a region of interest leaves most of them unread.

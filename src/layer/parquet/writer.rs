@@ -17,12 +17,12 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 use serde_json::{Value, json};
 
-use super::boxes::{self, Bounds, SIDES};
-use super::repeats::repeats;
+use super::bbox::{self, Bounds, SIDES};
+use super::dictionary::repeats;
 use crate::error::{Error, Result};
 use crate::layer::Cancel;
 use crate::layer::geometries_of;
-use crate::layer::in_order::in_order;
+use crate::layer::ordered_pipeline::in_order;
 use crate::layer::schema;
 
 /// The level that geopandas' writer uses as well. The third one takes a sixth longer and saves one to three parts in a
@@ -147,7 +147,7 @@ impl Table {
     /// The schema of the file: with boxes at its end where there are geometries.
     fn with_boxes(&self) -> SchemaRef {
         let names: Vec<String> = self.schema.fields().iter().map(|field| field.name().clone()).collect();
-        let boxes = self.geometry.map(|_| Arc::new(boxes::field(schema::free_name(&self.boxes, &names))));
+        let boxes = self.geometry.map(|_| Arc::new(bbox::field(schema::free_name(&self.boxes, &names))));
         let fields = self.schema.fields().iter().cloned().chain(boxes);
         Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), self.schema.metadata().clone()))
     }
@@ -237,7 +237,7 @@ fn encoded(
         let Some(field): Option<&Arc<Field>> = schema.fields().get(column.field) else { continue };
         let array: ArrayRef = match batch.columns().get(column.field) {
             Some(array) => Arc::clone(array),
-            None => Arc::new(boxes::boxes(geometries_of(batch, geometry), batch.num_rows(), &mut bounds)?),
+            None => Arc::new(bbox::boxes(geometries_of(batch, geometry), batch.num_rows(), &mut bounds)?),
         };
         for (writer, leaf) in writers.iter_mut().zip(compute_leaves(field, &array).map_err(failed)?) {
             writer.write(&leaf).map_err(failed)?;

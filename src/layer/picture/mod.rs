@@ -6,13 +6,13 @@
 
 mod colour;
 mod drawing;
-mod frame;
-mod ground;
-mod marks;
+mod extent;
+mod layout;
+mod symbols;
 mod text;
 
 use self::colour::Scale;
-use self::ground::{Ground, Shape};
+use self::extent::{Ground, Shape};
 use crate::error::Result;
 pub use drawing::{Drawing, Values};
 
@@ -35,13 +35,13 @@ pub struct Picture {
 pub fn draw(drawing: &Drawing<'_>) -> Result<String> {
     let ground = Ground::survey(drawing.geometries, drawing.transform)?;
     let scale = Scale::of(&drawing.values);
-    let layout = frame::Layout::new(drawing, &ground);
+    let layout = layout::Layout::new(drawing, &ground);
     let selection = ground.select();
     let marks = match selection.shape {
-        Shape::Dots | Shape::Squares { .. } => marks::dots(&ground, &selection, &scale, &layout),
-        Shape::Outlines => marks::outlines(drawing, &ground, &selection, &scale, &layout)?,
+        Shape::Dots | Shape::Squares { .. } => symbols::dots(&ground, &selection, &scale, &layout),
+        Shape::Outlines => symbols::outlines(drawing, &ground, &selection, &scale, &layout)?,
     };
-    Ok(frame::write(drawing, &ground, &selection, &scale, &layout, &marks))
+    Ok(layout::write(drawing, &ground, &selection, &scale, &layout, &marks))
 }
 
 #[cfg(test)]

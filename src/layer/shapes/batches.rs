@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, LargeBinaryArray};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 
-use super::geometries::Geometries;
+use super::wkb_builder::Geometries;
 use crate::archive::with_room;
 
 impl Geometries {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use arrow_array::ArrayRef;
 use arrow_schema::ArrowError;
 
-use super::geometries::Geometries;
 use super::ordinates::{NO_DATA, floats};
+use super::wkb_builder::Geometries;
 use crate::archive::{
     Code, Diagnostic, Member, NoRoom, ReadOptions, Record, Set, ShapeHeader, ShapeReader, TakeShapes,
 };

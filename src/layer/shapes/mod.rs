@@ -2,21 +2,21 @@
 
 mod batches;
 pub(super) mod column;
-mod geometries;
-mod met;
+mod multipatch;
 mod ordinates;
-mod patches;
+mod pending;
 mod points;
-mod ring_search;
+mod ring_index;
 mod rings;
-mod room;
 #[cfg(test)]
 mod tests;
+mod wkb_builder;
+mod wkb_size;
 
-use self::geometries::{Dimensions, Geometries};
 pub(super) use self::ordinates::is_place;
 use self::ordinates::{NO_DATA, are_places, cannot_close, floats};
 use self::rings::{Ring, polygons};
+use self::wkb_builder::{Dimensions, Geometries};
 use crate::archive::{Code, Flat, NoRoom, Record, Shape, ShapeHeader, Vertices, ask_for, make_room};
 
 impl Geometries {
@@ -90,7 +90,7 @@ impl Geometries {
             self.findings.add(Code::NoDataZ, number);
         }
         // From here on all is written into room that is there.
-        make_room(&mut self.data, room::written(shape, dimensions))?;
+        make_room(&mut self.data, wkb_size::written(shape, dimensions))?;
         let count = vertices.xy.len() / 16;
         Ok(match shape.flat {
             Flat::Point => {
@@ -115,14 +115,14 @@ impl Geometries {
             }
             Flat::PolyLine | Flat::Polygon | Flat::MultiPatch => {
                 make_room(&mut self.parts, shape.parts.len() / 4)?;
-                ask_for(room::on_the_way(shape))?;
+                ask_for(wkb_size::on_the_way(shape))?;
                 // Taken out and put back, so that no record allocates its own.
                 let mut parts = std::mem::take(&mut self.parts);
                 let written = self.parts(shape, count, number, &mut parts)
                     && match shape.flat {
                         Flat::PolyLine => self.lines(vertices, &parts, dimensions, number),
                         Flat::Polygon => self.polygons(vertices, &parts, dimensions, number),
-                        _ => patches::write(self, shape, &parts, dimensions, number),
+                        _ => multipatch::write(self, shape, &parts, dimensions, number),
                     };
                 self.parts = parts;
                 Some(written)

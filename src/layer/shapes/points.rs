@@ -1,7 +1,7 @@
 //! Points by the run: most layers are nothing else, and their records are all alike.
 
-use super::geometries::{Dimensions, Geometries, POINT_RECORD};
 use super::ordinates::are_places;
+use super::wkb_builder::{Dimensions, Geometries, POINT_RECORD};
 use crate::archive::{Code, Flat, NoRoom, ShapeHeader, make_room};
 
 /// What stands in the record of a point between its number and its place: the content's length in words, and the type.

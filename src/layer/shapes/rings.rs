@@ -4,7 +4,7 @@
 
 use std::cell::OnceCell;
 
-use super::ring_search::{Larger, Slabs, Work};
+use super::ring_index::{Larger, Slabs, Work};
 
 /// The vertices of a ring as they stand in the file, closed or not.
 #[derive(Debug)]

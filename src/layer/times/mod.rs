@@ -2,7 +2,7 @@
 //!
 //! The zone's offsets are asked for once for each minute that occurs, so that no database of zones travels along.
 
-mod text;
+mod parse;
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use arrow_array::types::{Date32Type, Int32Type, Int64Type, TimestampMicrosecondT
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
-use self::text::{Clock, Format, counted, date, joined, moment};
+use self::parse::{Clock, Format, counted, date, joined, moment};
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;

@@ -1,14 +1,14 @@
 //! Walks well-known binary (ISO) into flat coordinates, for areas and pictures.
 
-use super::shapes::is_place;
 use crate::error::{Error, Kind, Result};
+use crate::layer::shapes::is_place;
 
 /// Collections inside collections go no deeper in any real file.
 const MAX_DEPTH: usize = 8;
 
 /// What a run of coordinates is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(in crate::layer) enum Part {
     Point,
     Line,
     /// The outer ring of a polygon.
@@ -19,16 +19,16 @@ pub(super) enum Part {
 
 /// The coordinates of one geometry after another, reused from record to record.
 #[derive(Debug, Default)]
-pub(super) struct Flat {
-    pub(super) xs: Vec<f64>,
-    pub(super) ys: Vec<f64>,
+pub(in crate::layer) struct Flat {
+    pub(in crate::layer) xs: Vec<f64>,
+    pub(in crate::layer) ys: Vec<f64>,
     /// What each run is and where it ends; it begins where the one before ends.
     parts: Vec<(Part, usize)>,
 }
 
 impl Flat {
     /// Each run of coordinates.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (Part, &[f64], &[f64])> {
+    pub(in crate::layer) fn parts(&self) -> impl Iterator<Item = (Part, &[f64], &[f64])> {
         self.parts.iter().scan(0, |start, (part, end)| {
             let range = *start..*end;
             *start = *end;
@@ -37,7 +37,7 @@ impl Flat {
     }
 
     /// Takes the place of what was there with the geometry of a record.
-    pub(super) fn read(&mut self, wkb: &[u8], record: usize) -> Result<()> {
+    pub(in crate::layer) fn read(&mut self, wkb: &[u8], record: usize) -> Result<()> {
         self.xs.clear();
         self.ys.clear();
         self.parts.clear();

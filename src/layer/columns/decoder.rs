@@ -5,7 +5,7 @@ use arrow_buffer::{NullBuffer, NullBufferBuilder};
 use arrow_schema::{ArrowError, DataType};
 
 use crate::archive::{Encoding, Field, NoRoom, make_room, with_room};
-use crate::layer::findings::{Finding, Findings};
+use crate::layer::issues::{Finding, Findings};
 
 /// Some whole records of a .dbf, none of them deleted.
 pub(in crate::layer) struct Chunk<'a> {

@@ -1,6 +1,6 @@
 //! Surfaces of triangles and rings (`MultiPatch`), written as simple features.
 
-use super::geometries::{Dimensions, Geometries};
+use super::wkb_builder::{Dimensions, Geometries};
 use crate::archive::{Shape, Vertices};
 
 const TRIANGLE: u32 = 17;

@@ -1,9 +1,9 @@
 //! Well-known text in any dialect into a coordinate system.
 
-use super::method;
-use super::model::{DEGREE, Datum, Definition, Direction, Ellipsoid, Geographic, Meridian, Projected, Unit, same};
+use super::definition::{DEGREE, Datum, Definition, Direction, Ellipsoid, Geographic, Meridian, Projected, Unit, same};
+use super::projection;
 use super::wkt::Node;
-use super::{conversion, datum};
+use super::{datum, parameters};
 use crate::error::{Error, Kind, Result};
 
 fn incomplete(node: &Node, what: &str) -> Error {
@@ -47,7 +47,7 @@ fn bound(node: &Node) -> Result<Definition> {
     let kinds = ["PROJCRS", "PROJECTEDCRS", "GEOGCRS", "GEOGRAPHICCRS", "GEODCRS"];
     let source = wrapper.child(&kinds).ok_or_else(|| incomplete(node, "SOURCECRS is empty"))?;
     let mut definition = definition(source)?;
-    let shift = conversion::abridged(node);
+    let shift = parameters::abridged(node);
     match (&mut definition, shift) {
         (_, None) => return Ok(Definition::Other("its transformation to another system is not understood".to_owned())),
         (Definition::Geographic(system), shift) => system.datum.to_wgs84 = shift,
@@ -111,7 +111,7 @@ fn read_datum(system: &Node, node: &Node) -> Result<Datum> {
 
 /// EPSG's spelling of the ellipsoids that matter; other names stay as they are.
 fn ellipsoid_name(written: &str) -> String {
-    match method::plain(written).as_str() {
+    match projection::plain(written).as_str() {
         "wgs84" | "wgs1984" => "WGS 84".to_owned(),
         "grs80" | "grs1980" => "GRS 1980".to_owned(),
         _ => written.replace('_', " "),
@@ -125,7 +125,7 @@ fn projected(node: &Node) -> Result<Projected> {
     if !(1e-6..1e6).contains(&unit.factor) {
         return Err(incomplete(node, "its unit of length is out of range"));
     }
-    let conversion = conversion::read(node, &base.unit, &unit);
+    let conversion = parameters::read(node, &base.unit, &unit);
     Ok(Projected { name: text_name(node), base, conversion, unit, axes: axes(node), epsg: node.epsg() })
 }
 

@@ -1,6 +1,6 @@
 //! What a coordinate system says, once its dialect is out of the way.
 
-use super::method::{Measure, Method, Parameter};
+use super::projection::{Measure, Method, Parameter};
 
 /// Radians in a degree.
 pub(super) const DEGREE: f64 = std::f64::consts::PI / 180.0;

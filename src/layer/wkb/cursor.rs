@@ -7,19 +7,19 @@ const DEPTH: usize = 8;
 
 /// One geometry, or one inside another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(in crate::layer) struct Head {
     /// 1 point, 2 line, 3 polygon, 4 to 6 the multiples, 7 a collection, 16 a surface of triangles, 17 a triangle.
-    pub(super) flat: u32,
-    pub(super) has_z: bool,
+    pub(in crate::layer) flat: u32,
+    pub(in crate::layer) has_z: bool,
     /// The bytes of one vertex.
-    pub(super) stride: usize,
+    pub(in crate::layer) stride: usize,
     /// How many points, rings or geometries follow.
-    pub(super) count: usize,
+    pub(in crate::layer) count: usize,
 }
 
 /// A place inside well-known binary.
 #[derive(Clone, Debug)]
-pub(super) struct Cursor<'a> {
+pub(in crate::layer) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
@@ -28,7 +28,7 @@ pub(super) struct Cursor<'a> {
 type EachRun<'a, 'f> = &'f mut dyn FnMut(&'a [u8], usize, usize);
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::layer) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
@@ -40,13 +40,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// A count of rings, points or geometries.
-    pub(super) fn count(&mut self) -> Result<usize> {
+    pub(in crate::layer) fn count(&mut self) -> Result<usize> {
         let bytes = self.take(4)?.try_into().map_err(|_| cut())?;
         usize::try_from(u32::from_le_bytes(bytes)).map_err(|_| cut())
     }
 
     /// The head of the next geometry.
-    pub(super) fn head(&mut self) -> Result<Head> {
+    pub(in crate::layer) fn head(&mut self) -> Result<Head> {
         if self.take(1)? != [1] {
             return Err(cut());
         }
@@ -61,12 +61,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// The bytes of a run of vertices.
-    pub(super) fn run(&mut self, count: usize, stride: usize) -> Result<&'a [u8]> {
+    pub(in crate::layer) fn run(&mut self, count: usize, stride: usize) -> Result<&'a [u8]> {
         self.take(count.checked_mul(stride).ok_or_else(cut)?)
     }
 
     /// Calls `each` with every run of vertices of the next geometry.
-    pub(super) fn runs(&mut self, each: EachRun<'a, '_>) -> Result<()> {
+    pub(in crate::layer) fn runs(&mut self, each: EachRun<'a, '_>) -> Result<()> {
         self.runs_at(each, DEPTH)
     }
 
@@ -96,7 +96,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// X and Y of a point that has neither Z nor M: most records of machines are such points, and need no walk.
-pub(super) fn flat_point(wkb: &[u8]) -> Option<(f64, f64)> {
+pub(in crate::layer) fn flat_point(wkb: &[u8]) -> Option<(f64, f64)> {
     let ([1, 1, 0, 0, 0], place) = wkb.split_first_chunk::<5>()? else { return None };
     let (x, y) = place.split_first_chunk::<8>()?;
     let y: &[u8; 8] = y.try_into().ok()?;
@@ -104,12 +104,12 @@ pub(super) fn flat_point(wkb: &[u8]) -> Option<(f64, f64)> {
 }
 
 /// X and Y of each vertex of a run.
-pub(super) fn points(run: &[u8], stride: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
+pub(in crate::layer) fn points(run: &[u8], stride: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
     run.chunks_exact(stride).map(|vertex| (ordinate(vertex, 0), ordinate(vertex, 1)))
 }
 
 /// One number of a vertex.
-pub(super) fn ordinate(vertex: &[u8], at: usize) -> f64 {
+pub(in crate::layer) fn ordinate(vertex: &[u8], at: usize) -> f64 {
     let bytes = vertex.get(at * 8..at * 8 + 8).and_then(|bytes| bytes.try_into().ok());
     bytes.map_or(f64::NAN, f64::from_le_bytes)
 }

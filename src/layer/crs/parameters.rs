@@ -1,7 +1,7 @@
 //! The projection of a projected system, and the shift of a bound one, out of their parameters.
 
-use super::method::{self, Measure, Method, Parameter};
-use super::model::{Conversion, Unit, Value, same, value};
+use super::definition::{Conversion, Unit, Value, same, value};
+use super::projection::{self, Measure, Method, Parameter};
 use super::wkt::Node;
 
 /// Parameters that say the usual thing when they have these values, and whose absence says it too.
@@ -16,8 +16,8 @@ pub(super) fn read(system: &Node, angle: &Unit, length: &Unit) -> Result<Convers
     let written = method_node.and_then(|node| node.text(0)).ok_or("its projection is not named")?;
     let mut given = given(holder, angle, length);
     let web = web_mercator(system)?;
-    let found = method::find(written, |parameter| given.iter().any(|given| parameter.is_named(&given.name)));
-    let method = if web { Some(&method::WEB_MERCATOR) } else { found };
+    let found = projection::find(written, |parameter| given.iter().any(|given| parameter.is_named(&given.name)));
+    let method = if web { Some(&projection::WEB_MERCATOR) } else { found };
     let method = method.ok_or_else(|| format!("the projection `{written}` is not among those headland transforms"))?;
     let mut values: Vec<Value> = Vec::with_capacity(method.parameters.len());
     for parameter in method.parameters {
@@ -52,7 +52,7 @@ fn given(holder: &Node, angle: &Unit, length: &Unit) -> Vec<Given> {
     let read = |node: &Node| {
         let written = node.text(0)?.to_owned();
         Some(Given {
-            name: method::plain(&written),
+            name: projection::plain(&written),
             written,
             raw: node.number(1)?,
             angle: own(node, &["ANGLEUNIT", "UNIT"], angle),
@@ -81,8 +81,8 @@ fn find_value(
         found = Some(value);
     }
     let azimuth = || {
-        let at = method.parameters.iter().position(|other| method::is_azimuth(other))?;
-        before.get(at).filter(|_| method::defaults_to_azimuth(parameter)).cloned()
+        let at = method.parameters.iter().position(|other| projection::is_azimuth(other))?;
+        before.get(at).filter(|_| projection::defaults_to_azimuth(parameter)).cloned()
     };
     let default = || {
         let unit = (parameter.measure == Measure::Length).then(|| length.clone());
@@ -118,10 +118,10 @@ fn web_mercator(system: &Node) -> Result<bool, String> {
 pub(super) fn abridged(bound: &Node) -> Option<[f64; 7]> {
     let transformation = bound.child(&["ABRIDGEDTRANSFORMATION"])?;
     let target = bound.child(&["TARGETCRS"])?.child(&["GEOGCRS", "GEODCRS"])?;
-    if !method::plain(target.text(0)?).starts_with("wgs84") {
+    if !projection::plain(target.text(0)?).starts_with("wgs84") {
         return None;
     }
-    let method = method::plain(transformation.child(&["METHOD"])?.text(0)?);
+    let method = projection::plain(transformation.child(&["METHOD"])?.text(0)?);
     let sign = match method.as_str() {
         name if name.starts_with("geocentrictranslations") || name.starts_with("positionvector") => 1.0,
         name if name.starts_with("coordinateframe") => -1.0,
@@ -131,7 +131,7 @@ pub(super) fn abridged(bound: &Node) -> Option<[f64; 7]> {
     for parameter in transformation.children("PARAMETER") {
         let number = parameter.number(1)?;
         let factor = parameter.child(&["SCALEUNIT", "ANGLEUNIT", "LENGTHUNIT"]).and_then(|unit| unit.number(1));
-        let (place, number) = match method::plain(parameter.text(0)?).as_str() {
+        let (place, number) = match projection::plain(parameter.text(0)?).as_str() {
             "xaxistranslation" => (0, number * factor.unwrap_or(1.0)),
             "yaxistranslation" => (1, number * factor.unwrap_or(1.0)),
             "zaxistranslation" => (2, number * factor.unwrap_or(1.0)),

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use arrow_buffer::NullBufferBuilder;
 
-use super::met::Met;
 use super::ordinates::{NO_DATA, ordinate};
+use super::pending::Met;
 use crate::archive::{Code, Vertices, with_room};
 
 /// The bytes of a point and its record header.

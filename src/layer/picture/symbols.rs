@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::colour::Scale;
 use super::drawing::{Drawing, Values};
-use super::frame::Layout;
-use super::ground::{self, Ground, Selection, Shape};
+use super::extent::{self, Ground, Selection, Shape};
+use super::layout::Layout;
 use crate::error::Result;
-use crate::layer::walk::{Flat, Part};
+use crate::layer::wkb::{Flat, Part};
 
 /// Bends of less than this many tenths of a pixel say nothing to the eye.
 const NEAR: f64 = 2.0;
@@ -101,7 +101,7 @@ fn trace(
     let (mut flat, mut corners, mut run, mut kept) = (Flat::default(), 0, Vec::new(), Vec::new());
     for spot in &selection.spots {
         let Some(wkb) = drawing.geometries.get(spot.record).copied().flatten() else { continue };
-        ground::read(&mut flat, wkb, spot.record, drawing.transform)?;
+        extent::read(&mut flat, wkb, spot.record, drawing.transform)?;
         let shade = scale.shade(spot.record);
         for (part, xs, ys) in flat.parts() {
             run.clear();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::colour::{MISSING, SHADES, Scale, ramp};
 use super::drawing::{Drawing, Values};
-use super::ground::{Ground, Selection, Shape};
+use super::extent::{Ground, Selection, Shape};
 use super::text::{count, cut, escape, lone, number, round_below};
 
 const MARGIN: f64 = 20.0;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use arrow_schema::Field;
 
 use super::Layer;
+use super::attributes::{Choice, TableReader, Typing};
 use super::schema::broken;
 use super::shapes::column::{self, ShapeColumn};
-use super::table::{Choice, TableReader, Typing};
 use crate::archive::{Code, Diagnostic, Member, ReadOptions, Set};
 use crate::error::{Error, Result};
 

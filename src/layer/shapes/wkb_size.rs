@@ -1,6 +1,6 @@
 //! How much room a shape takes: as well-known binary, and beside that while it is put together.
 
-use super::geometries::Dimensions;
+use super::wkb_builder::Dimensions;
 use crate::archive::{Flat, Shape};
 
 /// The head of a geometry, and what a head that is written at one go takes too much.
@@ -48,7 +48,7 @@ fn all(shape: &Shape<'_>, of_vertex: usize, of_part: usize) -> usize {
 mod tests {
     use super::*;
     use crate::archive::{Record, ShapeHeader, Vertices};
-    use crate::layer::shapes::geometries::Geometries;
+    use crate::layer::shapes::wkb_builder::Geometries;
 
     /// Numbers that make strips, fans and open rings of different areas.
     fn ordinates(count: usize) -> Vec<u8> {

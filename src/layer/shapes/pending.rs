@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::archive::{Code, Diagnostic};
-use crate::layer::findings::Findings;
+use crate::layer::issues::Findings;
 
 /// Records that follow one another and have met the same thing as many times each.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use arrow_schema::DataType;
 
+use super::attributes::{TableReader, Typing};
 use super::columns::ColumnType;
-use super::rows::threads;
-use super::table::{TableReader, Typing};
+use super::paired_reader::threads;
 use crate::archive::{Code, Diagnostic, ReadOptions, Set};
 use crate::error::{Error, Kind, Result};
 

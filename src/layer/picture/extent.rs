@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::crs::Transform;
-use super::super::walk::{Flat, Part};
+use super::super::wkb::{Flat, Part};
 use crate::error::Result;
 
 /// Dots stay apart up to about this many on a map of the usual size.

@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::{ArrowError, DataType, Field};
 
 use super::columns::{Column, ColumnType, Misfit, Refusal};
-use super::record_marks::RecordMarks;
+use super::deletion_flags::RecordMarks;
 use super::{schema, sidecars};
 use crate::archive::{Code, Diagnostic, Encoding, Field as Cells, Member, ReadOptions, TableHeader, Window};
 use crate::error::{Argument, Error, Kind, Result};

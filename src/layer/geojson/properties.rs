@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeStringAr
 use arrow_schema::{DataType, TimeUnit};
 use chrono::{DateTime, SecondsFormat};
 
-use super::digits::{Floats, Word};
+use super::shortest_float::{Floats, Word};
 
 /// The day 1970-01-01, counted from year 1.
 const EPOCH: i32 = 719_163;

@@ -1,0 +1,7 @@
+//! Readers of ISO well-known binary: runs of vertices in place, and flat coordinates.
+
+mod cursor;
+mod flatten;
+
+pub(super) use cursor::{Cursor, Head, flat_point, ordinate, points};
+pub(super) use flatten::{Flat, Part};
