@@ -4,7 +4,7 @@
 //! is the great circle there. For fields this agrees with geodesics to a few parts in ten million.
 
 use super::crs::Crs;
-use super::wkb::{Flat, Part};
+use super::wkb::{FlatCoordinates, Part};
 use crate::error::Result;
 
 const SEMI_MAJOR: f64 = 6_378_137.0;
@@ -18,7 +18,7 @@ const E2: f64 = 0.006_694_379_990_141_317;
 pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: Option<&Crs>) -> Result<Option<f64>> {
     let transform = crs.map(Crs::to_wgs84).transpose()?;
     let sphere = Sphere::authalic();
-    let mut flat = Flat::default();
+    let mut flat = FlatCoordinates::default();
     let mut total: Option<f64> = None;
     for (record, wkb) in geometries.into_iter().enumerate() {
         let Some(wkb) = wkb else { continue };
@@ -34,7 +34,7 @@ pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: Opt
                 Part::Hole => -1.0,
                 Part::Point | Part::Line => continue,
             };
-            let ring = if transform.is_some() { sphere.ring(xs, ys) } else { plane(xs, ys) };
+            let ring = if transform.is_some() { sphere.ring_area(xs, ys) } else { planar_area(xs, ys) };
             total = Some(total.unwrap_or(0.0) + sign * ring);
         }
     }
@@ -42,13 +42,13 @@ pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: Opt
 }
 
 /// The area of a ring in the plane, open or closed, in either direction.
-fn plane(xs: &[f64], ys: &[f64]) -> f64 {
+fn planar_area(xs: &[f64], ys: &[f64]) -> f64 {
     let ([x0, .., last_x], [y0, .., last_y]) = (xs, ys) else { return 0.0 };
     // Near the origin no digits are lost.
-    let (mut before, mut doubled) = ((last_x - x0, last_y - y0), 0.0);
+    let (mut previous, mut doubled) = ((last_x - x0, last_y - y0), 0.0);
     for (x, y) in xs.iter().zip(ys).map(|(x, y)| (x - x0, y - y0)) {
-        doubled += before.0 * y - x * before.1;
-        before = (x, y);
+        doubled += previous.0 * y - x * previous.1;
+        previous = (x, y);
     }
     doubled.abs() / 2.0
 }
@@ -57,45 +57,45 @@ fn plane(xs: &[f64], ys: &[f64]) -> f64 {
 struct Sphere {
     radius_squared: f64,
     eccentricity: f64,
-    /// The value of `q` at the pole.
+    /// The value of `authalic_q` at the pole.
     pole: f64,
 }
 
 impl Sphere {
     fn authalic() -> Self {
         let eccentricity = E2.sqrt();
-        let pole = q(1.0, eccentricity);
+        let pole = authalic_q(1.0, eccentricity);
         Self { radius_squared: SEMI_MAJOR * SEMI_MAJOR * pole / 2.0, eccentricity, pole }
     }
 
     /// The tangent of half the authalic latitude.
     fn half_tangent(&self, latitude: f64) -> f64 {
-        let sine = (q(latitude.to_radians().sin(), self.eccentricity) / self.pole).clamp(-1.0, 1.0);
+        let sine = (authalic_q(latitude.to_radians().sin(), self.eccentricity) / self.pole).clamp(-1.0, 1.0);
         sine / (1.0 + (1.0 - sine * sine).sqrt())
     }
 
     /// The area of a ring, open or closed, in either direction.
-    fn ring(&self, longitudes: &[f64], latitudes: &[f64]) -> f64 {
+    fn ring_area(&self, longitudes: &[f64], latitudes: &[f64]) -> f64 {
         let ([.., last_longitude], [.., last_latitude]) = (longitudes, latitudes) else {
             return 0.0;
         };
-        let (mut before, mut before_tangent) = (*last_longitude, self.half_tangent(*last_latitude));
+        let (mut previous, mut previous_tangent) = (*last_longitude, self.half_tangent(*last_latitude));
         let mut excess = 0.0;
         for (longitude, latitude) in longitudes.iter().zip(latitudes) {
             let tangent = self.half_tangent(*latitude);
             // The tangent repeats after a full circle, so a side across the date line takes the short way by itself.
-            let step = longitude - before;
+            let step = longitude - previous;
             // The spherical excess of the strip between the side and the equator.
-            let rise = (step.to_radians() / 2.0).tan() * (before_tangent + tangent);
-            excess += 2.0 * rise.atan2(1.0 + before_tangent * tangent);
-            (before, before_tangent) = (*longitude, tangent);
+            let rise = (step.to_radians() / 2.0).tan() * (previous_tangent + tangent);
+            excess += 2.0 * rise.atan2(1.0 + previous_tangent * tangent);
+            (previous, previous_tangent) = (*longitude, tangent);
         }
         excess.abs() * self.radius_squared
     }
 }
 
 /// The integral of the ellipsoid's surface from the equator, up to constants.
-fn q(sine: f64, eccentricity: f64) -> f64 {
+fn authalic_q(sine: f64, eccentricity: f64) -> f64 {
     let along = eccentricity * sine;
     (1.0 - E2) * (sine / (1.0 - along * along) + along.atanh() / eccentricity)
 }
@@ -125,7 +125,7 @@ mod tests {
         wkb
     }
 
-    fn close(found: f64, expected: f64) {
+    fn assert_close(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 1e-6, "{found} instead of {expected}");
     }
 
@@ -134,7 +134,7 @@ mod tests {
 
     /// The expected areas are those of `pyproj.Geod(ellps="WGS84").polygon_area_perimeter`.
     #[test]
-    fn areas_agree_with_geodesics() {
+    fn area_agrees_with_geodesics() {
         let cases: [(Rings, f64); 4] = [
             (&[FIELD], 868_584.697_468_757_6),
             (&[FIELD, POND], 868_584.697_468_757_6 - 34_744.606_017_112_73),
@@ -143,14 +143,14 @@ mod tests {
         ];
         for (rings, expected) in cases {
             let wkb = polygon(3, rings);
-            close(area([Some(wkb.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap(), expected);
+            assert_close(area([Some(wkb.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap(), expected);
         }
         let strip = polygon(3, &[&[(151.0, -33.0), (151.0001, -33.0), (151.0001, -32.999_95), (151.0, -32.999_95)]]);
-        close(area([Some(strip.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap(), 51.821_904_629_468_92);
+        assert_close(area([Some(strip.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap(), 51.821_904_629_468_92);
     }
 
     #[test]
-    fn projected_polygons_lose_the_scale_of_their_map() {
+    fn projected_area_has_no_map_scale() {
         let utm = "PROJCS[\"u\",GEOGCS[\"g\",DATUM[\"D_WGS_1984\",SPHEROID[\"WGS_1984\",6378137,298.257223563]],\
                    PRIMEM[\"Greenwich\",0],UNIT[\"Degree\",0.0174532925199433]],PROJECTION[\"Transverse_Mercator\"],\
                    PARAMETER[\"central_meridian\",-111],PARAMETER[\"scale_factor\",0.9996],\
@@ -158,11 +158,11 @@ mod tests {
         let crs = Crs::from_wkt(utm).unwrap();
         let square = [(5e5, 5e6), (500_800.0, 5e6), (500_800.0, 5_000_800.0), (5e5, 5_000_800.0)];
         let wkb = polygon(3003, &[&square]);
-        close(area([None, Some(wkb.as_slice())], Some(&crs)).unwrap().unwrap(), 640_512.304_842_755_5);
+        assert_close(area([None, Some(wkb.as_slice())], Some(&crs)).unwrap().unwrap(), 640_512.304_842_755_5);
     }
 
     #[test]
-    fn the_area_in_the_plane_needs_no_system() {
+    fn planar_area_needs_no_crs() {
         let far = |x: f64, y: f64| (x + 5e5, y + 5e6);
         let square = [far(0.0, 0.0), far(800.0, 0.0), far(800.0, 800.0), far(0.0, 800.0), far(0.0, 0.0)];
         let hole = [far(100.0, 100.0), far(100.0, 300.0), far(200.0, 300.0)];
@@ -172,21 +172,23 @@ mod tests {
     }
 
     #[test]
-    fn direction_does_not_matter_and_points_have_no_area() {
+    fn area_ignores_direction_and_points() {
         let backwards: Vec<(f64, f64)> = FIELD.iter().rev().copied().collect();
         let wkb = polygon(1003, &[&backwards]);
-        close(area([Some(wkb.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap(), 868_584.697_468_757_6);
+        assert_close(area([Some(wkb.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap(), 868_584.697_468_757_6);
         let mut point = vec![1, 1, 0, 0, 0];
         point.extend([0; 16]);
         assert_eq!(area([Some(point.as_slice()), None], Some(&Crs::wgs84())).unwrap(), None);
     }
 
     #[test]
-    fn bad_geometry_is_an_error_that_names_the_record() {
+    fn bad_geometry_is_an_error_with_its_record() {
         let good = polygon(3, &[FIELD]);
-        let mut lying = good.clone();
-        lying.splice(9..13, [255; 4]);
-        for bad in [&good[..good.len() - 1], &[], &[2, 3, 0, 0, 0], &[1, 3, 0, 0, 0, 255, 255, 255, 255], &lying[..]] {
+        let mut wrong_count = good.clone();
+        wrong_count.splice(9..13, [255; 4]);
+        for bad in
+            [&good[..good.len() - 1], &[], &[2, 3, 0, 0, 0], &[1, 3, 0, 0, 0, 255, 255, 255, 255], &wrong_count[..]]
+        {
             let error = area([Some(good.as_slice()), Some(bad)], Some(&Crs::wgs84())).unwrap_err();
             assert_eq!((error.kind(), error.facts().record), (Kind::Archive, Some(1)));
         }

@@ -27,11 +27,11 @@ const SUBJECTS: [&str; 20] = [
 ];
 
 /// What stands behind a subject.
-const NAMES: [&str; 3] = ["", "name", "label"];
-const IDS: [&str; 8] = ["id", "uid", "uuid", "guid", "key", "code", "number", "no"];
+const NAME_SUFFIXES: [&str; 3] = ["", "name", "label"];
+const ID_SUFFIXES: [&str; 8] = ["id", "uid", "uuid", "guid", "key", "code", "number", "no"];
 
 /// Names and ids of their own, and the measures that programs compute of each polygon.
-const OTHERS: [&str; 15] = [
+const OTHER_NAMES: [&str; 15] = [
     "name",
     "label",
     "id",
@@ -50,12 +50,12 @@ const OTHERS: [&str; 15] = [
 ];
 
 /// What stands before and behind an area.
-const AREAS_OF: [&str; 11] =
+const AREA_PREFIXES: [&str; 11] =
     ["", "field", "farm", "boundary", "bndry", "total", "calc", "gross", "net", "legal", "shape"];
-const UNITS: [&str; 10] = ["ac", "acre", "acres", "ha", "hectare", "hectares", "m2", "sqm", "sqft", "acreage"];
+const AREA_UNITS: [&str; 10] = ["ac", "acre", "acres", "ha", "hectare", "hectares", "m2", "sqm", "sqft", "acreage"];
 
 /// Names of columns in a .dbf have no more letters; what is behind them is cut off.
-const CUT: usize = 10;
+const MAX_NAME_LENGTH: usize = 10;
 
 /// What a column of a boundary says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,24 +72,31 @@ pub(crate) enum Meaning {
 
 /// What a column says by its name; `None` where it can be no column of a boundary.
 pub(crate) fn meaning(column: &str) -> Option<Meaning> {
-    let is_cut = column.chars().count() >= CUT;
+    let is_truncated = column.chars().count() >= MAX_NAME_LENGTH;
     let plain: String = column.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    let is = |start: &str, end: &str| {
+    let matches = |start: &str, end: &str| {
         let rest = plain.strip_prefix(start);
         rest == Some(end)
-            || (is_cut && rest.is_some_and(|rest| end.starts_with(rest)))
-            || (is_cut && plain.len() >= 8 && start.starts_with(&plain))
+            || (is_truncated && rest.is_some_and(|rest| end.starts_with(rest)))
+            || (is_truncated && plain.len() >= 8 && start.starts_with(&plain))
     };
-    let any = |starts: &[&str], ends: &[&str]| starts.iter().any(|start| ends.iter().any(|end| is(start, end)));
+    let matches_any =
+        |starts: &[&str], ends: &[&str]| starts.iter().any(|start| ends.iter().any(|end| matches(start, end)));
     if plain.is_empty() {
         None
-    } else if any(&["field", "schlag", "feld", "paddock"], &NAMES) {
+    } else if matches_any(&["field", "schlag", "feld", "paddock"], &NAME_SUFFIXES) {
         Some(Meaning::Field)
-    } else if any(&["name", "label"], &[""]) || any(&["boundary", "bndry"], &NAMES) {
+    } else if matches_any(&["name", "label"], &[""]) || matches_any(&["boundary", "bndry"], &NAME_SUFFIXES) {
         Some(Meaning::Name)
-    } else if any(&AREAS_OF, &["area"]) || any(&AREAS_OF, &UNITS) || any(&["area", "fieldarea", "totalarea"], &UNITS) {
+    } else if matches_any(&AREA_PREFIXES, &["area"])
+        || matches_any(&AREA_PREFIXES, &AREA_UNITS)
+        || matches_any(&["area", "fieldarea", "totalarea"], &AREA_UNITS)
+    {
         Some(Meaning::Area)
-    } else if any(&OTHERS, &[""]) || any(&SUBJECTS, &NAMES) || any(&SUBJECTS, &IDS) {
+    } else if matches_any(&OTHER_NAMES, &[""])
+        || matches_any(&SUBJECTS, &NAME_SUFFIXES)
+        || matches_any(&SUBJECTS, &ID_SUFFIXES)
+    {
         Some(Meaning::Other)
     } else {
         None
@@ -107,7 +114,7 @@ impl Layer {
     /// Whether this can be the boundary of a field. It is one where it is the second layer of its archive: beside one that
     /// cannot ([`boundaries`]).
     pub(crate) fn can_be_boundary(&self) -> bool {
-        let columns = self.schema.fields().iter().enumerate().filter(|(at, _)| Some(*at) != self.geometry);
+        let columns = self.schema.fields().iter().enumerate().filter(|(index, _)| Some(*index) != self.geometry);
         can_be_boundary(&self.types, columns.map(|(_, field)| field.name().as_str()))
     }
 }
@@ -125,13 +132,13 @@ mod tests {
 
     const POLYGON: u32 = 3;
 
-    fn is(columns: &[&str]) -> bool {
+    fn is_boundary(columns: &[&str]) -> bool {
         can_be_boundary(&[POLYGON], columns.iter().copied())
     }
 
     /// Columns of boundaries as displays and farm software write them, cut to ten letters by the format.
     #[test]
-    fn columns_of_boundary_exports_are_names_ids_and_areas() {
+    fn boundary_exports_have_names_ids_and_areas() {
         for columns in [
             &["FIELD", "AREA"][..],
             &["id"],
@@ -144,13 +151,13 @@ mod tests {
             &["SCHLAGNAME", "BETRIEB", "HA"],
             &[],
         ] {
-            assert!(is(columns), "{columns:?}");
+            assert!(is_boundary(columns), "{columns:?}");
         }
     }
 
     /// Prescriptions, spot sprays, coverage and soil maps say more of their polygons than whose they are.
     #[test]
-    fn columns_of_data_are_no_boundary() {
+    fn data_columns_are_not_a_boundary() {
         for columns in [
             &["RATE"][..],
             &["id", "N"],
@@ -167,12 +174,12 @@ mod tests {
             &["Acres", "Crop"],
             &["___"],
         ] {
-            assert!(!is(columns), "{columns:?}");
+            assert!(!is_boundary(columns), "{columns:?}");
         }
     }
 
     #[test]
-    fn only_polygons_beside_data_are_a_boundary() {
+    fn boundary_needs_polygons_and_a_data_layer() {
         for (types, expected) in
             [(&[3][..], true), (&[3, 6], true), (&[1003], true), (&[1], false), (&[3, 1], false), (&[], false)]
         {
@@ -184,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_field_and_the_area_are_found_by_their_columns() {
+    fn column_names_give_field_and_area() {
         for (column, expected) in [
             ("FIELD_NAME", Meaning::Field),
             ("Field", Meaning::Field),

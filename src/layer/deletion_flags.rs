@@ -12,7 +12,7 @@ const DELETED: u8 = b'*';
 
 /// What the marks of the records so far say.
 #[derive(Default)]
-pub(super) struct RecordMarks {
+pub(super) struct DeletionFlags {
     /// The numbers of deleted records, of those that were not taken yet.
     numbers: BTreeSet<u64>,
     /// How many of those there are.
@@ -21,68 +21,68 @@ pub(super) struct RecordMarks {
     /// How many were deleted in all, and the first of them.
     deleted: Option<(u64, u64)>,
     /// How many are marked as neither kept nor deleted, and the first of them.
-    odd: Option<(u64, u64)>,
+    invalid: Option<(u64, u64)>,
 }
 
-impl RecordMarks {
+impl DeletionFlags {
     /// Counts deleted records without keeping their numbers.
     pub(super) fn count_only(&mut self) {
         self.is_counted_only = true;
     }
 
     /// The deleted records before number `end` that were not taken yet, and how many there are.
-    pub(super) fn before(&self, end: u64) -> (BTreeSet<u64>, u64) {
+    pub(super) fn deleted_before(&self, end: u64) -> (BTreeSet<u64>, u64) {
         let before: BTreeSet<u64> = self.numbers.range(..end).copied().collect();
         let count = if self.is_counted_only { self.pending } else { before.len() as u64 };
         (before, count)
     }
 
     /// The records so far were taken.
-    pub(super) fn take(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.numbers.clear();
         self.pending = 0;
     }
 
     /// What is told of them.
-    pub(super) fn tell(&self, member: &str, notes: &mut Vec<Diagnostic>) {
-        let told = [
+    pub(super) fn report(&self, member: &str, diagnostics: &mut Vec<Diagnostic>) {
+        let kinds = [
             (Code::DeletedRows, self.deleted, "deleted records were left out"),
-            (Code::OddMark, self.odd, "records are marked neither as kept nor as deleted; they were kept"),
+            (Code::OddMark, self.invalid, "records are marked neither as kept nor as deleted; they were kept"),
         ];
-        for (code, met, what) in told {
-            if let Some((count, first)) = met {
-                notes.push(Diagnostic::new(code, format!("{count} {what}")).in_member(member).at(first));
+        for (code, counted, text) in kinds {
+            if let Some((count, first)) = counted {
+                diagnostics.push(Diagnostic::new(code, format!("{count} {text}")).in_member(member).at(first));
             }
         }
     }
 
     /// Whole records of `size` bytes without the deleted ones; `first` is the number of the first.
-    pub(super) fn kept<'a>(&mut self, bytes: &'a [u8], first: u64, size: usize) -> Kept<'a> {
+    pub(super) fn filter_kept<'a>(&mut self, bytes: &'a [u8], first: u64, size: usize) -> KeptRecords<'a> {
         let mut has_deleted = false;
         for (number, record) in (first..).zip(bytes.chunks_exact(size)) {
             match record.first() {
                 Some(&KEPT) => {}
                 Some(&DELETED) => has_deleted = true,
-                _ => self.odd.get_or_insert((0, number)).0 += 1,
+                _ => self.invalid.get_or_insert((0, number)).0 += 1,
             }
         }
         if !has_deleted {
-            return Kept { bytes: Cow::Borrowed(bytes), numbers: None };
+            return KeptRecords { bytes: Cow::Borrowed(bytes), numbers: None };
         }
         // The kept records stand together, so that the loops over columns need not look at the mark again.
-        let (mut together, mut numbers) = (Vec::with_capacity(bytes.len()), Vec::new());
+        let (mut packed, mut numbers) = (Vec::with_capacity(bytes.len()), Vec::new());
         for (number, record) in (first..).zip(bytes.chunks_exact(size)) {
             if record.first() == Some(&DELETED) {
-                self.delete(number);
+                self.add_deleted(number);
             } else {
-                together.extend_from_slice(record);
+                packed.extend_from_slice(record);
                 numbers.push(number);
             }
         }
-        Kept { bytes: Cow::Owned(together), numbers: Some(numbers) }
+        KeptRecords { bytes: Cow::Owned(packed), numbers: Some(numbers) }
     }
 
-    fn delete(&mut self, number: u64) {
+    fn add_deleted(&mut self, number: u64) {
         if !self.is_counted_only {
             self.numbers.insert(number);
         }
@@ -92,14 +92,14 @@ impl RecordMarks {
 }
 
 /// Records of which the deleted ones are out.
-pub(super) struct Kept<'a> {
+pub(super) struct KeptRecords<'a> {
     bytes: Cow<'a, [u8]>,
     numbers: Option<Vec<u64>>,
 }
 
-impl Kept<'_> {
+impl KeptRecords<'_> {
     /// The same for columns.
-    pub(super) fn chunk(&self, record_size: usize, first: u64) -> Chunk<'_> {
+    pub(super) fn to_chunk(&self, record_size: usize, first: u64) -> Chunk<'_> {
         Chunk { bytes: &self.bytes, record_size, numbers: self.numbers.as_deref(), first }
     }
 }

@@ -47,11 +47,11 @@ pub use crate::archive::{Code, Diagnostic, Limits, ReadOptions, Source, layers};
 use crate::error::Result;
 pub use cancel::Cancel;
 pub use columns::ColumnType;
-pub(crate) use ordered_pipeline::{in_order, threads};
+pub(crate) use ordered_pipeline::{run_ordered, threads};
 pub(crate) use parquet::{Bounds, ROW_GROUP, Table, Writer};
 pub use ragged::Ragged;
 pub use read::read;
-pub use stream::{Stream, Types};
+pub use stream::{Stream, TypePolicy};
 pub use times::{LocalTimes, Offsets};
 
 /// A table of field data: columns, one geometry column (WKB), its coordinate system, units and diagnostics.
@@ -118,7 +118,7 @@ impl Layer {
     }
 
     /// The place of the geometry column.
-    pub(crate) fn geometry_at(&self) -> Option<usize> {
+    pub(crate) fn geometry_index(&self) -> Option<usize> {
         self.geometry
     }
 
@@ -130,7 +130,7 @@ impl Layer {
     /// The name of the geometry column: `geometry`, or the next free name.
     #[must_use]
     pub fn geometry_column(&self) -> Option<&str> {
-        self.geometry.and_then(|at| self.schema.fields().get(at)).map(|field| field.name().as_str())
+        self.geometry.and_then(|index| self.schema.fields().get(index)).map(|field| field.name().as_str())
     }
 
     /// The coordinate system, where it is known.
@@ -173,7 +173,7 @@ impl Layer {
     /// The geometry of each record as ISO WKB, `None` for null, in the order of rows.
     pub fn geometries(&self) -> impl Iterator<Item = Option<&[u8]>> {
         let column = self.geometry;
-        self.batches.iter().flat_map(move |batch| geometries_of(batch, column))
+        self.batches.iter().flat_map(move |batch| batch_geometries(batch, column))
     }
 
     /// The area in square metres of all polygons; `None` where there are none, an error where the CRS is unknown. `as_is`
@@ -188,8 +188,8 @@ impl Layer {
 }
 
 /// The geometries of one batch, none where there is no such column.
-fn geometries_of(batch: &RecordBatch, column: Option<usize>) -> impl Iterator<Item = Option<&[u8]>> {
-    let array = column.and_then(|at| batch.columns().get(at));
+fn batch_geometries(batch: &RecordBatch, column: Option<usize>) -> impl Iterator<Item = Option<&[u8]>> {
+    let array = column.and_then(|index| batch.columns().get(index));
     let array = array.and_then(|array| array.as_any().downcast_ref::<LargeBinaryArray>());
     (0..array.map_or(0, Array::len))
         .map(move |row| array.filter(|array| array.is_valid(row)).map(|array| array.value(row)))

@@ -7,10 +7,10 @@ use std::thread;
 use crate::error::{Error, Kind, Result};
 
 /// How many steps may be done and wait for the ones before them, beside those that are being done.
-const AHEAD: usize = 2;
+const MAX_WAITING: usize = 2;
 
 /// What takes each thing that was made, in order.
-pub(crate) type Put<'a, T> = &'a mut (dyn FnMut(&mut T) -> Result<()> + Send);
+pub(crate) type Sink<'a, T> = &'a mut (dyn FnMut(&mut T) -> Result<()> + Send);
 
 /// The threads that writers use: two where the machine has them, since reading keeps to two as well.
 pub(crate) fn threads() -> usize {
@@ -20,124 +20,124 @@ pub(crate) fn threads() -> usize {
 /// Makes each of `steps` on so many threads (this one included) and puts what was made one after the other: what is
 /// put, and the error where there is one, are those of a single thread. `make` is handed what was put before, to use its
 /// room again: fresh memory costs more than filling it.
-pub(crate) fn in_order<T: Default + Send>(
+pub(crate) fn run_ordered<T: Default + Send>(
     threads: usize,
     steps: usize,
     make: impl Fn(usize, &mut T) -> Result<()> + Sync,
-    put: Put<'_, T>,
+    sink: Sink<'_, T>,
 ) -> Result<()> {
     if threads < 2 || steps < 2 {
-        let mut room = T::default();
+        let mut buffer = T::default();
         for step in 0..steps {
-            make(step, &mut room)?;
-            put(&mut room)?;
+            make(step, &mut buffer)?;
+            sink(&mut buffer)?;
         }
         return Ok(());
     }
     let threads = threads.min(steps);
-    let line = Line {
+    let pipeline = Pipeline {
         state: Mutex::new(State {
-            next: 0,
-            done: BTreeMap::new(),
-            turn: 0,
-            is_putting: false,
-            spare: Vec::new(),
+            next_start: 0,
+            finished: BTreeMap::new(),
+            next_out: 0,
+            is_sending: false,
+            spare_buffers: Vec::new(),
             end: None,
         }),
-        moved: Condvar::new(),
-        put: Mutex::new(put),
+        changed: Condvar::new(),
+        sink: Mutex::new(sink),
         steps,
-        most: threads + AHEAD,
+        max_ahead: threads + MAX_WAITING,
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(|| line.work(&make));
+            scope.spawn(|| pipeline.run_worker(&make));
         }
-        line.work(&make);
+        pipeline.run_worker(&make);
     });
-    line.state.into_inner().unwrap_or_else(PoisonError::into_inner).end.unwrap_or(Ok(()))
+    pipeline.state.into_inner().unwrap_or_else(PoisonError::into_inner).end.unwrap_or(Ok(()))
 }
 
 /// What the threads share.
-struct Line<'a, T> {
+struct Pipeline<'a, T> {
     state: Mutex<State<T>>,
     /// Told whenever the state moves on.
-    moved: Condvar,
-    put: Mutex<Put<'a, T>>,
+    changed: Condvar,
+    sink: Mutex<Sink<'a, T>>,
     steps: usize,
     /// How far ahead of the one whose turn it is a step may be begun.
-    most: usize,
+    max_ahead: usize,
 }
 
 struct State<T> {
     /// The next step that nobody has begun.
-    next: usize,
+    next_start: usize,
     /// Steps that are done and wait for their turn.
-    done: BTreeMap<usize, Result<T>>,
+    finished: BTreeMap<usize, Result<T>>,
     /// The step that is put next.
-    turn: usize,
-    is_putting: bool,
+    next_out: usize,
+    is_sending: bool,
     /// What was put, to be used again.
-    spare: Vec<T>,
+    spare_buffers: Vec<T>,
     /// How it ended, once it has.
     end: Option<Result<()>>,
 }
 
-impl<T: Default + Send> Line<'_, T> {
+impl<T: Default + Send> Pipeline<'_, T> {
     fn state(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts what has its turn, else makes the next step, until all is put or one has failed.
-    fn work(&self, make: &(impl Fn(usize, &mut T) -> Result<()> + Sync)) {
-        let _alarm = Alarm(self);
+    fn run_worker(&self, make: &(impl Fn(usize, &mut T) -> Result<()> + Sync)) {
+        let _guard = PanicGuard(self);
         let mut state = self.state();
         while state.end.is_none() {
-            let turn = state.turn;
-            let ready = if state.is_putting { None } else { state.done.remove(&turn) };
+            let next_out = state.next_out;
+            let ready = if state.is_sending { None } else { state.finished.remove(&next_out) };
             if let Some(ready) = ready {
-                state.is_putting = true;
+                state.is_sending = true;
                 drop(state);
-                let outcome = ready.and_then(|mut room| {
-                    let mut put = self.put.lock().unwrap_or_else(PoisonError::into_inner);
-                    (*put)(&mut room).map(|()| room)
+                let outcome = ready.and_then(|mut buffer| {
+                    let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+                    (*sink)(&mut buffer).map(|()| buffer)
                 });
                 state = self.state();
-                state.is_putting = false;
-                state.turn = turn.saturating_add(1);
+                state.is_sending = false;
+                state.next_out = next_out.saturating_add(1);
                 match outcome {
-                    Ok(room) => state.spare.push(room),
+                    Ok(buffer) => state.spare_buffers.push(buffer),
                     Err(error) => state.end = Some(Err(error)),
                 }
-                if state.turn >= self.steps && state.end.is_none() {
+                if state.next_out >= self.steps && state.end.is_none() {
                     state.end = Some(Ok(()));
                 }
-                self.moved.notify_all();
-            } else if state.next < self.steps && state.next < turn.saturating_add(self.most) {
-                let step = state.next;
-                state.next = step.saturating_add(1);
-                let mut room = state.spare.pop().unwrap_or_default();
+                self.changed.notify_all();
+            } else if state.next_start < self.steps && state.next_start < next_out.saturating_add(self.max_ahead) {
+                let step = state.next_start;
+                state.next_start = step.saturating_add(1);
+                let mut buffer = state.spare_buffers.pop().unwrap_or_default();
                 drop(state);
-                let outcome = make(step, &mut room).map(|()| room);
+                let outcome = make(step, &mut buffer).map(|()| buffer);
                 state = self.state();
-                state.done.insert(step, outcome);
-                self.moved.notify_all();
+                state.finished.insert(step, outcome);
+                self.changed.notify_all();
             } else {
-                state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
     }
 }
 
 /// Ends the others where a thread is lost, so that nobody waits for what it had begun.
-struct Alarm<'a, 'b, T: Default + Send>(&'a Line<'b, T>);
+struct PanicGuard<'a, 'b, T: Default + Send>(&'a Pipeline<'b, T>);
 
-impl<T: Default + Send> Drop for Alarm<'_, '_, T> {
+impl<T: Default + Send> Drop for PanicGuard<'_, '_, T> {
     fn drop(&mut self) {
         if thread::panicking() {
             let lost = Error::new(Kind::File, "a thread that wrote the file was lost");
             self.0.state().end.get_or_insert(Err(lost));
-            self.0.moved.notify_all();
+            self.0.changed.notify_all();
         }
     }
 }
@@ -161,7 +161,7 @@ mod tests {
             bytes.extend_from_slice(format!("{step}\n").as_bytes());
             Ok(())
         };
-        let ended = in_order(threads, steps, make, &mut |bytes: &mut Vec<u8>| {
+        let ended = run_ordered(threads, steps, make, &mut |bytes: &mut Vec<u8>| {
             begun.fetch_sub(1, Ordering::SeqCst);
             all.extend_from_slice(bytes);
             Ok(())
@@ -170,18 +170,18 @@ mod tests {
     }
 
     #[test]
-    fn several_threads_put_what_one_does_and_hold_few_steps() {
+    fn several_threads_match_one_and_keep_few_steps() {
         let (_, expected, _) = run(1, 100, None);
         for threads in [2, 3, 8] {
             let (ended, all, most) = run(threads, 100, None);
             assert!(ended.is_ok() && all == expected, "{threads} threads");
-            assert!(most <= threads + AHEAD + 1, "{most} steps at a time");
+            assert!(most <= threads + MAX_WAITING + 1, "{most} steps at a time");
         }
         assert!(run(2, 0, None).0.is_ok());
     }
 
     #[test]
-    fn every_number_of_threads_and_steps_ends_wherever_it_fails() {
+    fn failure_at_any_step_ends_all_threads() {
         for threads in 1..=5 {
             for steps in 0..=12 {
                 for fails in (0..=steps).map(|step| (step < steps).then_some(step)) {
@@ -189,11 +189,11 @@ mod tests {
                     assert_eq!(ended.is_err(), fails.is_some(), "{threads} threads, {steps} steps");
                     let put = all.split(|byte| *byte == b'\n').count() - 1;
                     assert_eq!(put, fails.unwrap_or(steps), "{threads} threads, {steps} steps");
-                    let refuse = |at: usize| {
+                    let refuse = |limit: usize| {
                         let mut put = 0;
-                        in_order(threads, steps, |_, (): &mut ()| Ok(()), &mut |()| {
+                        run_ordered(threads, steps, |_, (): &mut ()| Ok(()), &mut |()| {
                             put += 1;
-                            if put > at { Err(Error::new(Kind::File, "full")) } else { Ok(()) }
+                            if put > limit { Err(Error::new(Kind::File, "full")) } else { Ok(()) }
                         })
                     };
                     assert_eq!(refuse(fails.unwrap_or(steps)).is_err(), fails.is_some());
@@ -203,23 +203,23 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_panics_ends_the_work() {
+    fn panic_ends_all_threads() {
         let make = |step: usize, (): &mut ()| {
             assert_ne!(step, 3, "planted");
             Ok(())
         };
-        let work = || in_order(2, 100, make, &mut |()| Ok(()));
+        let work = || run_ordered(2, 100, make, &mut |()| Ok(()));
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err());
     }
 
     #[test]
-    fn the_error_is_that_of_the_first_step_that_fails() {
+    fn error_is_that_of_the_first_failed_step() {
         for threads in [1, 2, 5] {
             let (ended, all, _) = run(threads, 50, Some(13));
             assert_eq!(ended.unwrap_err().message(), "step 13");
             assert!(all.ends_with(b"12\n"), "{threads} threads put what came before");
         }
-        let refused = in_order(2, 9, |_, (): &mut ()| Ok(()), &mut |()| Err(Error::new(Kind::File, "full")));
+        let refused = run_ordered(2, 9, |_, (): &mut ()| Ok(()), &mut |()| Err(Error::new(Kind::File, "full")));
         assert_eq!(refused.unwrap_err().message(), "full");
     }
 }

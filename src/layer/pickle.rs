@@ -24,27 +24,27 @@ const LONGEST_CODE: usize = 64;
 
 /// What is told of a layer beside the bytes of its columns.
 #[derive(Serialize, Deserialize)]
-struct About<'a> {
+struct LayerHeader<'a> {
     name: Cow<'a, str>,
     source: Cow<'a, str>,
-    fields: Vec<Told<'a>>,
+    fields: Vec<ColumnHeader<'a>>,
     metadata_of_schema: BTreeMap<String, String>,
     geometry: Option<usize>,
     crs: Option<Cow<'a, str>>,
     prj: Option<Cow<'a, str>>,
     metadata: Vec<(String, String)>,
-    diagnostics: Vec<Note<'a>>,
+    diagnostics: Vec<DiagnosticParts<'a>>,
     types: Vec<u32>,
     /// The rows of each batch, and which of its columns have nulls.
     batches: Vec<(usize, Vec<bool>)>,
 }
 
 /// A diagnostic: code, message, member, record.
-type Note<'a> = (Cow<'a, str>, String, Option<String>, Option<u64>);
+type DiagnosticParts<'a> = (Cow<'a, str>, String, Option<String>, Option<u64>);
 
 /// A column: its name, its type, and what its field says of it.
 #[derive(Serialize, Deserialize)]
-struct Told<'a> {
+struct ColumnHeader<'a> {
     name: Cow<'a, str>,
     kind: Cow<'a, str>,
     /// The time zone of timestamps.
@@ -58,18 +58,19 @@ fn sorted(metadata: &HashMap<String, String>) -> BTreeMap<String, String> {
     metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-fn broken(cause: impl std::fmt::Display) -> Error {
+fn invalid_parts(cause: impl std::fmt::Display) -> Error {
     Error::new(Kind::Value, format!("these are not the parts of a layer: {cause}"))
 }
 
 impl Layer {
-    /// The parts that [`Layer::of_parts`] makes the same layer of: rows, schema, coordinate system, what was told.
-    pub fn parts(&self) -> Result<(String, Vec<Buffer>)> {
+    /// The parts that [`Layer::from_parts`] makes the same layer of: rows, schema, coordinate system, what was told.
+    pub fn to_parts(&self) -> Result<(String, Vec<Buffer>)> {
         let mut fields = Vec::new();
         for field in self.schema.fields() {
-            let (kind, zone) = kind_of(field.data_type())
-                .ok_or_else(|| broken(format!("column `{}` has the type {}", field.name(), field.data_type())))?;
-            fields.push(Told {
+            let (kind, zone) = type_name(field.data_type()).ok_or_else(|| {
+                invalid_parts(format!("column `{}` has the type {}", field.name(), field.data_type()))
+            })?;
+            fields.push(ColumnHeader {
                 name: Cow::Borrowed(field.name()),
                 kind: Cow::Borrowed(kind),
                 zone: zone.map(Cow::Borrowed),
@@ -81,10 +82,10 @@ impl Layer {
         let mut batches = Vec::new();
         for batch in &self.batches {
             let columns = batch.columns().iter();
-            let has_nulls = columns.map(|array| packed(array, &mut buffers)).collect::<Option<_>>();
-            batches.push((batch.num_rows(), has_nulls.ok_or_else(|| broken("a column has another type"))?));
+            let has_nulls = columns.map(|array| pack_column(array, &mut buffers)).collect::<Option<_>>();
+            batches.push((batch.num_rows(), has_nulls.ok_or_else(|| invalid_parts("a column has another type"))?));
         }
-        let about = About {
+        let header = LayerHeader {
             name: Cow::Borrowed(&self.name),
             source: Cow::Borrowed(&self.source),
             fields,
@@ -96,64 +97,76 @@ impl Layer {
             diagnostics: self
                 .diagnostics
                 .iter()
-                .map(|note| (Cow::Borrowed(note.code.as_str()), note.message.clone(), note.member.clone(), note.record))
+                .map(|diagnostic| {
+                    (
+                        Cow::Borrowed(diagnostic.code.as_str()),
+                        diagnostic.message.clone(),
+                        diagnostic.member.clone(),
+                        diagnostic.record,
+                    )
+                })
                 .collect(),
             types: self.types.clone(),
             batches,
         };
-        Ok((serde_json::to_string(&about).map_err(broken)?, buffers))
+        Ok((serde_json::to_string(&header).map_err(invalid_parts)?, buffers))
     }
 
     /// The layer of these parts; an error where they do not fit together.
-    pub fn of_parts(about: &str, buffers: &[&[u8]]) -> Result<Self> {
-        let about: About<'_> = serde_json::from_str(about).map_err(broken)?;
+    pub fn from_parts(header: &str, buffers: &[&[u8]]) -> Result<Self> {
+        let header: LayerHeader<'_> = serde_json::from_str(header).map_err(invalid_parts)?;
         let mut fields = Vec::new();
-        for told in &about.fields {
-            let kind = data_type(&told.kind, told.zone.as_deref())?;
+        for column in &header.fields {
+            let kind = data_type(&column.kind, column.zone.as_deref())?;
             fields.push(
-                Field::new(&*told.name, kind, told.nullable).with_metadata(told.metadata.clone().into_iter().collect()),
+                Field::new(&*column.name, kind, column.nullable)
+                    .with_metadata(column.metadata.clone().into_iter().collect()),
             );
         }
-        let schema = Arc::new(Schema::new_with_metadata(fields, about.metadata_of_schema.into_iter().collect()));
+        let schema = Arc::new(Schema::new_with_metadata(fields, header.metadata_of_schema.into_iter().collect()));
         let mut buffers = buffers.iter().copied();
         let mut batches = Vec::new();
-        for (rows, has_nulls) in &about.batches {
+        for (rows, has_nulls) in &header.batches {
             let fields = schema.fields().iter().zip(has_nulls);
-            let arrays = fields.map(|(field, has_nulls)| unpacked(field.data_type(), *rows, *has_nulls, &mut buffers));
+            let arrays =
+                fields.map(|(field, has_nulls)| unpack_column(field.data_type(), *rows, *has_nulls, &mut buffers));
             let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
             let options = RecordBatchOptions::new().with_row_count(Some(*rows));
-            batches.push(RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options).map_err(broken)?);
+            batches
+                .push(RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options).map_err(invalid_parts)?);
         }
-        let geometry = about.geometry;
-        if geometry.is_some_and(|at| schema.fields().get(at).is_none_or(|f| *f.data_type() != DataType::LargeBinary)) {
-            return Err(broken("its geometries are no column of bytes"));
+        let geometry = header.geometry;
+        if geometry
+            .is_some_and(|index| schema.fields().get(index).is_none_or(|f| *f.data_type() != DataType::LargeBinary))
+        {
+            return Err(invalid_parts("its geometries are no column of bytes"));
         }
-        let note = |(code, message, member, record): Note<'_>| {
-            Ok(Diagnostic { code: code_named(&code)?, message, member, record })
+        let diagnostic = |(code, message, member, record): DiagnosticParts<'_>| {
+            Ok(Diagnostic { code: code_from_name(&code)?, message, member, record })
         };
         Ok(Self {
-            name: about.name.into_owned(),
-            source: about.source.into_owned(),
+            name: header.name.into_owned(),
+            source: header.source.into_owned(),
             schema,
             batches,
             geometry,
-            crs: about.crs.map(|text| Crs::from_wkt(&text)).transpose()?,
-            prj: about.prj.map(Cow::into_owned),
-            metadata: about.metadata,
-            diagnostics: about.diagnostics.into_iter().map(note).collect::<Result<_>>()?,
-            types: about.types,
+            crs: header.crs.map(|text| Crs::from_wkt(&text)).transpose()?,
+            prj: header.prj.map(Cow::into_owned),
+            metadata: header.metadata,
+            diagnostics: header.diagnostics.into_iter().map(diagnostic).collect::<Result<_>>()?,
+            types: header.types,
         })
     }
 }
 
 /// The code of this name. One of another release is kept as text for the life of the process; there are few.
-fn code_named(code: &str) -> Result<Code> {
+fn code_from_name(code: &str) -> Result<Code> {
     static CODES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     if let Some(known) = Code::named(code) {
         return Ok(known);
     }
     if code.len() > LONGEST_CODE {
-        return Err(broken("a diagnostic has no code"));
+        return Err(invalid_parts("a diagnostic has no code"));
     }
     let mut codes = CODES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = codes.get(code) {
@@ -165,7 +178,7 @@ fn code_named(code: &str) -> Result<Code> {
 }
 
 /// The name of a type, and the zone of a time, for every type that columns of layers have.
-fn kind_of(kind: &DataType) -> Option<(&'static str, Option<&str>)> {
+fn type_name(kind: &DataType) -> Option<(&'static str, Option<&str>)> {
     Some(match kind {
         DataType::Boolean => ("bool", None),
         DataType::Int32 => ("int32", None),
@@ -189,12 +202,12 @@ fn data_type(kind: &str, zone: Option<&str>) -> Result<DataType> {
         "time" => DataType::Timestamp(TimeUnit::Microsecond, zone.map(Into::into)),
         "string" => DataType::LargeUtf8,
         "bytes" => DataType::LargeBinary,
-        _ => return Err(broken("a column has no type")),
+        _ => return Err(invalid_parts("a column has no type")),
     })
 }
 
 /// Adds the buffers of a column, of its own rows alone; whether it has nulls, which come first.
-fn packed(array: &ArrayRef, buffers: &mut Vec<Buffer>) -> Option<bool> {
+fn pack_column(array: &ArrayRef, buffers: &mut Vec<Buffer>) -> Option<bool> {
     let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
     buffers.extend(nulls.map(|nulls| nulls.inner().sliced()));
     match array.data_type() {
@@ -206,72 +219,72 @@ fn packed(array: &ArrayRef, buffers: &mut Vec<Buffer>) -> Option<bool> {
         DataType::Timestamp(..) => {
             buffers.push(array.as_primitive::<TimestampMicrosecondType>().values().inner().clone());
         }
-        DataType::LargeUtf8 => pack_bytes(array.as_bytes::<LargeUtf8Type>(), buffers),
-        DataType::LargeBinary => pack_bytes(array.as_bytes::<LargeBinaryType>(), buffers),
+        DataType::LargeUtf8 => pack_byte_array(array.as_bytes::<LargeUtf8Type>(), buffers),
+        DataType::LargeBinary => pack_byte_array(array.as_bytes::<LargeBinaryType>(), buffers),
         _ => return None,
     }
     Some(nulls.is_some())
 }
 
-fn pack_bytes<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>, buffers: &mut Vec<Buffer>) {
+fn pack_byte_array<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>, buffers: &mut Vec<Buffer>) {
     let offsets = array.value_offsets();
-    let place = |offset: Option<&i64>| offset.and_then(|offset| usize::try_from(*offset).ok()).unwrap_or(0);
-    let (first, last) = (place(offsets.first()), place(offsets.last()));
+    let to_index = |offset: Option<&i64>| offset.and_then(|offset| usize::try_from(*offset).ok()).unwrap_or(0);
+    let (first, last) = (to_index(offsets.first()), to_index(offsets.last()));
     let start = offsets.first().copied().unwrap_or(0);
     buffers.push(offsets.iter().map(|offset| offset.saturating_sub(start)).collect());
     buffers.push(array.values().slice_with_length(first, last.saturating_sub(first)));
 }
 
 /// The next column of so many rows.
-fn unpacked<'a>(
+fn unpack_column<'a>(
     kind: &DataType,
     rows: usize,
     has_nulls: bool,
     buffers: &mut impl Iterator<Item = &'a [u8]>,
 ) -> Result<ArrayRef> {
-    let mut next = || buffers.next().ok_or_else(|| broken("a column is missing"));
-    let nulls = if has_nulls { Some(NullBuffer::new(bits(next()?, rows)?)) } else { None };
+    let mut next = || buffers.next().ok_or_else(|| invalid_parts("a column is missing"));
+    let nulls = if has_nulls { Some(NullBuffer::new(read_bits(next()?, rows)?)) } else { None };
     Ok(match kind {
-        DataType::Boolean => Arc::new(BooleanArray::new(bits(next()?, rows)?, nulls)),
-        DataType::Int32 => Arc::new(primitive::<Int32Type>(next()?, nulls)?),
-        DataType::Int64 => Arc::new(primitive::<Int64Type>(next()?, nulls)?),
-        DataType::Float64 => Arc::new(primitive::<Float64Type>(next()?, nulls)?),
-        DataType::Date32 => Arc::new(primitive::<Date32Type>(next()?, nulls)?),
+        DataType::Boolean => Arc::new(BooleanArray::new(read_bits(next()?, rows)?, nulls)),
+        DataType::Int32 => Arc::new(read_primitive::<Int32Type>(next()?, nulls)?),
+        DataType::Int64 => Arc::new(read_primitive::<Int64Type>(next()?, nulls)?),
+        DataType::Float64 => Arc::new(read_primitive::<Float64Type>(next()?, nulls)?),
+        DataType::Date32 => Arc::new(read_primitive::<Date32Type>(next()?, nulls)?),
         DataType::Timestamp(_, zone) => {
-            Arc::new(primitive::<TimestampMicrosecondType>(next()?, nulls)?.with_timezone_opt(zone.clone()))
+            Arc::new(read_primitive::<TimestampMicrosecondType>(next()?, nulls)?.with_timezone_opt(zone.clone()))
         }
-        DataType::LargeUtf8 => Arc::new(texts::<LargeUtf8Type>(next()?, next()?, nulls)?),
-        _ => Arc::new(texts::<LargeBinaryType>(next()?, next()?, nulls)?),
+        DataType::LargeUtf8 => Arc::new(read_byte_array::<LargeUtf8Type>(next()?, next()?, nulls)?),
+        _ => Arc::new(read_byte_array::<LargeBinaryType>(next()?, next()?, nulls)?),
     })
 }
 
-fn bits(bytes: &[u8], rows: usize) -> Result<BooleanBuffer> {
+fn read_bits(bytes: &[u8], rows: usize) -> Result<BooleanBuffer> {
     if bytes.len() < rows.div_ceil(8) {
-        return Err(broken("a column is too short"));
+        return Err(invalid_parts("a column is too short"));
     }
     Ok(BooleanBuffer::new(Buffer::from(bytes), 0, rows))
 }
 
 /// The numbers of a buffer, at a place in memory that is fit for them.
-fn numbers<T: ArrowNativeType>(bytes: &[u8]) -> Result<ScalarBuffer<T>> {
+fn read_numbers<T: ArrowNativeType>(bytes: &[u8]) -> Result<ScalarBuffer<T>> {
     if !bytes.len().is_multiple_of(size_of::<T>()) {
-        return Err(broken("a column is cut"));
+        return Err(invalid_parts("a column is cut"));
     }
     Ok(ScalarBuffer::from(Buffer::from(bytes)))
 }
 
-fn primitive<T: ArrowPrimitiveType>(bytes: &[u8], nulls: Option<NullBuffer>) -> Result<PrimitiveArray<T>> {
-    PrimitiveArray::try_new(numbers(bytes)?, nulls).map_err(broken)
+fn read_primitive<T: ArrowPrimitiveType>(bytes: &[u8], nulls: Option<NullBuffer>) -> Result<PrimitiveArray<T>> {
+    PrimitiveArray::try_new(read_numbers(bytes)?, nulls).map_err(invalid_parts)
 }
 
-fn texts<T: ByteArrayType<Offset = i64>>(
+fn read_byte_array<T: ByteArrayType<Offset = i64>>(
     offsets: &[u8],
     values: &[u8],
     nulls: Option<NullBuffer>,
 ) -> Result<GenericByteArray<T>> {
-    let offsets = numbers::<i64>(offsets)?;
+    let offsets = read_numbers::<i64>(offsets)?;
     if offsets.first().is_none_or(|first| *first < 0) || !offsets.is_sorted() {
-        return Err(broken("texts overlap"));
+        return Err(invalid_parts("texts overlap"));
     }
-    GenericByteArray::try_new(OffsetBuffer::new(offsets), Buffer::from(values), nulls).map_err(broken)
+    GenericByteArray::try_new(OffsetBuffer::new(offsets), Buffer::from(values), nulls).map_err(invalid_parts)
 }

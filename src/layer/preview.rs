@@ -10,13 +10,13 @@ use super::picture::{Drawing, Picture, Values, draw};
 use crate::error::{Error, Kind, Result};
 
 /// What people look for on a map of a field, in this order: the words that names of such columns hold.
-const TELLING: [&str; 8] = ["yield", "yld", "applied", "appl", "rate", "target", "flow", "moist"];
+const COLUMN_KEYWORDS: [&str; 8] = ["yield", "yld", "applied", "appl", "rate", "target", "flow", "moist"];
 
 /// A map of some thousand dots needs no more records than these to choose from; of longer layers, every so many is one.
-const SAMPLE: usize = 200_000;
+const MAX_SAMPLE: usize = 200_000;
 
 /// The values of one column.
-enum Shown {
+enum MapColumn {
     Numbers(Vec<Option<f64>>),
     Names(Vec<Option<String>>),
 }
@@ -32,34 +32,34 @@ impl Layer {
         let transform = if options.as_is { None } else { Some(self.known_crs()?.to_wgs84()?) };
         let (column, shown) = match &options.column {
             Some(name) => {
-                let place = self.place("column", name)?;
-                let shown = self.shown(place).ok_or_else(|| {
+                let index = self.column_index("column", name)?;
+                let shown = self.map_column(index).ok_or_else(|| {
                     Error::new(
                         Kind::Value,
                         format!("column `{name}` holds neither numbers nor text, so it has no colours"),
                     )
                 })?;
-                (self.schema.fields().get(place).map(|field| field.name().clone()), Some(shown))
+                (self.schema.fields().get(index).map(|field| field.name().clone()), Some(shown))
             }
-            None => self.telling().map_or((None, None), |(name, shown)| (Some(name), Some(shown))),
+            None => self.default_column().map_or((None, None), |(name, shown)| (Some(name), Some(shown))),
         };
         let unit = options.unit.clone().or_else(|| {
             let units = self.units();
             units.into_iter().find(|(name, _)| Some(name) == column.as_ref()).map(|(_, unit)| unit)
         });
         let names: Vec<Option<&str>> = match &shown {
-            Some(Shown::Names(names)) => names.iter().map(Option::as_deref).collect(),
+            Some(MapColumn::Names(names)) => names.iter().map(Option::as_deref).collect(),
             _ => Vec::new(),
         };
-        let step = self.len().div_ceil(SAMPLE).max(1);
+        let step = self.len().div_ceil(MAX_SAMPLE).max(1);
         let geometries: Vec<Option<&[u8]>> =
             self.geometries().enumerate().map(|(row, wkb)| wkb.filter(|_| row % step == 0)).collect();
         draw(&Drawing {
             geometries: &geometries,
             sample_of: (step > 1).then(|| self.geometries().flatten().count()),
             values: match &shown {
-                Some(Shown::Numbers(numbers)) => Values::Numbers(numbers),
-                Some(Shown::Names(_)) => Values::Categories(&names),
+                Some(MapColumn::Numbers(numbers)) => Values::Numbers(numbers),
+                Some(MapColumn::Names(_)) => Values::Categories(&names),
                 None => Values::None,
             },
             transform: transform.as_ref(),
@@ -71,22 +71,22 @@ impl Layer {
     }
 
     /// The column that a map shows where nobody chose: one with a telling name, else the first whose numbers differ.
-    fn telling(&self) -> Option<(String, Shown)> {
+    fn default_column(&self) -> Option<(String, MapColumn)> {
         let mut fields: Vec<(usize, &str)> = self
             .schema
             .fields()
             .iter()
             .enumerate()
             .filter(|(_, field)| matches!(field.data_type(), DataType::Float64 | DataType::Int32 | DataType::Int64))
-            .map(|(place, field)| (place, field.name().as_str()))
+            .map(|(index, field)| (index, field.name().as_str()))
             .collect();
         fields.sort_by_key(|(_, name)| {
             let lower = name.to_ascii_lowercase();
-            TELLING.iter().position(|word| lower.contains(word)).unwrap_or(TELLING.len())
+            COLUMN_KEYWORDS.iter().position(|word| lower.contains(word)).unwrap_or(COLUMN_KEYWORDS.len())
         });
-        fields.into_iter().find_map(|(place, name)| {
-            let shown = self.shown(place)?;
-            let Shown::Numbers(numbers) = &shown else { return None };
+        fields.into_iter().find_map(|(index, name)| {
+            let shown = self.map_column(index)?;
+            let MapColumn::Numbers(numbers) = &shown else { return None };
             let mut values = numbers.iter().flatten();
             let first = values.next()?;
             values.any(|value| value.total_cmp(first).is_ne()).then(|| (name.to_owned(), shown))
@@ -94,12 +94,12 @@ impl Layer {
     }
 
     /// The values of a column; `None` where they can have no colours.
-    fn shown(&self, place: usize) -> Option<Shown> {
-        let mut all: Option<Shown> = None;
+    fn map_column(&self, index: usize) -> Option<MapColumn> {
+        let mut all: Option<MapColumn> = None;
         for batch in &self.batches {
-            match (&mut all, values(batch.columns().get(place)?)?) {
-                (Some(Shown::Numbers(all)), Shown::Numbers(part)) => all.extend(part),
-                (Some(Shown::Names(all)), Shown::Names(part)) => all.extend(part),
+            match (&mut all, to_map_column(batch.columns().get(index)?)?) {
+                (Some(MapColumn::Numbers(all)), MapColumn::Numbers(part)) => all.extend(part),
+                (Some(MapColumn::Names(all)), MapColumn::Names(part)) => all.extend(part),
                 (all, part) => *all = Some(part),
             }
         }
@@ -107,21 +107,21 @@ impl Layer {
     }
 }
 
-fn values(array: &ArrayRef) -> Option<Shown> {
+fn to_map_column(array: &ArrayRef) -> Option<MapColumn> {
     #[expect(clippy::cast_precision_loss, reason = "a colour needs no more digits than a float has")]
     let wide = |value: i64| value as f64;
     Some(match array.data_type() {
-        DataType::Float64 => Shown::Numbers(array.as_primitive::<Float64Type>().iter().collect()),
+        DataType::Float64 => MapColumn::Numbers(array.as_primitive::<Float64Type>().iter().collect()),
         DataType::Int32 => {
-            Shown::Numbers(array.as_primitive::<Int32Type>().iter().map(|value| value.map(f64::from)).collect())
+            MapColumn::Numbers(array.as_primitive::<Int32Type>().iter().map(|value| value.map(f64::from)).collect())
         }
         DataType::Int64 => {
-            Shown::Numbers(array.as_primitive::<Int64Type>().iter().map(|value| value.map(wide)).collect())
+            MapColumn::Numbers(array.as_primitive::<Int64Type>().iter().map(|value| value.map(wide)).collect())
         }
         DataType::LargeUtf8 => {
-            Shown::Names(array.as_string::<i64>().iter().map(|value| value.map(str::to_owned)).collect())
+            MapColumn::Names(array.as_string::<i64>().iter().map(|value| value.map(str::to_owned)).collect())
         }
-        DataType::Boolean => Shown::Names(
+        DataType::Boolean => MapColumn::Names(
             (0..array.len())
                 .map(|row| array.is_valid(row).then(|| array.as_boolean().value(row).to_string()))
                 .collect(),

@@ -9,7 +9,7 @@ const TYPES: [(&str, usize); 6] =
     [("POINT", 0), ("LINESTRING", 1), ("POLYGON", 2), ("MULTIPOINT", 1), ("MULTILINESTRING", 2), ("MULTIPOLYGON", 3)];
 
 /// Rings have four vertices at least, the last of which is the first.
-const RING: usize = 4;
+const MIN_RING_VERTICES: usize = 4;
 
 /// Geometries of one type.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,59 +32,59 @@ impl Ragged {
         if column.is_empty() || column.null_count() > 0 {
             return None;
         }
-        let head = Cursor::new(column.value(0)).head().ok()?;
-        let dimensions = if head.has_z { 3 } else { 2 };
-        let (name, levels) = *TYPES.get(usize::try_from(head.flat).ok()?.checked_sub(1)?)?;
+        let header = Cursor::new(column.value(0)).read_header().ok()?;
+        let dimensions = if header.has_z { 3 } else { 2 };
+        let (name, levels) = *TYPES.get(usize::try_from(header.base_type).ok()?.checked_sub(1)?)?;
         let mut ragged = Self { name, dimensions, coordinates: Vec::new(), offsets: vec![vec![0]; levels] };
         ragged.coordinates.reserve_exact(column.value_data().len().checked_div(size_of::<f64>())?);
         for geometry in column {
-            ragged.geometry(&mut Cursor::new(geometry?), head.flat)?;
+            ragged.append_geometry(&mut Cursor::new(geometry?), header.base_type)?;
         }
         Some(ragged)
     }
 
-    fn geometry(&mut self, cursor: &mut Cursor<'_>, flat: u32) -> Option<()> {
-        let head = cursor.head().ok().filter(|head| head.flat == flat && head.count > 0)?;
-        if head.stride != self.dimensions * size_of::<f64>() || head.has_z != (self.dimensions == 3) {
+    fn append_geometry(&mut self, cursor: &mut Cursor<'_>, base_type: u32) -> Option<()> {
+        let header = cursor.read_header().ok().filter(|header| header.base_type == base_type && header.count > 0)?;
+        if header.stride != self.dimensions * size_of::<f64>() || header.has_z != (self.dimensions == 3) {
             return None;
         }
-        match flat {
-            1 => self.vertices(cursor.run(1, head.stride).ok()?, head.stride),
+        match base_type {
+            1 => self.append_vertices(cursor.read_run(1, header.stride).ok()?, header.stride),
             2 => {
-                let run = cursor.run(head.count, head.stride).ok().filter(|_| head.count > 1)?;
-                self.vertices(run, head.stride)?;
-                self.end(0)
+                let run = cursor.read_run(header.count, header.stride).ok().filter(|_| header.count > 1)?;
+                self.append_vertices(run, header.stride)?;
+                self.end_part(0)
             }
             3 => {
-                for _ in 0..head.count {
-                    let count = cursor.count().ok().filter(|count| *count >= RING)?;
-                    let ring = cursor.run(count, head.stride).ok()?;
-                    let is_closed = ring.get(..16) == ring.get(ring.len() - head.stride..)?.get(..16);
-                    self.vertices(ring, head.stride).filter(|()| is_closed)?;
-                    self.end(0)?;
+                for _ in 0..header.count {
+                    let count = cursor.read_count().ok().filter(|count| *count >= MIN_RING_VERTICES)?;
+                    let ring = cursor.read_run(count, header.stride).ok()?;
+                    let is_closed = ring.get(..16) == ring.get(ring.len() - header.stride..)?.get(..16);
+                    self.append_vertices(ring, header.stride).filter(|()| is_closed)?;
+                    self.end_part(0)?;
                 }
-                self.end(1)
+                self.end_part(1)
             }
             _ => {
-                for _ in 0..head.count {
-                    self.geometry(cursor, flat.checked_sub(3)?)?;
+                for _ in 0..header.count {
+                    self.append_geometry(cursor, base_type.checked_sub(3)?)?;
                 }
-                self.end(self.offsets.len().checked_sub(1)?)
+                self.end_part(self.offsets.len().checked_sub(1)?)
             }
         }
     }
 
-    fn vertices(&mut self, run: &[u8], stride: usize) -> Option<()> {
+    fn append_vertices(&mut self, run: &[u8], stride: usize) -> Option<()> {
         for vertex in run.chunks_exact(stride) {
-            for at in 0..self.dimensions {
-                self.coordinates.push(Some(ordinate(vertex, at)).filter(|number| number.is_finite())?);
+            for axis in 0..self.dimensions {
+                self.coordinates.push(Some(ordinate(vertex, axis)).filter(|number| number.is_finite())?);
             }
         }
         Some(())
     }
 
     /// Marks the end of a part of a level.
-    fn end(&mut self, level: usize) -> Option<()> {
+    fn end_part(&mut self, level: usize) -> Option<()> {
         let below = match level.checked_sub(1) {
             Some(below) => self.offsets.get(below)?.len().checked_sub(1)?,
             None => self.coordinates.len().checked_div(self.dimensions)?,

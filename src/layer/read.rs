@@ -8,7 +8,7 @@ use super::Layer;
 use super::crs::Crs;
 use super::fmis;
 use super::grain_cart;
-use super::paired_reader::Rows;
+use super::paired_reader::PairedReader;
 use super::schema;
 use super::sidecars::{self, Sidecars};
 use crate::archive::{self, Code, Diagnostic, ReadOptions, Set, Source};
@@ -17,11 +17,11 @@ use crate::error::{Argument, Error, Kind, Result};
 /// Reads one layer of a zip, a folder or a shapefile, or a grain cart file.
 pub fn read(source: &Source, options: &ReadOptions) -> Result<Layer> {
     options.check()?;
-    read_checked(source, options).map_err(|error| advised(error, options))
+    read_checked(source, options).map_err(|error| with_hint(error, options))
 }
 
 /// The same error, which says what else can be done where it is about damage at a place.
-pub(super) fn advised(error: Error, options: &ReadOptions) -> Error {
+pub(super) fn with_hint(error: Error, options: &ReadOptions) -> Error {
     let facts = error.facts();
     let is_damage = facts.field.is_none() && (facts.record.is_some() || facts.offset.is_some());
     let is_hinted = facts.hint.is_some();
@@ -32,84 +32,89 @@ pub(super) fn advised(error: Error, options: &ReadOptions) -> Error {
 }
 
 fn read_checked(source: &Source, options: &ReadOptions) -> Result<Layer> {
-    let (set, mut notes) = chosen(source, options)?;
-    let mut layer = match at_once(&set, source, options, &mut notes) {
+    let (set, mut diagnostics) = choose_files(source, options)?;
+    let mut layer = match read_non_shapefile(&set, source, options, &mut diagnostics) {
         Some(layer) => layer?,
-        None => whole(&set, source, options, notes)?,
+        None => read_shapefile(&set, source, options, diagnostics)?,
     };
     Diagnostic::sort(&mut layer.diagnostics);
-    layer.in_system_of(options)
+    layer.reproject(options)
 }
 
 /// The set that is meant, and what was refused on the way to it.
-pub(super) fn chosen(source: &Source, options: &ReadOptions) -> Result<(Set, Vec<Diagnostic>)> {
-    let (sets, notes) = archive::sets(source, options)?;
+pub(super) fn choose_files(source: &Source, options: &ReadOptions) -> Result<(Set, Vec<Diagnostic>)> {
+    let (sets, diagnostics) = archive::sets(source, options)?;
     let set = Set::choose(sets, options.layer.as_deref(), source)?;
     if options.strict {
-        set.lacks_refused(&notes)?;
+        set.lacks_refused(&diagnostics)?;
     }
-    Ok((set, notes))
+    Ok((set, diagnostics))
 }
 
 /// The layer of a set that is no shapefile, which is read at once; `None` where it is one.
-pub(super) fn at_once(
+pub(super) fn read_non_shapefile(
     set: &Set,
     source: &Source,
     options: &ReadOptions,
-    notes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Result<Layer>> {
     if let Some(grc) = &set.grc {
-        return Some(grain_cart::read(set.name.clone(), source.name(), grc, options, std::mem::take(notes)));
+        return Some(grain_cart::read(set.name.clone(), source.name(), grc, options, std::mem::take(diagnostics)));
     }
     let product = set.fmis.as_ref()?;
-    Some(fmis::read(set.name.clone(), source.name(), product, options, std::mem::take(notes)))
+    Some(fmis::read(set.name.clone(), source.name(), product, options, std::mem::take(diagnostics)))
 }
 
 /// The layer of a shapefile, all its rows in one batch.
-fn whole(set: &Set, source: &Source, options: &ReadOptions, mut notes: Vec<Diagnostic>) -> Result<Layer> {
-    let mut rows = Rows::whole(set, options, &mut notes)?;
-    let count = rows.common(set, options, &mut notes)?;
-    let head = head(set, source, options, &rows, &mut notes)?;
-    let mut layer = rows.take(&head, count, true)?;
-    rows.tell(&mut notes);
-    layer.diagnostics = notes;
+fn read_shapefile(
+    set: &Set,
+    source: &Source,
+    options: &ReadOptions,
+    mut diagnostics: Vec<Diagnostic>,
+) -> Result<Layer> {
+    let mut reader = PairedReader::read_all(set, options, &mut diagnostics)?;
+    let count = reader.check_row_counts(set, options, &mut diagnostics)?;
+    let template = empty_layer(set, source, options, &reader, &mut diagnostics)?;
+    let mut layer = reader.take(&template, count, true)?;
+    reader.report(&mut diagnostics);
+    layer.diagnostics = diagnostics;
     Ok(layer)
 }
 
 /// A layer without rows: its schema, and what its sidecars say of coordinates and units.
-pub(super) fn head(
+pub(super) fn empty_layer(
     set: &Set,
     source: &Source,
     options: &ReadOptions,
-    rows: &Rows,
-    notes: &mut Vec<Diagnostic>,
+    reader: &PairedReader,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Layer> {
-    let mut fields = rows.fields();
+    let mut fields = reader.fields();
     if set.shp.is_none() {
         let message = "there is no .shp, so the layer is a table without geometries";
-        notes.push(Diagnostic::new(Code::NoShp, message));
+        diagnostics.push(Diagnostic::new(Code::NoShp, message));
     }
     if set.dbf.is_none() {
         let message = "there is no .dbf, so the layer has no columns but its geometry";
-        notes.push(Diagnostic::new(Code::NoDbf, message));
+        diagnostics.push(Diagnostic::new(Code::NoDbf, message));
     }
-    let mut prj = prj(set, options, notes)?;
-    let coded = prj.as_deref().and_then(Crs::from_code);
-    let is_code = coded.is_some();
-    let crs = prj.as_deref().and_then(|text| crs(text, coded, set, notes));
+    let mut prj = read_prj(set, options, diagnostics)?;
+    let crs_from_code = prj.as_deref().and_then(Crs::from_code);
+    let is_code = crs_from_code.is_some();
+    let crs = prj.as_deref().and_then(|text| parse_crs(text, crs_from_code, set, diagnostics));
     if is_code {
         // A code is no text that a reader of coordinate systems takes, so that it is not handed on as one.
         prj = crs.as_ref().map(|crs| crs.wkt().to_owned());
     }
     let mut geometry = None;
-    if rows.shapes.is_some() {
+    if reader.shapes.is_some() {
         let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
         geometry = Some(fields.len());
         fields.push(schema::geometry_field(&names, crs.as_ref(), prj.as_deref()));
     }
     let schema = Arc::new(Schema::new(fields));
-    tell_twins(&schema, set, notes);
-    let sidecars = Sidecars::read(set, notes);
+    report_duplicate_names(&schema, set, diagnostics);
+    let sidecars = Sidecars::read(set, diagnostics);
     let layer = Layer {
         name: set.name.clone(),
         source: source.name(),
@@ -122,11 +127,11 @@ pub(super) fn head(
         diagnostics: Vec::new(),
         types: Vec::new(),
     };
-    Ok(sidecars.on(layer, set, options.columns.is_none(), notes))
+    Ok(sidecars.apply_to(layer, set, options.columns.is_none(), diagnostics))
 }
 
 /// Tells of columns of one name, which only stand apart in what is written.
-fn tell_twins(schema: &Schema, set: &Set, notes: &mut Vec<Diagnostic>) {
+fn report_duplicate_names(schema: &Schema, set: &Set, diagnostics: &mut Vec<Diagnostic>) {
     let names = schema::distinct_names(schema);
     if let Some((field, name)) = schema.fields().iter().zip(&names).find(|(field, name)| field.name() != *name) {
         let message = format!(
@@ -134,51 +139,58 @@ fn tell_twins(schema: &Schema, set: &Set, notes: &mut Vec<Diagnostic>) {
             field.name()
         );
         let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
-        notes.push(Diagnostic::new(Code::DuplicateColumn, message).in_member(&member));
+        diagnostics.push(Diagnostic::new(Code::DuplicateColumn, message).in_member(&member));
     }
 }
 
 /// The text of the .prj, if there is any.
-fn prj(set: &Set, options: &ReadOptions, notes: &mut Vec<Diagnostic>) -> Result<Option<String>> {
+fn read_prj(set: &Set, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<String>> {
     let Some(prj) = &set.prj else {
         if set.shp.is_some() {
-            notes.push(Diagnostic::new(Code::NoPrj, "there is no .prj, so the coordinate system is unknown"));
+            diagnostics.push(Diagnostic::new(Code::NoPrj, "there is no .prj, so the coordinate system is unknown"));
         }
         return Ok(None);
     };
-    let Some(bytes) = sidecars::small(prj, sidecars::MOST, options.strict, notes)? else { return Ok(None) };
+    let Some(bytes) = sidecars::read_small(prj, sidecars::MAX_SIZE, options.strict, diagnostics)? else {
+        return Ok(None);
+    };
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_start_matches('\u{feff}').trim_matches(['\0', ' ', '\r', '\n', '\t']);
     if text.is_empty() {
         let message = "the .prj is empty, so the coordinate system is unknown";
-        notes.push(Diagnostic::new(Code::CrsUnknown, message).in_member(prj.name()));
+        diagnostics.push(Diagnostic::new(Code::CrsUnknown, message).in_member(prj.name()));
         return Ok(None);
     }
     Ok(Some(text.to_owned()))
 }
 
 /// The system of a text, or of the code that it was found to be.
-fn crs(text: &str, coded: Option<Result<Crs>>, set: &Set, notes: &mut Vec<Diagnostic>) -> Option<Crs> {
+fn parse_crs(
+    text: &str,
+    crs_from_code: Option<Result<Crs>>,
+    set: &Set,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Crs> {
     let member = set.prj.as_ref().map(|prj| prj.name().to_owned()).unwrap_or_default();
-    if coded.as_ref().is_some_and(std::result::Result::is_ok) {
+    if crs_from_code.as_ref().is_some_and(std::result::Result::is_ok) {
         let message = format!("it holds the code `{text}` and no well-known text; the code was taken");
-        notes.push(Diagnostic::new(Code::CrsByCode, message).in_member(&member));
+        diagnostics.push(Diagnostic::new(Code::CrsByCode, message).in_member(&member));
     }
-    match coded.unwrap_or_else(|| Crs::from_wkt(text)) {
+    match crs_from_code.unwrap_or_else(|| Crs::from_wkt(text)) {
         Ok(crs) => {
             if crs.projjson().is_none() {
                 let message =
                     format!("`{}` cannot be said in PROJJSON: GeoParquet will have no coordinate system", crs.name());
-                notes.push(Diagnostic::new(Code::CrsWithoutProjjson, message).in_member(&member));
+                diagnostics.push(Diagnostic::new(Code::CrsWithoutProjjson, message).in_member(&member));
             }
             if let Some(message) = crs.caution() {
-                notes.push(Diagnostic::new(Code::DatumOffset, message).in_member(&member));
+                diagnostics.push(Diagnostic::new(Code::DatumOffset, message).in_member(&member));
             }
             Some(crs)
         }
         Err(error) => {
             let message = format!("the coordinate system is unknown: {}", error.message());
-            notes.push(Diagnostic::new(Code::CrsUnknown, message).in_member(&member));
+            diagnostics.push(Diagnostic::new(Code::CrsUnknown, message).in_member(&member));
             None
         }
     }

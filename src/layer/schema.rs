@@ -19,19 +19,19 @@ const GEOMETRY: &str = "geometry";
 
 impl Layer {
     /// The place of the column that `argument` names: an error where there is none, and where several have the name.
-    pub fn place(&self, argument: &str, name: &str) -> Result<usize> {
+    pub fn column_index(&self, argument: &str, name: &str) -> Result<usize> {
         let names: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
-        let own = own_name(argument, name, &names)?;
-        let places: Vec<usize> =
-            names.iter().enumerate().filter(|(_, known)| **known == own).map(|(place, _)| place).collect();
-        if let [place] = &*places {
-            return Ok(*place);
+        let own = resolve_name(argument, name, &names)?;
+        let indices: Vec<usize> =
+            names.iter().enumerate().filter(|(_, known)| **known == own).map(|(index, _)| index).collect();
+        if let [index] = &*indices {
+            return Ok(*index);
         }
         let message = format!(
-            "{} columns are called `{own}`, those at the places {places:?}: `to_arrow().column({first})` and \
+            "{} columns are called `{own}`, those at the places {indices:?}: `to_arrow().column({first})` and \
              `to_geopandas().iloc[:, {first}]` give one of them",
-            places.len(),
-            first = places.first().copied().unwrap_or_default()
+            indices.len(),
+            first = indices.first().copied().unwrap_or_default()
         );
         Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(own.to_owned())))
     }
@@ -104,11 +104,11 @@ impl Layer {
 
     /// The same layer with these columns as its one batch of `rows`; longer columns are cut.
     pub(super) fn with_batch(mut self, arrays: Vec<ArrayRef>, rows: usize) -> Result<Self> {
-        let cut = |array: ArrayRef| if array.len() > rows { array.slice(0, rows) } else { array };
-        let arrays = arrays.into_iter().map(cut).collect();
+        let truncate = |array: ArrayRef| if array.len() > rows { array.slice(0, rows) } else { array };
+        let arrays = arrays.into_iter().map(truncate).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)
-            .map_err(|cause| broken(&cause))?;
+            .map_err(|cause| schema_error(&cause))?;
         self.batches = vec![batch];
         Ok(self)
     }
@@ -127,12 +127,12 @@ impl Layer {
 }
 
 /// The error of columns that do not fit together, which no input should lead to.
-pub(super) fn broken(cause: &ArrowError) -> Error {
+pub(super) fn schema_error(cause: &ArrowError) -> Error {
     Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"))
 }
 
 /// The name of a column as its source writes it: the same name, or its other Unicode normal form.
-pub(super) fn own_name<'a>(argument: &str, name: &str, names: &[&'a str]) -> Result<&'a str> {
+pub(super) fn resolve_name<'a>(argument: &str, name: &str, names: &[&'a str]) -> Result<&'a str> {
     find_name(argument, name, names.iter().copied())?.ok_or_else(|| {
         let message = format!("there is no column `{name}`; there are: {}", names.join(", "));
         Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned()))
@@ -141,12 +141,12 @@ pub(super) fn own_name<'a>(argument: &str, name: &str, names: &[&'a str]) -> Res
 
 /// The names of the wanted columns as their source writes them. The geometry may be among the wanted ones where there is
 /// one, as it is among `Layer.columns`; it always comes along.
-pub(super) fn own_names(wanted: &[String], names: &[&str], has_geometry: bool) -> Result<Vec<String>> {
+pub(super) fn resolve_names(wanted: &[String], names: &[&str], has_geometry: bool) -> Result<Vec<String>> {
     let mut own = Vec::new();
     for name in wanted {
-        match own_name("columns", name, names) {
+        match resolve_name("columns", name, names) {
             Ok(known) => own.push(known.to_owned()),
-            Err(_) if has_geometry && is_of_geometry(name) => {}
+            Err(_) if has_geometry && is_geometry_name(name) => {}
             Err(error) => return Err(error),
         }
     }
@@ -154,14 +154,14 @@ pub(super) fn own_names(wanted: &[String], names: &[&str], has_geometry: bool) -
 }
 
 /// Whether a geometry column may have this name.
-fn is_of_geometry(name: &str) -> bool {
+fn is_geometry_name(name: &str) -> bool {
     let number = name.strip_prefix(GEOMETRY).and_then(|rest| rest.strip_prefix('_'));
     name == GEOMETRY || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// The field of the geometry column, named as `GeoArrow` asks.
 pub(super) fn geometry_field(names: &[String], crs: Option<&Crs>, prj: Option<&str>) -> Field {
-    let name = free_name(GEOMETRY, names);
+    let name = unique_name(GEOMETRY, names);
     let metadata = match (crs.and_then(Crs::projjson), crs.map(Crs::wkt).or(prj)) {
         (Some(projjson), _) => serde_json::json!({ "crs": projjson, "crs_type": "projjson" }),
         (None, Some(wkt)) if crs.is_some() => serde_json::json!({ "crs": wkt }),
@@ -175,7 +175,7 @@ pub(super) fn geometry_field(names: &[String], crs: Option<&Crs>, prj: Option<&s
 }
 
 /// The wanted name, or the first with a number that no column has, whatever the case of letters.
-pub(super) fn free_name(wanted: &str, names: &[String]) -> String {
+pub(super) fn unique_name(wanted: &str, names: &[String]) -> String {
     let taken = |name: &str| names.iter().any(|other| other.eq_ignore_ascii_case(name));
     // Among one more candidates than there are columns, one is free.
     std::iter::once(wanted.to_owned())
@@ -206,7 +206,7 @@ pub(super) fn distinct_names(schema: &Schema) -> Vec<String> {
 }
 
 /// One batch of all columns; `rows` counts where there is no column to count.
-pub(super) fn batch(
+pub(super) fn build_batch(
     fields: Vec<Field>,
     arrays: Vec<ArrayRef>,
     rows: usize,

@@ -14,16 +14,16 @@ use crate::archive::{Code, Diagnostic, Element, Member, Set};
 use crate::error::Result;
 
 /// Sidecars are small; more than this is none.
-pub(super) const MOST: u64 = 4 << 20;
+pub(super) const MAX_SIZE: u64 = 4 << 20;
 
 /// Names that a diagnostic lists.
-const TOLD: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// The entry of a layer's metadata that holds the text of a `.shp.xml`.
 const SHP_XML: &str = "shp.xml";
 
 /// A column name that begins a longer attribute name has so many letters at least.
-const SHORTEST_CUT: usize = 7;
+const MIN_TRUNCATED_LENGTH: usize = 7;
 
 const RECODED: (Code, &str) = (Code::TextRecoded, "its text is not valid UTF-8; it was read as Windows-1252");
 const LOST: (Code, &str) = (Code::TextLost, "its text has units that are no UTF-16; U+FFFD stands in their place");
@@ -41,30 +41,30 @@ pub(super) struct Sidecars {
 
 impl Sidecars {
     /// Reads the sidecars of a set.
-    pub(super) fn read(set: &Set, notes: &mut Vec<Diagnostic>) -> Self {
+    pub(super) fn read(set: &Set, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut found = Self::default();
         if let Some(member) = &set.metadata
-            && let Ok(Some(bytes)) = small(member, MOST, false, notes)
+            && let Ok(Some(bytes)) = read_small(member, MAX_SIZE, false, diagnostics)
         {
-            found.vendor(member, &bytes, notes);
+            found.read_vendor_json(member, &bytes, diagnostics);
         }
         if let Some(member) = &set.shp_xml {
-            found.esri(member, notes);
+            found.read_shp_xml(member, diagnostics);
         }
         found
     }
 
-    fn vendor(&mut self, member: &Member, bytes: &[u8], notes: &mut Vec<Diagnostic>) {
-        let (text, doubt) = text_of_json(bytes);
+    fn read_vendor_json(&mut self, member: &Member, bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) {
+        let (text, issue) = decode_json(bytes);
         let Ok(Value::Object(entries)) = serde_json::from_str::<Value>(&text) else {
             let message = "it is not the JSON that was expected; the units are unknown";
-            notes.push(Diagnostic::new(Code::MetadataIgnored, message).in_member(member.name()));
+            diagnostics.push(Diagnostic::new(Code::MetadataIgnored, message).in_member(member.name()));
             return;
         };
-        if let Some((code, message)) = doubt {
-            notes.push(Diagnostic::new(code, message).in_member(member.name()));
+        if let Some((code, message)) = issue {
+            diagnostics.push(Diagnostic::new(code, message).in_member(member.name()));
         }
-        let stated = units::of_vendor(&entries);
+        let stated = units::from_vendor_json(&entries);
         self.units.extend(stated.units);
         self.descriptions.extend(stated.descriptions);
         let text = |value: Value| match value {
@@ -74,15 +74,15 @@ impl Sidecars {
         self.metadata.extend(entries.into_iter().map(|(key, value)| (key, text(value))));
     }
 
-    fn esri(&mut self, member: &Member, notes: &mut Vec<Diagnostic>) {
-        let (root, text) = match Element::with_text(member, MOST) {
+    fn read_shp_xml(&mut self, member: &Member, diagnostics: &mut Vec<Diagnostic>) {
+        let (root, text) = match Element::with_text(member, MAX_SIZE) {
             Ok(read) => read,
             Err(error) => {
-                notes.push(lost(member, &error.to_string()));
+                diagnostics.push(sidecar_lost(member, &error.to_string()));
                 return;
             }
         };
-        let stated = units::of_attributes(&root);
+        let stated = units::from_fgdc(&root);
         // What the vendor states comes first; the first of several for one column stands.
         self.units.extend(stated.units);
         self.descriptions.extend(stated.descriptions);
@@ -90,7 +90,13 @@ impl Sidecars {
     }
 
     /// The layer with what the sidecars say of it; `is_whole` where it has all columns of its file.
-    pub(super) fn on(self, mut layer: Layer, set: &Set, is_whole: bool, notes: &mut Vec<Diagnostic>) -> Layer {
+    pub(super) fn apply_to(
+        self,
+        mut layer: Layer,
+        set: &Set,
+        is_whole: bool,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Layer {
         let columns: HashMap<String, String> = layer
             .schema
             .fields()
@@ -100,21 +106,21 @@ impl Sidecars {
         let attributes = self.units.iter().chain(&self.descriptions);
         let attributes: BTreeMap<String, String> =
             attributes.map(|(name, _)| (name.to_ascii_lowercase(), name.clone())).collect();
-        let cut = cut_names(&columns, &attributes);
+        let truncated = truncated_names(&columns, &attributes);
         // The first statement about a column is used; names are compared without case.
         let first = |stated: Vec<(String, String)>| {
             let mut known = BTreeMap::new();
-            let mut strange = Vec::new();
+            let mut unmatched = Vec::new();
             for (name, text) in stated {
                 let lower = name.to_ascii_lowercase();
-                match columns.get(cut.get(&lower).unwrap_or(&lower)) {
+                match columns.get(truncated.get(&lower).unwrap_or(&lower)) {
                     Some(column) => drop(known.entry(column.clone()).or_insert(text)),
-                    None => strange.push(name),
+                    None => unmatched.push(name),
                 }
             }
-            (known, strange)
+            (known, unmatched)
         };
-        let (units, strange) = first(self.units);
+        let (units, unmatched) = first(self.units);
         let member = set.metadata.as_ref().or(set.shp_xml.as_ref());
         let member = member.map(|member| member.name().to_owned()).unwrap_or_default();
         let pair = |(attribute, column): (&String, &String)| {
@@ -122,20 +128,20 @@ impl Sidecars {
             let attribute = attributes.get(attribute)?;
             units.contains_key(column).then(|| format!("`{column}` from `{attribute}`"))
         };
-        let pairs: Vec<String> = cut.iter().filter_map(pair).collect();
+        let pairs: Vec<String> = truncated.iter().filter_map(pair).collect();
         if !pairs.is_empty() {
             let message = format!("units of columns whose names were cut: {}", pairs.join(", "));
-            notes.push(Diagnostic::new(Code::UnitsByCutName, message).in_member(&member));
+            diagnostics.push(Diagnostic::new(Code::UnitsByCutName, message).in_member(&member));
         }
-        if is_whole && !strange.is_empty() {
-            let told = strange.get(..strange.len().min(TOLD)).unwrap_or_default().join(", ");
-            let more = if strange.len() > TOLD { ", ..." } else { "" };
-            let message = format!("it states units of columns that the layer does not have: {told}{more}");
-            notes.push(Diagnostic::new(Code::UnitsUnmatched, message).in_member(&member));
+        if is_whole && !unmatched.is_empty() {
+            let listed = unmatched.get(..unmatched.len().min(MAX_LISTED)).unwrap_or_default().join(", ");
+            let more = if unmatched.len() > MAX_LISTED { ", ..." } else { "" };
+            let message = format!("it states units of columns that the layer does not have: {listed}{more}");
+            diagnostics.push(Diagnostic::new(Code::UnitsUnmatched, message).in_member(&member));
         }
         for (key, stated) in [("unit", units), ("description", first(self.descriptions).0)] {
             if !stated.is_empty() {
-                layer = layer.with_words(key, &stated);
+                layer = layer.with_field_metadata(key, &stated);
             }
         }
         if self.metadata.is_empty() { layer } else { layer.with_metadata(self.metadata) }
@@ -144,9 +150,14 @@ impl Sidecars {
 
 /// Attributes whose names begin with the name of a column: writers of .dbf files cut names. A column that an attribute
 /// names in full is not cut, and a column that begins several attributes, or several columns that begin one, prove nothing.
-fn cut_names(columns: &HashMap<String, String>, attributes: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+fn truncated_names(
+    columns: &HashMap<String, String>,
+    attributes: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, Vec<&String>> = BTreeMap::new();
-    for column in columns.keys().filter(|column| column.len() >= SHORTEST_CUT && !attributes.contains_key(*column)) {
+    for column in
+        columns.keys().filter(|column| column.len() >= MIN_TRUNCATED_LENGTH && !attributes.contains_key(*column))
+    {
         let from = attributes.range(column.clone()..);
         let mut longer = from.map(|(attribute, _)| attribute).take_while(|attribute| attribute.starts_with(&**column));
         if let (Some(attribute), None) = (longer.next(), longer.next())
@@ -164,11 +175,11 @@ fn cut_names(columns: &HashMap<String, String>, attributes: &BTreeMap<String, St
 
 impl Layer {
     /// The same layer with a word under `key` in the metadata of each of these columns.
-    fn with_words(self, key: &str, words: &BTreeMap<String, String>) -> Self {
+    fn with_field_metadata(self, key: &str, texts: &BTreeMap<String, String>) -> Self {
         let field = |field: &Arc<Field>| {
-            let Some(word) = words.get(field.name()) else { return Arc::clone(field) };
+            let Some(text) = texts.get(field.name()) else { return Arc::clone(field) };
             let mut metadata = field.metadata().clone();
-            metadata.insert(key.to_owned(), word.clone());
+            metadata.insert(key.to_owned(), text.clone());
             Arc::new(field.as_ref().clone().with_metadata(metadata))
         };
         let fields: Vec<_> = self.schema.fields().iter().map(field).collect();
@@ -179,7 +190,7 @@ impl Layer {
 
 /// The text of JSON, and what is doubtful about it: by its mark, or by the NULs beside the brace that it begins with, else
 /// UTF-8.
-fn text_of_json(bytes: &[u8]) -> (Cow<'_, str>, Option<(Code, &'static str)>) {
+fn decode_json(bytes: &[u8]) -> (Cow<'_, str>, Option<(Code, &'static str)>) {
     let (encoding, mark) = match bytes {
         [b'{', 0, ..] => (encoding_rs::UTF_16LE, 0),
         [0, b'{', ..] => (encoding_rs::UTF_16BE, 0),
@@ -195,21 +206,21 @@ fn text_of_json(bytes: &[u8]) -> (Cow<'_, str>, Option<(Code, &'static str)>) {
 
 /// The bytes of a small member. Where it is damaged: an error to those who cannot do without it, else a diagnostic and
 /// nothing.
-pub(super) fn small(
+pub(super) fn read_small(
     member: &Member,
     most: u64,
     is_needed: bool,
-    notes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Vec<u8>>> {
     match member.read_all(most) {
         Err(error) if !is_needed && !error.lacks_memory() => {
-            notes.push(lost(member, &error.to_string()));
+            diagnostics.push(sidecar_lost(member, &error.to_string()));
             Ok(None)
         }
         bytes => bytes.map(Some),
     }
 }
 
-fn lost(member: &Member, why: &str) -> Diagnostic {
+fn sidecar_lost(member: &Member, why: &str) -> Diagnostic {
     Diagnostic::new(Code::SidecarLost, format!("it could not be read: {why}")).in_member(member.name())
 }

@@ -3,18 +3,18 @@
 use arrow_schema::SchemaRef;
 
 use super::Layer;
-use super::attributes::Choice;
+use super::attributes::TypeOverrides;
 use super::columns::ColumnType;
-use super::paired_reader::{Rows, mismatch};
-use super::read::{advised, at_once, chosen, head};
+use super::paired_reader::{PairedReader, row_count_error};
+use super::read::{choose_files, empty_layer, read_non_shapefile, with_hint};
 use super::type_scan;
 use crate::archive::{Diagnostic, ReadOptions, Set, Source};
 use crate::error::{Error, Kind, Result};
 
 /// How the columns of a stream get their types.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Types {
-    /// By the header alone; without `strict` as [`Types::Scan`].
+pub enum TypePolicy {
+    /// By the header alone; without `strict` as [`TypePolicy::Scan`].
     #[default]
     Header,
     /// By the header, but for these columns.
@@ -26,77 +26,77 @@ pub enum Types {
 /// A layer that is read batch by batch.
 pub struct Stream {
     /// The layer without rows, in the coordinates of the file and in those that were asked for.
-    plain: Layer,
+    source_layer: Layer,
     head: Layer,
     pending: Pending,
     size: usize,
     /// The rows that were given.
-    given: usize,
+    rows_returned: usize,
     /// What is known apart from what the readers count.
-    notes: Vec<Diagnostic>,
-    ended: bool,
+    diagnostics: Vec<Diagnostic>,
+    is_finished: bool,
 }
 
 /// What is left to read.
 enum Pending {
     /// The members of a shapefile.
-    Rows { rows: Box<Rows>, set: Box<Set>, options: Box<ReadOptions> },
+    Shapefile { reader: Box<PairedReader>, set: Box<Set>, options: Box<ReadOptions> },
     /// The rows of a layer that was read at once.
     Layer(Box<Layer>),
 }
 
 impl Stream {
     /// Opens a source to read `size` records at a time; types that no column can have are an error at once.
-    pub fn open(source: &Source, options: &ReadOptions, types: &Types, size: usize) -> Result<Self> {
+    pub fn open(source: &Source, options: &ReadOptions, types: &TypePolicy, size: usize) -> Result<Self> {
         options.check()?;
-        Self::open_checked(source, options, types, size).map_err(|error| advised(error, options))
+        Self::open_checked(source, options, types, size).map_err(|error| with_hint(error, options))
     }
 
-    fn open_checked(source: &Source, options: &ReadOptions, types: &Types, size: usize) -> Result<Self> {
-        let (set, mut notes) = chosen(source, options)?;
-        if let Some(layer) = at_once(&set, source, options, &mut notes) {
-            return Self::of_layer(layer?, options, types, size);
+    fn open_checked(source: &Source, options: &ReadOptions, types: &TypePolicy, size: usize) -> Result<Self> {
+        let (set, mut diagnostics) = choose_files(source, options)?;
+        if let Some(layer) = read_non_shapefile(&set, source, options, &mut diagnostics) {
+            return Self::from_layer(layer?, options, types, size);
         }
         let scanned;
-        let choice = match types {
-            Types::Named(named) => Choice::Named(named),
-            Types::Header if options.strict => Choice::Named(&[]),
+        let overrides = match types {
+            TypePolicy::Named(named) => TypeOverrides::ByName(named),
+            TypePolicy::Header if options.strict => TypeOverrides::ByName(&[]),
             // Without `strict`, what a whole read keeps is kept here too, and only a first pass finds it.
-            Types::Header | Types::Scan => {
-                scanned = type_scan::types(&set, options, &mut notes)?;
-                Choice::Placed(&scanned)
+            TypePolicy::Header | TypePolicy::Scan => {
+                scanned = type_scan::scan_types(&set, options, &mut diagnostics)?;
+                TypeOverrides::ByIndex(&scanned)
             }
         };
-        let rows = Rows::in_batches(&set, options, choice, size, &mut notes)?;
-        if let (Some((shapes, records)), true) = (rows.declared_mismatch(), options.strict) {
-            return Err(mismatch(&set, shapes, records));
+        let reader = PairedReader::open_batched(&set, options, overrides, size, &mut diagnostics)?;
+        if let (Some((shapes, records)), true) = (reader.declared_mismatch(), options.strict) {
+            return Err(row_count_error(&set, shapes, records));
         }
-        let plain = head(&set, source, options, &rows, &mut notes)?;
-        let head = plain.clone().in_system_of(options)?;
+        let source_layer = empty_layer(&set, source, options, &reader, &mut diagnostics)?;
+        let head = source_layer.clone().reproject(options)?;
         let (set, options) = (Box::new(set), Box::new(options.clone()));
-        let pending = Pending::Rows { rows: Box::new(rows), set, options };
-        Ok(Self { plain, head, pending, size: size.max(1), given: 0, notes, ended: false })
+        let pending = Pending::Shapefile { reader: Box::new(reader), set, options };
+        Ok(Self { source_layer, head, pending, size: size.max(1), rows_returned: 0, diagnostics, is_finished: false })
     }
 
-    fn of_layer(layer: Layer, options: &ReadOptions, types: &Types, size: usize) -> Result<Self> {
-        if let Types::Named(named) = types
+    fn from_layer(layer: Layer, options: &ReadOptions, types: &TypePolicy, size: usize) -> Result<Self> {
+        if let TypePolicy::Named(named) = types
             && let Some((name, _)) = named.first()
         {
             let message =
                 format!("the columns of `{}` have types of their own: `types` cannot change `{name}`", layer.name);
             return Err(Error::new(Kind::Value, message));
         }
-        let layer = layer.in_system_of(options)?;
+        let layer = layer.reproject(options)?;
         let head = Layer { batches: Vec::new(), diagnostics: Vec::new(), ..layer.clone() };
-        let notes = layer.diagnostics.clone();
+        let diagnostics = layer.diagnostics.clone();
         Ok(Self {
-            plain: head.clone(),
+            source_layer: head.clone(),
             head,
             pending: Pending::Layer(Box::new(layer)),
             size: size.max(1),
-            given: 0,
-            notes,
-            ended: false,
+            rows_returned: 0,
+            diagnostics,
+            is_finished: false,
         })
     }
 
@@ -115,45 +115,45 @@ impl Stream {
     /// What was repaired or left out so far; all of it after the last batch.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut notes = Vec::new();
-        if let Pending::Rows { rows, .. } = &self.pending {
-            rows.tell(&mut notes);
+        let mut diagnostics = Vec::new();
+        if let Pending::Shapefile { reader, .. } = &self.pending {
+            reader.report(&mut diagnostics);
         }
-        notes.extend(self.notes.iter().cloned());
-        Diagnostic::sort(&mut notes);
-        notes
+        diagnostics.extend(self.diagnostics.iter().cloned());
+        Diagnostic::sort(&mut diagnostics);
+        diagnostics
     }
 
     /// The next batch, never an empty one; `None` after the last, and after an error.
     ///
     /// Deleted records leave a batch shorter. An error takes the place of the batch that it falls into.
     pub fn next_batch(&mut self) -> Result<Option<Layer>> {
-        while !self.ended {
-            let batch = self.read();
-            self.ended |= batch.is_err();
+        while !self.is_finished {
+            let batch = self.read_batch();
+            self.is_finished |= batch.is_err();
             if let Some(batch) = batch?.filter(|batch| !batch.is_empty()) {
-                self.given = self.given.saturating_add(batch.len());
+                self.rows_returned = self.rows_returned.saturating_add(batch.len());
                 return Ok(Some(batch));
             }
         }
         Ok(None)
     }
 
-    fn read(&mut self) -> Result<Option<Layer>> {
+    fn read_batch(&mut self) -> Result<Option<Layer>> {
         match &mut self.pending {
-            Pending::Rows { rows, set, options } => {
-                let batch = rows.batch(&self.plain, self.size, set, options, &mut self.notes);
-                let (layer, is_last) = batch.map_err(|error| advised(error, options))?;
-                self.ended = is_last;
-                let given = self.given as u64;
-                let layer = layer.in_system_of(options).map_err(|error| {
-                    error.with(|facts| facts.record = facts.record.map(|row| row.saturating_add(given)))
+            Pending::Shapefile { reader, set, options } => {
+                let batch = reader.next_batch(&self.source_layer, self.size, set, options, &mut self.diagnostics);
+                let (layer, is_last) = batch.map_err(|error| with_hint(error, options))?;
+                self.is_finished = is_last;
+                let before = self.rows_returned as u64;
+                let layer = layer.reproject(options).map_err(|error| {
+                    error.with(|facts| facts.record = facts.record.map(|row| row.saturating_add(before)))
                 })?;
                 Ok(Some(layer))
             }
             Pending::Layer(layer) => {
                 let Some(batch) = layer.batches.first() else {
-                    self.ended = true;
+                    self.is_finished = true;
                     return Ok(None);
                 };
                 let count = batch.num_rows().min(self.size);
@@ -164,7 +164,7 @@ impl Stream {
                 } else if let Some(first) = layer.batches.first_mut() {
                     *first = rest;
                 }
-                Ok(Some(Layer { batches: vec![next], types: layer.types.clone(), ..self.plain.clone() }))
+                Ok(Some(Layer { batches: vec![next], types: layer.types.clone(), ..self.source_layer.clone() }))
             }
         }
     }

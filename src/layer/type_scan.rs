@@ -2,7 +2,7 @@
 
 use arrow_schema::DataType;
 
-use super::attributes::{TableReader, Typing};
+use super::attributes::{TableReader, TypeMode};
 use super::columns::ColumnType;
 use super::paired_reader::threads;
 use crate::archive::{Code, Diagnostic, ReadOptions, Set};
@@ -14,16 +14,20 @@ const CHUNK: u64 = 65_536;
 /// The types that cells force on columns of integers, by their places among the columns that are wanted.
 ///
 /// Damage is left to the pass that reads the rows, which meets it in its place.
-pub(super) fn types(set: &Set, options: &ReadOptions, notes: &mut Vec<Diagnostic>) -> Result<Vec<(usize, ColumnType)>> {
+pub(super) fn scan_types(
+    set: &Set,
+    options: &ReadOptions,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<(usize, ColumnType)>> {
     let Some(dbf) = &set.dbf else { return Ok(Vec::new()) };
-    let opened = TableReader::open(dbf, set.cpg.as_ref(), set.shp.is_some(), options, Typing::Cells);
+    let opened = TableReader::open(dbf, set.cpg.as_ref(), set.shp.is_some(), options, TypeMode::FromCells);
     let Ok(mut table) = opened else { return Ok(Vec::new()) };
-    let places = table.keep_integers();
-    if places.is_empty() {
+    let indices = table.retain_integers();
+    if indices.is_empty() {
         return Ok(Vec::new());
     }
     if threads(options) > 1 {
-        table.hand_over();
+        table.offload();
     }
     loop {
         match table.step(table.records().saturating_add(CHUNK)) {
@@ -34,9 +38,9 @@ pub(super) fn types(set: &Set, options: &ReadOptions, notes: &mut Vec<Diagnostic
         table.take(false).map_err(|cause| Error::new(Kind::Archive, cause.to_string()))?;
     }
     let mut found = Vec::new();
-    table.tell(&mut found);
-    notes.extend(found.into_iter().filter(|note| note.code == Code::IntegerWithDecimals));
-    let fields = places.into_iter().zip(table.fields());
+    table.report(&mut found);
+    diagnostics.extend(found.into_iter().filter(|diagnostic| diagnostic.code == Code::IntegerWithDecimals));
+    let fields = indices.into_iter().zip(table.fields());
     let floats = fields.filter(|(_, field)| field.data_type() == &DataType::Float64);
-    Ok(floats.map(|(place, _)| (place, ColumnType::Float64)).collect())
+    Ok(floats.map(|(index, _)| (index, ColumnType::Float64)).collect())
 }

@@ -6,22 +6,22 @@ use crate::archive::Element;
 
 /// What a sidecar states of columns: a name and a text each.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Stated {
+pub(super) struct ColumnMetadata {
     pub(super) units: Vec<(String, String)>,
     pub(super) descriptions: Vec<(String, String)>,
 }
 
-impl Stated {
+impl ColumnMetadata {
     fn add(&mut self, name: &str, unit: Option<&str>, description: Option<&str>) {
         let text = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
         self.units.extend(text(unit).map(|unit| (name.to_owned(), unit)));
-        self.descriptions.extend(text(description).map(|words| (name.to_owned(), words)));
+        self.descriptions.extend(text(description).map(|text| (name.to_owned(), text)));
     }
 }
 
 /// What a `*-Deere-Metadata.json` states: `{"DataAttributes": [{"Name": ..., "Unit": ..., "Description": ...}]}`.
-pub(super) fn of_vendor(entries: &Map<String, Value>) -> Stated {
-    let mut stated = Stated::default();
+pub(super) fn from_vendor_json(entries: &Map<String, Value>) -> ColumnMetadata {
+    let mut stated = ColumnMetadata::default();
     for attribute in entries.get("DataAttributes").and_then(Value::as_array).into_iter().flatten() {
         let text = |key: &str| attribute.get(key).and_then(Value::as_str);
         if let Some(name) = text("Name") {
@@ -33,8 +33,8 @@ pub(super) fn of_vendor(entries: &Map<String, Value>) -> Stated {
 
 /// What the metadata of a shapefile states of its columns (FGDC and ESRI): `attr` with `attrlabl`, the name of the
 /// column, `attrdef`, what it is, and somewhere inside `attrunit`, its unit.
-pub(super) fn of_attributes(root: &Element) -> Stated {
-    let mut stated = Stated::default();
+pub(super) fn from_fgdc(root: &Element) -> ColumnMetadata {
+    let mut stated = ColumnMetadata::default();
     for attribute in root.all("attr") {
         if let Some(name) = attribute.value("attrlabl") {
             let unit = attribute.all("attrunit").into_iter().map(Element::text).find(|unit| !unit.is_empty());
@@ -49,11 +49,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_those_that_the_sidecar_states() {
+    fn vendor_json_gives_units_and_descriptions() {
         let json = r#"{"Version":"1.0","DataAttributes":[{"Name":"DISTANCE","Unit":"ft","Description":"d"},{"Name":"Time","Unit":null},7]}"#;
         let Ok(Value::Object(entries)) = serde_json::from_str(json) else { panic!("it is an object") };
         let pair = |value: &str| vec![("DISTANCE".to_owned(), value.to_owned())];
-        assert_eq!(of_vendor(&entries), Stated { units: pair("ft"), descriptions: pair("d") });
-        assert_eq!(of_vendor(&Map::new()), Stated::default());
+        assert_eq!(from_vendor_json(&entries), ColumnMetadata { units: pair("ft"), descriptions: pair("d") });
+        assert_eq!(from_vendor_json(&Map::new()), ColumnMetadata::default());
     }
 }

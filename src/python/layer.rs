@@ -155,7 +155,7 @@ impl Layer {
 
     /// The cells of one column as Python values.
     fn values<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
-        let place = self.layer.place("column", column).map_err(|error| errors::raise(py, &error))?;
+        let place = self.layer.column_index("column", column).map_err(|error| errors::raise(py, &error))?;
         let values = PyList::empty(py);
         for array in self.layer.batches().iter().filter_map(|batch| batch.columns().get(place)) {
             cells::append(&values, array.as_ref())?;
@@ -182,7 +182,7 @@ impl Layer {
 
     /// A text about it and the bytes of its columns, which `of_parts` makes the same layer of, in any process.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<(String, Vec<Bound<'py, PyBytes>>)> {
-        let (about, buffers) = self.layer.parts().map_err(|error| errors::raise(py, &error))?;
+        let (about, buffers) = self.layer.to_parts().map_err(|error| errors::raise(py, &error))?;
         Ok((about, buffers.iter().map(|buffer| PyBytes::new(py, buffer)).collect()))
     }
 
@@ -191,7 +191,7 @@ impl Layer {
     #[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
     fn of_parts(py: Python<'_>, about: &str, buffers: Vec<PyBackedBytes>) -> PyResult<Self> {
         let buffers: Vec<&[u8]> = buffers.iter().map(|buffer| &**buffer).collect();
-        let layer = records::Layer::of_parts(about, &buffers).map_err(|error| errors::raise(py, &error))?;
+        let layer = records::Layer::from_parts(about, &buffers).map_err(|error| errors::raise(py, &error))?;
         Ok(Self::new(layer))
     }
 

@@ -11,7 +11,7 @@ use super::arguments::sendable;
 use super::errors;
 use crate::api::Endpoint;
 use crate::archive::{Limits, ReadOptions};
-use crate::layer::{ColumnType, Types};
+use crate::layer::{ColumnType, TypePolicy};
 
 /// Codecs of Python that the core has under another name, or under some of Python's names for them.
 const RENAMED: [(&str, &str); 10] = [
@@ -61,14 +61,14 @@ pub(super) fn options_of_call(row: &Endpoint, given: &Bound<'_, PyDict>) -> PyRe
 }
 
 /// How columns get their types: by the header (`None`), by a first pass (`"scan"`), or as a mapping says.
-pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<Types> {
+pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<TypePolicy> {
     const TAKES: &str = "`types` takes a mapping of columns to types or 'scan', not";
     if value.is_none() {
-        return Ok(Types::Header);
+        return Ok(TypePolicy::Header);
     }
     if value.is_instance_of::<PyString>() {
         if value.eq("scan")? {
-            return Ok(Types::Scan);
+            return Ok(TypePolicy::Scan);
         }
         return Err(PyValueError::new_err(format!("{TAKES} {}", value.repr()?)));
     }
@@ -79,14 +79,14 @@ pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<Types> {
     for item in mapping.items()? {
         let (column, kind): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
         let (column, name) = (text("types", &column, "")?, text("types", &kind, "")?);
-        let Some(kind) = ColumnType::named(&name) else {
+        let Some(kind) = ColumnType::from_name(&name) else {
             let all: Vec<&str> = ColumnType::ALL.iter().map(|(known, _)| *known).collect();
             let message = format!("`types` has no type `{name}` for column `{column}`; there are: {}", all.join(", "));
             return Err(PyValueError::new_err(message));
         };
         types.push((column, kind));
     }
-    Ok(Types::Named(types))
+    Ok(TypePolicy::Named(types))
 }
 
 /// The limits of a `headland.Limits`; the default ones of `None`.

@@ -41,7 +41,7 @@ fn a_table_beside_shapes_is_a_layer_for_whoever_asks() {
             let error = layer::read(&source, &options).unwrap_err();
             assert_eq!(error.kind(), Kind::Archive);
             assert!(error.message().contains("2 layers") && error.message().contains("`t`, `legend`"), "{error}");
-            let opened = layer::Stream::open(&source, &options, &layer::Types::Header, 10).err().unwrap();
+            let opened = layer::Stream::open(&source, &options, &layer::TypePolicy::Header, 10).err().unwrap();
             assert_eq!(opened.message(), error.message());
             for (name, rows) in [("t", 2), ("legend", 1)] {
                 let options = ReadOptions { layer: Some(name.to_owned()), ..options.clone() };
@@ -124,7 +124,7 @@ fn archives_beside_layers_are_told_by_name() {
     for source in [beside, Source::Path(folder.path().to_owned())] {
         assert_eq!(headland::archive::layers(&source, &ReadOptions::default()).unwrap(), ["t"]);
         let layer = layer::read(&source, &ReadOptions::default()).unwrap();
-        let stream = layer::Stream::open(&source, &ReadOptions::default(), &layer::Types::Header, 10).unwrap();
+        let stream = layer::Stream::open(&source, &ReadOptions::default(), &layer::TypePolicy::Header, 10).unwrap();
         for notes in [layer.diagnostics().to_vec(), stream.diagnostics()] {
             let notes: Vec<_> = notes.iter().filter(|note| note.code.as_str() == "nested-archive").collect();
             assert_eq!(notes.len(), 1);

@@ -338,7 +338,7 @@ fn dates_of_two_meanings_are_counted_and_a_column_that_is_day_first_is_said_to_b
     assert!(said("bad-date", "EU")[0].ends_with("(2 times, first at record 2)"));
     // A column of texts that is chosen to be one of dates is told of in the same way.
     let dbf = make::dbf(&[("WHEN", b'C', 10, 0)], &[b" 01/02/2024", b" 2024-02-01"], 0);
-    let types = layer::Types::Named(vec![("WHEN".to_owned(), layer::ColumnType::Date)]);
+    let types = layer::TypePolicy::Named(vec![("WHEN".to_owned(), layer::ColumnType::Date)]);
     let source = make::source(make::zip(&[("t.dbf", &dbf)]));
     let mut stream = layer::Stream::open(&source, &ReadOptions::default(), &types, 10).unwrap();
     assert_eq!(column(&stream.next_batch().unwrap().unwrap(), "WHEN"), ["2024-01-02", "2024-02-01"]);

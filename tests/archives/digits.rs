@@ -2,7 +2,7 @@
 
 use arrow_schema::DataType;
 use headland::archive::{Diagnostic, ReadOptions, Source};
-use headland::layer::{self, ColumnType, Layer, Types};
+use headland::layer::{self, ColumnType, Layer, TypePolicy};
 
 use crate::make;
 use crate::stream::{batches, same};
@@ -57,7 +57,7 @@ fn a_whole_number_with_an_exponent_leaves_its_column_one_of_integers() {
     let found = [("integer-with-exponent", Some(1), true), ("deleted-rows", Some(2), false)];
     assert_eq!(told(layer.diagnostics()), found);
     // The headers are enough for a stream, too.
-    let (all, notes, error) = batches(&source, &ReadOptions::default(), &Types::Header, 2);
+    let (all, notes, error) = batches(&source, &ReadOptions::default(), &TypePolicy::Header, 2);
     assert!(error.is_none(), "{error:?}");
     assert_eq!((values(&all), told(&notes)), (expected.map(str::to_owned).to_vec(), found.to_vec()));
 }
@@ -78,10 +78,10 @@ fn digits_that_a_float_has_no_room_for_are_counted_wherever_the_fraction_stands(
         assert!(found.contains(&("digits-lost", first, true)), "{found:?}");
         assert!(!found.iter().any(|(code, _, _)| *code == "integer-with-exponent"), "{found:?}");
         // The way that the diagnostic shows keeps all digits.
-        let types = Types::Named(vec![("A".to_owned(), ColumnType::String)]);
+        let types = TypePolicy::Named(vec![("A".to_owned(), ColumnType::String)]);
         let (all, notes, _) = batches(&source, &ReadOptions::default(), &types, 3);
         assert!(values(&all).contains(&"900719925474099301".to_owned()) && told(&notes).len() == 1);
-        let types = Types::Named(vec![("A".to_owned(), ColumnType::Float64)]);
+        let types = TypePolicy::Named(vec![("A".to_owned(), ColumnType::Float64)]);
         let (_, notes, _) = batches(&source, &ReadOptions::default(), &types, 3);
         assert!(told(&notes).contains(&("digits-lost", first, true)), "{notes:?}");
     }

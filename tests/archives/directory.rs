@@ -31,9 +31,13 @@ fn one_bit_in_a_name_of_the_directory_never_costs_a_part_of_the_layer_in_silence
             let mut hurt = whole.clone();
             hurt[entry + 46 + place] ^= 1 << bit;
             let error = read(&hurt, true).unwrap_err();
-            let opened =
-                layer::Stream::open(&make::source(hurt.clone()), &ReadOptions::default(), &layer::Types::Header, 10)
-                    .and_then(|mut stream| stream.next_batch());
+            let opened = layer::Stream::open(
+                &make::source(hurt.clone()),
+                &ReadOptions::default(),
+                &layer::TypePolicy::Header,
+                10,
+            )
+            .and_then(|mut stream| stream.next_batch());
             assert_eq!(opened.unwrap_err().to_string(), error.to_string(), "{name} {place} {bit}");
             assert_eq!(error.kind(), Kind::Archive, "{name} {place} {bit}");
             let listed = &hurt[entry + 46..entry + 46 + name.len()];

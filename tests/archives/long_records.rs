@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use headland::archive::ReadOptions;
-use headland::layer::{self, Layer, Types};
+use headland::layer::{self, Layer, TypePolicy};
 
 use crate::make;
 use crate::series::cases;
@@ -126,7 +126,7 @@ fn check(case: &Case) {
         assert_eq!(one.diagnostics(), many.diagnostics(), "{case:?} on {threads:?} threads");
     }
     for size in [2, 1000] {
-        let (all, _, error) = batches(&source, &on(Some(2)), &Types::Scan, size);
+        let (all, _, error) = batches(&source, &on(Some(2)), &TypePolicy::Scan, size);
         assert!(error.is_none(), "{case:?}: {error:?}");
         assert_eq!(all.iter().map(Layer::len).sum::<usize>(), one.len(), "{case:?} in batches");
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use headland::archive::{Diagnostic, ReadOptions, Source};
 use headland::error::{Error, Kind, Result};
-use headland::layer::{self, ColumnType, Layer, Stream, Types};
+use headland::layer::{self, ColumnType, Layer, Stream, TypePolicy};
 
 use crate::{carts, corpus, make};
 
@@ -14,7 +14,7 @@ const SIZES: [usize; 5] = [1, 2, 7, 1000, 65_536];
 pub(crate) fn batches(
     source: &Source,
     options: &ReadOptions,
-    types: &Types,
+    types: &TypePolicy,
     size: usize,
 ) -> (Vec<Layer>, Vec<Diagnostic>, Option<Error>) {
     let mut stream = match Stream::open(source, options, types, size) {
@@ -45,7 +45,7 @@ pub(crate) fn words(notes: &[Diagnostic]) -> Vec<String> {
 
 /// Asserts that batches and diagnostics are those of the layer in one piece.
 pub(crate) fn same(read: Result<Layer>, source: &Source, options: &ReadOptions, size: usize, what: &str) {
-    let (all, notes, error) = batches(source, options, &Types::Scan, size);
+    let (all, notes, error) = batches(source, options, &TypePolicy::Scan, size);
     let layer = match read {
         Ok(layer) => layer,
         Err(read) => {
@@ -206,7 +206,7 @@ fn fractions(count: usize, at: usize) -> Source {
 fn decimals_in_a_column_of_integers_are_an_error_that_says_what_to_do() {
     let source = fractions(50, 37);
     let options = ReadOptions::default();
-    let (all, _, error) = batches(&source, &options, &Types::Header, 10);
+    let (all, _, error) = batches(&source, &options, &TypePolicy::Header, 10);
     let error = error.unwrap();
     assert_eq!(all.iter().map(Layer::len).sum::<usize>(), 30, "the batches before it were given");
     let facts = error.facts();
@@ -214,7 +214,7 @@ fn decimals_in_a_column_of_integers_are_an_error_that_says_what_to_do() {
     for word in ["`1.5`", "column `N`", "Int32", "types={\"N\": \"float64\"}", "types=\"scan\""] {
         assert!(error.message().contains(word), "{error}");
     }
-    for types in [Types::Scan, Types::Named(vec![("N".to_owned(), ColumnType::Float64)])] {
+    for types in [TypePolicy::Scan, TypePolicy::Named(vec![("N".to_owned(), ColumnType::Float64)])] {
         let (all, notes, error) = batches(&source, &options, &types, 10);
         assert!(error.is_none(), "{error:?}");
         let types: Vec<String> = all[0].schema().fields().iter().map(|field| field.data_type().to_string()).collect();
@@ -233,7 +233,7 @@ fn without_strict_a_stream_keeps_the_cells_that_a_whole_read_keeps() {
     let source = make::source(make::zip(&[("t.dbf", &dbf)]));
     let options = ReadOptions { strict: false, ..ReadOptions::default() };
     let whole = layer::read(&source, &options).unwrap();
-    let (all, notes, error) = batches(&source, &options, &Types::Header, 2);
+    let (all, notes, error) = batches(&source, &options, &TypePolicy::Header, 2);
     assert!(error.is_none(), "{error:?}");
     let text = |layer: &Layer, row| crate::canon::text(layer.batches()[0].column(0), row);
     assert_eq!(
@@ -244,7 +244,7 @@ fn without_strict_a_stream_keeps_the_cells_that_a_whole_read_keeps() {
     let wide = notes.iter().find(|note| note.code.as_str() == "integer-with-decimals").unwrap();
     assert!(wide.record == Some(1) && whole.diagnostics().contains(wide), "{notes:?}");
     // With a choice for one column, the others stay as their headers have them.
-    let types = Types::Named(vec![("M".to_owned(), ColumnType::String)]);
+    let types = TypePolicy::Named(vec![("M".to_owned(), ColumnType::String)]);
     assert!(batches(&source, &options, &types, 2).2.is_some_and(|error| error.message().contains("125e9")));
 }
 
@@ -257,9 +257,9 @@ fn chosen_types_hold_and_unknown_names_are_told_before_reading() {
     );
     let source = make::source(make::zip(&[("t.dbf", &dbf)]));
     let named = |types: &[(&str, ColumnType)]| {
-        Types::Named(types.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect())
+        TypePolicy::Named(types.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect())
     };
-    let read = |types: &Types| batches(&source, &ReadOptions::default(), types, 10);
+    let read = |types: &TypePolicy| batches(&source, &ReadOptions::default(), types, 10);
     let chosen = named(&[("N", ColumnType::String), ("C", ColumnType::Date), ("D", ColumnType::Int64)]);
     let error = read(&chosen).2.unwrap();
     assert_eq!((error.facts().record, error.facts().field.as_deref()), (Some(1), Some("C")), "{error}");
@@ -305,7 +305,7 @@ fn damage_in_the_middle_ends_the_stream_and_is_what_the_whole_read_meets() {
     }
     let source =
         make::source(make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &self::dbf(&records(count - 5)))]));
-    let error = Stream::open(&source, &ReadOptions::default(), &Types::Header, 10).err().unwrap();
+    let error = Stream::open(&source, &ReadOptions::default(), &TypePolicy::Header, 10).err().unwrap();
     assert!(error.message().contains("do not belong together"), "index and header tell it at once: {error}");
 }
 
@@ -318,7 +318,7 @@ fn other_coordinates_and_fewer_columns_come_batch_by_batch() {
     let columns = Some(vec!["C".to_owned(), "I".to_owned()]);
     let options = ReadOptions { to_crs: Some("EPSG:4326".to_owned()), columns, ..ReadOptions::default() };
     let source = make::source(zip);
-    let stream = Stream::open(&source, &options, &Types::Header, 7).unwrap();
+    let stream = Stream::open(&source, &options, &TypePolicy::Header, 7).unwrap();
     assert_eq!(stream.head().crs_epsg(), Some(4326));
     assert_eq!((stream.head().name(), stream.head().len()), ("t", 0));
     for size in SIZES {
@@ -332,7 +332,7 @@ fn grain_carts_open_too() {
     for size in SIZES {
         same(layer::read(&source, &ReadOptions::default()), &source, &ReadOptions::default(), size, "a grain cart");
     }
-    let types = Types::Named(vec![("Weight".to_owned(), ColumnType::String)]);
+    let types = TypePolicy::Named(vec![("Weight".to_owned(), ColumnType::String)]);
     let (_, _, error) = batches(&source, &ReadOptions::default(), &types, 10);
     assert_eq!(error.map(|error| error.kind()), Some(Kind::Value));
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use headland::archive::ReadOptions;
-use headland::layer::{self, Layer, Stream, Types};
+use headland::layer::{self, Layer, Stream, TypePolicy};
 
 use crate::make;
 use crate::stream::{batches, dbf, points, records, same, words};
@@ -59,12 +59,12 @@ fn a_checksum_that_fails_is_told_after_the_rows_before_it() {
     let source = make::source(zip);
     for threads in [1, 2] {
         let options = ReadOptions { threads: Some(threads), ..ReadOptions::default() };
-        let (all, _, error) = batches(&source, &options, &Types::Header, 7000);
+        let (all, _, error) = batches(&source, &options, &TypePolicy::Header, 7000);
         let error = error.unwrap();
         assert!(error.message().contains("checksum"), "{error}");
         assert_eq!(all.len(), 4, "batches that ended before the end of the member were given");
         let options = ReadOptions { strict: false, ..options };
-        let (all, notes, error) = batches(&source, &options, &Types::Header, 7000);
+        let (all, notes, error) = batches(&source, &options, &TypePolicy::Header, 7000);
         assert!(error.is_none());
         let deleted = (0..30_000).filter(|row| row % 11 == 3).count();
         assert_eq!(all.iter().map(Layer::len).sum::<usize>(), 30_000 - deleted, "all rows can be saved");
@@ -95,7 +95,7 @@ fn a_stream_that_is_dropped_half_read_leaves_no_thread_behind() {
     let source = make::source(make::zip(&[("t.dbf", &dbf(&records(80_000)))]));
     for (threads, started) in [(1, 0), (2, 1)] {
         let options = ReadOptions { threads: Some(threads), ..ReadOptions::default() };
-        let mut stream = Stream::open(&source, &options, &Types::Header, 10).unwrap();
+        let mut stream = Stream::open(&source, &options, &TypePolicy::Header, 10).unwrap();
         assert!(stream.next_batch().unwrap().is_some());
         let patience = Instant::now();
         while unpackers() < started && patience.elapsed() < Duration::from_secs(60) {
@@ -106,6 +106,6 @@ fn a_stream_that_is_dropped_half_read_leaves_no_thread_behind() {
         assert_eq!(unpackers(), 0);
     }
     let small = make::source(make::zip(&[("t.dbf", &dbf(&records(100)))]));
-    let _stream = Stream::open(&small, &ReadOptions::default(), &Types::Header, 10).unwrap();
+    let _stream = Stream::open(&small, &ReadOptions::default(), &TypePolicy::Header, 10).unwrap();
     assert_eq!(unpackers(), 0, "a small member is unpacked sooner than a thread has started");
 }

@@ -1,18 +1,18 @@
 //! Cells of text, dates and logicals: what their bytes mean.
 
 use super::decoder::up_to_nul;
-use super::number::{Cell, float};
+use super::number::{Cell, parse_float};
 use crate::archive::{Code, Encoding};
-use crate::layer::issues::Finding;
+use crate::layer::issues::Issue;
 
 /// The days from the first of March of year 0 to 1970, where Arrow's dates begin.
 const EPOCH: i32 = 719_468;
 
 /// Adds the text of a cell to `data`; whether it is a value, since blank means none.
-pub(super) fn text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut note: impl FnMut(Finding)) -> bool {
+pub(super) fn append_text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut report: impl FnMut(Issue)) -> bool {
     let (cell, has_more) = up_to_nul(cell);
     if has_more {
-        note(Code::AfterNul.into());
+        report(Code::AfterNul.into());
     }
     let end = cell.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
     let cell = cell.get(..end).unwrap_or_default();
@@ -20,24 +20,24 @@ pub(super) fn text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut not
         return false;
     }
     if cell.first() == Some(&b' ') {
-        note(Code::LeadingBlanks.into());
+        report(Code::LeadingBlanks.into());
     }
     if cell.is_ascii() {
         data.extend_from_slice(cell);
     } else {
-        let (text, doubt) = encoding.decode(cell);
-        match doubt {
-            Some(doubt) => note(doubt.into()),
-            None if encoding.is_undeclared() => note(Code::TextUndeclared.into()),
+        let (decoded, decode_issue) = encoding.decode(cell);
+        match decode_issue {
+            Some(decode_issue) => report(decode_issue.into()),
+            None if encoding.is_undeclared() => report(Code::TextUndeclared.into()),
             None => {}
         }
-        data.extend_from_slice(text.as_bytes());
+        data.extend_from_slice(decoded.as_bytes());
     }
     true
 }
 
 /// What a date with slashes says of the order of its day and its month; `None` where it says nothing.
-pub(super) fn slashed_order(cell: &[u8]) -> Option<Code> {
+pub(super) fn slash_date_order(cell: &[u8]) -> Option<Code> {
     let [m1, m2, b'/', d1, d2, b'/', _, _, _, _] = cell.trim_ascii() else { return None };
     let number = |tens: &u8, ones: &u8| {
         let digit = |byte: &u8| Some(byte.wrapping_sub(b'0')).filter(|digit| *digit <= 9);
@@ -51,29 +51,29 @@ pub(super) fn slashed_order(cell: &[u8]) -> Option<Code> {
 }
 
 /// The days since 1970 of a cell such as `20260901`, or `09/01/2026` where the column has the room.
-pub(super) fn date(cell: &[u8]) -> Cell<i32> {
-    let turned;
-    let text = match cell.trim_ascii() {
+pub(super) fn parse_date(cell: &[u8]) -> Cell<i32> {
+    let reordered;
+    let digits = match cell.trim_ascii() {
         [m1, m2, b'/', d1, d2, b'/', y1, y2, y3, y4] => {
-            turned = [*y1, *y2, *y3, *y4, *m1, *m2, *d1, *d2];
-            &turned
+            reordered = [*y1, *y2, *y3, *y4, *m1, *m2, *d1, *d2];
+            &reordered
         }
-        text => text,
+        digits => digits,
     };
     // Nothing, one zero or a date of zeros is how writers say that there is none.
-    if text.iter().all(|byte| *byte == b'0') && !(2..8).contains(&text.len()) {
+    if digits.iter().all(|byte| *byte == b'0') && !(2..8).contains(&digits.len()) {
         return Cell::Null;
     }
-    if text.len() != 8 || !text.iter().all(u8::is_ascii_digit) {
-        return Cell::Odd;
+    if digits.len() != 8 || !digits.iter().all(u8::is_ascii_digit) {
+        return Cell::Invalid;
     }
-    let number = text.iter().fold(0_u32, |value, byte| value * 10 + u32::from(byte.wrapping_sub(b'0')));
-    days(number / 10_000, number / 100 % 100, number % 100).map_or(Cell::Odd, Cell::Value)
+    let number = digits.iter().fold(0_u32, |value, byte| value * 10 + u32::from(byte.wrapping_sub(b'0')));
+    days_since_epoch(number / 10_000, number / 100 % 100, number % 100).map_or(Cell::Invalid, Cell::Value)
 }
 
 /// The days from 1970 to a date; `None` where the calendar does not have it.
 #[inline]
-pub(super) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
+pub(super) fn days_since_epoch(year: u32, month: u32, day: u32) -> Option<i32> {
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let longest = match month {
         2 => 28 + u32::from(is_leap),
@@ -88,25 +88,25 @@ pub(super) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let day_of_year = (153 * month + 2) / 5 + day - 1;
     let since_zero = 365 * year + year / 4 - year / 100 + year / 400 + day_of_year;
-    i32::try_from(since_zero).ok().map(|days| days - EPOCH)
+    i32::try_from(since_zero).ok().map(|since| since - EPOCH)
 }
 
 /// What a logical cell says by its first letter.
-pub(super) fn logical(cell: &[u8], mut note: impl FnMut(Code)) -> Option<bool> {
+pub(super) fn parse_logical(cell: &[u8], mut report: impl FnMut(Code)) -> Option<bool> {
     match cell.trim_ascii().first() {
         Some(b'T' | b't' | b'Y' | b'y') => Some(true),
         Some(b'F' | b'f' | b'N' | b'n') => Some(false),
         Some(digit @ (b'0' | b'1')) => {
-            note(Code::LogicalDigit);
+            report(Code::LogicalDigit);
             Some(*digit == b'1')
         }
         Some(b'?') => None,
         None => {
-            note(Code::BlankLogical);
+            report(Code::BlankLogical);
             None
         }
         Some(_) => {
-            note(Code::BadLogical);
+            report(Code::BadLogical);
             None
         }
     }
@@ -114,15 +114,15 @@ pub(super) fn logical(cell: &[u8], mut note: impl FnMut(Code)) -> Option<bool> {
 
 /// What a cell of another kind of field says where a caller wants truth values: one letter or digit, which is all of it.
 /// `None` where it is a number, which would be lost.
-pub(super) fn chosen_logical(cell: &[u8]) -> Option<Cell<bool>> {
+pub(super) fn parse_requested_logical(cell: &[u8]) -> Option<Cell<bool>> {
     Some(match cell.trim_ascii() {
         [b'T' | b't' | b'Y' | b'y' | b'1'] => Cell::Value(true),
         [b'F' | b'f' | b'N' | b'n' | b'0'] => Cell::Value(false),
         [] | [b'?'] => Cell::Null,
-        text => match float(text) {
+        cell => match parse_float(cell) {
             Cell::Value(_) => return None,
             Cell::Null => Cell::Null,
-            Cell::Odd => Cell::Odd,
+            Cell::Invalid => Cell::Invalid,
         },
     })
 }
@@ -132,22 +132,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_that_are_none_are_odd_and_zeros_are_null() {
-        assert_eq!(date(b"19700102"), Cell::Value(1));
-        assert_eq!(date(b"19691231"), Cell::Value(-1));
-        assert_eq!(date(b"01/02/1970    "), Cell::Value(1));
+    fn wrong_dates_are_invalid_and_zeros_are_null() {
+        assert_eq!(parse_date(b"19700102"), Cell::Value(1));
+        assert_eq!(parse_date(b"19691231"), Cell::Value(-1));
+        assert_eq!(parse_date(b"01/02/1970    "), Cell::Value(1));
         for cell in ["        ", "00000000", "0", ""] {
-            assert_eq!(date(cell.as_bytes()), Cell::Null, "{cell:?}");
+            assert_eq!(parse_date(cell.as_bytes()), Cell::Null, "{cell:?}");
         }
         for cell in
             ["20230229", "20231301", "2024-1-5", "241332", "10101   ", "abcdefgh", "13/01/1970", "aa/01/1970", "0000"]
         {
-            assert_eq!(date(cell.as_bytes()), Cell::Odd, "{cell:?}");
+            assert_eq!(parse_date(cell.as_bytes()), Cell::Invalid, "{cell:?}");
         }
     }
 
     #[test]
-    fn slashes_say_which_dates_have_two_meanings() {
+    fn slash_dates_give_their_order() {
         for (cell, order) in [
             ("01/02/2024", Some(Code::AmbiguousDate)),
             (" 12/11/2024 ", Some(Code::AmbiguousDate)),
@@ -162,45 +162,52 @@ mod tests {
             ("01/02/24", None),
             ("20240102", None),
         ] {
-            assert_eq!(slashed_order(cell.as_bytes()), order, "{cell}");
+            assert_eq!(slash_date_order(cell.as_bytes()), order, "{cell}");
         }
     }
 
     #[test]
-    fn days_are_those_of_the_calendar() {
+    fn days_match_the_calendar() {
         let mut expected = chrono::NaiveDate::from_ymd_opt(1, 1, 1).unwrap();
         let first = chrono::NaiveDate::from_ymd_opt(1970, 1, 1).unwrap();
         for (year, month, day) in (1..=2_500_u32)
             .flat_map(|year| (0..=13).map(move |month| (year, month)))
             .flat_map(|(year, month)| (0..=32).map(move |day| (year, month, day)))
         {
-            if let Some(days) = days(year, month, day) {
-                assert_eq!(i64::from(days), (expected - first).num_days(), "{year}-{month}-{day}");
+            if let Some(found) = days_since_epoch(year, month, day) {
+                assert_eq!(i64::from(found), (expected - first).num_days(), "{year}-{month}-{day}");
                 expected = expected.succ_opt().unwrap();
             }
         }
         assert_eq!(expected, chrono::NaiveDate::from_ymd_opt(2501, 1, 1).unwrap());
-        assert!(days(9_999, 12, 31).is_some() && days(0, 1, 1).is_none() && days(10_000, 1, 1).is_none());
+        assert!(
+            days_since_epoch(9_999, 12, 31).is_some()
+                && days_since_epoch(0, 1, 1).is_none()
+                && days_since_epoch(10_000, 1, 1).is_none()
+        );
     }
 
     #[test]
-    fn logicals_have_many_letters_and_blank_is_null() {
-        let mut notes = Vec::new();
+    fn logicals_accept_letters_and_blank_is_null() {
+        let mut issues = Vec::new();
         let cells: [&[u8]; 8] = [b"T", b"y", b"f", b"N", b"?", b" ", b"1", b"X"];
-        let found: Vec<_> = cells.iter().map(|cell| logical(cell, |note| notes.push(note))).collect();
+        let found: Vec<_> = cells.iter().map(|cell| parse_logical(cell, |issue| issues.push(issue))).collect();
         assert_eq!(found, [Some(true), Some(true), Some(false), Some(false), None, None, Some(true), None]);
-        assert_eq!(notes, [Code::BlankLogical, Code::LogicalDigit, Code::BadLogical]);
+        assert_eq!(issues, [Code::BlankLogical, Code::LogicalDigit, Code::BadLogical]);
     }
 
     #[test]
-    fn text_keeps_leading_blanks_and_loses_trailing_ones() {
+    fn text_keeps_leading_blanks_only() {
         let encoding = Encoding::named("UTF-8").unwrap();
         let mut data = Vec::new();
-        let mut notes = Vec::new();
-        assert!(text(b"  ab  \0xyz", &encoding, &mut data, |note| notes.push(note)));
-        assert!(!text(b"    ", &encoding, &mut data, |note| notes.push(note)));
+        let mut issues = Vec::new();
+        assert!(append_text(b"  ab  \0xyz", &encoding, &mut data, |issue| issues.push(issue)));
+        assert!(!append_text(b"    ", &encoding, &mut data, |issue| issues.push(issue)));
         assert_eq!(data, b"  ab");
-        assert!(text(b"a\0 \0", &encoding, &mut data, |note| notes.push(note)), "blanks and NULs are nothing");
-        assert_eq!(notes, [Code::AfterNul, Code::LeadingBlanks].map(Finding::from));
+        assert!(
+            append_text(b"a\0 \0", &encoding, &mut data, |issue| issues.push(issue)),
+            "blanks and NULs are nothing"
+        );
+        assert_eq!(issues, [Code::AfterNul, Code::LeadingBlanks].map(Issue::from));
     }
 }

@@ -6,10 +6,10 @@ use arrow_array::{ArrayRef, Date32Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
-use super::cells::{date, days, slashed_order};
-use super::decoder::{Cells, Kernel, Marks, Refusal, taken};
+use super::cells::{days_since_epoch, parse_date, slash_date_order};
+use super::decoder::{AppendError, Cells, ColumnDecoder, Validity, take_values};
 use super::number::Cell;
-use super::swar::{are_digits, digits, eight, suspects, word};
+use super::swar::{are_digits, digits, parse_eight, suspects, word};
 use crate::archive::{Code, make_room, with_room};
 
 /// The dates of a column.
@@ -25,20 +25,20 @@ impl Dates {
     }
 
     /// Dates of a field that is declared as something else.
-    pub(super) fn of_text(rows: usize) -> Self {
+    pub(super) fn from_text(rows: usize) -> Self {
         Self { values: with_room(rows), is_text: true }
     }
 }
 
 /// The days of eight digits; `None` where they are anything else.
 #[inline]
-fn regular(word: u64) -> Option<i32> {
+fn parse_digits(word: u64) -> Option<i32> {
     let values = digits(word);
     if !are_digits(suspects(values)) {
         return None;
     }
-    let number = u32::try_from(eight(values)).ok()?;
-    days(number / 10_000, number / 100 % 100, number % 100)
+    let number = u32::try_from(parse_eight(values)).ok()?;
+    days_since_epoch(number / 10_000, number / 100 % 100, number % 100)
 }
 
 /// The digits of a cell such as `2026-09-01`.
@@ -55,42 +55,42 @@ fn without_dashes(cell: &[u8]) -> Option<[u8; 8]> {
 }
 
 #[cold]
-fn irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: bool, marks: &mut Marks) -> i32 {
+fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: bool, validity: &mut Validity) -> i32 {
     let (cell, has_more) = cells.text(row);
     if has_more {
-        marks.note(Code::AfterNul, cells.number(row));
+        validity.add_issue(Code::AfterNul, cells.number(row));
     }
     let digits = without_dashes(cell).filter(|_| is_text);
-    let found = date(digits.as_ref().map_or(cell, |digits| digits));
-    if found == Cell::Odd {
-        marks.note(Code::BadDate, cells.number(row));
+    let found = parse_date(digits.as_ref().map_or(cell, |digits| digits));
+    if found == Cell::Invalid {
+        validity.add_issue(Code::BadDate, cells.number(row));
     }
-    if let Some(order) = slashed_order(cell) {
-        marks.note(order, cells.number(row));
+    if let Some(order) = slash_date_order(cell) {
+        validity.add_issue(order, cells.number(row));
     }
     if let Cell::Value(value) = found {
         return value;
     }
-    marks.null(position);
+    validity.set_null(position);
     0
 }
 
-impl Kernel for Dates {
-    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
-        make_room(&mut self.values, cells.rows().saturating_sub(from))?;
-        let (is_text, base) = (self.is_text, self.values.len().wrapping_sub(from));
+impl ColumnDecoder for Dates {
+    fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
+        make_room(&mut self.values, cells.rows().saturating_sub(first_row))?;
+        let (is_text, base) = (self.is_text, self.values.len().wrapping_sub(first_row));
         // Rows follow one another in time, so most dates are that of the row before.
-        let mut before = None;
-        self.values.extend((from..cells.rows()).map(|row| {
+        let mut previous = None;
+        self.values.extend((first_row..cells.rows()).map(|row| {
             let word = if cells.width == 8 { word(cells.cell(row), 0) } else { None };
-            match before {
+            match previous {
                 Some((same, value)) if Some(same) == word => value,
-                _ => match word.and_then(|word| Some((word, regular(word)?))) {
+                _ => match word.and_then(|word| Some((word, parse_digits(word)?))) {
                     Some((word, value)) => {
-                        before = Some((word, value));
+                        previous = Some((word, value));
                         value
                     }
-                    None => irregular(cells, row, base.wrapping_add(row), is_text, marks),
+                    None => decode_irregular(cells, row, base.wrapping_add(row), is_text, validity),
                 },
             }
         }));
@@ -105,7 +105,7 @@ impl Kernel for Dates {
         self.values.len()
     }
 
-    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
-        Ok(Arc::new(Date32Array::try_new(taken(&mut self.values, room).into(), nulls)?))
+    fn take(&mut self, nulls: Option<NullBuffer>, capacity: usize) -> Result<ArrayRef, ArrowError> {
+        Ok(Arc::new(Date32Array::try_new(take_values(&mut self.values, capacity).into(), nulls)?))
     }
 }

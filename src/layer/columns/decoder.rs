@@ -5,7 +5,7 @@ use arrow_buffer::{NullBuffer, NullBufferBuilder};
 use arrow_schema::{ArrowError, DataType};
 
 use crate::archive::{Encoding, Field, NoRoom, make_room, with_room};
-use crate::layer::issues::{Finding, Findings};
+use crate::layer::issues::{Issue, IssueCounter};
 
 /// Some whole records of a .dbf, none of them deleted.
 pub(in crate::layer) struct Chunk<'a> {
@@ -27,7 +27,7 @@ pub(super) struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    pub(super) fn of(chunk: &'a Chunk<'a>, field: &Field, encoding: &'a Encoding) -> Self {
+    pub(super) fn new(chunk: &'a Chunk<'a>, field: &Field, encoding: &'a Encoding) -> Self {
         Self { chunk, encoding, offset: field.offset, width: field.width }
     }
 
@@ -52,10 +52,15 @@ impl<'a> Cells<'a> {
     /// From row `from` on, the `length` bytes that begin `before` each cell; they may lie in the record before it, and
     /// there may be none before the first.
     #[inline]
-    pub(super) fn blocks(&self, from: usize, before: usize, length: usize) -> impl Iterator<Item = Option<&'a [u8]>> {
+    pub(super) fn blocks(
+        &self,
+        first_row: usize,
+        lead: usize,
+        length: usize,
+    ) -> impl Iterator<Item = Option<&'a [u8]>> {
         let (bytes, step) = (self.chunk.bytes, self.chunk.record_size);
         // A start that wraps around lies behind the last byte.
-        let mut next = (from * step + self.offset).wrapping_sub(before);
+        let mut next = (first_row * step + self.offset).wrapping_sub(lead);
         std::iter::repeat_with(move || {
             let start = next;
             next = next.wrapping_add(step);
@@ -82,7 +87,7 @@ pub(super) fn up_to_nul(cell: &[u8]) -> (&[u8], bool) {
 
 /// A cell that the type of its column cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::layer) struct Misfit {
+pub(in crate::layer) struct CellError {
     /// The row in the chunk.
     pub(in crate::layer) row: usize,
     /// The number of the record in the file.
@@ -90,63 +95,63 @@ pub(in crate::layer) struct Misfit {
     /// What does not fit and why, as a clause.
     pub(in crate::layer) reason: String,
     /// Whether it is only here that such a cell is not null.
-    pub(in crate::layer) is_odd: bool,
+    pub(in crate::layer) is_invalid: bool,
 }
 
-impl Misfit {
+impl CellError {
     pub(super) fn new(cells: &Cells<'_>, row: usize, why: &str) -> Self {
         let cell = String::from_utf8_lossy(cells.cell(row).trim_ascii()).escape_debug().to_string();
-        Self { row, record: cells.number(row), reason: format!("`{cell}` {why}"), is_odd: false }
+        Self { row, record: cells.number(row), reason: format!("`{cell}` {why}"), is_invalid: false }
     }
 
     /// The same for the cell of a record that would be null otherwise.
     #[cold]
-    pub(super) fn odd(cells: &Cells<'_>, record: u64, why: &str) -> Self {
+    pub(super) fn invalid(cells: &Cells<'_>, record: u64, why: &str) -> Self {
         let row = (0..cells.rows()).find(|row| cells.number(*row) == record);
-        Self { is_odd: true, ..Self::new(cells, row.unwrap_or_default(), why) }
+        Self { is_invalid: true, ..Self::new(cells, row.unwrap_or_default(), why) }
     }
 }
 
 /// Why a column takes no more cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::layer) enum Refusal {
+pub(in crate::layer) enum AppendError {
     /// Its type cannot hold one.
-    Misfit(Misfit),
+    Cell(CellError),
     /// The system has no memory left for more.
-    NoRoom(NoRoom),
+    OutOfMemory(NoRoom),
 }
 
-impl From<Misfit> for Refusal {
-    fn from(misfit: Misfit) -> Self {
-        Self::Misfit(misfit)
+impl From<CellError> for AppendError {
+    fn from(cell_error: CellError) -> Self {
+        Self::Cell(cell_error)
     }
 }
 
-impl From<NoRoom> for Refusal {
+impl From<NoRoom> for AppendError {
     fn from(lack: NoRoom) -> Self {
-        Self::NoRoom(lack)
+        Self::OutOfMemory(lack)
     }
 }
 
 /// What a column keeps beside its values: which are null, and what was found.
-pub(super) struct Marks {
+pub(super) struct Validity {
     nulls: NullBufferBuilder,
-    pub(super) findings: Findings,
+    pub(super) issues: IssueCounter,
 }
 
-impl Marks {
+impl Validity {
     pub(super) fn new() -> Self {
-        Self { nulls: NullBufferBuilder::new(0), findings: Findings::default() }
+        Self { nulls: NullBufferBuilder::new(0), issues: IssueCounter::default() }
     }
 
     /// The value at `position` of the column is null; those before it that no word was said about are values.
-    pub(super) fn null(&mut self, position: usize) {
+    pub(super) fn set_null(&mut self, position: usize) {
         self.nulls.append_n_non_nulls(position.saturating_sub(self.nulls.len()));
         self.nulls.append_null();
     }
 
-    pub(super) fn note(&mut self, finding: impl Into<Finding>, record: u64) {
-        self.findings.add(finding, record);
+    pub(super) fn add_issue(&mut self, issue: impl Into<Issue>, record: u64) {
+        self.issues.add(issue, record);
     }
 
     /// The nulls of the first `count` values, which are all there are; the findings stay.
@@ -158,12 +163,12 @@ impl Marks {
 }
 
 /// The values of one column while it is read: one implementation a type, each in a file of its own.
-pub(super) trait Kernel: Send {
+pub(super) trait ColumnDecoder: Send {
     /// Adds the cells from row `from` on: one loop for the whole chunk, which asks no cell what the type answers.
     ///
     /// At a cell that the type cannot hold it stops, and holds what stands before it. Room is made for all of them at
     /// once, or refused.
-    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal>;
+    fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError>;
 
     /// The Arrow type.
     fn data_type(&self) -> DataType;
@@ -171,25 +176,25 @@ pub(super) trait Kernel: Send {
     /// How many values there are.
     fn len(&self) -> usize;
 
-    /// The values so far, and room for as many as `room` in their place. The buffers move, nothing is copied.
-    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError>;
+    /// The values so far, and room for as many as `capacity` in their place. The buffers move, nothing is copied.
+    fn take(&mut self, nulls: Option<NullBuffer>, capacity: usize) -> Result<ArrayRef, ArrowError>;
 
     /// The same values in a type that holds more, for a column whose type follows its cells; what that makes of them is
     /// marked.
-    fn widened(&mut self, _: &mut Marks) -> Result<Option<Box<dyn Kernel>>, NoRoom> {
+    fn widen(&mut self, _: &mut Validity) -> Result<Option<Box<dyn ColumnDecoder>>, NoRoom> {
         Ok(None)
     }
 }
 
 /// Makes room for `count` values at the end of a column, to be filled in.
-pub(super) fn grown<T: Copy + Default>(values: &mut Vec<T>, count: usize) -> Result<&mut [T], NoRoom> {
+pub(super) fn grow<T: Copy + Default>(values: &mut Vec<T>, count: usize) -> Result<&mut [T], NoRoom> {
     let start = values.len();
     make_room(values, count)?;
     values.resize(start + count, T::default());
     Ok(values.get_mut(start..).unwrap_or_default())
 }
 
-/// The vector; one with room for `room` values takes its place.
-pub(super) fn taken<T>(values: &mut Vec<T>, room: usize) -> Vec<T> {
-    std::mem::replace(values, with_room(room))
+/// The vector; one with room for `capacity` values takes its place.
+pub(super) fn take_values<T>(values: &mut Vec<T>, capacity: usize) -> Vec<T> {
+    std::mem::replace(values, with_room(capacity))
 }

@@ -5,7 +5,7 @@
 
 /// Ten to a power from -27 to -1.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Power {
+pub(super) struct PowerOfTen {
     /// The first 128 bits of 5^-decimals, rounded up.
     high: u64,
     low: u64,
@@ -16,13 +16,13 @@ pub(super) struct Power {
 }
 
 /// The bits of a float after its exponent.
-const MANTISSA: u64 = 52;
+const MANTISSA_BITS: u64 = 52;
 /// The bits of the product below the mantissa and the two that decide on rounding.
-const BELOW: u64 = 64 - MANTISSA - 3;
+const DROPPED_BITS: u64 = 64 - MANTISSA_BITS - 3;
 
-impl Power {
+impl PowerOfTen {
     /// Ten to the power of minus `decimals`.
-    pub(super) fn of(decimals: usize) -> Option<Self> {
+    pub(super) fn new(decimals: usize) -> Option<Self> {
         let decimals = u32::try_from(decimals).ok().filter(|decimals| (1..=27).contains(decimals))?;
         let five = 5_u128.pow(decimals);
         // 2^(size + 127) divided by the power of five, bit by bit: the quotient has exactly 128 bits.
@@ -37,7 +37,7 @@ impl Power {
                 quotient += 1;
             }
         }
-        let (high, low) = halves(quotient + 1);
+        let (high, low) = split_halves(quotient + 1);
         // The logarithm of ten to the base of two, as a fraction with 16 bits, rounded down for negative powers.
         let logarithm = (u64::from(decimals) * 217_706).div_ceil(1 << 16);
         Some(Self { high, low, exponent: 1023 + 63 - logarithm, may_tie: decimals <= 4 })
@@ -45,22 +45,22 @@ impl Power {
 
     /// The bits of the float nearest to `mantissa` times this power.
     #[inline]
-    pub(super) fn nearest(&self, mantissa: u64) -> u64 {
+    pub(super) fn round_product(&self, mantissa: u64) -> u64 {
         if mantissa == 0 {
             return 0;
         }
         let zeros = mantissa.leading_zeros();
         let aligned = mantissa << zeros;
-        let (mut high, mut low) = halves(u128::from(aligned) * u128::from(self.high));
+        let (mut high, mut low) = split_halves(u128::from(aligned) * u128::from(self.high));
         // Where the bits below are all ones, the second half of the power may carry into them.
-        if high & ((1 << BELOW) - 1) == (1 << BELOW) - 1 {
-            let (carried, _) = halves(u128::from(aligned) * u128::from(self.low));
+        if high & ((1 << DROPPED_BITS) - 1) == (1 << DROPPED_BITS) - 1 {
+            let (carried, _) = split_halves(u128::from(aligned) * u128::from(self.low));
             let (sum, carry) = low.overflowing_add(carried);
             low = sum;
             high = high.wrapping_add(u64::from(carry));
         }
         let upper = high >> 63;
-        let shift = upper + BELOW;
+        let shift = upper + DROPPED_BITS;
         let mut value = high >> shift;
         if low <= 1 && self.is_tie(value, shift, high) {
             // The even one of the two is below.
@@ -68,11 +68,11 @@ impl Power {
         }
         value = (value + (value & 1)) >> 1;
         // The leading one adds itself to the exponent, and so does a carry out of the rounding.
-        ((self.exponent + upper - u64::from(zeros) - 1) << MANTISSA) + value
+        ((self.exponent + upper - u64::from(zeros) - 1) << MANTISSA_BITS) + value
     }
 }
 
-impl Power {
+impl PowerOfTen {
     /// Whether a product whose lower half is as good as none lies exactly between two floats.
     #[cold]
     fn is_tie(&self, value: u64, shift: u64, high: u64) -> bool {
@@ -83,7 +83,7 @@ impl Power {
 /// The upper and the lower 64 bits.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a half is what is wanted")]
-fn halves(product: u128) -> (u64, u64) {
+fn split_halves(product: u128) -> (u64, u64) {
     ((product >> 64) as u64, product as u64)
 }
 
@@ -97,30 +97,30 @@ mod tests {
     }
 
     #[test]
-    fn numbers_between_two_floats_round_to_the_even_one() {
+    fn ties_round_to_even() {
         for decimals in 1..=27 {
-            let power = Power::of(decimals).unwrap();
+            let power = PowerOfTen::new(decimals).unwrap();
             for exponent in 50..64 {
                 for near in [-3_i64, -2, -1, 0, 1, 2, 3, 5, 10, 500, 625, 1_250, 5_000] {
                     let mantissa = (1_u64 << exponent).wrapping_add_signed(near);
-                    assert_eq!(power.nearest(mantissa), parsed(mantissa, decimals), "{mantissa}e-{decimals}");
+                    assert_eq!(power.round_product(mantissa), parsed(mantissa, decimals), "{mantissa}e-{decimals}");
                 }
             }
             for half in [9_007_199_254_740_993_u64, 4_503_599_627_370_497, 1, 3, u64::MAX, u64::MAX - 1] {
                 let scaled = half.checked_mul(5_u64.pow(u32::try_from(decimals.min(4)).unwrap())).unwrap_or(half);
-                assert_eq!(power.nearest(scaled), parsed(scaled, decimals), "{scaled}e-{decimals}");
+                assert_eq!(power.round_product(scaled), parsed(scaled, decimals), "{scaled}e-{decimals}");
             }
-            assert_eq!(power.nearest(0), 0);
+            assert_eq!(power.round_product(0), 0);
         }
-        assert!(Power::of(0).is_none() && Power::of(28).is_none());
+        assert!(PowerOfTen::new(0).is_none() && PowerOfTen::new(28).is_none());
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
         #[test]
-        fn every_mantissa_has_the_bits_of_the_standard_library(mantissa: u64, cut in 0..64_u32, decimals in 1..=27_usize) {
-            let mantissa = mantissa >> cut;
-            prop_assert_eq!(Power::of(decimals).unwrap().nearest(mantissa), parsed(mantissa, decimals));
+        fn products_match_the_standard_library(mantissa: u64, shift in 0..64_u32, decimals in 1..=27_usize) {
+            let mantissa = mantissa >> shift;
+            prop_assert_eq!(PowerOfTen::new(decimals).unwrap().round_product(mantissa), parsed(mantissa, decimals));
         }
     }
 }

@@ -4,12 +4,12 @@
 //! part and those of the fraction are loaded as words that end where the digits end. Anything else that a cell may
 //! hold is left to `number.rs`.
 
-use super::eisel_lemire::Power;
+use super::eisel_lemire::PowerOfTen;
 use super::number::TENS;
-use super::swar::{BLANKS, are_digits, digits, eight, last_bytes, leading, suspects};
+use super::swar::{BLANKS, are_digits, digits, last_bytes, parse_eight, parse_leading, suspects};
 
 /// The most digits of a whole part or a fraction: with more, a mantissa of 64 bits could not hold them.
-const MOST: usize = 19;
+const MAX_DIGITS: usize = 19;
 
 /// Where the digits stand, decided once for a column.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Layout {
     pub(super) fraction_words: usize,
     fraction_mask: u64,
     /// How many bytes before the cell the first word begins, and how many there are up to its end.
-    pub(super) before: usize,
+    pub(super) lead: usize,
     pub(super) length: usize,
     /// Ten to the power of the decimals.
     scale: u64,
@@ -36,15 +36,15 @@ enum Rounding {
     /// It is exact, and so is the power of ten: one division rounds once.
     Exact(f64),
     /// It may need 64 bits.
-    Long { power: Power, most: u64, cut: Option<(u64, Power)> },
+    Long { power: PowerOfTen, max_whole: u64, truncated: Option<(u64, PowerOfTen)> },
 }
 
 impl Layout {
     /// The layout of N(width, decimals); `None` where its digits are too many or leave no place for a whole part.
-    pub(super) fn of(width: usize, decimals: usize) -> Option<Self> {
+    pub(super) fn new(width: usize, decimals: usize) -> Option<Self> {
         let point = if decimals == 0 { 0 } else { decimals + 1 };
-        let whole = width.checked_sub(point).filter(|whole| (1..=MOST).contains(whole))?;
-        let scale = 10_u64.checked_pow(u32::try_from(decimals).ok()?).filter(|_| decimals <= MOST)?;
+        let whole = width.checked_sub(point).filter(|whole| (1..=MAX_DIGITS).contains(whole))?;
+        let scale = 10_u64.checked_pow(u32::try_from(decimals).ok()?).filter(|_| decimals <= MAX_DIGITS)?;
         let (whole_words, fraction_words) = (whole.div_ceil(8), decimals.div_ceil(8));
         let rounding = if decimals == 0 {
             Rounding::Whole
@@ -53,12 +53,12 @@ impl Layout {
         } else {
             // Where all digits do not fit, those of the fraction that are too many are left out, and looked at only
             // for whether they could matter.
-            let over = (whole + decimals).saturating_sub(MOST);
-            let cut = Power::of(decimals.saturating_sub(over)).filter(|_| over > 0);
+            let excess = (whole + decimals).saturating_sub(MAX_DIGITS);
+            let truncated = PowerOfTen::new(decimals.saturating_sub(excess)).filter(|_| excess > 0);
             Rounding::Long {
-                power: Power::of(decimals)?,
-                most: (u64::MAX - (scale - 1)) / scale,
-                cut: cut.map(|power| (10_u64.pow(u32::try_from(over).unwrap_or(0)), power)),
+                power: PowerOfTen::new(decimals)?,
+                max_whole: (u64::MAX - (scale - 1)) / scale,
+                truncated: truncated.map(|power| (10_u64.pow(u32::try_from(excess).unwrap_or(0)), power)),
             }
         };
         Some(Self {
@@ -66,7 +66,7 @@ impl Layout {
             whole_mask: last_bytes(whole - 8 * (whole_words - 1)),
             fraction_words,
             fraction_mask: last_bytes(decimals - 8 * fraction_words.saturating_sub(1)),
-            before: 8 * whole_words - whole,
+            lead: 8 * whole_words - whole,
             length: 8 * whole_words + point,
             scale,
             rounding,
@@ -77,7 +77,10 @@ impl Layout {
     ///
     /// `block` has `length` bytes, `WHOLE` and `FRACTION` are the words: constants, so that no cell asks for them.
     #[inline]
-    pub(super) fn parts<const WHOLE: usize, const FRACTION: usize>(&self, block: &[u8]) -> Option<(u64, u64, bool)> {
+    pub(super) fn split_digits<const WHOLE: usize, const FRACTION: usize>(
+        &self,
+        block: &[u8],
+    ) -> Option<(u64, u64, bool)> {
         let mut suspect = 0;
         let mut fraction = 0_u64;
         if FRACTION > 0 {
@@ -86,7 +89,7 @@ impl Layout {
                 let values = digits(word) & mask;
                 mask = u64::MAX;
                 suspect |= suspects(values);
-                fraction = fraction.wrapping_mul(100_000_000).wrapping_add(eight(values));
+                fraction = fraction.wrapping_mul(100_000_000).wrapping_add(parse_eight(values));
             }
             if *block.get(8 * WHOLE)? != b'.' {
                 return None;
@@ -102,15 +105,15 @@ impl Layout {
         {
             first = *next;
         }
-        let (values, is_negative) = leading(first);
+        let (values, is_negative) = parse_leading(first);
         suspect |= suspects(values);
-        let mut whole = eight(values);
+        let mut whole = parse_eight(values);
         let mut last = first;
         for word in rest {
             last = *word;
             let values = digits(last);
             suspect |= suspects(values);
-            whole = whole.wrapping_mul(100_000_000).wrapping_add(eight(values));
+            whole = whole.wrapping_mul(100_000_000).wrapping_add(parse_eight(values));
         }
         // A minus alone is no number, though it is one before a point.
         let has_digit = FRACTION > 0 || last >> 56 != u64::from(b'-');
@@ -119,26 +122,26 @@ impl Layout {
 
     /// The float that a whole part and a fraction make; `None` where it takes more digits to tell.
     #[inline]
-    pub(super) fn float(&self, whole: u64, fraction: u64, is_negative: bool) -> Option<f64> {
+    pub(super) fn compose_float(&self, whole: u64, fraction: u64, is_negative: bool) -> Option<f64> {
         let sign = u64::from(is_negative) << 63;
-        if let Rounding::Long { power, most, .. } = &self.rounding
-            && whole <= *most
+        if let Rounding::Long { power, max_whole, .. } = &self.rounding
+            && whole <= *max_whole
         {
-            return Some(f64::from_bits(power.nearest(whole * self.scale + fraction) | sign));
+            return Some(f64::from_bits(power.round_product(whole * self.scale + fraction) | sign));
         }
-        self.short_or_cut(whole, fraction).map(|bits| f64::from_bits(bits | sign))
+        self.short_or_truncated(whole, fraction).map(|bits| f64::from_bits(bits | sign))
     }
 
     /// The bits of a float for which there is a shorter way, or which has more digits than fit.
-    fn short_or_cut(&self, whole: u64, fraction: u64) -> Option<u64> {
+    fn short_or_truncated(&self, whole: u64, fraction: u64) -> Option<u64> {
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53, and rounded once above, as it should be")]
         let bits = match &self.rounding {
             Rounding::Whole => (whole as f64).to_bits(),
             Rounding::Exact(ten) => ((whole * self.scale + fraction) as f64 / ten).to_bits(),
-            Rounding::Long { cut: Some((cut, power)), .. } => {
-                let mantissa = whole * (self.scale / cut) + fraction / cut;
-                let bits = power.nearest(mantissa);
-                if !fraction.is_multiple_of(*cut) && power.nearest(mantissa + 1) != bits {
+            Rounding::Long { truncated: Some((truncated, power)), .. } => {
+                let mantissa = whole * (self.scale / truncated) + fraction / truncated;
+                let bits = power.round_product(mantissa);
+                if !fraction.is_multiple_of(*truncated) && power.round_product(mantissa + 1) != bits {
                     return None;
                 }
                 bits

@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, BooleanArray};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType};
 
-use super::cells::{chosen_logical, logical};
-use super::decoder::{Cells, Kernel, Marks, Misfit, Refusal, taken};
+use super::cells::{parse_logical, parse_requested_logical};
+use super::decoder::{AppendError, CellError, Cells, ColumnDecoder, Validity, take_values};
 use super::number::Cell;
 use crate::archive::{Code, make_room, with_room};
 
@@ -17,25 +17,25 @@ pub(super) struct Logicals {
     bits: Vec<u8>,
     count: usize,
     /// Whether a caller wants them of a field that is declared as something else.
-    is_chosen: bool,
+    is_requested: bool,
 }
 
 impl Logicals {
     pub(super) fn new(rows: usize) -> Self {
-        Self { bits: with_room(rows.div_ceil(8)), count: 0, is_chosen: false }
+        Self { bits: with_room(rows.div_ceil(8)), count: 0, is_requested: false }
     }
 
     /// Truth values of a field that is declared as something else.
-    pub(super) fn chosen(rows: usize) -> Self {
-        Self { bits: with_room(rows.div_ceil(8)), count: 0, is_chosen: true }
+    pub(super) fn requested(rows: usize) -> Self {
+        Self { bits: with_room(rows.div_ceil(8)), count: 0, is_requested: true }
     }
 
     #[inline]
     fn push(&mut self, value: bool) {
-        let place = self.count % 8;
-        let bit = u8::from(value) << place;
+        let bit_index = self.count % 8;
+        let bit = u8::from(value) << bit_index;
         match self.bits.last_mut() {
-            Some(last) if place > 0 => *last |= bit,
+            Some(last) if bit_index > 0 => *last |= bit,
             _ => self.bits.push(bit),
         }
         self.count += 1;
@@ -44,24 +44,29 @@ impl Logicals {
 
 /// A cell that is no single letter of a logical.
 #[cold]
-fn irregular(cells: &Cells<'_>, row: usize, is_chosen: bool, marks: &mut Marks) -> Result<Option<bool>, Misfit> {
+fn decode_irregular(
+    cells: &Cells<'_>,
+    row: usize,
+    is_requested: bool,
+    validity: &mut Validity,
+) -> Result<Option<bool>, CellError> {
     let (cell, has_more) = cells.text(row);
     let record = cells.number(row);
-    let found = if is_chosen {
-        match chosen_logical(cell) {
+    let found = if is_requested {
+        match parse_requested_logical(cell) {
             Some(Cell::Value(found)) => Some(found),
             Some(Cell::Null) => None,
-            Some(Cell::Odd) => {
-                marks.note(Code::BadLogical, record);
+            Some(Cell::Invalid) => {
+                validity.add_issue(Code::BadLogical, record);
                 None
             }
-            None => return Err(Misfit::new(cells, row, "is no truth value")),
+            None => return Err(CellError::new(cells, row, "is no truth value")),
         }
     } else {
-        logical(cell, |finding| marks.note(finding, record))
+        parse_logical(cell, |issue| validity.add_issue(issue, record))
     };
     if has_more {
-        marks.note(Code::AfterNul, record);
+        validity.add_issue(Code::AfterNul, record);
     }
     Ok(found)
 }
@@ -80,10 +85,10 @@ const LETTERS: [u8; 256] = {
     letters
 };
 
-impl Kernel for Logicals {
-    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
-        make_room(&mut self.bits, cells.rows().saturating_sub(from).div_ceil(8))?;
-        for row in from..cells.rows() {
+impl ColumnDecoder for Logicals {
+    fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
+        make_room(&mut self.bits, cells.rows().saturating_sub(first_row).div_ceil(8))?;
+        for row in first_row..cells.rows() {
             let cell = cells.cell(row);
             let letter = match cell {
                 [letter] => LETTERS.get(usize::from(*letter)).copied(),
@@ -92,9 +97,9 @@ impl Kernel for Logicals {
             let value = if let Some(value @ 0..=1) = letter {
                 value == 1
             } else {
-                let found = irregular(cells, row, self.is_chosen, marks)?;
+                let found = decode_irregular(cells, row, self.is_requested, validity)?;
                 if found.is_none() {
-                    marks.null(self.count);
+                    validity.set_null(self.count);
                 }
                 found == Some(true)
             };
@@ -111,8 +116,8 @@ impl Kernel for Logicals {
         self.count
     }
 
-    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
-        let bits = Buffer::from_vec(taken(&mut self.bits, room.div_ceil(8)));
+    fn take(&mut self, nulls: Option<NullBuffer>, capacity: usize) -> Result<ArrayRef, ArrowError> {
+        let bits = Buffer::from_vec(take_values(&mut self.bits, capacity.div_ceil(8)));
         Ok(Arc::new(BooleanArray::new(BooleanBuffer::new(bits, 0, std::mem::take(&mut self.count)), nulls)))
     }
 }

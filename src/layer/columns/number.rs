@@ -8,7 +8,7 @@ pub(in crate::layer) enum Cell<T> {
     /// Nothing: blank, or stars where the writer had no room.
     Null,
     /// Something that is no value of this type.
-    Odd,
+    Invalid,
 }
 
 /// What a cell of a column of integers holds.
@@ -27,13 +27,13 @@ pub(in crate::layer) const TENS: [f64; 23] = [
 ];
 
 /// A plain decimal number in its parts; `None` where it is anything else, or too long for the exact way.
-struct Plain {
+struct PlainDecimal {
     negative: bool,
     mantissa: u64,
     decimals: usize,
 }
 
-fn plain(text: &[u8]) -> Option<Plain> {
+fn parse_plain(text: &[u8]) -> Option<PlainDecimal> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -46,13 +46,13 @@ fn plain(text: &[u8]) -> Option<Plain> {
     let mut mantissa = 0_u64;
     let mut point = None;
     let mut count = 0_usize;
-    for (at, byte) in digits.iter().enumerate() {
+    for (index, byte) in digits.iter().enumerate() {
         let digit = byte.wrapping_sub(b'0');
         if digit <= 9 {
             mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
             count += 1;
         } else if *byte == b'.' && point.is_none() {
-            point = Some(at);
+            point = Some(index);
         } else {
             return None;
         }
@@ -60,51 +60,51 @@ fn plain(text: &[u8]) -> Option<Plain> {
     if count == 0 || count > 19 {
         return None;
     }
-    let decimals = point.map_or(0, |at| digits.len().saturating_sub(at + 1));
-    Some(Plain { negative, mantissa, decimals })
+    let decimals = point.map_or(0, |index| digits.len().saturating_sub(index + 1));
+    Some(PlainDecimal { negative, mantissa, decimals })
 }
 
 /// The float in a cell, which ends before its first NUL.
-pub(in crate::layer) fn float(cell: &[u8]) -> Cell<f64> {
+pub(in crate::layer) fn parse_float(cell: &[u8]) -> Cell<f64> {
     let text = cell.trim_ascii();
     if text.is_empty() {
         // Other white space than blanks is no number and no word of `nothing`.
         let is_blank = cell.iter().all(|byte| *byte == b' ');
-        return if is_blank { Cell::Null } else { Cell::Odd };
+        return if is_blank { Cell::Null } else { Cell::Invalid };
     }
     if text.first() == Some(&b'*') {
         return Cell::Null;
     }
     // Both parts are exact, so one division rounds once, as the standard library does.
-    if let Some(plain) = plain(text)
-        && plain.mantissa <= 1 << 53
-        && let Some(ten) = TENS.get(plain.decimals)
+    if let Some(decimal) = parse_plain(text)
+        && decimal.mantissa <= 1 << 53
+        && let Some(ten) = TENS.get(decimal.decimals)
     {
         #[expect(clippy::cast_precision_loss, reason = "the mantissa is at most 2^53, which a float holds exactly")]
-        let value = plain.mantissa as f64 / ten;
-        return Cell::Value(if plain.negative { -value } else { value });
+        let value = decimal.mantissa as f64 / ten;
+        return Cell::Value(if decimal.negative { -value } else { value });
     }
     let numeric = text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
     let value = std::str::from_utf8(text).ok().filter(|_| numeric).and_then(|text| text.parse::<f64>().ok());
     match value {
         Some(value) if value.is_finite() => Cell::Value(value),
-        _ => Cell::Odd,
+        _ => Cell::Invalid,
     }
 }
 
 /// The integer in a cell, which ends before its first NUL.
-pub(in crate::layer) fn integer(cell: &[u8]) -> IntegerCell {
+pub(in crate::layer) fn parse_integer(cell: &[u8]) -> IntegerCell {
     let text = cell.trim_ascii();
-    if let Some(plain) = plain(text)
-        && plain.decimals == 0
-        && let Ok(value) = i64::try_from(plain.mantissa)
+    if let Some(decimal) = parse_plain(text)
+        && decimal.decimals == 0
+        && let Ok(value) = i64::try_from(decimal.mantissa)
     {
-        return IntegerCell::Cell(Cell::Value(if plain.negative { -value } else { value }));
+        return IntegerCell::Cell(Cell::Value(if decimal.negative { -value } else { value }));
     }
-    match float(cell) {
+    match parse_float(cell) {
         Cell::Null => IntegerCell::Cell(Cell::Null),
-        Cell::Odd => IntegerCell::Cell(Cell::Odd),
-        Cell::Value(value) => match Whole::of(text).and_then(|whole| whole.integer()) {
+        Cell::Invalid => IntegerCell::Cell(Cell::Invalid),
+        Cell::Value(value) => match WholeNumber::parse(text).and_then(|whole| whole.to_i64()) {
             Some(whole) => IntegerCell::Cell(Cell::Value(whole)),
             None => IntegerCell::Fraction(value),
         },
@@ -127,20 +127,22 @@ pub(in crate::layer) const LAST_EXACT: f64 = 9_007_199_254_740_992.0;
 #[inline(never)]
 pub(in crate::layer) fn loses_digits(cell: &[u8], value: f64) -> bool {
     let text = cell.trim_ascii();
-    if let Some(plain) = plain(text).filter(|plain| plain.decimals == 0) {
+    if let Some(decimal) = parse_plain(text).filter(|decimal| decimal.decimals == 0) {
         #[expect(clippy::cast_possible_truncation, reason = "19 digits and the float next to them are within 128 bits")]
-        let held = value.abs() as i128;
-        return held != i128::from(plain.mantissa) && has_many_digits(plain.mantissa);
+        let kept = value.abs() as i128;
+        return kept != i128::from(decimal.mantissa) && has_many_digits(decimal.mantissa);
     }
-    let Some(written) = Whole::of(text).filter(|written| written.digits.len() > KEPT_DIGITS) else { return false };
+    let Some(written) = WholeNumber::parse(text).filter(|written| written.digits.len() > KEPT_DIGITS) else {
+        return false;
+    };
     if has_exponent(text) {
         // Who writes an exponent says nothing of the digits behind those that are written.
-        let held = format!("{:.*e}", written.digits.len().saturating_sub(1), value.abs());
-        return held.split('e').next().is_none_or(|held| held.replace('.', "") != written.digits);
+        let kept = format!("{:.*e}", written.digits.len().saturating_sub(1), value.abs());
+        return kept.split('e').next().is_none_or(|kept| kept.replace('.', "") != written.digits);
     }
     // All digits of the float, as programs print it that write each of them.
-    let held = format!("{:.0}", value.abs());
-    let rest = held.strip_prefix(&written.digits);
+    let kept = format!("{:.0}", value.abs());
+    let rest = kept.strip_prefix(&written.digits);
     rest.is_none_or(|rest| rest.len() != written.zeros || rest.bytes().any(|digit| digit != b'0'))
 }
 
@@ -154,7 +156,7 @@ pub(in crate::layer) fn has_many_digits(mut number: u64) -> bool {
 }
 
 /// The whole number in the text of a number, to the last digit: `12`, `12.0`, `1e17`.
-struct Whole {
+struct WholeNumber {
     is_negative: bool,
     /// From the first to the last that is no zero; none for zero.
     digits: String,
@@ -162,11 +164,11 @@ struct Whole {
     zeros: usize,
 }
 
-impl Whole {
+impl WholeNumber {
     /// `None` where it has a fraction.
     #[cold]
     #[inline(never)]
-    fn of(text: &[u8]) -> Option<Self> {
+    fn parse(text: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(text).ok()?;
         let (number, exponent) = match text.split_once(['e', 'E']) {
             Some((number, exponent)) => (number, exponent.parse::<i64>().ok()?),
@@ -187,7 +189,7 @@ impl Whole {
     }
 
     /// The integer that it is, where that has 64 bits.
-    fn integer(&self) -> Option<i64> {
+    fn to_i64(&self) -> Option<i64> {
         if self.digits.is_empty() {
             return Some(0);
         }
@@ -203,27 +205,27 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn blanks_and_stars_are_null_and_rubbish_is_odd() {
+    fn blanks_and_stars_are_null_and_other_text_is_invalid() {
         for cell in ["", "      ", "******", "  *"] {
-            assert_eq!(float(cell.as_bytes()), Cell::Null, "{cell:?}");
+            assert_eq!(parse_float(cell.as_bytes()), Cell::Null, "{cell:?}");
         }
         for cell in ["abc", "-", ".", "\t", " \n ", "12**", "nan", "inf", "1D5", "1e400", "1,5", "1.2.3", "0x10"] {
-            assert_eq!(float(cell.as_bytes()), Cell::Odd, "{cell:?}");
+            assert_eq!(parse_float(cell.as_bytes()), Cell::Invalid, "{cell:?}");
         }
     }
 
     #[test]
-    fn integers_with_decimals_are_no_integers() {
-        assert_eq!(integer(b" 12"), IntegerCell::Cell(Cell::Value(12)));
-        assert_eq!(integer(b"-0012"), IntegerCell::Cell(Cell::Value(-12)));
-        assert_eq!(integer(b"12."), IntegerCell::Cell(Cell::Value(12)));
-        assert_eq!(integer(b"1.5"), IntegerCell::Fraction(1.5));
-        assert_eq!(integer(b"1.5e0"), IntegerCell::Fraction(1.5));
-        assert_eq!(integer(b"999999999999999999"), IntegerCell::Cell(Cell::Value(999_999_999_999_999_999)));
+    fn integer_with_decimals_is_a_fraction() {
+        assert_eq!(parse_integer(b" 12"), IntegerCell::Cell(Cell::Value(12)));
+        assert_eq!(parse_integer(b"-0012"), IntegerCell::Cell(Cell::Value(-12)));
+        assert_eq!(parse_integer(b"12."), IntegerCell::Cell(Cell::Value(12)));
+        assert_eq!(parse_integer(b"1.5"), IntegerCell::Fraction(1.5));
+        assert_eq!(parse_integer(b"1.5e0"), IntegerCell::Fraction(1.5));
+        assert_eq!(parse_integer(b"999999999999999999"), IntegerCell::Cell(Cell::Value(999_999_999_999_999_999)));
     }
 
     #[test]
-    fn whole_numbers_are_integers_to_the_last_digit_however_they_are_written() {
+    fn whole_numbers_keep_every_digit_in_any_notation() {
         for (text, value) in [
             ("1e3", 1_000),
             ("1E+17", 100_000_000_000_000_000),
@@ -235,11 +237,11 @@ mod tests {
             ("9223372036854775807", i64::MAX),
             ("-9223372036854775808e0", i64::MIN),
         ] {
-            assert_eq!(integer(text.as_bytes()), IntegerCell::Cell(Cell::Value(value)), "{text}");
+            assert_eq!(parse_integer(text.as_bytes()), IntegerCell::Cell(Cell::Value(value)), "{text}");
         }
         for (text, value) in [("1.25e1", 12.5), ("1e19", 1e19), ("9223372036854775808", 2_f64.powi(63)), ("1e-9", 1e-9)]
         {
-            assert_eq!(integer(text.as_bytes()), IntegerCell::Fraction(value), "{text}");
+            assert_eq!(parse_integer(text.as_bytes()), IntegerCell::Fraction(value), "{text}");
         }
         assert!(loses_digits(b"9007199254740993", 9_007_199_254_740_992.0));
         assert!(!loses_digits(b" 9007199254740994 ", 9_007_199_254_740_994.0));
@@ -266,15 +268,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_decimal_has_the_bits_of_the_standard_library(text in "[-+]?[0-9]{1,21}(\\.[0-9]{0,21})?(e-?[0-9]{1,2})?") {
+        fn decimals_match_the_standard_library(text in "[-+]?[0-9]{1,21}(\\.[0-9]{0,21})?(e-?[0-9]{1,2})?") {
             let expected: f64 = text.parse().unwrap();
-            let Cell::Value(found) = float(format!("  {text} ").as_bytes()) else { panic!("{text} is a number") };
+            let Cell::Value(found) = parse_float(format!("  {text} ").as_bytes()) else { panic!("{text} is a number") };
             prop_assert_eq!(found.to_bits(), expected.to_bits());
         }
 
         #[test]
-        fn no_bytes_make_it_panic(cell in proptest::collection::vec(any::<u8>(), 0..40)) {
-            let _ = (float(&cell), integer(&cell));
+        fn arbitrary_bytes_do_not_panic(cell in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let _ = (parse_float(&cell), parse_integer(&cell));
         }
     }
 }

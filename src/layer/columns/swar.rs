@@ -12,8 +12,8 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// The eight bytes from `at` on, the first one lowest.
 #[inline]
-pub(super) fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    bytes.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+pub(super) fn word(bytes: &[u8], offset: usize) -> Option<u64> {
+    bytes.get(offset..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
 /// Ones in the last `count` bytes of a word, at most eight.
@@ -46,7 +46,7 @@ pub(super) fn are_digits(suspects: u64) -> bool {
 /// The values of the digits of a word that may begin with blanks and a minus, which count as zeros; and whether there
 /// is a minus. The last byte is no blank, but may be the minus.
 #[inline]
-pub(super) fn leading(word: u64) -> (u64, bool) {
+pub(super) fn parse_leading(word: u64) -> (u64, bool) {
     // Where all are blanks there is no shift, and they stay, which are no digits.
     let blanks = (word ^ BLANKS).trailing_zeros() & 0x38;
     let first = digits(word) >> blanks;
@@ -57,7 +57,7 @@ pub(super) fn leading(word: u64) -> (u64, bool) {
 
 /// The number that eight values of digits make: ever two neighbours into one, three times.
 #[inline]
-pub(super) fn eight(digits: u64) -> u64 {
+pub(super) fn parse_eight(digits: u64) -> u64 {
     let pairs = (digits.wrapping_mul(10 << 8 | 1) >> 8) & 0x00FF_00FF_00FF_00FF;
     let fours = (pairs.wrapping_mul(100 << 16 | 1) >> 16) & 0x0000_FFFF_0000_FFFF;
     fours.wrapping_mul(10_000 << 32 | 1) >> 32
@@ -74,12 +74,12 @@ mod tests {
     use super::*;
 
     fn read(text: [u8; 8]) -> Option<(u64, bool)> {
-        let (digits, is_negative) = leading(u64::from_le_bytes(text));
-        are_digits(suspects(digits)).then(|| (eight(digits), is_negative))
+        let (digits, is_negative) = parse_leading(u64::from_le_bytes(text));
+        are_digits(suspects(digits)).then(|| (parse_eight(digits), is_negative))
     }
 
     #[test]
-    fn blanks_and_a_minus_may_lead_and_nothing_else() {
+    fn only_blanks_and_a_minus_may_lead() {
         assert_eq!(read(*b"12345678"), Some((12_345_678, false)));
         assert_eq!(read(*b"       7"), Some((7, false)));
         assert_eq!(read(*b"     -70"), Some((70, true)));
@@ -92,20 +92,20 @@ mod tests {
     }
 
     #[test]
-    fn each_byte_that_is_no_digit_is_seen_wherever_it_stands() {
-        for place in 0..8 {
+    fn bytes_other_than_digits_are_found_at_every_position() {
+        for position in 0..8 {
             for byte in 0..=255_u8 {
                 let mut text = *b"90909090";
-                text[place] = byte;
+                text[position] = byte;
                 let word = u64::from_le_bytes(text);
-                assert_eq!(are_digits(suspects(digits(word))), byte.is_ascii_digit(), "{byte} at {place}");
-                assert_eq!(not_plain(word) == 0, byte != 0 && byte.is_ascii(), "{byte} at {place}");
+                assert_eq!(are_digits(suspects(digits(word))), byte.is_ascii_digit(), "{byte} at {position}");
+                assert_eq!(not_plain(word) == 0, byte != 0 && byte.is_ascii(), "{byte} at {position}");
             }
         }
     }
 
     #[test]
-    fn words_end_where_the_bytes_do() {
+    fn word_beyond_the_bytes_is_none() {
         assert_eq!(word(b"12345678", 0), Some(u64::from_le_bytes(*b"12345678")));
         assert_eq!(word(b"12345678", 1), None);
         assert_eq!(word(b"12345678", 9), None);

@@ -6,8 +6,8 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::decoder::up_to_nul;
-use super::number::{Cell, IntegerCell, float, integer};
-use super::{Chunk, Column, ColumnType, Misfit, Refusal};
+use super::number::{Cell, IntegerCell, parse_float, parse_integer};
+use super::{AppendError, CellError, Chunk, Column, ColumnType};
 use crate::archive::{Code, Encoding, Field};
 
 /// Records of one field, whatever stands in the cells.
@@ -24,28 +24,28 @@ fn field(kind: u8, width: usize, decimals: u8) -> Field {
     Field { name: b"f".to_vec(), kind, offset: 1, width, decimals }
 }
 
-fn append(column: &mut Column, cells: &[&str], width: usize, first: u64) -> Result<(), Misfit> {
+fn append(column: &mut Column, cells: &[&str], width: usize, first: u64) -> Result<(), CellError> {
     let chunk = Chunk { bytes: &records(cells, width), record_size: width + 1, numbers: None, first };
     column.append(&chunk, &Encoding::named("UTF-8").unwrap()).map_err(|refusal| match refusal {
-        Refusal::Misfit(misfit) => misfit,
-        Refusal::NoRoom(lack) => panic!("{lack:?}"),
+        AppendError::Cell(cell_error) => cell_error,
+        AppendError::OutOfMemory(lack) => panic!("{lack:?}"),
     })
 }
 
 fn fixed(kind: u8, width: usize, decimals: u8, forced: Option<&str>) -> Column {
-    let forced = forced.map(|name| ColumnType::named(name).unwrap());
+    let forced = forced.map(|name| ColumnType::from_name(name).unwrap());
     Column::fixed("f".to_owned(), field(kind, width, decimals), 4, forced)
 }
 
 /// All cells as one array of the forced type.
-fn forced(kind: u8, width: usize, name: &str, cells: &[&str]) -> Result<ArrayRef, Misfit> {
+fn forced(kind: u8, width: usize, name: &str, cells: &[&str]) -> Result<ArrayRef, CellError> {
     let mut column = fixed(kind, width, 0, Some(name));
     append(&mut column, cells, width, 0)?;
     Ok(column.take(false).unwrap())
 }
 
 #[test]
-fn decimals_in_a_column_of_integers_make_it_floats_only_where_it_may_change() {
+fn decimals_widen_integers_only_in_a_free_column() {
     let cells = ["   1", "  -2", "    ", " 3.5", "****", "   4"];
     let mut free = Column::new("f".to_owned(), field(b'N', 4, 0), 6);
     append(&mut free, &cells, 4, 10).unwrap();
@@ -54,16 +54,16 @@ fn decimals_in_a_column_of_integers_make_it_floats_only_where_it_may_change() {
     assert_eq!(values, [Some(1.0), Some(-2.0), None, Some(3.5), None, Some(4.0)]);
 
     let mut column = fixed(b'N', 4, 0, None);
-    let misfit = append(&mut column, &cells, 4, 10).unwrap_err();
-    assert_eq!((misfit.row, misfit.record), (3, 13));
-    assert!(misfit.reason.starts_with("`3.5` is no whole number"), "{}", misfit.reason);
+    let cell_error = append(&mut column, &cells, 4, 10).unwrap_err();
+    assert_eq!((cell_error.row, cell_error.record), (3, 13));
+    assert!(cell_error.reason.starts_with("`3.5` is no whole number"), "{}", cell_error.reason);
     assert_eq!(column.data_type(), DataType::Int32);
     let array = column.take(false).unwrap();
     assert_eq!(array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [Some(1), Some(-2), None]);
 }
 
 #[test]
-fn a_column_goes_on_empty_after_its_values_were_taken_and_its_findings_count_on() {
+fn taken_column_is_empty_and_keeps_its_issue_counts() {
     let mut column = fixed(b'N', 9, 0, None);
     append(&mut column, &["1", "x", "3"], 9, 0).unwrap();
     let first = column.take(false).unwrap();
@@ -72,13 +72,13 @@ fn a_column_goes_on_empty_after_its_values_were_taken_and_its_findings_count_on(
     let second = column.take(false).unwrap();
     assert_eq!(second.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [Some(4), Some(5), Some(6), None]);
     assert_eq!(column.take(false).unwrap().len(), 0);
-    let mut notes = Vec::new();
-    column.findings().tell("t.dbf", Some("f"), &mut notes);
-    assert!(notes[0].message.contains("(2 times, first at record 1)"), "{}", notes[0].message);
+    let mut diagnostics = Vec::new();
+    column.issues().report("t.dbf", Some("f"), &mut diagnostics);
+    assert!(diagnostics[0].message.contains("(2 times, first at record 1)"), "{}", diagnostics[0].message);
 }
 
 #[test]
-fn text_and_logicals_are_taken_in_batches_too() {
+fn text_and_logicals_are_taken_in_batches() {
     let mut text = fixed(b'C', 40, 0, None);
     let mut logical = fixed(b'L', 1, 0, None);
     for batch in 0..3 {
@@ -93,14 +93,14 @@ fn text_and_logicals_are_taken_in_batches_too() {
 }
 
 #[test]
-fn a_type_may_be_forced_on_any_field() {
+fn any_field_accepts_a_requested_type() {
     let array = forced(b'N', 18, "int32", &["12", "-7", "", "2147483647"]).unwrap();
     assert_eq!(
         array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(),
         [Some(12), Some(-7), None, Some(i32::MAX)]
     );
-    let misfit = forced(b'N', 18, "int32", &["1", "2147483648"]).unwrap_err();
-    assert_eq!((misfit.record, &*misfit.reason), (1, "`2147483648` does not fit into its type"));
+    let cell_error = forced(b'N', 18, "int32", &["1", "2147483648"]).unwrap_err();
+    assert_eq!((cell_error.record, &*cell_error.reason), (1, "`2147483648` does not fit into its type"));
     let array = forced(b'C', 80, "int64", &["12", " 9007199254740993 "]).unwrap();
     assert_eq!(array.as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [Some(12), Some(9_007_199_254_740_993)]);
     let array = forced(b'N', 9, "float64", &["12", "1.5"]).unwrap();
@@ -123,18 +123,18 @@ fn a_type_may_be_forced_on_any_field() {
     let known = [Some(true), Some(true), Some(true), Some(false), Some(false), Some(false)];
     assert_eq!(array.as_boolean().iter().collect::<Vec<_>>(), [&known[..], &[None; 6]].concat());
     for number in ["2", "-1", "10", "01", "1.0"] {
-        let misfit = forced(b'N', 5, "bool", &["1", number]).unwrap_err();
-        assert_eq!((misfit.record, misfit.reason), (1, format!("`{number}` is no truth value")));
+        let cell_error = forced(b'N', 5, "bool", &["1", number]).unwrap_err();
+        assert_eq!((cell_error.record, cell_error.reason), (1, format!("`{number}` is no truth value")));
     }
     let array = forced(b'L', 5, "bool", &["True", "no"]).unwrap();
     assert_eq!(array.as_boolean().iter().collect::<Vec<_>>(), [Some(true), Some(false)], "a field of logicals");
-    assert_eq!(ColumnType::named("decimal"), None);
+    assert_eq!(ColumnType::from_name("decimal"), None);
 }
 
 #[test]
-fn a_demanding_column_takes_no_cell_that_says_something_else_and_names_the_first_of_a_chunk() {
+fn strict_column_rejects_the_first_invalid_cell() {
     let found = |kind: u8, name: &str, cells: &[&str]| {
-        let mut column = fixed(kind, 10, 0, Some(name)).demanding(ColumnType::named(name).unwrap());
+        let mut column = fixed(kind, 10, 0, Some(name)).with_strict_type(ColumnType::from_name(name).unwrap());
         append(&mut column, cells, 10, 40)
     };
     for (name, good, bad, why) in [
@@ -145,13 +145,13 @@ fn a_demanding_column_takes_no_cell_that_says_something_else_and_names_the_first
         ("bool", "T", "Tom", "is no truth value"),
     ] {
         assert_eq!(found(b'C', name, &[good, "", good]), Ok(()), "{name}");
-        let misfit = found(b'C', name, &[good, "", bad, good, bad, "77.5"]).unwrap_err();
-        assert_eq!((misfit.row, misfit.record, misfit.is_odd), (2, 42, true), "{name}");
-        assert_eq!(misfit.reason, format!("`{bad}` {why}"));
+        let cell_error = found(b'C', name, &[good, "", bad, good, bad, "77.5"]).unwrap_err();
+        assert_eq!((cell_error.row, cell_error.record, cell_error.is_invalid), (2, 42, true), "{name}");
+        assert_eq!(cell_error.reason, format!("`{bad}` {why}"));
     }
     // A misfit that no null could stand for comes first where it stands first.
-    let misfit = found(b'C', "int32", &["1", "1.5", "x"]).unwrap_err();
-    assert_eq!((misfit.record, misfit.is_odd), (41, false));
+    let cell_error = found(b'C', "int32", &["1", "1.5", "x"]).unwrap_err();
+    assert_eq!((cell_error.record, cell_error.is_invalid), (41, false));
     // Fields of the kind itself have nulls for what is none.
     for (kind, name) in [(b'N', "int32"), (b'F', "float64"), (b'D', "date"), (b'L', "bool"), (b'N', "string")] {
         assert_eq!(found(kind, name, &["x"]), Ok(()), "{name}");
@@ -159,7 +159,7 @@ fn a_demanding_column_takes_no_cell_that_says_something_else_and_names_the_first
 }
 
 #[test]
-fn what_stands_behind_a_nul_is_told_in_every_kind_of_column() {
+fn text_after_nul_is_reported_for_every_field_type() {
     for (kind, width, decimals, plain, hidden) in [
         (b'C', 8, 0, ["ab\0\0 \0", "\0", "ab"], ["ab\0c", "\0x", "a  b\0  c"]),
         (b'N', 8, 0, ["1\0\0 \0", "\0", "1"], ["1\0 2", " \0 1", "x\0y"]),
@@ -167,31 +167,31 @@ fn what_stands_behind_a_nul_is_told_in_every_kind_of_column() {
         (b'D', 10, 0, ["20260901\0", "\0", "20260901"], ["20260901\x001", "\0 1", "2026\x000901"]),
         (b'L', 4, 0, ["T\0", "\0", "T"], ["T\0F", "\0 T", "?\0T"]),
     ] {
-        let told = |cells: &[&str]| {
+        let reported = |cells: &[&str]| {
             let mut column = fixed(kind, width, decimals, None);
             append(&mut column, cells, width, 5).unwrap();
-            let mut notes = Vec::new();
-            column.findings().tell("t.dbf", Some("f"), &mut notes);
-            let found = notes.into_iter().find(|note| note.code == Code::AfterNul);
-            found.map(|note| (note.record, note.message.contains("(3 times")))
+            let mut diagnostics = Vec::new();
+            column.issues().report("t.dbf", Some("f"), &mut diagnostics);
+            let found = diagnostics.into_iter().find(|diagnostic| diagnostic.code == Code::AfterNul);
+            found.map(|diagnostic| (diagnostic.record, diagnostic.message.contains("(3 times")))
         };
-        assert_eq!(told(&plain), None, "{}", char::from(kind));
-        assert_eq!(told(&hidden), Some((Some(5), true)), "{}", char::from(kind));
+        assert_eq!(reported(&plain), None, "{}", char::from(kind));
+        assert_eq!(reported(&hidden), Some((Some(5), true)), "{}", char::from(kind));
     }
     // A column that becomes one of floats tells of the cell that made it so once.
     let mut column = Column::new("f".to_owned(), field(b'N', 8, 0), 2);
     append(&mut column, &["1", "1.5\0x"], 8, 0).unwrap();
-    let mut notes = Vec::new();
-    column.findings().tell("t.dbf", None, &mut notes);
-    let told = notes.iter().find(|note| note.code == Code::AfterNul).unwrap();
-    assert!(told.message.contains("(1 times, first at record 1)"), "{}", told.message);
+    let mut diagnostics = Vec::new();
+    column.issues().report("t.dbf", None, &mut diagnostics);
+    let reported = diagnostics.iter().find(|diagnostic| diagnostic.code == Code::AfterNul).unwrap();
+    assert!(reported.message.contains("(1 times, first at record 1)"), "{}", reported.message);
 }
 
 /// A cell of N(width, decimals): mostly a number as declared, else of another habit, or none.
 fn cell(random: &mut fastrand::Rng, width: usize, decimals: usize) -> String {
     let mut digits = |most: usize| (0..random.usize(0..=most)).map(|_| random.digit(10)).collect::<String>();
     let whole = width.saturating_sub(if decimals == 0 { 0 } else { decimals + 1 });
-    let (long, short, odd) = (digits(whole), digits(whole.min(4)), (digits(12), digits(9)));
+    let (long, short, free) = (digits(whole), digits(whole.min(4)), (digits(12), digits(9)));
     let fraction: String = (0..decimals).map(|_| random.digit(10)).collect();
     let point = if decimals == 0 { "" } else { "." };
     let sign = *random.choice(&["", "", "-", "-", "+"]).unwrap_or(&"");
@@ -201,8 +201,8 @@ fn cell(random: &mut fastrand::Rng, width: usize, decimals: usize) -> String {
         // Zeros that count for nothing, and numbers that were rounded to the decimals.
         10 => format!("{:.decimals$}", f64::from(random.i16(..)) / 8.0),
         11 => format!("{:.decimals$}", random.f64() * 2_000.0 - 1_000.0),
-        12 => return format!("{sign}{}.{}", odd.0, odd.1),
-        13 => format!("{sign}{}.{}e{}", odd.0, odd.1, random.i16(-400..400)),
+        12 => return format!("{sign}{}.{}", free.0, free.1),
+        13 => format!("{sign}{}.{}e{}", free.0, free.1, random.i16(-400..400)),
         14 => (0..width).map(|_| *random.choice(b" 0123456789.+-*").unwrap_or(&b' ') as char).collect(),
         _ => (0..width).map(|_| random.char('\0'..='~')).collect(),
     };
@@ -222,7 +222,7 @@ fn columns(count: usize, mut check: impl FnMut(usize, usize, &[&str])) {
 }
 
 #[test]
-fn floats_of_every_width_have_the_bits_of_the_standard_library() {
+fn floats_match_the_standard_library() {
     columns(400, |width, decimals, cells| {
         let bytes = records(cells, width);
         let mut column = fixed(b'F', width, u8::try_from(decimals).unwrap(), None);
@@ -234,7 +234,7 @@ fn floats_of_every_width_have_the_bits_of_the_standard_library() {
             let value = found.is_valid(row).then(|| found.value(row).to_bits());
             let expected = match text.trim().parse::<f64>() {
                 Ok(number) if number.is_finite() && !text.contains(char::is_control) => Some(number.to_bits()),
-                _ => match float(up_to_nul(&record[1..]).0) {
+                _ => match parse_float(up_to_nul(&record[1..]).0) {
                     Cell::Value(number) => Some(number.to_bits()),
                     _ => None,
                 },
@@ -245,14 +245,14 @@ fn floats_of_every_width_have_the_bits_of_the_standard_library() {
 }
 
 #[test]
-fn integers_of_every_width_are_those_of_the_general_parser() {
+fn integers_match_the_general_parser() {
     columns(100, |width, _, cells| {
         for cell in cells {
             let bytes = records(&[cell], width);
             let mut column = fixed(b'N', width, 0, Some("int64"));
             // Three times, since the first cells of a chunk may be read in another way.
             let found = append(&mut column, &[cell, cell, cell], width, 0).map(|()| column.take(false).unwrap());
-            match (integer(up_to_nul(&bytes[1..]).0), found) {
+            match (parse_integer(up_to_nul(&bytes[1..]).0), found) {
                 (IntegerCell::Fraction(_), Err(_)) => {}
                 (IntegerCell::Cell(Cell::Value(value)), Ok(found)) => {
                     assert_eq!(found.as_primitive::<Int64Type>().values(), &[value; 3], "{cell:?}");

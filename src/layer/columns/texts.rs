@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, LargeBinaryArray, LargeStringArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
 
-use super::cells::text;
-use super::decoder::{Cells, Kernel, Marks, Refusal, grown};
+use super::cells::append_text;
+use super::decoder::{AppendError, Cells, ColumnDecoder, Validity, grow};
 use super::swar::{BLANKS, not_plain, word};
 use crate::archive::{NoRoom, make_room, with_room};
 
@@ -32,7 +32,7 @@ impl Heap {
 
     /// Room for `count` cells of `width`: once some are known, for all that are still expected, as long as those are
     /// on average. So the buffer is never doubled over.
-    fn make_room(&mut self, count: usize, width: usize) -> Result<(), NoRoom> {
+    fn reserve_cells(&mut self, count: usize, width: usize) -> Result<(), NoRoom> {
         let needed = count.saturating_mul(width);
         if self.data.capacity() - self.data.len() >= needed {
             return Ok(());
@@ -48,12 +48,12 @@ impl Heap {
     }
 
     #[inline]
-    fn end(&mut self) {
+    fn end_value(&mut self) {
         self.ends.push(i64::try_from(self.data.len()).unwrap_or(i64::MAX));
     }
 
-    fn take(&mut self, room: usize) -> (OffsetBuffer<i64>, Vec<u8>) {
-        let Self { ends, data, .. } = std::mem::replace(self, Self::new(room));
+    fn take_buffers(&mut self, capacity: usize) -> (OffsetBuffer<i64>, Vec<u8>) {
+        let Self { ends, data, .. } = std::mem::replace(self, Self::new(capacity));
         (OffsetBuffer::new(ScalarBuffer::from(ends)), data)
     }
 }
@@ -62,17 +62,17 @@ impl Heap {
 pub(super) struct Texts {
     heap: Heap,
     /// Whether blanks before the text are no part of it, as before numbers that are taken for text.
-    aligned: bool,
+    is_trimmed: bool,
 }
 
 impl Texts {
     pub(super) fn new(rows: usize) -> Self {
-        Self { heap: Heap::new(rows), aligned: false }
+        Self { heap: Heap::new(rows), is_trimmed: false }
     }
 
     /// Text of cells that are no text by themselves.
-    pub(super) fn aligned(rows: usize) -> Self {
-        Self { heap: Heap::new(rows), aligned: true }
+    pub(super) fn trimmed(rows: usize) -> Self {
+        Self { heap: Heap::new(rows), is_trimmed: true }
     }
 }
 
@@ -84,14 +84,14 @@ const RECODED: usize = 3;
 
 /// How long the text in a cell is without the blanks after it.
 #[inline]
-fn length(cell: &[u8]) -> usize {
+fn trimmed_length(cell: &[u8]) -> usize {
     let mut rest = cell;
-    while let Some((before, eight)) = rest.split_last_chunk::<8>() {
-        let odd = u64::from_le_bytes(*eight) ^ BLANKS;
-        if odd != 0 {
-            return rest.len() - (odd.leading_zeros() / 8) as usize;
+    while let Some((front, eight)) = rest.split_last_chunk::<8>() {
+        let unusual = u64::from_le_bytes(*eight) ^ BLANKS;
+        if unusual != 0 {
+            return rest.len() - (unusual.leading_zeros() / 8) as usize;
         }
-        rest = before;
+        rest = front;
     }
     rest.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1)
 }
@@ -99,21 +99,24 @@ fn length(cell: &[u8]) -> usize {
 /// Whether the first `length` bytes are ASCII without a NUL; what follows them is blank.
 #[inline]
 fn is_plain(cell: &[u8], length: usize) -> bool {
-    let mut odd = 0;
-    let mut at = 0;
-    while at < length {
-        match word(cell, at) {
-            Some(word) => odd |= not_plain(word),
-            None => return odd == 0 && cell.get(at..length).is_some_and(|rest| rest.is_ascii() && !rest.contains(&0)),
+    let mut unusual = 0;
+    let mut offset = 0;
+    while offset < length {
+        match word(cell, offset) {
+            Some(word) => unusual |= not_plain(word),
+            None => {
+                return unusual == 0
+                    && cell.get(offset..length).is_some_and(|rest| rest.is_ascii() && !rest.contains(&0));
+            }
         }
-        at += 8;
+        offset += 8;
     }
-    odd == 0
+    unusual == 0
 }
 
 /// Appends the first `length` bytes of a cell: short ones as two blocks of sixteen, which costs less than to count them.
 #[inline]
-fn append(data: &mut Vec<u8>, cell: &[u8], length: usize) {
+fn append_short(data: &mut Vec<u8>, cell: &[u8], length: usize) {
     match cell.first_chunk::<BLOCK>() {
         Some(block) if length <= BLOCK => {
             let end = data.len() + length;
@@ -124,32 +127,32 @@ fn append(data: &mut Vec<u8>, cell: &[u8], length: usize) {
     }
 }
 
-impl Kernel for Texts {
-    fn append(&mut self, cells: &Cells<'_>, from: usize, marks: &mut Marks) -> Result<(), Refusal> {
-        let count = cells.rows().saturating_sub(from);
+impl ColumnDecoder for Texts {
+    fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
+        let count = cells.rows().saturating_sub(first_row);
         // Blocks are a little longer than the texts in them.
         let width = cells.width.max(BLOCK);
-        self.heap.make_room(count + RECODED, width)?;
+        self.heap.reserve_cells(count + RECODED, width)?;
         let Heap { ends, data, .. } = &mut self.heap;
         let first = ends.len() - 1;
-        let ends = grown(ends, count)?;
+        let ends = grow(ends, count)?;
         // The cell before, and how much of it was taken as it stands.
-        let mut before: (&[u8], usize) = (&[], 0);
-        for (row, (end, cell)) in (from..).zip(ends.iter_mut().zip(cells.blocks(from, 0, cells.width))) {
+        let mut previous: (&[u8], usize) = (&[], 0);
+        for (row, (end, cell)) in (first_row..).zip(ends.iter_mut().zip(cells.blocks(first_row, 0, cells.width))) {
             let cell = cell.unwrap_or_default();
-            if before.1 > 0 && before.0 == cell {
-                append(data, cell, before.1);
+            if previous.1 > 0 && previous.0 == cell {
+                append_short(data, cell, previous.1);
             } else {
-                let length = length(cell);
+                let length = trimmed_length(cell);
                 if length > 0 && cell.first() != Some(&b' ') && is_plain(cell, length) {
-                    append(data, cell, length);
-                    before = (cell, length);
+                    append_short(data, cell, length);
+                    previous = (cell, length);
                 } else {
-                    let cell = if self.aligned { cell.trim_ascii_start() } else { cell };
-                    make_room(data, (count + from - row + RECODED) * width)?;
+                    let cell = if self.is_trimmed { cell.trim_ascii_start() } else { cell };
+                    make_room(data, (count + first_row - row + RECODED) * width)?;
                     let record = cells.number(row);
-                    if !text(cell, cells.encoding, data, |finding| marks.note(finding, record)) {
-                        marks.null(first + row - from);
+                    if !append_text(cell, cells.encoding, data, |issue| validity.add_issue(issue, record)) {
+                        validity.set_null(first + row - first_row);
                     }
                 }
             }
@@ -166,8 +169,8 @@ impl Kernel for Texts {
         self.heap.len()
     }
 
-    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
-        let (offsets, data) = self.heap.take(room);
+    fn take(&mut self, nulls: Option<NullBuffer>, capacity: usize) -> Result<ArrayRef, ArrowError> {
+        let (offsets, data) = self.heap.take_buffers(capacity);
         Ok(Arc::new(LargeStringArray::try_new(offsets, data.into(), nulls)?))
     }
 }
@@ -183,13 +186,13 @@ impl Raw {
     }
 }
 
-impl Kernel for Raw {
-    fn append(&mut self, cells: &Cells<'_>, from: usize, _: &mut Marks) -> Result<(), Refusal> {
-        self.heap.make_room(cells.rows(), cells.width)?;
+impl ColumnDecoder for Raw {
+    fn append(&mut self, cells: &Cells<'_>, first_row: usize, _: &mut Validity) -> Result<(), AppendError> {
+        self.heap.reserve_cells(cells.rows(), cells.width)?;
         make_room(&mut self.heap.ends, cells.rows())?;
-        for row in from..cells.rows() {
+        for row in first_row..cells.rows() {
             self.heap.data.extend_from_slice(cells.cell(row));
-            self.heap.end();
+            self.heap.end_value();
         }
         Ok(())
     }
@@ -202,8 +205,8 @@ impl Kernel for Raw {
         self.heap.len()
     }
 
-    fn take(&mut self, nulls: Option<NullBuffer>, room: usize) -> Result<ArrayRef, ArrowError> {
-        let (offsets, data) = self.heap.take(room);
+    fn take(&mut self, nulls: Option<NullBuffer>, capacity: usize) -> Result<ArrayRef, ArrowError> {
+        let (offsets, data) = self.heap.take_buffers(capacity);
         Ok(Arc::new(LargeBinaryArray::try_new(offsets, data.into(), nulls)?))
     }
 }

@@ -3,7 +3,7 @@
 use super::definition::{DEGREE, Datum, Definition, Ellipsoid, Geographic, Meridian, Unit};
 
 /// A datum known by name.
-pub(super) struct Known {
+pub(super) struct KnownDatum {
     /// As the EPSG registry spells it, which is how `pyproj` finds it again.
     pub(super) name: &'static str,
     /// The usual name of the geographic system on it, and its EPSG code where it is in degrees from Greenwich.
@@ -13,14 +13,14 @@ pub(super) struct Known {
     pub(super) letter: char,
     figure: Figure,
     /// The way to WGS 84.
-    pub(super) way: Way,
+    pub(super) shift: DatumShift,
     aliases: &'static [&'static str],
 }
 
 /// How coordinates on a datum come to WGS 84: always the way that PROJ takes without grids where most of its fields are,
 /// with how far off places may be: the accuracy of that way, or their distance from where PROJ brings other regions.
 #[derive(Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum DatumShift {
     /// It is WGS 84.
     Same,
     /// The two are taken as one, though they lie so far apart.
@@ -66,43 +66,43 @@ const fn known(
     name: &'static str,
     system: &'static str,
     figure: Figure,
-    way: Way,
+    shift: DatumShift,
     aliases: &'static [&'static str],
-) -> Known {
-    Known { name, system, epsg, letter, figure, way, aliases }
+) -> KnownDatum {
+    KnownDatum { name, system, epsg, letter, figure, shift, aliases }
 }
 
 #[rustfmt::skip]
-const KNOWN: &[Known] = &[
-    known(('A', 4326), WGS84, "WGS 84", WGS84_FIGURE, Way::Same, &["wgs1984", "wgs84"]),
-    known(('B', 4269), "North American Datum 1983", "NAD83", GRS80, Way::AsIs("4 m, on the Aleutian Islands by up to 8 m"), &["northamerican1983", "nad83", "nad1983"]),
-    known(('F', 4617), "NAD83 Canadian Spatial Reference System", "NAD83(CSRS)", GRS80, Way::Helmert(NAD83_1997, "1 m"), &["northamerican1983csrs"]),
-    known(('C', 4152), "NAD83 (High Accuracy Reference Network)", "NAD83(HARN)", GRS80, Way::Helmert(NAD83_1997, HARN), &["northamerican1983harn"]),
-    known(('D', 4759), "NAD83 (National Spatial Reference System 2007)", "NAD83(NSRS2007)", GRS80, Way::AsIs("2 m"), &["nad1983nsrs2007"]),
-    known(('E', 6318), "NAD83 (National Spatial Reference System 2011)", "NAD83(2011)", GRS80, Way::AsIs("2 m"), &["nad19832011"]),
-    known(('H', 4258), "European Terrestrial Reference System 1989", "ETRS89", GRS80, Way::AsIs("1 m"), &["etrs1989", "etrs89"]),
-    known(('O', 4619), "SWEREF99", "SWEREF99", GRS80, Way::AsIs("1 m"), &[]),
-    known(('N', 4171), "Reseau Geodesique Francais 1993 v1", "RGF93 v1", GRS80, Way::AsIs("1 m"), &["rgf1993", "reseaugeodesiquefrancais1993"]),
-    known(('J', 4283), "Geocentric Datum of Australia 1994", "GDA94", GRS80, Way::AsIs("3 m"), &["gda1994", "gda94"]),
-    known(('K', 7844), "Geocentric Datum of Australia 2020", "GDA2020", GRS80, Way::AsIs("3 m"), &["gda2020"]),
-    known(('L', 4167), "New Zealand Geodetic Datum 2000", "NZGD2000", GRS80, Way::AsIs("1 m"), &["nzgd2000"]),
-    known(('M', 4674), "Sistema de Referencia Geocentrico para las AmericaS 2000", "SIRGAS 2000", GRS80, Way::AsIs("1 m"), &["sirgas2000"]),
-    known(('Q', 4190), "Posiciones Geodesicas Argentinas 1998", "POSGAR 98", GRS80, Way::AsIs("1 m"), &["posgar1998"]),
-    known(('P', 5340), "Posiciones Geodesicas Argentinas 2007", "POSGAR 2007", WGS84_FIGURE, Way::Helmert([-0.41, 0.46, -0.35, 0.0, 0.0, 0.0, 0.0], "0.5 m"), &["posgar2007"]),
-    known(('Z', 9702), "ETRF2000 Poland", "ETRF2000-PL", GRS80, Way::AsIs("1 m"), &["etrf2000poland"]),
-    known(('V', 4612), "Japanese Geodetic Datum 2000", "JGD2000", GRS80, Way::AsIs("1 m, in the north-east of Honshu, which moved in 2011, by up to 5.3 m"), &["jgd2000"]),
-    known(('W', 6668), "Japanese Geodetic Datum 2011", "JGD2011", GRS80, Way::AsIs("1 m"), &["jgd2011"]),
-    known(('X', 4490), "China 2000", "China Geodetic Coordinate System 2000", GRS80, Way::AsIs("1 m"), &["chinageodeticcoordinatesystem2000"]),
-    known(('R', 4277), "Ordnance Survey of Great Britain 1936", "OSGB36", (6_377_563.396, 299.324_964_6), Way::Helmert(OSGB36, "2 m"), &["osgb1936", "osgb36"]),
-    known(('S', 4289), "Amersfoort", "Amersfoort", BESSEL, Way::Helmert(AMERSFOORT, "1 m"), &[]),
-    known(('U', 4150), "CH1903+", "CH1903+", BESSEL, Way::Helmert([674.374, 15.056, 405.346, 0.0, 0.0, 0.0, 0.0], "1 m"), &[]),
-    known(('T', 4314), "Deutsches Hauptdreiecksnetz", "DHDN", BESSEL, Way::Unknown, &[]),
-    known(('G', 4267), "North American Datum 1927", "NAD27", (6_378_206.4, 294.978_698_213_898), Way::Unknown, &["northamerican1927", "nad27"]),
-    known(('I', 4230), "European Datum 1950", "ED50", (6_378_388.0, 297.0), Way::Unknown, &["european1950", "ed50"]),
-    known(('Y', 4618), "South American Datum 1969", "SAD69", (6_378_160.0, 298.25), Way::Unknown, &["southamerican1969", "sad69"]),
+const KNOWN: &[KnownDatum] = &[
+    known(('A', 4326), WGS84, "WGS 84", WGS84_FIGURE, DatumShift::Same, &["wgs1984", "wgs84"]),
+    known(('B', 4269), "North American Datum 1983", "NAD83", GRS80, DatumShift::AsIs("4 m, on the Aleutian Islands by up to 8 m"), &["northamerican1983", "nad83", "nad1983"]),
+    known(('F', 4617), "NAD83 Canadian Spatial Reference System", "NAD83(CSRS)", GRS80, DatumShift::Helmert(NAD83_1997, "1 m"), &["northamerican1983csrs"]),
+    known(('C', 4152), "NAD83 (High Accuracy Reference Network)", "NAD83(HARN)", GRS80, DatumShift::Helmert(NAD83_1997, HARN), &["northamerican1983harn"]),
+    known(('D', 4759), "NAD83 (National Spatial Reference System 2007)", "NAD83(NSRS2007)", GRS80, DatumShift::AsIs("2 m"), &["nad1983nsrs2007"]),
+    known(('E', 6318), "NAD83 (National Spatial Reference System 2011)", "NAD83(2011)", GRS80, DatumShift::AsIs("2 m"), &["nad19832011"]),
+    known(('H', 4258), "European Terrestrial Reference System 1989", "ETRS89", GRS80, DatumShift::AsIs("1 m"), &["etrs1989", "etrs89"]),
+    known(('O', 4619), "SWEREF99", "SWEREF99", GRS80, DatumShift::AsIs("1 m"), &[]),
+    known(('N', 4171), "Reseau Geodesique Francais 1993 v1", "RGF93 v1", GRS80, DatumShift::AsIs("1 m"), &["rgf1993", "reseaugeodesiquefrancais1993"]),
+    known(('J', 4283), "Geocentric Datum of Australia 1994", "GDA94", GRS80, DatumShift::AsIs("3 m"), &["gda1994", "gda94"]),
+    known(('K', 7844), "Geocentric Datum of Australia 2020", "GDA2020", GRS80, DatumShift::AsIs("3 m"), &["gda2020"]),
+    known(('L', 4167), "New Zealand Geodetic Datum 2000", "NZGD2000", GRS80, DatumShift::AsIs("1 m"), &["nzgd2000"]),
+    known(('M', 4674), "Sistema de Referencia Geocentrico para las AmericaS 2000", "SIRGAS 2000", GRS80, DatumShift::AsIs("1 m"), &["sirgas2000"]),
+    known(('Q', 4190), "Posiciones Geodesicas Argentinas 1998", "POSGAR 98", GRS80, DatumShift::AsIs("1 m"), &["posgar1998"]),
+    known(('P', 5340), "Posiciones Geodesicas Argentinas 2007", "POSGAR 2007", WGS84_FIGURE, DatumShift::Helmert([-0.41, 0.46, -0.35, 0.0, 0.0, 0.0, 0.0], "0.5 m"), &["posgar2007"]),
+    known(('Z', 9702), "ETRF2000 Poland", "ETRF2000-PL", GRS80, DatumShift::AsIs("1 m"), &["etrf2000poland"]),
+    known(('V', 4612), "Japanese Geodetic Datum 2000", "JGD2000", GRS80, DatumShift::AsIs("1 m, in the north-east of Honshu, which moved in 2011, by up to 5.3 m"), &["jgd2000"]),
+    known(('W', 6668), "Japanese Geodetic Datum 2011", "JGD2011", GRS80, DatumShift::AsIs("1 m"), &["jgd2011"]),
+    known(('X', 4490), "China 2000", "China Geodetic Coordinate System 2000", GRS80, DatumShift::AsIs("1 m"), &["chinageodeticcoordinatesystem2000"]),
+    known(('R', 4277), "Ordnance Survey of Great Britain 1936", "OSGB36", (6_377_563.396, 299.324_964_6), DatumShift::Helmert(OSGB36, "2 m"), &["osgb1936", "osgb36"]),
+    known(('S', 4289), "Amersfoort", "Amersfoort", BESSEL, DatumShift::Helmert(AMERSFOORT, "1 m"), &[]),
+    known(('U', 4150), "CH1903+", "CH1903+", BESSEL, DatumShift::Helmert([674.374, 15.056, 405.346, 0.0, 0.0, 0.0, 0.0], "1 m"), &[]),
+    known(('T', 4314), "Deutsches Hauptdreiecksnetz", "DHDN", BESSEL, DatumShift::Unknown, &[]),
+    known(('G', 4267), "North American Datum 1927", "NAD27", (6_378_206.4, 294.978_698_213_898), DatumShift::Unknown, &["northamerican1927", "nad27"]),
+    known(('I', 4230), "European Datum 1950", "ED50", (6_378_388.0, 297.0), DatumShift::Unknown, &["european1950", "ed50"]),
+    known(('Y', 4618), "South American Datum 1969", "SAD69", (6_378_160.0, 298.25), DatumShift::Unknown, &["southamerican1969", "sad69"]),
 ];
 
-impl Known {
+impl KnownDatum {
     /// Whether its ellipsoid is that of WGS 84 or GRS 1980, which differ by a tenth of a millimetre.
     pub(super) fn is_modern(&self) -> bool {
         self.figure == GRS80 || self.figure == WGS84_FIGURE
@@ -131,26 +131,26 @@ impl Known {
 }
 
 /// The first datum of which this is true.
-pub(super) fn known_by(is_it: impl Fn(&Known) -> bool) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| is_it(known))
+pub(super) fn find_by(matches: impl Fn(&KnownDatum) -> bool) -> Option<&'static KnownDatum> {
+    KNOWN.iter().find(|known| matches(known))
 }
 
 /// A name as it compares: lower-case letters and digits, without ESRI's `D_` and EPSG's ` ensemble`.
-pub(super) fn plain(name: &str) -> String {
+pub(super) fn normalize(name: &str) -> String {
     let name = name.strip_prefix("D_").unwrap_or(name);
     let name = name.strip_suffix(" ensemble").unwrap_or(name);
     name.chars().filter(|c| c.is_alphanumeric() || *c == '+').map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// Finds a datum by any of its names.
-pub(super) fn find(name: &str) -> Option<&'static Known> {
-    let wanted = plain(name);
-    KNOWN.iter().find(|known| plain(known.name) == wanted || known.aliases.contains(&wanted.as_str()))
+pub(super) fn find(name: &str) -> Option<&'static KnownDatum> {
+    let wanted = normalize(name);
+    KNOWN.iter().find(|known| normalize(known.name) == wanted || known.aliases.contains(&wanted.as_str()))
 }
 
 /// Whether the text says that its writer did not know the datum. PROJ writes "unknown" too where it knew a shift.
 pub(super) fn is_unknown(name: &str) -> bool {
-    let name = plain(name);
+    let name = normalize(name);
     !name.contains("towgs84")
         && (name.is_empty() || name.starts_with("unknown") || name.starts_with("notspecified") || name == "unnamed")
 }
@@ -160,13 +160,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_every_dialect_and_nothing_else() {
+    fn datum_names_of_every_dialect_are_found() {
         for name in ["D_WGS_1984", "WGS_1984", "World Geodetic System 1984 ensemble", "WGS84"] {
             assert_eq!(find(name).map(|known| known.name), Some(WGS84), "{name}");
         }
         assert_eq!(find("D_North_American_1983").map(|known| known.epsg), Some(4269));
         assert_eq!(find("D_North_American_1983_CSRS").map(|known| known.system), Some("NAD83(CSRS)"));
-        assert!(find("D_North_American_1927").is_some_and(|known| matches!(known.way, Way::Unknown)));
+        assert!(find("D_North_American_1927").is_some_and(|known| matches!(known.shift, DatumShift::Unknown)));
         assert!(find("D_Tokyo").is_none() && find("").is_none());
         assert!(
             is_unknown("D_unknown")

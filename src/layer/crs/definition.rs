@@ -8,7 +8,7 @@ pub(super) const DEGREE: f64 = std::f64::consts::PI / 180.0;
 pub(super) const SURVEY_FOOT: f64 = 1200.0 / 3937.0;
 
 /// Whether two numbers out of texts are one: the digits of texts say less than their bits.
-pub(super) fn same(a: f64, b: f64) -> bool {
+pub(super) fn nearly_equal(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
 }
 
@@ -110,7 +110,7 @@ impl Unit {
     }
 
     /// Texts cut the size of a degree after ten digits or after fifteen; a degree is a degree.
-    pub(super) fn degrees(&self, value: f64) -> f64 {
+    pub(super) fn to_degrees(&self, value: f64) -> f64 {
         if self.is_degree() { value } else { value * self.factor / DEGREE }
     }
 }
@@ -131,15 +131,15 @@ impl Conversion {
 
 impl Value {
     /// The number in degrees, metres or as the ratio it is.
-    pub(super) fn in_base(&self) -> f64 {
+    pub(super) fn to_base_unit(&self) -> f64 {
         self.number * self.unit.as_ref().map_or(1.0, |unit| unit.factor)
     }
 }
 
 /// A value as a parameter of this measure takes it.
-pub(super) fn value(measure: Measure, number: f64, angle: &Unit, length: &Unit) -> Value {
+pub(super) fn make_value(measure: Measure, number: f64, angle: &Unit, length: &Unit) -> Value {
     match measure {
-        Measure::Angle => Value { number: angle.degrees(number), unit: None },
+        Measure::Angle => Value { number: angle.to_degrees(number), unit: None },
         Measure::Length => Value { number, unit: Some(length.clone()) },
         Measure::Scale => Value { number, unit: None },
     }

@@ -1,10 +1,10 @@
 //! EPSG codes, given only where they are certain.
 
-use super::datum::{self, Known};
-use super::definition::{Definition, Geographic, Projected, Value, same};
+use super::datum::{self, KnownDatum};
+use super::definition::{Definition, Geographic, Projected, Value, nearly_equal};
 use super::projection::{
     ALBERS, HOTINE_A, HOTINE_B, LAMBERT_1SP, LAMBERT_2SP, LAMBERT_AZIMUTHAL, Measure, Method, OBLIQUE_STEREOGRAPHIC,
-    Parameter, TRANSVERSE_MERCATOR, WEB_MERCATOR, plain,
+    Parameter, TRANSVERSE_MERCATOR, WEB_MERCATOR, normalize,
 };
 
 /// The projected systems that every parameter proves. `python/tests/epsg_table.py` makes it from PROJ's database.
@@ -33,17 +33,17 @@ pub(super) struct Code {
 }
 
 /// The code that the text gives, or that follows from every parameter; never from a name alone.
-pub(super) fn certain(definition: &Definition) -> Option<u32> {
+pub(super) fn certain_code(definition: &Definition) -> Option<u32> {
     match definition {
-        Definition::Geographic(system) => agreed(system.epsg, certain_geographic(system)),
-        Definition::Projected(system) => agreed(system.epsg, certain_projected(system).map(|code| code.number)),
+        Definition::Geographic(system) => reconcile(system.epsg, certain_geographic(system)),
+        Definition::Projected(system) => reconcile(system.epsg, certain_projected(system).map(|code| code.number)),
         Definition::Other(_) => None,
     }
 }
 
 /// The code that is stated, unless the parameters prove another one, or would prove that one and do not: then the
 /// parameters stand.
-fn agreed(stated: Option<u32>, proven: Option<u32>) -> Option<u32> {
+fn reconcile(stated: Option<u32>, proven: Option<u32>) -> Option<u32> {
     let can_be_proven =
         |code: u32| matches!(code, 4326 | 4269 | 3857 | 32_601..=32_660 | 32_701..=32_760 | 26_901..=26_923);
     proven.or_else(|| stated.filter(|code| !can_be_proven(*code)))
@@ -51,10 +51,10 @@ fn agreed(stated: Option<u32>, proven: Option<u32>) -> Option<u32> {
 
 /// A known system in degrees from Greenwich on its own ellipsoid.
 pub(super) fn certain_geographic(system: &Geographic) -> Option<u32> {
-    known(system).map(|known| known.epsg)
+    known_datum(system).map(|known| known.epsg)
 }
 
-fn known(system: &Geographic) -> Option<&'static Known> {
+fn known_datum(system: &Geographic) -> Option<&'static KnownDatum> {
     let shifted = system.datum.to_wgs84.is_some_and(|shift| shift.iter().any(|part| *part != 0.0));
     if shifted || !system.unit.is_degree() || system.meridian.degrees != 0.0 {
         return None;
@@ -64,16 +64,16 @@ fn known(system: &Geographic) -> Option<&'static Known> {
 
 /// The code of a projected system that every parameter proves.
 pub(super) fn certain_projected(system: &Projected) -> Option<Code> {
-    let known = known(&system.base)?;
+    let known = known_datum(&system.base)?;
     let conversion = system.conversion.as_ref().ok()?;
     let unit = UNITS.iter().find(|(factor, _)| (system.unit.factor / factor - 1.0).abs() < 1e-9)?.1;
     if std::ptr::eq(conversion.method, &raw const WEB_MERCATOR) {
-        let is_plain = unit == 'm' && conversion.values.iter().all(|value| same(value.in_base(), 0.0));
+        let is_plain = unit == 'm' && conversion.values.iter().all(|value| nearly_equal(value.to_base_unit(), 0.0));
         return (is_plain && known.epsg == 4326).then_some(Code { number: 3857, north_first: false });
     }
     let (_, method) = METHODS.iter().find(|(method, _)| method.code == conversion.method.code)?;
-    let mut values: Vec<f64> = conversion.values.iter().map(Value::in_base).collect();
-    let name = plain(&system.name);
+    let mut values: Vec<f64> = conversion.values.iter().map(Value::to_base_unit).collect();
+    let name = normalize(&system.name);
     let find = |values: &[f64]| {
         let mut lines = SYSTEMS.lines().filter_map(|line| line.strip_prefix(method)?.strip_prefix(' '));
         lines.find_map(|line| {
@@ -82,7 +82,7 @@ pub(super) fn certain_projected(system: &Projected) -> Option<Code> {
                 let slack = if parameter.0.measure == Measure::Length { 2e-3 } else { 2e-9 };
                 word.parse().ok().filter(|known: &f64| (value - known).abs() < slack)?;
             }
-            words.find_map(|word| code(word, known.letter, unit, &name))
+            words.find_map(|word| parse_code(word, known.letter, unit, &name))
         })
     };
     find(&values).or_else(|| {
@@ -93,8 +93,8 @@ pub(super) fn certain_projected(system: &Projected) -> Option<Code> {
 }
 
 /// The well-known text of a code; `None` for one that is not known here. The text proves its code, as that of a .prj does.
-pub(super) fn text(number: u32) -> Option<String> {
-    if let Some(known) = datum::known_by(|known| known.epsg == number) {
+pub(super) fn wkt_from_code(number: u32) -> Option<String> {
+    if let Some(known) = datum::find_by(|known| known.epsg == number) {
         return Some(known.wkt());
     }
     if number == 3857 {
@@ -109,11 +109,12 @@ pub(super) fn text(number: u32) -> Option<String> {
     SYSTEMS.lines().find_map(|line| {
         let (letter, rest) = line.split_once(' ')?;
         let (method, _) = METHODS.iter().find(|(_, known)| *known == letter)?;
-        let is_of = |word: &&str| word.split('=').next().and_then(|code| code.get(2..)) == Some(&*digits);
-        let (word, names) = rest.split(' ').find(is_of).map(|word| word.split_once('=').unwrap_or((word, &*digits)))?;
+        let has_code = |word: &&str| word.split('=').next().and_then(|code| code.get(2..)) == Some(&*digits);
+        let (word, names) =
+            rest.split(' ').find(has_code).map(|word| word.split_once('=').unwrap_or((word, &*digits)))?;
         let mut letters = word.chars();
         let (datum, unit) = (letters.next()?, letters.next()?.to_ascii_lowercase());
-        let base = datum::known_by(|known| known.letter == datum)?.wkt();
+        let base = datum::find_by(|known| known.letter == datum)?.wkt();
         let (factor, _) = UNITS.iter().find(|(_, known)| *known == unit)?;
         let parameter = |(parameter, value): (&&Parameter, &str)| {
             let value: f64 = value.parse().ok()?;
@@ -129,7 +130,7 @@ pub(super) fn text(number: u32) -> Option<String> {
 }
 
 /// The code of a word, such as `Bm26912`, where it is of this datum and unit and may have this name.
-fn code(word: &str, letter: char, unit: char, name: &str) -> Option<Code> {
+fn parse_code(word: &str, letter: char, unit: char, name: &str) -> Option<Code> {
     let rest = word.strip_prefix(letter)?;
     let north_first = rest.starts_with(unit.to_ascii_uppercase());
     let rest = rest.strip_prefix([unit, unit.to_ascii_uppercase()])?;
@@ -146,11 +147,11 @@ mod tests {
     use crate::layer::crs::Crs;
 
     #[test]
-    fn every_code_of_the_table_gives_a_text_that_proves_it() {
+    fn every_code_has_a_text_that_proves_it() {
         let words = SYSTEMS.lines().skip(1).flat_map(|line| line.split(' '));
-        let of_datum =
+        let system_words =
             words.filter(|word| word.starts_with(|first: char| first.is_ascii_uppercase()) && word.len() > 2);
-        let codes: Vec<&str> = of_datum.map(|word| &word.split('=').next().unwrap()[2..]).collect();
+        let codes: Vec<&str> = system_words.map(|word| &word.split('=').next().unwrap()[2..]).collect();
         assert!(codes.len() > 1000, "{}", codes.len());
         for code in codes {
             let crs = Crs::from_code(&format!("EPSG:{code}")).unwrap();

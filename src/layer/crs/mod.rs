@@ -38,8 +38,8 @@ impl Crs {
     /// Reads well-known text: WKT1 as ESRI and as GDAL write it, or WKT2. A projection that is not understood is no
     /// error here (the layer can be read all the same) but in [`Crs::to_wgs84`].
     pub fn from_wkt(text: &str) -> Result<Self> {
-        let definition = from_wkt::definition(&wkt::parse(text)?)?;
-        let epsg = epsg::certain(&definition);
+        let definition = from_wkt::read_definition(&wkt::parse(text)?)?;
+        let epsg = epsg::certain_code(&definition);
         let projjson = projjson::write(&definition, epsg);
         let name = match &definition {
             Definition::Geographic(system) => system.name.clone(),
@@ -54,14 +54,14 @@ impl Crs {
     #[must_use]
     pub fn from_code(text: &str) -> Option<Result<Self>> {
         let upper = text.trim().to_ascii_uppercase();
-        let of_urn = || upper.strip_prefix("URN:OGC:DEF:CRS:EPSG:")?.split_once(':').map(|(_, number)| number);
-        let number: u32 = upper.strip_prefix("EPSG:").or_else(of_urn)?.trim().parse().ok()?;
+        let from_urn = || upper.strip_prefix("URN:OGC:DEF:CRS:EPSG:")?.split_once(':').map(|(_, number)| number);
+        let number: u32 = upper.strip_prefix("EPSG:").or_else(from_urn)?.trim().parse().ok()?;
         let unknown = || {
             let message =
                 format!("the .prj holds the code EPSG:{number}, which headland does not know, and no well-known text");
             Error::new(Kind::Archive, message)
         };
-        let known = epsg::text(number).and_then(|text| Self::from_wkt(&text).ok());
+        let known = epsg::wkt_from_code(number).and_then(|text| Self::from_wkt(&text).ok());
         Some(known.filter(|crs| crs.epsg == Some(number)).ok_or_else(unknown))
     }
 

@@ -1,6 +1,6 @@
 //! The projection of a projected system, and the shift of a bound one, out of their parameters.
 
-use super::definition::{Conversion, Unit, Value, same, value};
+use super::definition::{Conversion, Unit, Value, make_value, nearly_equal};
 use super::projection::{self, Measure, Method, Parameter};
 use super::wkt::Node;
 
@@ -8,13 +8,13 @@ use super::wkt::Node;
 const NEUTRAL: &[(&str, f64)] = &[("scalefactor", 1.0), ("auxiliaryspheretype", 0.0), ("latitudeoforigin", 0.0)];
 
 /// Reads the projection; the error is a sentence for the user.
-pub(super) fn read(system: &Node, angle: &Unit, length: &Unit) -> Result<Conversion, String> {
+pub(super) fn read_conversion(system: &Node, angle: &Unit, length: &Unit) -> Result<Conversion, String> {
     let (holder, method_node) = match system.child(&["CONVERSION"]) {
         Some(conversion) => (conversion, conversion.child(&["METHOD", "PROJECTION"])),
         None => (system, system.child(&["PROJECTION"])),
     };
     let written = method_node.and_then(|node| node.text(0)).ok_or("its projection is not named")?;
-    let mut given = given(holder, angle, length);
+    let mut given = read_parameters(holder, angle, length);
     let web = web_mercator(system)?;
     let found = projection::find(written, |parameter| given.iter().any(|given| parameter.is_named(&given.name)));
     let method = if web { Some(&projection::WEB_MERCATOR) } else { found };
@@ -23,8 +23,9 @@ pub(super) fn read(system: &Node, angle: &Unit, length: &Unit) -> Result<Convers
     for parameter in method.parameters {
         values.push(find_value(method, parameter, &mut given, &values, length)?);
     }
-    let is_neutral =
-        |given: &Given| NEUTRAL.iter().any(|(name, number)| *name == given.name && same(*number, given.raw));
+    let is_neutral = |given: &GivenParameter| {
+        NEUTRAL.iter().any(|(name, number)| *name == given.name && nearly_equal(*number, given.raw))
+    };
     if let Some(left) = given.iter().find(|given| !given.used && !is_neutral(given)) {
         return Err(format!("the parameter `{}` of the projection `{written}` is not understood", left.written));
     }
@@ -32,7 +33,7 @@ pub(super) fn read(system: &Node, angle: &Unit, length: &Unit) -> Result<Convers
     Ok(Conversion { name: name.to_owned(), method, values })
 }
 
-struct Given {
+struct GivenParameter {
     written: String,
     /// In lower case without punctuation.
     name: String,
@@ -43,20 +44,20 @@ struct Given {
     used: bool,
 }
 
-fn given(holder: &Node, angle: &Unit, length: &Unit) -> Vec<Given> {
-    let own = |node: &Node, keywords: &[&str], default: &Unit| {
+fn read_parameters(holder: &Node, angle: &Unit, length: &Unit) -> Vec<GivenParameter> {
+    let unit_or = |node: &Node, keywords: &[&str], default: &Unit| {
         let unit = node.child(keywords);
         unit.and_then(|unit| Some(Unit { name: unit.text(0)?.to_owned(), factor: unit.number(1)? }))
             .unwrap_or_else(|| default.clone())
     };
     let read = |node: &Node| {
         let written = node.text(0)?.to_owned();
-        Some(Given {
-            name: projection::plain(&written),
+        Some(GivenParameter {
+            name: projection::normalize(&written),
             written,
             raw: node.number(1)?,
-            angle: own(node, &["ANGLEUNIT", "UNIT"], angle),
-            length: own(node, &["LENGTHUNIT", "UNIT"], length),
+            angle: unit_or(node, &["ANGLEUNIT", "UNIT"], angle),
+            length: unit_or(node, &["LENGTHUNIT", "UNIT"], length),
             used: false,
         })
     };
@@ -66,23 +67,23 @@ fn given(holder: &Node, angle: &Unit, length: &Unit) -> Vec<Given> {
 fn find_value(
     method: &Method,
     parameter: &Parameter,
-    given: &mut [Given],
-    before: &[Value],
+    given: &mut [GivenParameter],
+    previous: &[Value],
     length: &Unit,
 ) -> Result<Value, String> {
     let mut found: Option<Value> = None;
     // Lambert's form with one parallel comes with the same latitude under two names.
     for given in given.iter_mut().filter(|given| parameter.is_named(&given.name)) {
         given.used = true;
-        let value = value(parameter.measure, given.raw, &given.angle, &given.length);
-        if found.as_ref().is_some_and(|found| (found.in_base() - value.in_base()).abs() > 1e-9) {
+        let value = make_value(parameter.measure, given.raw, &given.angle, &given.length);
+        if found.as_ref().is_some_and(|found| (found.to_base_unit() - value.to_base_unit()).abs() > 1e-9) {
             return Err(format!("the projection `{}` gives two values for `{}`", method.name, parameter.name));
         }
         found = Some(value);
     }
     let azimuth = || {
-        let at = method.parameters.iter().position(|other| projection::is_azimuth(other))?;
-        before.get(at).filter(|_| projection::defaults_to_azimuth(parameter)).cloned()
+        let index = method.parameters.iter().position(|other| projection::is_azimuth(other))?;
+        previous.get(index).filter(|_| projection::defaults_to_azimuth(parameter)).cloned()
     };
     let default = || {
         let unit = (parameter.measure == Measure::Length).then(|| length.clone());
@@ -97,7 +98,7 @@ fn find_value(
         Measure::Length => 0.0..=1e9,
         Measure::Scale => 0.01..=100.0,
     };
-    let size = if parameter.measure == Measure::Scale { value.number } else { value.in_base().abs() };
+    let size = if parameter.measure == Measure::Scale { value.number } else { value.to_base_unit().abs() };
     if limit.contains(&size) {
         Ok(value)
     } else {
@@ -115,13 +116,13 @@ fn web_mercator(system: &Node) -> Result<bool, String> {
 }
 
 /// The shift of `BOUNDCRS` to WGS 84 as seven numbers, rotations by the position vector convention.
-pub(super) fn abridged(bound: &Node) -> Option<[f64; 7]> {
+pub(super) fn read_abridged_shift(bound: &Node) -> Option<[f64; 7]> {
     let transformation = bound.child(&["ABRIDGEDTRANSFORMATION"])?;
     let target = bound.child(&["TARGETCRS"])?.child(&["GEOGCRS", "GEODCRS"])?;
-    if !projection::plain(target.text(0)?).starts_with("wgs84") {
+    if !projection::normalize(target.text(0)?).starts_with("wgs84") {
         return None;
     }
-    let method = projection::plain(transformation.child(&["METHOD"])?.text(0)?);
+    let method = projection::normalize(transformation.child(&["METHOD"])?.text(0)?);
     let sign = match method.as_str() {
         name if name.starts_with("geocentrictranslations") || name.starts_with("positionvector") => 1.0,
         name if name.starts_with("coordinateframe") => -1.0,
@@ -131,22 +132,22 @@ pub(super) fn abridged(bound: &Node) -> Option<[f64; 7]> {
     for parameter in transformation.children("PARAMETER") {
         let number = parameter.number(1)?;
         let factor = parameter.child(&["SCALEUNIT", "ANGLEUNIT", "LENGTHUNIT"]).and_then(|unit| unit.number(1));
-        let (place, number) = match projection::plain(parameter.text(0)?).as_str() {
+        let (index, number) = match projection::normalize(parameter.text(0)?).as_str() {
             "xaxistranslation" => (0, number * factor.unwrap_or(1.0)),
             "yaxistranslation" => (1, number * factor.unwrap_or(1.0)),
             "zaxistranslation" => (2, number * factor.unwrap_or(1.0)),
-            "xaxisrotation" => (3, sign * seconds(number, factor)),
-            "yaxisrotation" => (4, sign * seconds(number, factor)),
-            "zaxisrotation" => (5, sign * seconds(number, factor)),
+            "xaxisrotation" => (3, sign * to_arc_seconds(number, factor)),
+            "yaxisrotation" => (4, sign * to_arc_seconds(number, factor)),
+            "zaxisrotation" => (5, sign * to_arc_seconds(number, factor)),
             // Without a unit, the abridged form gives the ratio itself.
             "scaledifference" => (6, factor.map_or((number - 1.0) * 1e6, |factor| number * factor * 1e6)),
             _ => return None,
         };
-        *shift.get_mut(place)? = number;
+        *shift.get_mut(index)? = number;
     }
     Some(shift)
 }
 
-fn seconds(number: f64, radians: Option<f64>) -> f64 {
+fn to_arc_seconds(number: f64, radians: Option<f64>) -> f64 {
     radians.map_or(number, |factor| (number * factor).to_degrees() * 3600.0)
 }

@@ -27,7 +27,7 @@ pub(super) struct Parameter {
 impl Parameter {
     /// Whether `name` (lower case, no punctuation) means this parameter.
     pub(super) fn is_named(&self, name: &str) -> bool {
-        plain(self.name) == name || self.aliases.contains(&name)
+        normalize(self.name) == name || self.aliases.contains(&name)
     }
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Method {
 }
 
 /// A name as it compares: lower-case letters and digits.
-pub(super) fn plain(name: &str) -> String {
+pub(super) fn normalize(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
@@ -145,14 +145,14 @@ pub(super) static HOTINE_B: Method = Method {
 
 /// Finds a projection by its name in any dialect; `has` tells which parameters the text gives, since ESRI uses one
 /// name for the forms with one and with two standard parallels.
-pub(super) fn find(name: &str, has: impl Fn(&Parameter) -> bool) -> Option<&'static Method> {
-    Some(match plain(name).as_str() {
+pub(super) fn find(name: &str, has_parameter: impl Fn(&Parameter) -> bool) -> Option<&'static Method> {
+    Some(match normalize(name).as_str() {
         "transversemercator" | "gausskruger" => &TRANSVERSE_MERCATOR,
-        "lambertconformalconic" if !has(&PARALLEL_2) => &LAMBERT_1SP,
+        "lambertconformalconic" if !has_parameter(&PARALLEL_2) => &LAMBERT_1SP,
         "lambertconformalconic1sp" | "lambertconicconformal1sp" => &LAMBERT_1SP,
         "lambertconformalconic" | "lambertconformalconic2sp" | "lambertconicconformal2sp" => &LAMBERT_2SP,
         "albers" | "albersconicequalarea" | "albersequalarea" => &ALBERS,
-        "mercator" if !has(&PARALLEL_TS) => &MERCATOR_A,
+        "mercator" if !has_parameter(&PARALLEL_TS) => &MERCATOR_A,
         "mercator1sp" | "mercatorvarianta" => &MERCATOR_A,
         "mercator" | "mercator2sp" | "mercatorvariantb" => &MERCATOR_B,
         "mercatorauxiliarysphere" | "popularvisualisationpseudomercator" => &WEB_MERCATOR,

@@ -9,25 +9,25 @@ use super::projection::Measure;
 /// Writes a system; None where it is not understood well enough to be written down.
 pub(super) fn write(definition: &Definition, epsg: Option<u32>) -> Option<Json> {
     let (mut json, shift) = match definition {
-        Definition::Geographic(system) => (geographic(system, epsg), system.datum.to_wgs84),
-        Definition::Projected(system) => (projected(system, epsg)?, system.base.datum.to_wgs84),
+        Definition::Geographic(system) => (geographic_json(system, epsg), system.datum.to_wgs84),
+        Definition::Projected(system) => (projected_json(system, epsg)?, system.base.datum.to_wgs84),
         Definition::Other(_) => return None,
     };
     if let Some(shift) = shift.filter(|shift| shift.iter().any(|part| *part != 0.0)) {
-        json = bound(&json, shift);
+        json = bound_json(&json, shift);
     }
     json.as_object_mut()?.insert("$schema".to_owned(), json!("https://proj.org/schemas/v0.7/projjson.schema.json"));
     Some(json)
 }
 
-fn identified(mut json: Json, epsg: Option<u32>) -> Json {
+fn with_id(mut json: Json, epsg: Option<u32>) -> Json {
     if let (Some(code), Some(object)) = (epsg, json.as_object_mut()) {
         object.insert("id".to_owned(), json!({ "authority": "EPSG", "code": code }));
     }
     json
 }
 
-fn geographic(system: &Geographic, epsg: Option<u32>) -> Json {
+fn geographic_json(system: &Geographic, epsg: Option<u32>) -> Json {
     // EPSG's own systems of this kind put the latitude first, and a code with another order is taken for broken. The
     // coordinates of files are x, y all the same, and GeoParquet says so itself.
     let (given, default) = match epsg {
@@ -37,36 +37,36 @@ fn geographic(system: &Geographic, epsg: Option<u32>) -> Json {
     let json = json!({
         "type": "GeographicCRS",
         "name": system.name,
-        "datum": frame(&system.datum, system),
+        "datum": datum_json(&system.datum, system),
         "coordinate_system": {
             "subtype": "ellipsoidal",
-            "axis": axes(given, default, &angular(&system.unit), ["Geodetic longitude", "Geodetic latitude", "Lon", "Lat"]),
+            "axis": axes_json(given, default, &angle_unit(&system.unit), ["Geodetic longitude", "Geodetic latitude", "Lon", "Lat"]),
         },
     });
-    identified(json, epsg)
+    with_id(json, epsg)
 }
 
-fn frame(datum: &Datum, system: &Geographic) -> Json {
-    let figure = &datum.ellipsoid;
-    let ellipsoid = if figure.inverse_flattening == 0.0 {
-        json!({ "name": figure.name, "radius": figure.semi_major })
+fn datum_json(datum: &Datum, system: &Geographic) -> Json {
+    let ellipsoid = &datum.ellipsoid;
+    let ellipsoid_json = if ellipsoid.inverse_flattening == 0.0 {
+        json!({ "name": ellipsoid.name, "radius": ellipsoid.semi_major })
     } else {
         json!({
-            "name": figure.name,
-            "semi_major_axis": figure.semi_major,
-            "inverse_flattening": figure.inverse_flattening,
+            "name": ellipsoid.name,
+            "semi_major_axis": ellipsoid.semi_major,
+            "inverse_flattening": ellipsoid.inverse_flattening,
         })
     };
     let name = if datum::is_unknown(&datum.name) { "unknown" } else { &datum.name };
-    let mut json = json!({ "type": "GeodeticReferenceFrame", "name": name, "ellipsoid": ellipsoid });
+    let mut json = json!({ "type": "GeodeticReferenceFrame", "name": name, "ellipsoid": ellipsoid_json });
     if let (true, Some(object)) = (system.meridian.degrees != 0.0, json.as_object_mut()) {
         let meridian = json!({ "name": system.meridian.name, "longitude": system.meridian.degrees });
         object.insert("prime_meridian".to_owned(), meridian);
     }
-    identified(json, datum.epsg)
+    with_id(json, datum.epsg)
 }
 
-fn angular(unit: &Unit) -> Json {
+fn angle_unit(unit: &Unit) -> Json {
     if unit.is_degree() {
         json!("degree")
     } else {
@@ -74,13 +74,13 @@ fn angular(unit: &Unit) -> Json {
     }
 }
 
-fn linear(unit: &Unit) -> Json {
-    let is = |factor: f64| (unit.factor / factor - 1.0).abs() < 1e-10;
-    let (name, factor) = if is(1.0) {
+fn length_unit(unit: &Unit) -> Json {
+    let is_about = |factor: f64| (unit.factor / factor - 1.0).abs() < 1e-10;
+    let (name, factor) = if is_about(1.0) {
         return json!("metre");
-    } else if is(0.3048) {
+    } else if is_about(0.3048) {
         ("foot", 0.3048)
-    } else if is(SURVEY_FOOT) {
+    } else if is_about(SURVEY_FOOT) {
         ("US survey foot", SURVEY_FOOT)
     } else {
         (unit.name.as_str(), unit.factor)
@@ -89,7 +89,7 @@ fn linear(unit: &Unit) -> Json {
 }
 
 /// `names` are the east axis, the north axis and their abbreviations.
-fn axes(given: &[Direction], default: [Direction; 2], unit: &Json, names: [&str; 4]) -> Json {
+fn axes_json(given: &[Direction], default: [Direction; 2], unit: &Json, names: [&str; 4]) -> Json {
     let [east, north, east_short, north_short] = names;
     let axis = |direction: &Direction| {
         let (name, short, word) = match direction {
@@ -104,7 +104,7 @@ fn axes(given: &[Direction], default: [Direction; 2], unit: &Json, names: [&str;
     directions.iter().map(axis).collect()
 }
 
-fn projected(system: &Projected, epsg: Option<u32>) -> Option<Json> {
+fn projected_json(system: &Projected, epsg: Option<u32>) -> Option<Json> {
     let conversion = system.conversion.as_ref().ok()?;
     let base_epsg = system.base.epsg.or_else(|| super::epsg::certain_geographic(&system.base));
     // The order of a code is that of its definition, whatever the text says or leaves out; coordinates are x, y.
@@ -115,43 +115,42 @@ fn projected(system: &Projected, epsg: Option<u32>) -> Option<Json> {
     let json = json!({
         "type": "ProjectedCRS",
         "name": system.name,
-        "base_crs": geographic(&system.base, base_epsg),
-        "conversion": convert(conversion),
+        "base_crs": geographic_json(&system.base, base_epsg),
+        "conversion": conversion_json(conversion),
         "coordinate_system": {
             "subtype": "Cartesian",
-            "axis": axes(given, east_first, &linear(&system.unit), ["Easting", "Northing", "E", "N"]),
+            "axis": axes_json(given, east_first, &length_unit(&system.unit), ["Easting", "Northing", "E", "N"]),
         },
     });
-    Some(identified(json, epsg))
+    Some(with_id(json, epsg))
 }
 
-fn convert(conversion: &Conversion) -> Json {
+fn conversion_json(conversion: &Conversion) -> Json {
     let parameters: Vec<Json> = conversion
         .pairs()
         .map(|(parameter, Value { number, unit })| {
             let unit = match (parameter.measure, unit) {
                 (Measure::Angle, _) => json!("degree"),
                 (Measure::Scale, _) => json!("unity"),
-                (Measure::Length, unit) => unit.as_ref().map_or_else(|| json!("metre"), linear),
+                (Measure::Length, unit) => unit.as_ref().map_or_else(|| json!("metre"), length_unit),
             };
             let json = json!({ "name": parameter.name, "value": number, "unit": unit });
-            identified(json, Some(parameter.code))
+            with_id(json, Some(parameter.code))
         })
         .collect();
-    let method = identified(json!({ "name": conversion.method.name }), Some(conversion.method.code));
+    let method = with_id(json!({ "name": conversion.method.name }), Some(conversion.method.code));
     json!({ "name": conversion.name, "method": method, "parameters": parameters })
 }
 
-fn bound(source: &Json, shift: [f64; 7]) -> Json {
+fn bound_json(source: &Json, shift: [f64; 7]) -> Json {
     let [x, y, z, rx, ry, rz, scale] = shift;
-    let metres = |name: &str, value: f64, code: u32| {
-        identified(json!({ "name": name, "value": value, "unit": "metre" }), Some(code))
+    let translation = |name: &str, value: f64, code: u32| {
+        with_id(json!({ "name": name, "value": value, "unit": "metre" }), Some(code))
     };
     let arc =
         json!({ "type": "AngularUnit", "name": "arc-second", "conversion_factor": super::definition::DEGREE / 3600.0 });
-    let turn = |name: &str, value: f64, code: u32| {
-        identified(json!({ "name": name, "value": value, "unit": arc }), Some(code))
-    };
+    let rotation =
+        |name: &str, value: f64, code: u32| with_id(json!({ "name": name, "value": value, "unit": arc }), Some(code));
     let million = json!({ "type": "ScaleUnit", "name": "parts per million", "conversion_factor": 1e-6 });
     json!({
         "type": "BoundCRS",
@@ -159,15 +158,15 @@ fn bound(source: &Json, shift: [f64; 7]) -> Json {
         "target_crs": write(&datum::wgs84(), Some(4326)),
         "transformation": {
             "name": "Transformation to WGS 84",
-            "method": identified(json!({ "name": "Position Vector transformation (geog2D domain)" }), Some(9606)),
+            "method": with_id(json!({ "name": "Position Vector transformation (geog2D domain)" }), Some(9606)),
             "parameters": [
-                metres("X-axis translation", x, 8605),
-                metres("Y-axis translation", y, 8606),
-                metres("Z-axis translation", z, 8607),
-                turn("X-axis rotation", rx, 8608),
-                turn("Y-axis rotation", ry, 8609),
-                turn("Z-axis rotation", rz, 8610),
-                identified(json!({ "name": "Scale difference", "value": scale, "unit": million }), Some(8611)),
+                translation("X-axis translation", x, 8605),
+                translation("Y-axis translation", y, 8606),
+                translation("Z-axis translation", z, 8607),
+                rotation("X-axis rotation", rx, 8608),
+                rotation("Y-axis rotation", ry, 8609),
+                rotation("Z-axis rotation", rz, 8610),
+                with_id(json!({ "name": "Scale difference", "value": scale, "unit": million }), Some(8611)),
             ],
         },
     })

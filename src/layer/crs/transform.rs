@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use proj4rs::Proj;
 use proj4rs::adaptors::transform_xy;
 
-use super::datum::{self, Known, Way};
+use super::datum::{self, DatumShift, KnownDatum};
 use super::definition::{Datum, Definition, Direction, Ellipsoid, Geographic, Projected};
 use super::projection::WEB_MERCATOR;
 use crate::error::{Error, Kind, Result};
@@ -63,8 +63,8 @@ impl Transform {
                     .filter(|(longitude, latitude)| longitude.is_finite() && latitude.is_finite())
                     .ok_or_else(|| {
                         let name = &steps.name;
-                        let place = format!("the coordinate ({x}, {y}), number {record},");
-                        Error::new(Kind::Archive, format!("{place} lies outside the coordinate system `{name}`"))
+                        let subject = format!("the coordinate ({x}, {y}), number {record},");
+                        Error::new(Kind::Archive, format!("{subject} lies outside the coordinate system `{name}`"))
                     })?;
             (*x, *y) = (longitude.to_degrees(), latitude.to_degrees());
         }
@@ -75,13 +75,13 @@ impl Transform {
 /// Prepares the transform of a system.
 pub(super) fn prepare(definition: &Definition) -> Result<Transform> {
     match definition {
-        Definition::Geographic(system) => geographic(system),
-        Definition::Projected(system) => projected(system),
-        Definition::Other(reason) => Err(impossible("of this layer", reason)),
+        Definition::Geographic(system) => from_geographic(system),
+        Definition::Projected(system) => from_projected(system),
+        Definition::Other(reason) => Err(unsupported("of this layer", reason)),
     }
 }
 
-fn impossible(name: &str, reason: &str) -> Error {
+fn unsupported(name: &str, reason: &str) -> Error {
     Error::new(
         Kind::Archive,
         format!(
@@ -91,39 +91,39 @@ fn impossible(name: &str, reason: &str) -> Error {
     )
 }
 
-fn geographic(system: &Geographic) -> Result<Transform> {
-    let shift = shift(&system.name, &system.datum)?;
+fn from_geographic(system: &Geographic) -> Result<Transform> {
+    let shift = datum_shift(&system.name, &system.datum)?;
     if shift.is_none() && system.unit.is_degree() && system.meridian.degrees == 0.0 {
         return Ok(Transform::identity());
     }
-    let mut source = format!("+proj=longlat {}", figure(&system.datum.ellipsoid));
-    meridian(system, &mut source);
+    let mut source = format!("+proj=longlat {}", ellipsoid_parameters(&system.datum.ellipsoid));
+    push_meridian(system, &mut source);
     let factor = if system.unit.is_degree() { super::definition::DEGREE } else { system.unit.factor };
-    build(&system.name, source, &system.datum.ellipsoid, shift, factor)
+    build_transform(&system.name, source, &system.datum.ellipsoid, shift, factor)
 }
 
-fn projected(system: &Projected) -> Result<Transform> {
-    let conversion = system.conversion.as_ref().map_err(|reason| impossible(&system.name, reason))?;
+fn from_projected(system: &Projected) -> Result<Transform> {
+    let conversion = system.conversion.as_ref().map_err(|reason| unsupported(&system.name, reason))?;
     if system.axes.iter().any(|axis| matches!(axis, Direction::West | Direction::South)) {
-        return Err(impossible(&system.name, "its axes point west or south"));
+        return Err(unsupported(&system.name, "its axes point west or south"));
     }
-    let shift = shift(&system.name, &system.base.datum)?;
+    let shift = datum_shift(&system.name, &system.base.datum)?;
     let ellipsoid = &system.base.datum.ellipsoid;
     let sphere = Ellipsoid { inverse_flattening: 0.0, ..ellipsoid.clone() };
     let is_web = std::ptr::eq(conversion.method, &raw const WEB_MERCATOR);
     let ellipsoid = if is_web { &sphere } else { ellipsoid };
     // Hotine's projection with its line running due east is the one of Switzerland, which PROJ computes apart.
-    let east = conversion.method.proj == "omerc"
+    let is_swiss = conversion.method.proj == "omerc"
         && conversion.pairs().all(|(parameter, value)| {
             !matches!(parameter.key, "alpha" | "gamma") || (value.number - 90.0).abs() < 1e-9
         });
-    let mut source = format!("+proj={}", if east { "somerc" } else { conversion.method.proj });
+    let mut source = format!("+proj={}", if is_swiss { "somerc" } else { conversion.method.proj });
     for (parameter, value) in conversion.pairs() {
         let key = match parameter.key {
-            "alpha" | "gamma" if east => continue,
-            "lonc" if east => "lon_0",
+            "alpha" | "gamma" if is_swiss => continue,
+            "lonc" if is_swiss => "lon_0",
             "lat_0" if conversion.method.proj == "merc" && value.number != 0.0 => {
-                return Err(impossible(
+                return Err(unsupported(
                     &system.name,
                     "a Mercator projection starts at the equator, and this one does not",
                 ));
@@ -131,17 +131,17 @@ fn projected(system: &Projected) -> Result<Transform> {
             "lat_0" if conversion.method.proj == "merc" => continue,
             key => key,
         };
-        let _ = write!(source, " +{key}={}", value.in_base());
+        let _ = write!(source, " +{key}={}", value.to_base_unit());
         if conversion.method.code == 9801 && key == "lat_0" {
-            let _ = write!(source, " +lat_1={}", value.in_base());
+            let _ = write!(source, " +lat_1={}", value.to_base_unit());
         }
     }
-    let _ = write!(source, " +to_meter={} {}", system.unit.factor, figure(ellipsoid));
-    meridian(&system.base, &mut source);
-    build(&system.name, source, ellipsoid, shift, 1.0)
+    let _ = write!(source, " +to_meter={} {}", system.unit.factor, ellipsoid_parameters(ellipsoid));
+    push_meridian(&system.base, &mut source);
+    build_transform(&system.name, source, ellipsoid, shift, 1.0)
 }
 
-fn figure(ellipsoid: &Ellipsoid) -> String {
+fn ellipsoid_parameters(ellipsoid: &Ellipsoid) -> String {
     if ellipsoid.inverse_flattening == 0.0 {
         format!("+R={}", ellipsoid.semi_major)
     } else {
@@ -149,38 +149,38 @@ fn figure(ellipsoid: &Ellipsoid) -> String {
     }
 }
 
-fn meridian(system: &Geographic, source: &mut String) {
+fn push_meridian(system: &Geographic, source: &mut String) {
     if system.meridian.degrees != 0.0 {
         let _ = write!(source, " +pm={}", system.meridian.degrees);
     }
 }
 
 /// The seven numbers to WGS 84; None where the datum is taken for WGS 84, as PROJ does without grids too.
-fn shift(name: &str, datum: &Datum) -> Result<Option<[f64; 7]>> {
+fn datum_shift(name: &str, datum: &Datum) -> Result<Option<[f64; 7]>> {
     if let Some(shift) = datum.to_wgs84.filter(|shift| shift.iter().any(|part| *part != 0.0)) {
         let sane = shift.iter().all(|part| part.abs() < 1e5);
-        return if sane { Ok(Some(shift)) } else { Err(impossible(name, "its TOWGS84 is out of range")) };
+        return if sane { Ok(Some(shift)) } else { Err(unsupported(name, "its TOWGS84 is out of range")) };
     }
     let is_modern = datum.ellipsoid.is_modern();
     if is_modern && (datum.to_wgs84.is_some() || datum::is_unknown(&datum.name)) {
         return Ok(None);
     }
-    match known(datum).map(|known| known.way) {
-        Some(Way::Same | Way::AsIs(_)) => Ok(None),
-        Some(Way::Helmert(shift, _)) if datum.to_wgs84.is_none() => Ok(Some(shift)),
+    match known_datum(datum).map(|known| known.shift) {
+        Some(DatumShift::Same | DatumShift::AsIs(_)) => Ok(None),
+        Some(DatumShift::Helmert(shift, _)) if datum.to_wgs84.is_none() => Ok(Some(shift)),
         _ => {
             let reason = format!(
                 "its datum `{}` needs a shift or a grid of shifts that neither the .prj nor headland carries",
                 datum.name
             );
-            Err(impossible(name, &reason))
+            Err(unsupported(name, &reason))
         }
     }
 }
 
 /// A datum that is known, on an ellipsoid that is its own or does not differ from it by a millimetre.
-fn known(datum: &Datum) -> Option<&'static Known> {
-    let is_on = |known: &&Known| known.is_on(&datum.ellipsoid) || known.is_modern() && datum.ellipsoid.is_modern();
+fn known_datum(datum: &Datum) -> Option<&'static KnownDatum> {
+    let is_on = |known: &&KnownDatum| known.is_on(&datum.ellipsoid) || known.is_modern() && datum.ellipsoid.is_modern();
     datum::find(&datum.name).filter(is_on)
 }
 
@@ -202,22 +202,22 @@ pub(super) fn caution(definition: &Definition) -> Option<String> {
                 .to_owned(),
         );
     }
-    let known = known(datum)?;
+    let known = known_datum(datum)?;
     let name = known.system;
-    match known.way {
-        Way::Same | Way::Unknown => None,
-        Way::AsIs(off) => Some(format!(
+    match known.shift {
+        DatumShift::Same | DatumShift::Unknown => None,
+        DatumShift::AsIs(off) => Some(format!(
             "where WGS 84 is asked for, {name} is taken for it, as PROJ does without grids: places may be off by up to \
              {off}"
         )),
-        Way::Helmert(_, off) => Some(format!(
+        DatumShift::Helmert(_, off) => Some(format!(
             "where WGS 84 is asked for, {name} is shifted by the seven parameters that PROJ takes without grids: places \
              may be off by up to {off}"
         )),
     }
 }
 
-fn build(
+fn build_transform(
     name: &str,
     mut source: String,
     ellipsoid: &Ellipsoid,
@@ -229,11 +229,11 @@ fn build(
         let _ = write!(source, " +towgs84={}", parts.join(","));
         "+proj=longlat +datum=WGS84".to_owned()
     } else {
-        format!("+proj=longlat {}", figure(ellipsoid))
+        format!("+proj=longlat {}", ellipsoid_parameters(ellipsoid))
     };
     let parse = |text: &str| {
         Proj::from_proj_string(text)
-            .map_err(|cause| impossible(name, &format!("its parameters make no projection ({cause})")))
+            .map_err(|cause| unsupported(name, &format!("its parameters make no projection ({cause})")))
     };
     let (source, target) = (parse(&source)?, parse(&target)?);
     Ok(Transform { steps: Some(Box::new(Steps { source, target, factor, name: name.to_owned() })) })

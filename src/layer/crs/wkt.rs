@@ -74,33 +74,33 @@ impl Node {
 /// Reads the one node that a text holds.
 pub(super) fn parse(text: &str) -> Result<Node> {
     if text.len() > MAX_LENGTH {
-        return Err(broken(0, "it is far longer than a coordinate system can be"));
+        return Err(invalid_wkt(0, "it is far longer than a coordinate system can be"));
     }
-    let mut parser = Parser { text, at: 0 };
-    let keyword = parser.word();
-    let Some(Argument::Node(node)) = parser.after_word(keyword, 0)? else {
-        return Err(broken(parser.at, "it does not begin with a keyword and a bracket, such as `GEOGCS[`"));
+    let mut parser = Parser { text, offset: 0 };
+    let keyword = parser.read_word();
+    let Some(Argument::Node(node)) = parser.read_after_word(keyword, 0)? else {
+        return Err(invalid_wkt(parser.offset, "it does not begin with a keyword and a bracket, such as `GEOGCS[`"));
     };
     Ok(node)
 }
 
-fn broken(at: usize, what: &str) -> Error {
+fn invalid_wkt(offset: usize, what: &str) -> Error {
     Error::new(Kind::Archive, format!("the coordinate system (.prj) cannot be understood: {what}"))
-        .with(|facts| facts.offset = u64::try_from(at).ok())
+        .with(|facts| facts.offset = u64::try_from(offset).ok())
 }
 
 struct Parser<'a> {
     text: &'a str,
-    at: usize,
+    offset: usize,
 }
 
 impl<'a> Parser<'a> {
     fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or("")
+        self.text.get(self.offset..).unwrap_or("")
     }
 
     fn skip(&mut self, length: usize) {
-        self.at = self.at.saturating_add(length).min(self.text.len());
+        self.offset = self.offset.saturating_add(length).min(self.text.len());
     }
 
     fn peek(&mut self) -> Option<char> {
@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Letters, digits and the signs of numbers: what stands between the punctuation.
-    fn word(&mut self) -> &'a str {
+    fn read_word(&mut self) -> &'a str {
         self.peek();
         let rest = self.rest();
         let end = rest.find(|c: char| matches!(c, '[' | ']' | '(' | ')' | ',' | '"') || c.is_whitespace());
@@ -127,14 +127,14 @@ impl<'a> Parser<'a> {
     }
 
     /// Between double quotes, where a doubled quote stands for itself.
-    fn quoted(&mut self) -> Result<String> {
-        let start = self.at;
+    fn read_quoted(&mut self) -> Result<String> {
+        let start = self.offset;
         self.skip(1);
         let mut text = String::new();
         loop {
             let rest = self.rest();
             let Some(end) = rest.find('"') else {
-                return Err(broken(start, "a text has no closing quote"));
+                return Err(invalid_wkt(start, "a text has no closing quote"));
             };
             text.push_str(rest.get(..end).unwrap_or(""));
             self.skip(end.saturating_add(1));
@@ -146,15 +146,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn argument(&mut self, depth: usize) -> Result<Argument> {
+    fn read_argument(&mut self, depth: usize) -> Result<Argument> {
         if self.peek() == Some('"') {
-            return Ok(Argument::Text(self.quoted()?));
+            return Ok(Argument::Text(self.read_quoted()?));
         }
-        let word = self.word();
-        self.after_word(word, depth)?.ok_or_else(|| broken(self.at, "an argument is missing"))
+        let word = self.read_word();
+        self.read_after_word(word, depth)?.ok_or_else(|| invalid_wkt(self.offset, "an argument is missing"))
     }
 
-    fn after_word(&mut self, word: &str, depth: usize) -> Result<Option<Argument>> {
+    fn read_after_word(&mut self, word: &str, depth: usize) -> Result<Option<Argument>> {
         if word.is_empty() {
             return Ok(None);
         }
@@ -165,14 +165,14 @@ impl<'a> Parser<'a> {
             }));
         }
         if depth >= MAX_DEPTH {
-            return Err(broken(self.at, "it is nested too deeply"));
+            return Err(invalid_wkt(self.offset, "it is nested too deeply"));
         }
         let mut arguments = Vec::new();
         while !self.take(&[']', ')']) {
             if !arguments.is_empty() && !self.take(&[',']) {
-                return Err(broken(self.at, "a comma or a closing bracket is missing"));
+                return Err(invalid_wkt(self.offset, "a comma or a closing bracket is missing"));
             }
-            arguments.push(self.argument(depth.saturating_add(1))?);
+            arguments.push(self.read_argument(depth.saturating_add(1))?);
         }
         Ok(Some(Argument::Node(Node { keyword: word.to_ascii_uppercase(), arguments })))
     }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_names_numbers_and_codes_of_both_generations() {
+    fn wkt1_and_wkt2_give_names_numbers_and_codes() {
         let node =
             parse("\u{feff} Geogcs [\"a \"\"b\"\"\", UNIT(\"Degree\",1.5e-2),AUTHORITY[\"EPSG\",\"4326\"]]\n").unwrap();
         assert_eq!(node.keyword, "GEOGCS");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_text_is_an_error_that_says_where() {
+    fn broken_text_is_an_error() {
         for text in ["", "GEOGCS", "GEOGCS[", "GEOGCS[\"a", "GEOGCS[\"a\" 1]", "GEOGCS[,]", "+proj=longlat", "[]"] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.kind(), Kind::Archive, "{text}");

@@ -9,23 +9,23 @@ use chrono::{DateTime, SecondsFormat};
 use crate::archive::{Code, Encoding, NoRoom, ask_for, make_room};
 use crate::error::Result;
 use crate::layer::columns::number::{
-    Cell, IntegerCell, KEPT_DIGITS, LAST_EXACT, float, has_exponent, integer, loses_digits,
+    Cell, IntegerCell, KEPT_DIGITS, LAST_EXACT, has_exponent, loses_digits, parse_float, parse_integer,
 };
-use crate::layer::issues::Findings;
-use crate::layer::schema::broken;
+use crate::layer::issues::IssueCounter;
+use crate::layer::schema::schema_error;
 use crate::wire::time;
 
 /// The zone of times in Arrow.
 pub(in crate::layer) const UTC: &str = "UTC";
 
 /// The bytes that a time takes at most while it is written as text.
-const WRITTEN: usize = 96;
+const TIME_TEXT_SIZE: usize = 96;
 
 /// One column while it is read.
 pub(super) struct Column {
     values: Values,
     nulls: NullBufferBuilder,
-    pub(super) findings: Findings,
+    pub(super) issues: IssueCounter,
     /// Whole numbers with more digits than a float, as the times below.
     long: Option<(u64, u64)>,
     /// Times that are none, and times with and without a zone: how many, and the first record.
@@ -35,8 +35,8 @@ pub(super) struct Column {
 }
 
 enum Values {
-    Whole(Vec<i64>),
-    Float(Vec<f64>),
+    Integers(Vec<i64>),
+    Floats(Vec<f64>),
     /// Times in microseconds since 1970, and whether each is of UTC or of a clock that nobody names. Where the layout says
     /// that the column is of UTC, all are.
     Times {
@@ -45,7 +45,7 @@ enum Values {
         is_utc: bool,
     },
     /// Texts, which become numbers at the end where all of them are.
-    Words {
+    Texts {
         ends: Vec<i64>,
         data: Vec<u8>,
         encoding: Encoding,
@@ -53,37 +53,37 @@ enum Values {
 }
 
 impl Column {
-    fn of(values: Values) -> Self {
+    fn with_values(values: Values) -> Self {
         let nulls = NullBufferBuilder::new(0);
-        let findings = Findings::default();
-        Self { values, nulls, findings, long: None, bad_times: None, zoned: None, zoneless: None }
+        let issues = IssueCounter::default();
+        Self { values, nulls, issues, long: None, bad_times: None, zoned: None, zoneless: None }
     }
 
     /// A column of numbers.
     pub(super) fn numbers() -> Self {
-        Self::of(Values::Whole(Vec::new()))
+        Self::with_values(Values::Integers(Vec::new()))
     }
 
     /// A column of times; `is_utc` where the layout states that zone for all of them.
     pub(super) fn times(is_utc: bool) -> Self {
-        Self::of(Values::Times { micros: Vec::new(), zoned: BooleanBufferBuilder::new(0), is_utc })
+        Self::with_values(Values::Times { micros: Vec::new(), zoned: BooleanBufferBuilder::new(0), is_utc })
     }
 
     /// A column of which nothing is known.
     pub(super) fn unknown(encoding: Encoding) -> Self {
-        Self::of(Values::Words { ends: vec![0], data: Vec::new(), encoding })
+        Self::with_values(Values::Texts { ends: vec![0], data: Vec::new(), encoding })
     }
 
     /// Adds the same null `count` times.
     pub(super) fn push_null(&mut self, count: usize) -> std::result::Result<(), NoRoom> {
         match &mut self.values {
-            Values::Whole(values) => repeat(values, 0, count)?,
+            Values::Integers(values) => repeat(values, 0, count)?,
             Values::Times { micros, zoned, .. } => {
                 repeat(micros, 0, count)?;
                 zoned.append_n(count, false);
             }
-            Values::Float(values) => repeat(values, 0.0, count)?,
-            Values::Words { ends, .. } => {
+            Values::Floats(values) => repeat(values, 0.0, count)?,
+            Values::Texts { ends, .. } => {
                 let end = ends.last().copied().unwrap_or(0);
                 repeat(ends, end, count)?;
             }
@@ -93,8 +93,8 @@ impl Column {
     }
 
     /// Adds an integer.
-    pub(super) fn push_whole(&mut self, value: i64) -> std::result::Result<(), NoRoom> {
-        if let Values::Whole(values) = &mut self.values {
+    pub(super) fn push_integer(&mut self, value: i64) -> std::result::Result<(), NoRoom> {
+        if let Values::Integers(values) = &mut self.values {
             repeat(values, value, 1)?;
             self.nulls.append_non_null();
         }
@@ -108,30 +108,30 @@ impl Column {
             return self.push_null(count);
         }
         match &mut self.values {
-            Values::Whole(values) => match integer(text) {
+            Values::Integers(values) => match parse_integer(text) {
                 // Nobody declares integers here: who writes an exponent writes a float.
                 IntegerCell::Cell(Cell::Value(value)) if !has_exponent(text) => {
-                    if nearest(value).abs() >= LAST_EXACT && loses_digits(text, nearest(value)) {
-                        add(&mut self.long, record);
+                    if to_f64(value).abs() >= LAST_EXACT && loses_digits(text, to_f64(value)) {
+                        tally(&mut self.long, record);
                     }
                     repeat(values, value, count)?;
                     self.nulls.append_n_non_nulls(count);
                 }
-                IntegerCell::Cell(Cell::Null | Cell::Odd) => return self.push_odd(count, record),
+                IntegerCell::Cell(Cell::Null | Cell::Invalid) => return self.push_invalid(count, record),
                 IntegerCell::Cell(Cell::Value(_)) | IntegerCell::Fraction(_) => {
-                    self.become_floats();
+                    self.convert_to_floats();
                     return self.push(text, count, record);
                 }
             },
-            Values::Float(values) => match float(text) {
+            Values::Floats(values) => match parse_float(text) {
                 Cell::Value(value) => {
                     if value.abs() >= LAST_EXACT && loses_digits(text, value) {
-                        self.findings.add(Code::DigitsLost, record);
+                        self.issues.add(Code::DigitsLost, record);
                     }
                     repeat(values, value, count)?;
                     self.nulls.append_n_non_nulls(count);
                 }
-                Cell::Null | Cell::Odd => return self.push_odd(count, record),
+                Cell::Null | Cell::Invalid => return self.push_invalid(count, record),
             },
             Values::Times { micros, zoned, is_utc } => match time::read(&String::from_utf8_lossy(text)) {
                 time::Read::Time(found) => {
@@ -139,18 +139,18 @@ impl Column {
                     repeat(micros, found.timestamp_micros(), count)?;
                     zoned.append_n(count, is_zoned);
                     self.nulls.append_n_non_nulls(count);
-                    add(if is_zoned { &mut self.zoned } else { &mut self.zoneless }, record);
+                    tally(if is_zoned { &mut self.zoned } else { &mut self.zoneless }, record);
                 }
                 time::Read::Nothing => return self.push_null(count),
                 time::Read::Wrong => {
-                    add(&mut self.bad_times, record);
+                    tally(&mut self.bad_times, record);
                     return self.push_null(count);
                 }
             },
-            Values::Words { ends, data, encoding } => {
-                let (decoded, doubt) = encoding.decode(text);
-                if let Some(doubt) = doubt {
-                    self.findings.add(doubt, record);
+            Values::Texts { ends, data, encoding } => {
+                let (decoded, decode_issue) = encoding.decode(text);
+                if let Some(issue) = decode_issue {
+                    self.issues.add(issue, record);
                 }
                 make_room(data, decoded.len().saturating_mul(count))?;
                 make_room(ends, count)?;
@@ -166,18 +166,18 @@ impl Column {
 
     /// Adds the null of a cell that holds something and no number. Stars, which fill cells of a .dbf that are too small for
     /// their numbers, are none here: these cells have no width.
-    fn push_odd(&mut self, count: usize, record: u64) -> std::result::Result<(), NoRoom> {
-        self.findings.add(Code::BadNumber, record);
+    fn push_invalid(&mut self, count: usize, record: u64) -> std::result::Result<(), NoRoom> {
+        self.issues.add(Code::BadNumber, record);
         self.push_null(count)
     }
 
-    fn become_floats(&mut self) {
-        if let Values::Whole(values) = &mut self.values {
+    fn convert_to_floats(&mut self) {
+        if let Values::Integers(values) = &mut self.values {
             // They take the place of the integers, which are as long.
-            let floats = std::mem::take(values).into_iter().map(nearest).collect();
-            self.values = Values::Float(floats);
+            let floats = std::mem::take(values).into_iter().map(to_f64).collect();
+            self.values = Values::Floats(floats);
             if let Some((count, first)) = self.long.take() {
-                self.findings.add_many(Code::DigitsLost, first, count);
+                self.issues.add_many(Code::DigitsLost, first, count);
             }
         }
     }
@@ -186,40 +186,41 @@ impl Column {
     pub(super) fn finish(mut self) -> Result<ArrayRef> {
         let nulls = self.nulls.finish();
         let array = match self.values {
-            Values::Whole(values) => Int64Array::try_new(values.into(), nulls).map(made),
-            Values::Float(values) => Float64Array::try_new(values.into(), nulls).map(made),
+            Values::Integers(values) => Int64Array::try_new(values.into(), nulls).map(to_array_ref),
+            Values::Floats(values) => Float64Array::try_new(values.into(), nulls).map(to_array_ref),
             Values::Times { micros, .. } if self.zoneless.is_none() => {
-                TimestampMicrosecondArray::try_new(micros.into(), nulls).map(|times| made(times.with_timezone(UTC)))
+                TimestampMicrosecondArray::try_new(micros.into(), nulls)
+                    .map(|times| to_array_ref(times.with_timezone(UTC)))
             }
             Values::Times { micros, .. } if self.zoned.is_none() => {
-                TimestampMicrosecondArray::try_new(micros.into(), nulls).map(made)
+                TimestampMicrosecondArray::try_new(micros.into(), nulls).map(to_array_ref)
             }
             Values::Times { micros, mut zoned, .. } => {
-                ask_for(micros.len().saturating_mul(WRITTEN)).map_err(NoRoom::error)?;
+                ask_for(micros.len().saturating_mul(TIME_TEXT_SIZE)).map_err(NoRoom::error)?;
                 let zoned = zoned.finish();
                 let rows = micros.iter().zip(&zoned).enumerate();
                 let text = |(row, (micros, is_zoned)): (usize, (&i64, bool))| {
                     let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-                    if is_null { None } else { written(*micros, is_zoned) }
+                    if is_null { None } else { time_text(*micros, is_zoned) }
                 };
-                Ok(made(rows.map(text).collect::<LargeStringArray>()))
+                Ok(to_array_ref(rows.map(text).collect::<LargeStringArray>()))
             }
-            Values::Words { ends, data, .. } => {
+            Values::Texts { ends, data, .. } => {
                 let texts = LargeStringArray::try_new(OffsetBuffer::new(ScalarBuffer::from(ends)), data.into(), nulls)
-                    .map_err(|cause| broken(&cause))?;
-                Ok(as_numbers(&texts)?.unwrap_or_else(|| made(texts)))
+                    .map_err(|cause| schema_error(&cause))?;
+                Ok(parse_numbers(&texts)?.unwrap_or_else(|| to_array_ref(texts)))
             }
         };
-        array.map_err(|cause| broken(&cause))
+        array.map_err(|cause| schema_error(&cause))
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "reading the digits as a float would round in the same way")]
-fn nearest(value: i64) -> f64 {
+fn to_f64(value: i64) -> f64 {
     value as f64
 }
 
-fn made(array: impl Array + 'static) -> ArrayRef {
+fn to_array_ref(array: impl Array + 'static) -> ArrayRef {
     Arc::new(array)
 }
 
@@ -231,7 +232,7 @@ fn repeat<T: Copy>(values: &mut Vec<T>, value: T, count: usize) -> std::result::
 }
 
 /// A time as text: one of UTC ends in `Z`, one of a clock that nobody names in nothing.
-fn written(micros: i64, is_zoned: bool) -> Option<String> {
+fn time_text(micros: i64, is_zoned: bool) -> Option<String> {
     let mut text = DateTime::from_timestamp_micros(micros)?.to_rfc3339_opts(SecondsFormat::AutoSi, true);
     if !is_zoned {
         text.pop();
@@ -240,7 +241,7 @@ fn written(micros: i64, is_zoned: bool) -> Option<String> {
 }
 
 /// Texts as numbers, where every one of them is written as a number is and stays what it is.
-fn as_numbers(texts: &LargeStringArray) -> Result<Option<ArrayRef>> {
+fn parse_numbers(texts: &LargeStringArray) -> Result<Option<ArrayRef>> {
     let is_number = |text: &str| {
         let digits = text.strip_prefix('-').unwrap_or(text);
         // A leading zero marks a code, such as that of a county, and no number.
@@ -260,20 +261,20 @@ fn as_numbers(texts: &LargeStringArray) -> Result<Option<ArrayRef>> {
     }
     // A number of twenty digits is the name of something, and a float would change it.
     let is_whole = |text: &str| !text.contains('.');
-    let is_exact = matches!(column.values, Values::Whole(_))
+    let is_exact = matches!(column.values, Values::Integers(_))
         || texts.iter().flatten().all(|text| text.len() <= KEPT_DIGITS || !is_whole(text));
-    if column.findings.is_empty() && is_exact { column.finish().map(Some) } else { Ok(None) }
+    if column.issues.is_empty() && is_exact { column.finish().map(Some) } else { Ok(None) }
 }
 
 /// Counts something met at a record.
-pub(in crate::layer) fn add(tally: &mut Option<(u64, u64)>, record: u64) {
-    let (count, _) = tally.get_or_insert((0, record));
+pub(in crate::layer) fn tally(counter: &mut Option<(u64, u64)>, record: u64) {
+    let (count, _) = counter.get_or_insert((0, record));
     *count = count.saturating_add(1);
 }
 
 /// Whether a time says its zone: it ends in `Z`, or in an offset behind its `T` or blank.
 fn states_zone(text: &[u8]) -> bool {
-    let clock = text.iter().position(|byte| matches!(byte, b'T' | b't' | b' ')).and_then(|at| text.get(at..));
+    let clock = text.iter().position(|byte| matches!(byte, b'T' | b't' | b' ')).and_then(|index| text.get(index..));
     text.last().is_some_and(|last| matches!(last, b'Z' | b'z'))
         || clock.is_some_and(|clock| clock.iter().any(|byte| matches!(byte, b'+' | b'-')))
 }

@@ -10,14 +10,14 @@ mod rows;
 
 use std::collections::{HashMap, HashSet};
 
-use self::lines::Lines;
-use self::rows::Rows;
+use self::lines::LineReader;
+use self::rows::RowBuilder;
 use crate::archive::{Code, Diagnostic, Element, Fmis, Layout, ReadOptions};
 use crate::error::{Kind, Result};
 use crate::layer::Layer;
 
 /// What the job was fits into this; its tables are elsewhere.
-const MOST_OF_JOB: u64 = 8 << 20;
+const MAX_JOB_SIZE: u64 = 8 << 20;
 
 /// Reads a product of an FMIS folder into a layer.
 pub(super) fn read(
@@ -25,44 +25,44 @@ pub(super) fn read(
     source: String,
     fmis: &Fmis,
     options: &ReadOptions,
-    mut notes: Vec<Diagnostic>,
+    mut diagnostics: Vec<Diagnostic>,
 ) -> Result<Layer> {
-    let layout = Layout::read(fmis, &mut notes)?;
-    let lines = Lines::open(&fmis.tab);
-    if lines.as_ref().is_ok_and(Lines::lacks_mark) {
+    let layout = Layout::read(fmis, &mut diagnostics)?;
+    let lines = LineReader::open(&fmis.tab);
+    if lines.as_ref().is_ok_and(LineReader::lacks_mark) {
         let message = "the table is UTF-16, as its NULs show, and does not begin with the mark of that";
-        notes.push(Diagnostic::new(Code::NoByteOrderMark, message).in_member(fmis.tab.name()));
+        diagnostics.push(Diagnostic::new(Code::NoByteOrderMark, message).in_member(fmis.tab.name()));
     }
     // What the table says of itself goes before what a caller says of tables.
-    let encoding = if lines.as_ref().is_ok_and(Lines::is_utf_16) { None } else { options.encoding.clone() };
-    let mut rows = Rows::new(layout, &ReadOptions { encoding, ..options.clone() })?;
-    let read = lines.and_then(|lines| lines.each(|record, line| rows.add(record, line)));
+    let encoding = if lines.as_ref().is_ok_and(LineReader::is_utf_16) { None } else { options.encoding.clone() };
+    let mut rows = RowBuilder::new(layout, &ReadOptions { encoding, ..options.clone() })?;
+    let read = lines.and_then(|lines| lines.for_each(|record, line| rows.add_line(record, line)));
     match read {
         Err(error) if !options.strict && error.kind() == Kind::Archive && !error.lacks_memory() => {
             let message = format!("only the first {} records could be read: {error}", rows.records());
-            notes.push(Diagnostic::new(Code::FmisDamaged, message).in_member(fmis.tab.name()).at(rows.records()));
+            diagnostics.push(Diagnostic::new(Code::FmisDamaged, message).in_member(fmis.tab.name()).at(rows.records()));
         }
-        Ok(false) => rows.has_no_line_end(),
+        Ok(false) => rows.mark_missing_line_end(),
         done => drop(done?),
     }
-    rows.tell(fmis, &mut notes);
-    let metadata = job(fmis, &mut notes);
-    rows.finish(name, source, metadata, notes)
+    rows.report(fmis, &mut diagnostics);
+    let metadata = read_job(fmis, &mut diagnostics);
+    rows.finish(name, source, metadata, diagnostics)
 }
 
 /// The flat fields of the job, in their order; those that repeat are numbered. They are beside the records, so that damage
 /// to them is told and no error.
-fn job(fmis: &Fmis, notes: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
+fn read_job(fmis: &Fmis, diagnostics: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
     let Some(job) = &fmis.job else {
         let message = "there is no jobdata.xml, so nothing says what the job was";
-        notes.push(Diagnostic::new(Code::NoJobdata, message).in_member(fmis.tab.name()));
+        diagnostics.push(Diagnostic::new(Code::NoJobdata, message).in_member(fmis.tab.name()));
         return Vec::new();
     };
-    let root = match Element::read(job, MOST_OF_JOB) {
+    let root = match Element::read(job, MAX_JOB_SIZE) {
         Ok(root) => root,
         Err(error) => {
             let message = format!("it could not be read, so what it says of the job is missing: {error}");
-            notes.push(Diagnostic::new(Code::SidecarLost, message).in_member(job.name()));
+            diagnostics.push(Diagnostic::new(Code::SidecarLost, message).in_member(job.name()));
             return Vec::new();
         }
     };

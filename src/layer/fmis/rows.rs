@@ -8,16 +8,16 @@ use arrow_array::{Array, ArrayRef, LargeBinaryArray};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_schema::Field;
 
-use super::columns::{Column, add};
-use super::lines::{Line, Refusal};
+use super::columns::{Column, tally};
+use super::lines::{Line, LineError};
 use crate::archive::{
     Code, Diagnostic, Encoding, Fmis, Layout, NoRoom, Quantity, ReadOptions, Slot, ask_for, make_room,
 };
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
-use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
+use crate::layer::columns::number::{Cell, IntegerCell, parse_float, parse_integer};
 use crate::layer::crs::Crs;
-use crate::layer::schema::{self, broken};
+use crate::layer::schema::{self, schema_error};
 use crate::wire::names::same;
 
 /// The column with the number of the section.
@@ -27,24 +27,24 @@ const SECTION: &str = "SECTION";
 const POINT: [u8; 5] = [1, 1, 0, 0, 0];
 
 /// The bytes of a row beside those of its columns: its point, and where that ends.
-const PLACE: u64 = 29;
+const ROW_OVERHEAD: u64 = 29;
 
 /// So many bytes of rows are made whatever the size of the table.
-const FREE: u64 = 16 << 20;
+const MIN_BUDGET: u64 = 16 << 20;
 
 /// Rows as they are read.
-pub(super) struct Rows {
+pub(super) struct RowBuilder {
     layout: Layout,
     wanted: Option<Vec<String>>,
     is_strict: bool,
     /// How many times the bytes of the table its rows may have.
     ratio: u64,
     /// The bytes of the table, and of the rows that were made of them.
-    taken: u64,
-    made: u64,
-    of_step: Vec<Column>,
+    bytes_read: u64,
+    bytes_made: u64,
+    step_columns: Vec<Column>,
     section: Column,
-    of_section: Vec<Column>,
+    section_columns: Vec<Column>,
     /// For each section, the cell of each quantity.
     cells: Vec<Vec<Option<usize>>>,
     id: Option<usize>,
@@ -60,33 +60,33 @@ pub(super) struct Rows {
     ranges: Vec<Range<usize>>,
     /// The last record that fits the layout, and whether the table ended before the line of its last record did.
     last_kept: Option<u64>,
-    is_open: bool,
+    lacks_line_end: bool,
     /// The records that do not fit, and why the first of them does not.
-    unfit: Option<(u64, u64)>,
-    misfit: String,
+    misfits: Option<(u64, u64)>,
+    first_misfit: String,
     /// What was met: how often, and the first record.
-    jumps: Option<(u64, u64)>,
-    blank: Option<(u64, u64)>,
-    trailing: Option<(u64, u64)>,
-    unplaced: Option<(u64, u64)>,
-    nowhere: Option<(u64, u64)>,
+    id_jumps: Option<(u64, u64)>,
+    empty_steps: Option<(u64, u64)>,
+    trailing_cells: Option<(u64, u64)>,
+    without_position: Option<(u64, u64)>,
+    bad_positions: Option<(u64, u64)>,
 }
 
-impl Rows {
+impl RowBuilder {
     pub(super) fn new(layout: Layout, options: &ReadOptions) -> Result<Self> {
         let name = options.encoding.as_deref().unwrap_or("UTF-8");
         let encoding =
             Encoding::named(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))?;
         let mut cells = vec![vec![None; layout.of_section.len()]; layout.sections.len()];
-        let mut place = HashMap::new();
+        let mut step_cells = HashMap::new();
         for (cell, slot) in layout.slots.iter().enumerate() {
             match slot {
                 Slot::Step(column) => {
-                    place.insert(*column, cell);
+                    step_cells.insert(*column, cell);
                 }
                 Slot::Section(section, column) => {
-                    if let Some(place) = cells.get_mut(*section).and_then(|cells| cells.get_mut(*column)) {
-                        *place = Some(cell);
+                    if let Some(entry) = cells.get_mut(*section).and_then(|cells| cells.get_mut(*column)) {
+                        *entry = Some(cell);
                     }
                 }
             }
@@ -95,32 +95,32 @@ impl Rows {
             ["LATITUDE", "LONGITUDE", "ELEVATION", "DISTANCE", "SPEED"].iter().any(|known| same(name, known))
         };
         // What a step has beside a section of the same name was renamed, and stays a number.
-        let plain = |name: &str| name.strip_prefix("STEP_").unwrap_or(name).to_owned();
-        let column = |quantity: &Quantity| match &*plain(&quantity.name) {
+        let base_name = |name: &str| name.strip_prefix("STEP_").unwrap_or(name).to_owned();
+        let column = |quantity: &Quantity| match &*base_name(&quantity.name) {
             name if same(name, "TIMESTAMP") => {
                 Column::times(quantity.unit.as_ref().is_some_and(|unit| same(unit, "UTC")))
             }
             name if is_number(name) => Column::numbers(),
             _ => Column::unknown(encoding.clone()),
         };
-        let cell_of = |wanted: &str| {
-            let column = layout.of_step.iter().position(|quantity| same(&plain(&quantity.name), wanted))?;
-            place.get(&column).copied()
+        let find_cell = |wanted: &str| {
+            let column = layout.of_step.iter().position(|quantity| same(&base_name(&quantity.name), wanted))?;
+            step_cells.get(&column).copied()
         };
         let mut rows = Self {
             wanted: None,
             is_strict: options.strict,
             ratio: options.limits.ratio,
-            taken: 0,
-            made: 0,
-            of_step: layout.of_step.iter().map(column).collect(),
+            bytes_read: 0,
+            bytes_made: 0,
+            step_columns: layout.of_step.iter().map(column).collect(),
             section: Column::numbers(),
-            of_section: layout.of_section.iter().map(|_| Column::numbers()).collect(),
+            section_columns: layout.of_section.iter().map(|_| Column::numbers()).collect(),
             cells,
-            id: cell_of("ID"),
+            id: find_cell("ID"),
             last_id: None,
-            latitude: cell_of("LATITUDE"),
-            longitude: cell_of("LONGITUDE"),
+            latitude: find_cell("LATITUDE"),
+            longitude: find_cell("LONGITUDE"),
             points: Vec::new(),
             valid: NullBufferBuilder::new(0),
             records: 0,
@@ -128,18 +128,18 @@ impl Rows {
             active: Vec::new(),
             ranges: Vec::new(),
             last_kept: None,
-            is_open: false,
-            unfit: None,
-            misfit: String::new(),
-            jumps: None,
-            blank: None,
-            trailing: None,
-            unplaced: None,
-            nowhere: None,
+            lacks_line_end: false,
+            misfits: None,
+            first_misfit: String::new(),
+            id_jumps: None,
+            empty_steps: None,
+            trailing_cells: None,
+            without_position: None,
+            bad_positions: None,
             layout,
         };
         if let Some(wanted) = &options.columns {
-            let own = schema::own_names(wanted, &rows.names(), rows.has_places())?;
+            let own = schema::resolve_names(wanted, &rows.names(), rows.has_position())?;
             rows.wanted = Some(own);
         }
         Ok(rows)
@@ -151,94 +151,96 @@ impl Rows {
     }
 
     /// Says that the table ended before the line of its last record did.
-    pub(super) fn has_no_line_end(&mut self) {
-        self.is_open = true;
+    pub(super) fn mark_missing_line_end(&mut self) {
+        self.lacks_line_end = true;
     }
 
     /// Whether its records say where they were made.
-    fn has_places(&self) -> bool {
+    fn has_position(&self) -> bool {
         self.latitude.is_some() && self.longitude.is_some()
     }
 
     /// The names of all columns in their order.
     fn names(&self) -> Vec<&str> {
         let section = (!self.layout.sections.is_empty()).then_some(SECTION);
-        let of_step = self.layout.of_step.iter().map(|quantity| quantity.name.as_str());
-        let of_section = self.layout.of_section.iter().map(|quantity| quantity.name.as_str());
-        of_step.chain(section).chain(of_section).collect()
+        let step_names = self.layout.of_step.iter().map(|quantity| quantity.name.as_str());
+        let section_names = self.layout.of_section.iter().map(|quantity| quantity.name.as_str());
+        step_names.chain(section).chain(section_names).collect()
     }
 
     /// Takes one line, whose number is `record`; a text is why it cannot be taken. Without `strict`, lines that do not fit
     /// the layout are left out.
-    pub(super) fn add(&mut self, record: u64, line: Line<'_>) -> std::result::Result<(), Refusal> {
+    pub(super) fn add_line(&mut self, record: u64, line: Line<'_>) -> std::result::Result<(), LineError> {
         self.records = record.saturating_add(1);
-        let line = match line.and_then(|line| self.split(record, line).map(|()| line)) {
+        let line = match line.and_then(|line| self.split_cells(record, line).map(|()| line)) {
             Ok(line) => line,
             Err(why) if self.is_strict => return Err(why.into()),
             Err(why) => {
-                if self.unfit.is_none() {
-                    self.misfit = why;
+                if self.misfits.is_none() {
+                    self.first_misfit = why;
                 }
-                add(&mut self.unfit, record);
+                tally(&mut self.misfits, record);
                 return Ok(());
             }
         };
         self.last_kept = Some(record);
         let Self { layout, ranges, active, cells, .. } = self;
-        let cell = |at: usize| ranges.get(at).and_then(|range| line.get(range.clone())).unwrap_or_default();
-        let has_value = |at: &Option<usize>| at.is_some_and(|at| !cell(at).trim_ascii().is_empty());
+        let cell = |index: usize| ranges.get(index).and_then(|range| line.get(range.clone())).unwrap_or_default();
+        let has_value = |index: &Option<usize>| index.is_some_and(|index| !cell(index).trim_ascii().is_empty());
         active.clear();
         active.extend(
             (0..cells.len()).filter(|section| cells.get(*section).is_some_and(|own| own.iter().any(has_value))),
         );
         // A machine without sections has one row for each step.
         let count = if layout.sections.is_empty() { 1 } else { active.len() };
-        let of_step = layout.slots.iter().zip(ranges.iter()).filter(|(slot, _)| matches!(slot, Slot::Step(_)));
-        let repeated = of_step.map(|(_, range)| range.len().saturating_add(8) as u64).sum::<u64>();
-        let of_row = repeated.saturating_add(PLACE).saturating_add(8_u64.saturating_mul(self.of_section.len() as u64));
-        self.taken = self.taken.saturating_add(line.len() as u64);
-        self.made = self.made.saturating_add(of_row.saturating_mul(count as u64));
-        if self.made > FREE && self.made / self.ratio.max(1) > self.taken {
-            let (made, most) = (self.made, self.ratio);
+        let repeated_cells = layout.slots.iter().zip(ranges.iter()).filter(|(slot, _)| matches!(slot, Slot::Step(_)));
+        let repeated_size = repeated_cells.map(|(_, range)| range.len().saturating_add(8) as u64).sum::<u64>();
+        let row_size = repeated_size
+            .saturating_add(ROW_OVERHEAD)
+            .saturating_add(8_u64.saturating_mul(self.section_columns.len() as u64));
+        self.bytes_read = self.bytes_read.saturating_add(line.len() as u64);
+        self.bytes_made = self.bytes_made.saturating_add(row_size.saturating_mul(count as u64));
+        if self.bytes_made > MIN_BUDGET && self.bytes_made / self.ratio.max(1) > self.bytes_read {
+            let (made, most) = (self.bytes_made, self.ratio);
             return Err(format!(
                 "its sections would make rows of {made} bytes, more than {most} times those of the table; if you trust \
                  it, raise Limits(ratio=...)"
             )
             .into());
         }
-        if let Some(IntegerCell::Cell(Cell::Value(id))) = self.id.map(|at| integer(cell(at))) {
+        if let Some(IntegerCell::Cell(Cell::Value(id))) = self.id.map(|index| parse_integer(cell(index))) {
             if self.last_id.is_some_and(|last| last.checked_add(1) != Some(id)) {
-                add(&mut self.jumps, record);
+                tally(&mut self.id_jumps, record);
             }
             self.last_id = Some(id);
         }
         if count == 0 {
-            add(&mut self.blank, record);
+            tally(&mut self.empty_steps, record);
             return Ok(());
         }
-        for (at, slot) in layout.slots.iter().enumerate() {
+        for (index, slot) in layout.slots.iter().enumerate() {
             if let Slot::Step(column) = slot
-                && let Some(column) = self.of_step.get_mut(*column)
+                && let Some(column) = self.step_columns.get_mut(*column)
             {
-                column.push(cell(at), count, record)?;
+                column.push(cell(index), count, record)?;
             }
         }
         for section in active.iter() {
-            self.section.push_whole(layout.sections.get(*section).copied().unwrap_or_default())?;
-            for (column, at) in self.of_section.iter_mut().zip(cells.get(*section).into_iter().flatten()) {
-                match at {
-                    Some(at) => column.push(cell(*at), 1, record)?,
+            self.section.push_integer(layout.sections.get(*section).copied().unwrap_or_default())?;
+            for (column, index) in self.section_columns.iter_mut().zip(cells.get(*section).into_iter().flatten()) {
+                match index {
+                    Some(index) => column.push(cell(*index), 1, record)?,
                     None => column.push_null(1)?,
                 }
             }
         }
-        let number = |at: Option<usize>| match at.map(|at| float(cell(at))) {
+        let number = |index: Option<usize>| match index.map(|index| parse_float(cell(index))) {
             Some(Cell::Value(value)) => Some(value),
             _ => None,
         };
         let (longitude, latitude) = (number(self.longitude), number(self.latitude));
-        let place = longitude.zip(latitude).filter(|(x, y)| x.abs() <= 180.0 && y.abs() <= 90.0);
-        if let Some((x, y)) = place {
+        let position = longitude.zip(latitude).filter(|(x, y)| x.abs() <= 180.0 && y.abs() <= 90.0);
+        if let Some((x, y)) = position {
             make_room(&mut self.points, count.saturating_mul(POINT.len().saturating_add(16)))?;
             for _ in 0..count {
                 self.points.extend_from_slice(&POINT);
@@ -248,7 +250,7 @@ impl Rows {
             self.valid.append_n_non_nulls(count);
         } else {
             let is_blank = longitude.is_none() || latitude.is_none();
-            add(if is_blank { &mut self.unplaced } else { &mut self.nowhere }, record);
+            tally(if is_blank { &mut self.without_position } else { &mut self.bad_positions }, record);
             self.valid.append_n_nulls(count);
         }
         self.count = self.count.saturating_add(count);
@@ -256,7 +258,7 @@ impl Rows {
     }
 
     /// Finds the cells of a line: as many as the layout has, and blank ones after them at most.
-    fn split(&mut self, record: u64, line: &[u8]) -> std::result::Result<(), String> {
+    fn split_cells(&mut self, record: u64, line: &[u8]) -> std::result::Result<(), String> {
         if line.contains(&0) {
             return Err("it holds a NUL, which no text has".to_owned());
         }
@@ -279,62 +281,62 @@ impl Rows {
             return Err(format!("it has {count} cells, and its layout has {expected}"));
         }
         if count > expected {
-            add(&mut self.trailing, record);
+            tally(&mut self.trailing_cells, record);
         }
         Ok(())
     }
 
-    pub(super) fn tell(&self, fmis: &Fmis, notes: &mut Vec<Diagnostic>) {
+    pub(super) fn report(&self, fmis: &Fmis, diagnostics: &mut Vec<Diagnostic>) {
         let member = fmis.tab.name();
-        let mut told = |code, met: Option<(u64, u64)>, what: &str| {
+        let mut report = |code, met: Option<(u64, u64)>, what: &str| {
             if let Some((count, first)) = met {
                 let message = format!("{what} ({count} times, first at record {first})");
-                notes.push(Diagnostic::new(code, message).in_member(member).at(first));
+                diagnostics.push(Diagnostic::new(code, message).in_member(member).at(first));
             }
         };
         if self.records == 0 {
-            told(Code::NoRecords, Some((1, 0)), "the table holds no record");
+            report(Code::NoRecords, Some((1, 0)), "the table holds no record");
         }
-        let why = format!("records that do not fit their layout were left out, the first since {}", self.misfit);
-        told(Code::FmisDamaged, self.unfit, &why);
+        let why = format!("records that do not fit their layout were left out, the first since {}", self.first_misfit);
+        report(Code::FmisDamaged, self.misfits, &why);
         let last = self.records.saturating_sub(1);
-        if self.is_open && self.last_kept == Some(last) {
-            let cut = match self.layout.slots.last() {
+        if self.lacks_line_end && self.last_kept == Some(last) {
+            let last_column = match self.layout.slots.last() {
                 Some(Slot::Step(column)) => self.layout.of_step.get(*column),
                 Some(Slot::Section(_, column)) => self.layout.of_section.get(*column),
                 None => None,
             };
-            let cut = cut.map(|quantity| quantity.name.as_str()).unwrap_or_default();
+            let last_column = last_column.map(|quantity| quantity.name.as_str()).unwrap_or_default();
             let what = format!(
-                "no line end follows the last record: where the table was cut off there, its last cell, of column `{cut}`, \
+                "no line end follows the last record: where the table was cut off there, its last cell, of column `{last_column}`, \
                  is cut or missing"
             );
-            told(Code::NoLineEnd, Some((1, last)), &what);
+            report(Code::NoLineEnd, Some((1, last)), &what);
         }
-        told(Code::IdJump, self.jumps, "ids do not follow one another: records may be missing, or stand twice");
-        told(Code::StepWithoutValues, self.blank, "steps without a value of any section were left out");
-        told(Code::TrailingTab, self.trailing, "blank cells at the ends of records were passed over");
-        told(Code::NoPosition, self.unplaced, "records without latitude or longitude have no geometry");
-        told(
+        report(Code::IdJump, self.id_jumps, "ids do not follow one another: records may be missing, or stand twice");
+        report(Code::StepWithoutValues, self.empty_steps, "steps without a value of any section were left out");
+        report(Code::TrailingTab, self.trailing_cells, "blank cells at the ends of records were passed over");
+        report(Code::NoPosition, self.without_position, "records without latitude or longitude have no geometry");
+        report(
             Code::BadPosition,
-            self.nowhere,
+            self.bad_positions,
             "records with a latitude beyond 90 or a longitude beyond 180 degrees have no geometry; the two may stand in \
              each other's column",
         );
-        for (column, quantity) in self.of_step.iter().zip(&self.layout.of_step) {
+        for (column, quantity) in self.step_columns.iter().zip(&self.layout.of_step) {
             let what = format!("column `{}`: cells that are no time were read as null", quantity.name);
-            told(Code::BadTime, column.bad_times, &what);
+            report(Code::BadTime, column.bad_times, &what);
             let name = &quantity.name;
             let kept = if column.zoned.is_some() { "text, as others state one" } else { "times without a zone" };
             let what = format!(
                 "column `{name}`: times that state no zone; the column has {kept}, and \
                  `Layer.with_time(..., date=\"{name}\", zone=...)` makes UTC of it"
             );
-            told(Code::NoZone, column.zoneless, &what);
+            report(Code::NoZone, column.zoneless, &what);
         }
         let all = self.layout.of_step.iter().chain(&self.layout.of_section);
-        for (column, quantity) in self.of_step.iter().chain(&self.of_section).zip(all) {
-            column.findings.tell(member, Some(&quantity.name), notes);
+        for (column, quantity) in self.step_columns.iter().chain(&self.section_columns).zip(all) {
+            column.issues.report(member, Some(&quantity.name), diagnostics);
         }
     }
 
@@ -343,16 +345,16 @@ impl Rows {
         name: String,
         source: String,
         metadata: Vec<(String, String)>,
-        notes: Vec<Diagnostic>,
+        diagnostics: Vec<Diagnostic>,
     ) -> Result<Layer> {
-        let has_places = self.has_places();
+        let has_position = self.has_position();
         let section = Quantity { name: SECTION.to_owned(), unit: None, ddi: None };
         let has_sections = !self.layout.sections.is_empty();
-        let of_step = self.layout.of_step.iter().zip(self.of_step);
+        let step_columns = self.layout.of_step.iter().zip(self.step_columns);
         let section = std::iter::once((&section, self.section)).filter(|_| has_sections);
-        let of_section = self.layout.of_section.iter().zip(self.of_section);
+        let section_columns = self.layout.of_section.iter().zip(self.section_columns);
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
-        for (quantity, column) in of_step.chain(section).chain(of_section) {
+        for (quantity, column) in step_columns.chain(section).chain(section_columns) {
             if self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&quantity.name)) {
                 continue;
             }
@@ -365,20 +367,21 @@ impl Rows {
         let crs = Crs::wgs84();
         let mut geometry = None;
         let mut types = Vec::new();
-        if has_places {
+        if has_position {
             let nulls = self.valid.finish();
             let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
             let lengths = (0..self.count).map(|row| if is_valid(row) { POINT.len().saturating_add(16) } else { 0 });
             ask_for(self.count.saturating_mul(8)).map_err(NoRoom::error)?;
             let ends = OffsetBuffer::<i64>::from_lengths(lengths);
-            let points = LargeBinaryArray::try_new(ends, self.points.into(), nulls).map_err(|cause| broken(&cause))?;
+            let points =
+                LargeBinaryArray::try_new(ends, self.points.into(), nulls).map_err(|cause| schema_error(&cause))?;
             types = if points.null_count() < points.len() { vec![1] } else { Vec::new() };
             let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
             geometry = Some(fields.len());
             fields.push(schema::geometry_field(&names, Some(&crs), None));
             arrays.push(Arc::new(points));
         }
-        let (schema, batch) = schema::batch(fields, arrays, self.count).map_err(|cause| broken(&cause))?;
+        let (schema, batch) = schema::build_batch(fields, arrays, self.count).map_err(|cause| schema_error(&cause))?;
         let layer = Layer {
             name,
             source,
@@ -388,7 +391,7 @@ impl Rows {
             prj: geometry.map(|_| crs.wkt().to_owned()),
             crs: geometry.map(|_| crs),
             metadata: Vec::new(),
-            diagnostics: notes,
+            diagnostics,
             types,
         };
         Ok(layer.with_metadata(metadata))

@@ -1,14 +1,14 @@
 //! Geometries as GeoJSON: coordinates transformed, rings turned as RFC 7946 wants them, shortest digits.
 
-use super::shortest_float::{Floats, Word};
+use super::shortest_float::{FloatFormatter, ShortText};
 use super::winding;
 use crate::error::{Error, Kind, Result};
 use crate::layer::crs::Transform;
-use crate::layer::shapes::is_place;
-use crate::layer::wkb::{Cursor, Head, flat_point, ordinate, points};
+use crate::layer::shapes::is_valid_coordinate;
+use crate::layer::wkb::{Cursor, GeometryHeader, flat_point, ordinate, points};
 
 /// Collections inside collections go no deeper in any real file.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// The coordinates that are written.
 pub(super) enum Target {
@@ -18,7 +18,7 @@ pub(super) enum Target {
 }
 
 /// Writes geometries one after the other, with room that is used again.
-pub(super) struct Pen<'a> {
+pub(super) struct GeometryWriter<'a> {
     transform: Option<&'a Transform>,
     /// Whether what is written has to be a longitude and a latitude.
     is_wgs84: bool,
@@ -27,18 +27,18 @@ pub(super) struct Pen<'a> {
     heights: Vec<f64>,
     /// Whether the geometry at hand is written with its Z: all of them, or none, are heights.
     has_heights: bool,
-    digits: [Floats; 3],
-    word: Word,
+    formatters: [FloatFormatter; 3],
+    short: ShortText,
 }
 
-impl<'a> Pen<'a> {
+impl<'a> GeometryWriter<'a> {
     /// A pen that brings coordinates to WGS 84, or leaves them as they are.
     pub(super) fn new(target: &'a Target) -> Self {
         let (transform, is_wgs84) = match target {
             Target::AsIs => (None, false),
             Target::Wgs84(transform) => (transform.as_ref(), true),
         };
-        let digits = [Floats::new(), Floats::new(), Floats::new()];
+        let formatters = [FloatFormatter::new(), FloatFormatter::new(), FloatFormatter::new()];
         Self {
             transform,
             is_wgs84,
@@ -46,44 +46,45 @@ impl<'a> Pen<'a> {
             ys: Vec::new(),
             heights: Vec::new(),
             has_heights: false,
-            digits,
-            word: Word::default(),
+            formatters,
+            short: ShortText::default(),
         }
     }
 
     /// Writes one geometry; `null` for one with a vertex that is no place, of which a diagnostic of the layer tells.
-    pub(super) fn geometry(&mut self, text: &mut Vec<u8>, wkb: &[u8]) -> Result<()> {
+    pub(super) fn write_geometry(&mut self, text: &mut Vec<u8>, wkb: &[u8]) -> Result<()> {
         if let Some((x, y)) = flat_point(wkb) {
-            if !is_place(x) || !is_place(y) {
+            if !is_valid_coordinate(x) || !is_valid_coordinate(y) {
                 text.extend_from_slice(b"null");
                 return Ok(());
             }
             if self.transform.is_none() {
-                self.check(x, y)?;
+                self.check_range(x, y)?;
                 text.extend_from_slice(b"{\"type\":\"Point\",\"coordinates\":[");
-                self.number(text, 0, x);
+                self.write_number(text, 0, x);
                 text.push(b',');
-                self.number(text, 1, y);
+                self.write_number(text, 1, y);
                 text.extend_from_slice(b"]}");
                 return Ok(());
             }
         }
-        let (mut is_sound, mut has_heights) = (true, Cursor::new(wkb).head()?.has_z);
-        Cursor::new(wkb).runs(&mut |run, stride, _| {
-            is_sound &= points(run, stride).all(|(x, y)| is_place(x) && is_place(y));
-            has_heights = has_heights && run.chunks_exact(stride).all(|vertex| is_place(ordinate(vertex, 2)));
+        let (mut is_valid, mut has_heights) = (true, Cursor::new(wkb).read_header()?.has_z);
+        Cursor::new(wkb).visit_runs(&mut |run, stride, _| {
+            is_valid &= points(run, stride).all(|(x, y)| is_valid_coordinate(x) && is_valid_coordinate(y));
+            has_heights =
+                has_heights && run.chunks_exact(stride).all(|vertex| is_valid_coordinate(ordinate(vertex, 2)));
         })?;
         self.has_heights = has_heights;
-        if !is_sound {
+        if !is_valid {
             text.extend_from_slice(b"null");
             return Ok(());
         }
-        self.object(text, &mut Cursor::new(wkb), DEPTH)
+        self.write_object(text, &mut Cursor::new(wkb), MAX_DEPTH)
     }
 
-    fn object(&mut self, text: &mut Vec<u8>, cursor: &mut Cursor<'_>, depth: usize) -> Result<()> {
-        let head = cursor.head()?;
-        let name = match head.flat {
+    fn write_object(&mut self, text: &mut Vec<u8>, cursor: &mut Cursor<'_>, depth: usize) -> Result<()> {
+        let header = cursor.read_header()?;
+        let name = match header.base_type {
             1 => "Point",
             2 => "LineString",
             3 | 17 => "Polygon",
@@ -94,30 +95,30 @@ impl<'a> Pen<'a> {
         };
         text.extend_from_slice(b"{\"type\":\"");
         text.extend_from_slice(name.as_bytes());
-        if head.flat == 7 {
+        if header.base_type == 7 {
             let depth =
                 depth.checked_sub(1).ok_or_else(|| Error::new(Kind::Archive, "a geometry is nested too deeply"))?;
             text.extend_from_slice(b"\",\"geometries\":[");
-            for at in 0..head.count {
-                if at > 0 {
+            for index in 0..header.count {
+                if index > 0 {
                     text.push(b',');
                 }
-                self.object(text, cursor, depth)?;
+                self.write_object(text, cursor, depth)?;
             }
             text.extend_from_slice(b"]}");
             return Ok(());
         }
         text.extend_from_slice(b"\",\"coordinates\":");
-        if matches!(head.flat, 1..=3 | 17) {
-            self.coordinates(text, cursor, head)?;
+        if matches!(header.base_type, 1..=3 | 17) {
+            self.write_coordinates(text, cursor, header)?;
         } else {
             text.push(b'[');
-            for at in 0..head.count {
-                if at > 0 {
+            for index in 0..header.count {
+                if index > 0 {
                     text.push(b',');
                 }
-                let inner = cursor.head()?;
-                self.coordinates(text, cursor, inner)?;
+                let inner = cursor.read_header()?;
+                self.write_coordinates(text, cursor, inner)?;
             }
             text.push(b']');
         }
@@ -125,19 +126,19 @@ impl<'a> Pen<'a> {
         Ok(())
     }
 
-    fn coordinates(&mut self, text: &mut Vec<u8>, cursor: &mut Cursor<'_>, head: Head) -> Result<()> {
-        match head.flat {
-            1 => return self.vertices(text, cursor.run(1, head.stride)?, head, None),
+    fn write_coordinates(&mut self, text: &mut Vec<u8>, cursor: &mut Cursor<'_>, header: GeometryHeader) -> Result<()> {
+        match header.base_type {
+            1 => return self.write_vertices(text, cursor.read_run(1, header.stride)?, header, None),
             2 => {
                 text.push(b'[');
-                self.vertices(text, cursor.run(head.count, head.stride)?, head, None)?;
+                self.write_vertices(text, cursor.read_run(header.count, header.stride)?, header, None)?;
             }
             3 | 17 => {
                 text.push(b'[');
-                for ring in 0..head.count {
+                for ring in 0..header.count {
                     text.extend_from_slice(if ring > 0 { b",[" } else { b"[" });
-                    let count = cursor.count()?;
-                    self.vertices(text, cursor.run(count, head.stride)?, head, Some(ring == 0))?;
+                    let count = cursor.read_count()?;
+                    self.write_vertices(text, cursor.read_run(count, header.stride)?, header, Some(ring == 0))?;
                     text.push(b']');
                 }
             }
@@ -148,24 +149,30 @@ impl<'a> Pen<'a> {
     }
 
     /// Vertices with commas between them; a ring is turned round where RFC 7946 wants it the other way.
-    fn vertices(&mut self, text: &mut Vec<u8>, run: &[u8], head: Head, is_outer: Option<bool>) -> Result<()> {
+    fn write_vertices(
+        &mut self,
+        text: &mut Vec<u8>,
+        run: &[u8],
+        header: GeometryHeader,
+        is_outer: Option<bool>,
+    ) -> Result<()> {
         let Self { transform, xs, ys, heights, has_heights, .. } = self;
         xs.clear();
         ys.clear();
         heights.clear();
-        for (x, y) in points(run, head.stride) {
+        for (x, y) in points(run, header.stride) {
             xs.push(x);
             ys.push(y);
         }
-        if head.has_z && *has_heights {
-            heights.extend(run.chunks_exact(head.stride).map(|vertex| ordinate(vertex, 2)));
+        if header.has_z && *has_heights {
+            heights.extend(run.chunks_exact(header.stride).map(|vertex| ordinate(vertex, 2)));
         }
         if let Some(transform) = transform {
             // The last vertex of a ring is the first one again; a transform costs more than all else does.
             let last = xs.len().saturating_sub(1);
             let is_closed = last > 0 && xs.first() == xs.last() && ys.first() == ys.last();
-            let moved = if is_closed { last } else { xs.len() };
-            transform.apply(xs.get_mut(..moved).unwrap_or_default(), ys.get_mut(..moved).unwrap_or_default())?;
+            let count = if is_closed { last } else { xs.len() };
+            transform.apply(xs.get_mut(..count).unwrap_or_default(), ys.get_mut(..count).unwrap_or_default())?;
             if is_closed {
                 for ordinates in [&mut *xs, ys] {
                     if let [first, .., last] = ordinates.as_mut_slice() {
@@ -174,27 +181,28 @@ impl<'a> Pen<'a> {
                 }
             }
         }
-        if is_outer.is_some_and(|is_outer| winding::is_wrong(xs, ys, is_outer)) {
+        if is_outer.is_some_and(|is_outer| winding::is_reversed(xs, ys, is_outer)) {
             xs.reverse();
             ys.reverse();
             heights.reverse();
         }
         let (xs, ys, heights) = (std::mem::take(xs), std::mem::take(ys), std::mem::take(heights));
-        let written = self.positions(text, &xs, &ys, &heights);
+        let outcome = self.write_positions(text, &xs, &ys, &heights);
         (self.xs, self.ys, self.heights) = (xs, ys, heights);
-        written
+        outcome
     }
 
     /// Positions with commas between them. The last one of a ring is the first one again, and is copied.
-    fn positions(&mut self, text: &mut Vec<u8>, xs: &[f64], ys: &[f64], heights: &[f64]) -> Result<()> {
-        let bits = |at: usize| [xs, ys, heights].map(|ordinates| ordinates.get(at).map(|ordinate| ordinate.to_bits()));
+    fn write_positions(&mut self, text: &mut Vec<u8>, xs: &[f64], ys: &[f64], heights: &[f64]) -> Result<()> {
+        let bits =
+            |index: usize| [xs, ys, heights].map(|ordinates| ordinates.get(index).map(|ordinate| ordinate.to_bits()));
         let last = xs.len().saturating_sub(1);
         let begin = text.len();
         let mut first = begin..begin;
-        for (at, (x, y)) in xs.iter().zip(ys).enumerate() {
-            if at > 0 {
+        for (index, (x, y)) in xs.iter().zip(ys).enumerate() {
+            if index > 0 {
                 text.push(b',');
-                if at == last && bits(at) == bits(0) {
+                if index == last && bits(index) == bits(0) {
                     text.extend_from_within(first);
                     break;
                 }
@@ -203,17 +211,17 @@ impl<'a> Pen<'a> {
                 let message = "a coordinate is not a finite number, and GeoJSON has no word for that";
                 return Err(Error::new(Kind::Archive, message));
             }
-            self.check(*x, *y)?;
+            self.check_range(*x, *y)?;
             text.push(b'[');
-            self.number(text, 0, *x);
+            self.write_number(text, 0, *x);
             text.push(b',');
-            self.number(text, 1, *y);
-            if let Some(z) = heights.get(at) {
+            self.write_number(text, 1, *y);
+            if let Some(z) = heights.get(index) {
                 text.push(b',');
-                self.number(text, 2, *z);
+                self.write_number(text, 2, *z);
             }
             text.push(b']');
-            if at == 0 {
+            if index == 0 {
                 first.end = text.len();
             }
         }
@@ -221,7 +229,7 @@ impl<'a> Pen<'a> {
     }
 
     /// RFC 7946 knows no longitude beyond 180 degrees and no latitude beyond 90.
-    fn check(&self, x: f64, y: f64) -> Result<()> {
+    fn check_range(&self, x: f64, y: f64) -> Result<()> {
         if !self.is_wgs84 || (x.abs() <= 180.0 && y.abs() <= 90.0) {
             return Ok(());
         }
@@ -233,10 +241,10 @@ impl<'a> Pen<'a> {
     }
 
     /// The digits of one ordinate.
-    fn number(&mut self, text: &mut Vec<u8>, axis: usize, ordinate: f64) {
-        if let Some(digits) = self.digits.get_mut(axis) {
-            digits.set(&mut self.word, ordinate);
-            self.word.put(text);
+    fn write_number(&mut self, text: &mut Vec<u8>, axis: usize, ordinate: f64) {
+        if let Some(formatter) = self.formatters.get_mut(axis) {
+            formatter.format(&mut self.short, ordinate);
+            self.short.append_to(text);
         }
     }
 }

@@ -13,20 +13,20 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, OffsetSizeTrait, RecordBatch};
 use arrow_schema::DataType;
 
-use self::geometry::{Pen, Target};
-use self::properties::{Cells, Key, string};
+use self::geometry::{GeometryWriter, Target};
+use self::properties::{Key, PropertyWriter, write_string};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::layer::Layer;
-use crate::layer::geometries_of;
-use crate::layer::ordered_pipeline::{in_order, threads};
+use crate::layer::batch_geometries;
+use crate::layer::ordered_pipeline::{run_ordered, threads};
 use crate::layer::schema;
 use crate::part_file;
 
 /// The most rows of a step.
-const ROWS: usize = 1_024;
+const MAX_ROWS: usize = 1_024;
 /// A step of several rows holds about so many bytes of geometries and texts at most.
-const BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 impl Layer {
     /// Writes a `FeatureCollection`. `as_is` writes coordinates as they are; otherwise they are brought to WGS 84, and
@@ -35,7 +35,7 @@ impl Layer {
     pub fn write_geojson(&self, path: &Path, as_is: bool, cancel: &Cancel) -> Result<()> {
         let target = self.target(as_is)?;
         let fill = |out: &mut BufWriter<&File>| {
-            self.features(&target, threads(), cancel, &mut |text| {
+            self.write_features(&target, threads(), cancel, &mut |text| {
                 out.write_all(text).map_err(|cause| Error::file("write", path, &cause))
             })
         };
@@ -45,7 +45,7 @@ impl Layer {
     /// The same as text.
     pub fn geojson(&self, as_is: bool) -> Result<String> {
         let mut all = Vec::new();
-        self.features(&self.target(as_is)?, threads(), &Cancel::default(), &mut |text| {
+        self.write_features(&self.target(as_is)?, threads(), &Cancel::default(), &mut |text| {
             all.extend_from_slice(text);
             Ok(())
         })?;
@@ -60,52 +60,52 @@ impl Layer {
         Ok(Target::Wgs84(Some(transform).filter(|transform| !transform.is_identity())))
     }
 
-    fn features(
+    fn write_features(
         &self,
         target: &Target,
         threads: usize,
         cancel: &Cancel,
-        put: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
+        sink: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
     ) -> Result<()> {
         let names = schema::distinct_names(&self.schema).into_iter().enumerate();
-        let properties: Vec<(usize, String)> = names.filter(|(at, _)| Some(*at) != self.geometry).collect();
-        let first = properties.first().map(|(at, _)| *at);
+        let properties: Vec<(usize, String)> = names.filter(|(index, _)| Some(*index) != self.geometry).collect();
+        let first = properties.first().map(|(index, _)| *index);
         let keys: Vec<(usize, Key)> =
-            properties.iter().map(|(at, name)| (*at, Key::new(name, Some(*at) == first))).collect();
-        let steps = steps(&self.batches);
+            properties.iter().map(|(index, name)| (*index, Key::new(name, Some(*index) == first))).collect();
+        let steps = split_steps(&self.batches);
         let mut start = b"{\"type\":\"FeatureCollection\",\"name\":".to_vec();
-        string(&mut start, &self.name);
+        write_string(&mut start, &self.name);
         start.extend_from_slice(b",\"features\":[");
-        put(&start)?;
+        sink(&start)?;
         let make = |step: usize, text: &mut Vec<u8>| {
             cancel.check()?;
             text.clear();
             let Some(step) = steps.get(step) else { return Ok(()) };
-            self.step(step, &keys, target, text)
+            self.write_step(step, &keys, target, text)
         };
-        in_order(threads, steps.len(), make, &mut |text: &mut Vec<u8>| put(text))?;
-        put(b"\n]}\n")
+        run_ordered(threads, steps.len(), make, &mut |text: &mut Vec<u8>| sink(text))?;
+        sink(b"\n]}\n")
     }
 
     /// Writes the features of some rows, each behind the line break that parts it from the one before.
-    fn step(&self, step: &Step, keys: &[(usize, Key)], target: &Target, text: &mut Vec<u8>) -> Result<()> {
+    fn write_step(&self, step: &Step, keys: &[(usize, Key)], target: &Target, text: &mut Vec<u8>) -> Result<()> {
         let columns = step.batch.columns();
-        let mut cells: Vec<Cells<'_>> =
-            keys.iter().filter_map(|(at, key)| Some(Cells::new(key, columns.get(*at)?))).collect();
-        let mut geometries = geometries_of(&step.batch, self.geometry);
-        let mut pen = Pen::new(target);
+        let mut properties: Vec<PropertyWriter<'_>> =
+            keys.iter().filter_map(|(index, key)| Some(PropertyWriter::new(key, columns.get(*index)?))).collect();
+        let mut geometries = batch_geometries(&step.batch, self.geometry);
+        let mut writer = GeometryWriter::new(target);
         for row in 0..step.batch.num_rows() {
-            let number = step.before.saturating_add(row);
+            let number = step.rows_before.saturating_add(row);
             text.extend_from_slice(if number == 0 { b"\n" } else { b",\n" });
             text.extend_from_slice(b"{\"type\":\"Feature\",\"properties\":{");
-            for cell in &mut cells {
-                cell.put(text, row);
+            for property in &mut properties {
+                property.write(text, row);
             }
             text.extend_from_slice(b"},\"geometry\":");
             match geometries.next().flatten() {
                 None => text.extend_from_slice(b"null"),
-                Some(wkb) => pen
-                    .geometry(text, wkb)
+                Some(wkb) => writer
+                    .write_geometry(text, wkb)
                     .map_err(|error| error.with(|facts| facts.record = u64::try_from(number).ok()))?,
             }
             text.push(b'}');
@@ -118,23 +118,23 @@ impl Layer {
 struct Step {
     batch: RecordBatch,
     /// How many rows of the layer stand before these.
-    before: usize,
+    rows_before: usize,
 }
 
 /// All rows in steps, small enough that a few of them in memory are nothing, whatever the records are.
-fn steps(batches: &[RecordBatch]) -> Vec<Step> {
+fn split_steps(batches: &[RecordBatch]) -> Vec<Step> {
     let mut steps = Vec::new();
-    let mut before = 0_usize;
+    let mut rows_before = 0_usize;
     for batch in batches {
         let mut start = 0;
         while start < batch.num_rows() {
-            let mut end = start.saturating_add(ROWS).min(batch.num_rows());
-            while end.saturating_sub(start) > 1 && bytes(batch, start, end) > BYTES {
+            let mut end = start.saturating_add(MAX_ROWS).min(batch.num_rows());
+            while end.saturating_sub(start) > 1 && byte_size(batch, start, end) > MAX_BYTES {
                 end = start.midpoint(end);
             }
             let rows = end.saturating_sub(start);
-            steps.push(Step { batch: batch.slice(start, rows), before });
-            before = before.saturating_add(rows);
+            steps.push(Step { batch: batch.slice(start, rows), rows_before });
+            rows_before = rows_before.saturating_add(rows);
             start = end;
         }
     }
@@ -142,10 +142,10 @@ fn steps(batches: &[RecordBatch]) -> Vec<Step> {
 }
 
 /// The bytes of geometries and texts in some rows.
-fn bytes(batch: &RecordBatch, start: usize, end: usize) -> usize {
+fn byte_size(batch: &RecordBatch, start: usize, end: usize) -> usize {
     fn between<O: OffsetSizeTrait>(offsets: &[O], start: usize, end: usize) -> usize {
-        let at = |row: usize| offsets.get(row).map_or(0, |offset| offset.as_usize());
-        at(end).saturating_sub(at(start))
+        let offset = |row: usize| offsets.get(row).map_or(0, |offset| offset.as_usize());
+        offset(end).saturating_sub(offset(start))
     }
     let sizes = batch.columns().iter().map(|column| match column.data_type() {
         DataType::LargeUtf8 => between(column.as_string::<i64>().value_offsets(), start, end),

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeStringAr
 use arrow_schema::{DataType, TimeUnit};
 use chrono::{DateTime, SecondsFormat};
 
-use super::shortest_float::{Floats, Word};
+use super::shortest_float::{FloatFormatter, ShortText};
 
 /// The day 1970-01-01, counted from year 1.
 const EPOCH: i32 = 719_163;
@@ -16,7 +16,7 @@ const EPOCH: i32 = 719_163;
 /// What stands before each value of a column: a comma, the key and a colon.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
-    short: Word,
+    short: ShortText,
     /// The same, where it is not short.
     long: Vec<u8>,
 }
@@ -24,18 +24,18 @@ pub(super) struct Key {
 impl Key {
     pub(super) fn new(name: &str, is_first: bool) -> Self {
         let mut long = if is_first { Vec::new() } else { vec![b','] };
-        string(&mut long, name);
+        write_string(&mut long, name);
         long.push(b':');
-        let mut short = Word::default();
+        let mut short = ShortText::default();
         if short.set(&long) {
             long.clear();
         }
         Self { short, long }
     }
 
-    fn put(&self, text: &mut Vec<u8>) {
+    fn append_to(&self, text: &mut Vec<u8>) {
         if self.long.is_empty() {
-            self.short.put(text);
+            self.short.append_to(text);
         } else {
             text.extend_from_slice(&self.long);
         }
@@ -43,18 +43,18 @@ impl Key {
 }
 
 /// A column whose cells are written row after row into one text.
-pub(super) struct Cells<'a> {
+pub(super) struct PropertyWriter<'a> {
     key: &'a Key,
     array: &'a ArrayRef,
     has_nulls: bool,
     values: Values<'a>,
     /// The last value that was written, and its text.
     last: Option<u64>,
-    word: Word,
+    short: ShortText,
 }
 
 enum Values<'a> {
-    Floats(&'a [f64], Floats),
+    Floats(&'a [f64], FloatFormatter),
     Int32(&'a [i32]),
     Int64(&'a [i64]),
     Dates(&'a [i32]),
@@ -69,13 +69,13 @@ enum Values<'a> {
     Other,
 }
 
-impl<'a> Cells<'a> {
+impl<'a> PropertyWriter<'a> {
     pub(super) fn new(key: &'a Key, array: &'a ArrayRef) -> Self {
         let values = match array.data_type() {
             DataType::LargeUtf8 => Values::Texts(array.as_string::<i64>(), None),
             DataType::Int32 => Values::Int32(array.as_primitive::<Int32Type>().values()),
             DataType::Int64 => Values::Int64(array.as_primitive::<Int64Type>().values()),
-            DataType::Float64 => Values::Floats(array.as_primitive::<Float64Type>().values(), Floats::new()),
+            DataType::Float64 => Values::Floats(array.as_primitive::<Float64Type>().values(), FloatFormatter::new()),
             DataType::Boolean => Values::Logicals(array.as_boolean()),
             DataType::Date32 => Values::Dates(array.as_primitive::<Date32Type>().values()),
             DataType::Timestamp(TimeUnit::Microsecond, zone) => {
@@ -85,72 +85,72 @@ impl<'a> Cells<'a> {
             DataType::LargeBinary => Values::Bytes(array.as_binary::<i64>()),
             _ => Values::Other,
         };
-        Self { key, array, has_nulls: array.null_count() > 0, values, last: None, word: Word::default() }
+        Self { key, array, has_nulls: array.null_count() > 0, values, last: None, short: ShortText::default() }
     }
 
     /// Adds the key and the value of a row.
-    pub(super) fn put(&mut self, text: &mut Vec<u8>, row: usize) {
-        self.key.put(text);
+    pub(super) fn write(&mut self, text: &mut Vec<u8>, row: usize) {
+        self.key.append_to(text);
         if self.has_nulls && self.array.is_null(row) {
             text.extend_from_slice(b"null");
             return;
         }
-        let Self { values, last, word, .. } = self;
+        let Self { values, last, short, .. } = self;
         // Values that repeat are told by their bits.
         let mut is_new = |bits: u64| last.replace(bits) != Some(bits);
         match values {
-            Values::Floats(values, floats) => {
+            Values::Floats(values, formatter) => {
                 let value = values.get(row).copied().unwrap_or(f64::NAN);
                 if is_new(value.to_bits()) {
                     if value.is_finite() {
-                        floats.set(word, value);
+                        formatter.format(short, value);
                     } else {
-                        word.set(b"null");
+                        short.set(b"null");
                     }
                 }
             }
             Values::Int32(values) => {
                 let value = values.get(row).copied().unwrap_or_default();
                 if is_new(u64::from(value.cast_unsigned())) {
-                    word.set(itoa::Buffer::new().format(value).as_bytes());
+                    short.set(itoa::Buffer::new().format(value).as_bytes());
                 }
             }
             Values::Int64(values) => {
                 let value = values.get(row).copied().unwrap_or_default();
                 if is_new(value.cast_unsigned()) {
-                    word.set(itoa::Buffer::new().format(value).as_bytes());
+                    short.set(itoa::Buffer::new().format(value).as_bytes());
                 }
             }
             Values::Dates(values) => {
                 let days = values.get(row).copied().unwrap_or_default();
                 if is_new(u64::from(days.cast_unsigned())) {
                     let date = chrono::NaiveDate::from_num_days_from_ce_opt(days.saturating_add(EPOCH));
-                    word.set(date.map_or_else(|| "null".to_owned(), |date| format!("\"{date}\"")).as_bytes());
+                    short.set(date.map_or_else(|| "null".to_owned(), |date| format!("\"{date}\"")).as_bytes());
                 }
             }
             Values::Times(values, end) => {
                 let micros = values.get(row).copied().unwrap_or_default();
                 if is_new(micros.cast_unsigned()) {
                     let time = DateTime::from_timestamp_micros(micros);
-                    let shown = time.map(|time| {
+                    let formatted = time.map(|time| {
                         let text = time.to_rfc3339_opts(SecondsFormat::AutoSi, true);
                         format!("\"{}{end}\"", text.trim_end_matches('Z'))
                     });
-                    word.set(shown.unwrap_or_else(|| "null".to_owned()).as_bytes());
+                    short.set(formatted.unwrap_or_else(|| "null".to_owned()).as_bytes());
                 }
             }
             Values::Logicals(values) => {
                 text.extend_from_slice(if values.value(row) { b"true" } else { b"false" });
                 return;
             }
-            Values::Texts(values, before) => {
+            Values::Texts(values, previous) => {
                 let value = values.value(row);
                 let start = text.len();
-                match before {
+                match previous {
                     Some((same, range)) if *same == value => text.extend_from_within(range.clone()),
                     _ => {
-                        string(text, value);
-                        *before = Some((value, start..text.len()));
+                        write_string(text, value);
+                        *previous = Some((value, start..text.len()));
                     }
                 }
                 return;
@@ -169,13 +169,13 @@ impl<'a> Cells<'a> {
                 return;
             }
         }
-        word.put(text);
+        short.append_to(text);
     }
 }
 
 /// A text as JSON.
-pub(super) fn string(text: &mut Vec<u8>, value: &str) {
-    if is_plain(value.as_bytes()) {
+pub(super) fn write_string(text: &mut Vec<u8>, value: &str) {
+    if needs_no_escape(value.as_bytes()) {
         text.push(b'"');
         text.extend_from_slice(value.as_bytes());
         text.push(b'"');
@@ -186,7 +186,7 @@ pub(super) fn string(text: &mut Vec<u8>, value: &str) {
 }
 
 /// Whether JSON has the bytes as they are: no quote, no backslash, no control character. Eight at a time.
-fn is_plain(bytes: &[u8]) -> bool {
+fn needs_no_escape(bytes: &[u8]) -> bool {
     const ONES: u64 = u64::MAX / 255;
     const HIGHS: u64 = ONES << 7;
     // Bytes that are zero have their high bit set, and below the first of them nothing else has.
@@ -205,21 +205,21 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn each_character_that_json_escapes_is_seen_at_every_place() {
+    fn escaped_characters_are_found_at_every_position() {
         for byte in 0..=255_u8 {
-            for at in 0..20 {
+            for index in 0..20 {
                 let mut bytes = [b'a'; 20];
-                bytes[at] = byte;
-                assert_eq!(is_plain(&bytes), byte >= 0x20 && byte != b'"' && byte != b'\\', "{byte} at {at}");
+                bytes[index] = byte;
+                assert_eq!(needs_no_escape(&bytes), byte >= 0x20 && byte != b'"' && byte != b'\\', "{byte} at {index}");
             }
         }
     }
 
     proptest! {
         #[test]
-        fn texts_are_those_of_serde_json(value in any::<String>()) {
+        fn strings_match_serde_json(value in any::<String>()) {
             let mut text = Vec::new();
-            string(&mut text, &value);
+            write_string(&mut text, &value);
             prop_assert_eq!(String::from_utf8(text).unwrap(), serde_json::to_string(&value).unwrap());
         }
     }

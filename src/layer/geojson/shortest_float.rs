@@ -1,27 +1,27 @@
 //! Numbers as the shortest text that reads back to the same bits, written as `serde_json` writes them.
 
 /// Room for any number or date in quotes; copied whole, which is quicker than copying as much as is filled.
-const ROOM: usize = 32;
+const CAPACITY: usize = 32;
 
 /// The largest count of decimals that is looked for.
-const MOST_DECIMALS: usize = 13;
+const MAX_DECIMALS: usize = 13;
 /// Numbers of decimals below this have at most 14 digits, which with a point and a sign fill 16 bytes.
-const MOST: f64 = 1e14;
+const MAX_SCALED: f64 = 1e14;
 /// Below this, texts may have an exponent.
-const LEAST: f64 = 1e-3;
+const MIN_PLAIN: f64 = 1e-3;
 /// Adding this to a smaller float rounds it to a whole number, which then stands in the low bits.
 const ROUNDING: f64 = 4_503_599_627_370_496.0;
 
-const TENS: [f64; MOST_DECIMALS + 1] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13];
+const TENS: [f64; MAX_DECIMALS + 1] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13];
 
 /// A short text.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Word {
-    bytes: [u8; ROOM],
+pub(super) struct ShortText {
+    bytes: [u8; CAPACITY],
     length: usize,
 }
 
-impl Word {
+impl ShortText {
     /// Takes the place of what was there; text that has no room is left out, and `false` says so.
     pub(super) fn set(&mut self, text: &[u8]) -> bool {
         let target = self.bytes.get_mut(..text.len());
@@ -33,9 +33,9 @@ impl Word {
     }
 
     /// Adds it to a text.
-    pub(super) fn put(&self, text: &mut Vec<u8>) {
+    pub(super) fn append_to(&self, text: &mut Vec<u8>) {
         text.extend_from_slice(&self.bytes);
-        text.truncate(text.len().saturating_sub(ROOM.saturating_sub(self.length)));
+        text.truncate(text.len().saturating_sub(CAPACITY.saturating_sub(self.length)));
     }
 
     fn set_low(&mut self, bytes: u128, length: usize) {
@@ -48,49 +48,49 @@ impl Word {
 
 /// Writes the floats of one column, and learns how many decimals they have.
 #[derive(Clone, Debug)]
-pub(super) struct Floats {
+pub(super) struct FloatFormatter {
     /// The decimals of the last value that had few.
     decimals: usize,
     /// Values in a row that had many.
     misses: u32,
     /// So many values are not tried.
-    rest: u32,
+    skip: u32,
 }
 
-impl Floats {
+impl FloatFormatter {
     pub(super) fn new() -> Self {
-        Self { decimals: 1, misses: 0, rest: 0 }
+        Self { decimals: 1, misses: 0, skip: 0 }
     }
 
-    /// Sets `word` to the shortest digits of a finite float.
-    pub(super) fn set(&mut self, word: &mut Word, value: f64) {
-        match self.few(value) {
+    /// Sets `short` to the shortest digits of a finite float.
+    pub(super) fn format(&mut self, short: &mut ShortText, value: f64) {
+        match self.as_decimal(value) {
             Some((whole, decimals)) => {
-                let (bytes, length) = fixed(whole, decimals, value.is_sign_negative());
-                word.set_low(bytes, length);
+                let (bytes, length) = format_fixed(whole, decimals, value.is_sign_negative());
+                short.set_low(bytes, length);
             }
             None => {
-                word.set(zmij::Buffer::new().format_finite(value).as_bytes());
+                short.set(zmij::Buffer::new().format_finite(value).as_bytes());
             }
         }
     }
 
     /// The value as a whole number of 10^-decimals, where it is one of at most 14 digits.
-    fn few(&mut self, value: f64) -> Option<(u64, usize)> {
-        if self.rest > 0 {
-            self.rest -= 1;
+    fn as_decimal(&mut self, value: f64) -> Option<(u64, usize)> {
+        if self.skip > 0 {
+            self.skip -= 1;
             return None;
         }
-        let found = scaled(value, self.decimals).map(|whole| (whole, self.decimals)).or_else(|| {
-            let mut all = 1..=MOST_DECIMALS;
-            all.find_map(|decimals| scaled(value, decimals).map(|whole| (whole, decimals)))
+        let found = scale_exactly(value, self.decimals).map(|whole| (whole, self.decimals)).or_else(|| {
+            let mut all = 1..=MAX_DECIMALS;
+            all.find_map(|decimals| scale_exactly(value, decimals).map(|whole| (whole, decimals)))
         });
         if let Some((_, decimals)) = found {
             (self.decimals, self.misses) = (decimals, 0);
         } else {
             self.misses = self.misses.saturating_add(1);
             // Computed columns have all digits in nearly every row; now and then one is tried.
-            self.rest = if self.misses > 8 { 64 } else { 0 };
+            self.skip = if self.misses > 8 { 64 } else { 0 };
         }
         found
     }
@@ -103,19 +103,19 @@ impl Floats {
 /// numbers of at most 15 digits have the same nearest float (that is what `f64::DIGITS` says), so no shorter number
 /// reads back as this float, nor another one as short; without the zeros at its end this is the shortest.
 #[expect(clippy::float_cmp, reason = "whether it is the same float is what is asked")]
-fn scaled(value: f64, decimals: usize) -> Option<u64> {
+fn scale_exactly(value: f64, decimals: usize) -> Option<u64> {
     let (value, ten) = (value.abs(), *TENS.get(decimals)?);
     let shifted = value * ten + ROUNDING;
     let whole = shifted - ROUNDING;
     // Not a number compares as false.
-    let is_same = whole < MOST && (value >= LEAST || value == 0.0) && whole / ten == value;
+    let is_same = whole < MAX_SCALED && (value >= MIN_PLAIN || value == 0.0) && whole / ten == value;
     is_same.then(|| shifted.to_bits() & ((1 << 52) - 1))
 }
 
 /// The digits with a point before the last `decimals` (1 to 13) of them, without zeros at either end but one on each
 /// side of the point; as bytes, the first one lowest, and how many they are.
-fn fixed(whole: u64, decimals: usize, is_negative: bool) -> (u128, usize) {
-    let digits = u128::from(eight(whole / 100_000_000)) | u128::from(eight(whole % 100_000_000)) << 64;
+fn format_fixed(whole: u64, decimals: usize, is_negative: bool) -> (u128, usize) {
+    let digits = u128::from(eight_digits(whole / 100_000_000)) | u128::from(eight_digits(whole % 100_000_000)) << 64;
     let leading = digits.trailing_zeros() as usize / 8;
     let trailing = digits.leading_zeros() as usize / 8;
     let before_point = 16_usize.saturating_sub(decimals);
@@ -131,7 +131,7 @@ fn fixed(whole: u64, decimals: usize, is_negative: bool) -> (u128, usize) {
 
 /// The eight digits of a number below 10^8 as the bytes 0 to 9, the first one lowest: halves, quarters and single digits
 /// are parted by multiplications over all of them at a time.
-fn eight(number: u64) -> u64 {
+fn eight_digits(number: u64) -> u64 {
     let halves = number + (0x1_0000_0000 - 10_000) * ((number * 109_951_163) >> 40);
     let quarters = halves + (0x1_0000 - 100) * (((halves * 5_243) >> 19) & 0x7F_0000_007F);
     let digits = quarters + (0x100 - 10) * (((quarters * 103) >> 10) & 0x000F_000F_000F_000F);
@@ -143,10 +143,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn text(floats: &mut Floats, value: f64) -> String {
-        let (mut word, mut text) = (Word::default(), Vec::new());
-        floats.set(&mut word, value);
-        word.put(&mut text);
+    fn text(formatter: &mut FloatFormatter, value: f64) -> String {
+        let (mut short, mut text) = (ShortText::default(), Vec::new());
+        formatter.format(&mut short, value);
+        short.append_to(&mut text);
         String::from_utf8(text).unwrap()
     }
 
@@ -155,25 +155,25 @@ mod tests {
     }
 
     #[test]
-    fn eight_digits_are_those_of_the_number() {
+    fn eight_digits_match_the_formatted_number() {
         for number in (0..100_000_000_u64).step_by(997).chain([99_999_999, 10_000, 9_999, 100, 99]) {
-            let bytes = eight(number).to_le_bytes().map(|digit| digit + b'0');
+            let bytes = eight_digits(number).to_le_bytes().map(|digit| digit + b'0');
             assert_eq!(std::str::from_utf8(&bytes).unwrap(), format!("{number:08}"));
         }
     }
 
     /// Millions of decimal numbers of every length, as columns have them, and their neighbours among the floats.
     #[test]
-    fn the_text_of_floats_is_that_of_serde_json_byte_for_byte() {
+    fn decimals_match_serde_json() {
         let mut random = fastrand::Rng::with_seed(7);
         for decimals in 0..=15_u32 {
             for digits in 1..=17_u32 {
-                let mut floats = Floats::new();
+                let mut formatter = FloatFormatter::new();
                 for _ in 0..4_000 {
                     #[expect(clippy::cast_precision_loss, reason = "any float will do")]
                     let value = random.u64(..10_u64.pow(digits)) as f64 / 10_f64.powi(decimals.cast_signed());
                     for value in [value, -value, value.next_up(), value.next_down()] {
-                        assert_eq!(text(&mut floats, value), expected(value), "{value:e}");
+                        assert_eq!(text(&mut formatter, value), expected(value), "{value:e}");
                     }
                 }
             }
@@ -181,15 +181,15 @@ mod tests {
     }
 
     #[test]
-    fn floats_at_the_borders_are_written_as_serde_json_does() {
+    fn limits_match_serde_json() {
         let mut values =
             vec![0.0, -0.0, f64::MIN_POSITIVE, f64::MAX, f64::MIN, 5e-324, 1e14, 99_999_999_999_999.0, 0.1, 1e16];
         values.extend((-30..30).flat_map(|power| [1.0, 9.5, -123.456].map(|value: f64| value * 10_f64.powi(power))));
         for value in values {
             for value in [value, value.next_up(), value.next_down()].into_iter().filter(|value| value.is_finite()) {
-                for decimals in 1..=MOST_DECIMALS {
-                    let mut floats = Floats { decimals, misses: 0, rest: 0 };
-                    assert_eq!(text(&mut floats, value), expected(value), "{value:e} with {decimals} decimals");
+                for decimals in 1..=MAX_DECIMALS {
+                    let mut formatter = FloatFormatter { decimals, misses: 0, skip: 0 };
+                    assert_eq!(text(&mut formatter, value), expected(value), "{value:e} with {decimals} decimals");
                 }
             }
         }
@@ -197,10 +197,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_column_of_floats_is_written_as_serde_json_does(bits in proptest::collection::vec(any::<u64>(), 1..200)) {
-            let mut floats = Floats::new();
+        fn any_column_matches_serde_json(bits in proptest::collection::vec(any::<u64>(), 1..200)) {
+            let mut formatter = FloatFormatter::new();
             for value in bits.into_iter().map(f64::from_bits).filter(|value| value.is_finite()) {
-                prop_assert_eq!(text(&mut floats, value), expected(value));
+                prop_assert_eq!(text(&mut formatter, value), expected(value));
             }
         }
     }

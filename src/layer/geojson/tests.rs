@@ -18,7 +18,7 @@ fn layer(rows: &[usize], seed: u64) -> Layer {
     for count in rows {
         let mut some = |odds: u32| random.u32(..odds) > 0;
         let valid: Vec<[bool; 9]> = (0..*count).map(|_| std::array::from_fn(|_| some(8))).collect();
-        let only = |at: usize, row: usize| valid[row][at];
+        let is_valid = |column: usize, row: usize| valid[row][column];
         let rows = 0..*count;
         let decimals = random.u32(..17);
         let float = |random: &mut fastrand::Rng| match random.u32(..12) {
@@ -29,23 +29,24 @@ fn layer(rows: &[usize], seed: u64) -> Layer {
             _ => f64::from(random.i32(-999_999..1_000_000)) / 10_f64.powi(decimals.cast_signed()),
         };
         let texts = ["Corn \"P1185\"", "späte", "a\\b", "", "line\nbreak", "plain", "plain", "plain"];
-        let floats: Float64Array = rows.clone().map(|row| only(0, row).then(|| float(&mut random))).collect();
-        let ints: Int32Array = rows.clone().map(|row| only(1, row).then(|| random.i32(..))).collect();
-        let longs: Int64Array = rows.clone().map(|row| only(2, row).then(|| random.i64(..) >> (row % 60))).collect();
+        let floats: Float64Array = rows.clone().map(|row| is_valid(0, row).then(|| float(&mut random))).collect();
+        let ints: Int32Array = rows.clone().map(|row| is_valid(1, row).then(|| random.i32(..))).collect();
+        let longs: Int64Array =
+            rows.clone().map(|row| is_valid(2, row).then(|| random.i64(..) >> (row % 60))).collect();
         let days: Date32Array =
-            rows.clone().map(|row| only(3, row).then(|| random.i32(-3_000_000..3_000_000))).collect();
-        let logicals: BooleanArray = rows.clone().map(|row| only(4, row).then(|| random.bool())).collect();
+            rows.clone().map(|row| is_valid(3, row).then(|| random.i32(-3_000_000..3_000_000))).collect();
+        let logicals: BooleanArray = rows.clone().map(|row| is_valid(4, row).then(|| random.bool())).collect();
         let words: LargeStringArray =
-            rows.clone().map(|row| only(5, row).then(|| texts[random.usize(..texts.len())])).collect();
+            rows.clone().map(|row| is_valid(5, row).then(|| texts[random.usize(..texts.len())])).collect();
         let blobs: LargeBinaryArray =
-            rows.clone().map(|row| only(6, row).then(|| vec![0xA0, u8::try_from(row % 256).unwrap()])).collect();
+            rows.clone().map(|row| is_valid(6, row).then(|| vec![0xA0, u8::try_from(row % 256).unwrap()])).collect();
         let points: LargeBinaryArray = rows
             .map(|row| {
                 let no_data = if random.u32(..9) == 0 { -1e39 } else { 41.25 };
-                let xy = [random.f64() * 360.0 - 180.0, if only(8, row) { random.f64() * 90.0 } else { no_data }];
+                let xy = [random.f64() * 360.0 - 180.0, if is_valid(8, row) { random.f64() * 90.0 } else { no_data }];
                 let wkb =
                     [vec![1, 1, 0, 0, 0], xy.iter().flat_map(|value: &f64| value.to_le_bytes()).collect()].concat();
-                only(7, row).then_some(wkb)
+                is_valid(7, row).then_some(wkb)
             })
             .collect();
         let columns: [(&str, ArrayRef); 8] = [
@@ -79,11 +80,11 @@ fn layer(rows: &[usize], seed: u64) -> Layer {
 
 fn written(layer: &Layer, threads: usize) -> String {
     let mut all = Vec::new();
-    let mut put = |text: &[u8]| {
+    let mut sink = |text: &[u8]| {
         all.extend_from_slice(text);
         Ok(())
     };
-    layer.features(&Target::AsIs, threads, &Cancel::default(), &mut put).unwrap();
+    layer.write_features(&Target::AsIs, threads, &Cancel::default(), &mut sink).unwrap();
     String::from_utf8(all).unwrap()
 }
 
@@ -120,7 +121,7 @@ fn point(array: &ArrayRef, row: usize) -> String {
         return "null".to_owned();
     }
     let wkb = array.value(row);
-    let [x, y] = [5, 13].map(|at| f64::from_le_bytes(wkb[at..at + 8].try_into().unwrap()));
+    let [x, y] = [5, 13].map(|start| f64::from_le_bytes(wkb[start..start + 8].try_into().unwrap()));
     if y < -1e38 {
         return "null".to_owned();
     }
@@ -148,7 +149,7 @@ fn expected(layer: &Layer) -> String {
 
 /// RFC 7946 and design, section 5: the same text for every value, however many batches and threads there are.
 #[test]
-fn every_value_is_written_as_serde_json_does_on_one_thread_and_on_several() {
+fn values_match_serde_json_on_any_number_of_threads() {
     for (seed, rows) in [vec![0], vec![1], vec![5_000], vec![3, 0, 2_500, 1, 1_024, 1_025]].iter().enumerate() {
         let layer = layer(rows, seed as u64);
         let expected = expected(&layer);
@@ -162,7 +163,7 @@ fn every_value_is_written_as_serde_json_does_on_one_thread_and_on_several() {
 
 /// A geometry that is no WKB is told with the number of its record in the layer, whatever batch it is in.
 #[test]
-fn broken_geometry_is_told_with_its_record() {
+fn broken_geometry_is_an_error_with_its_record() {
     let mut layer = layer(&[2_000, 700], 3);
     let batch = &layer.batches[1];
     let broken: LargeBinaryArray = (0..700).map(|row| (row >= 650).then_some([1_u8, 1])).collect();
@@ -170,20 +171,20 @@ fn broken_geometry_is_told_with_its_record() {
     columns[7] = Arc::new(broken);
     layer.batches[1] = RecordBatch::try_new(batch.schema(), columns).unwrap();
     for threads in [1, 2] {
-        let error = layer.features(&Target::AsIs, threads, &Cancel::default(), &mut |_| Ok(())).unwrap_err();
+        let error = layer.write_features(&Target::AsIs, threads, &Cancel::default(), &mut |_| Ok(())).unwrap_err();
         assert_eq!(error.facts().record, Some(2_650), "{threads} threads");
     }
 }
 
 /// Steps are small whatever the records are: bounded memory.
 #[test]
-fn steps_hold_few_bytes() {
+fn steps_have_few_bytes() {
     let long = "x".repeat(300_000);
     let texts: LargeStringArray = (0..100).map(|row| Some(if row % 2 == 0 { long.as_str() } else { "" })).collect();
     let schema = Arc::new(Schema::new(vec![Field::new("T", DataType::LargeUtf8, true)]));
     let batch = RecordBatch::try_new(schema, vec![Arc::new(texts)]).unwrap();
     let batches = [batch];
-    let steps = steps(&batches);
+    let steps = split_steps(&batches);
     assert!(steps.iter().all(|step| step.batch.num_rows() <= 7), "three long texts are a step");
     assert_eq!(steps.iter().map(|step| step.batch.num_rows()).sum::<usize>(), 100);
 }

@@ -1,7 +1,7 @@
 //! The direction of rings, as RFC 7946 wants it: outer rings counter-clockwise, holes clockwise.
 
 /// Whether a closed ring has to be turned round.
-pub(super) fn is_wrong(xs: &[f64], ys: &[f64], is_outer: bool) -> bool {
+pub(super) fn is_reversed(xs: &[f64], ys: &[f64], is_outer: bool) -> bool {
     let (x0, y0) = (xs.first().copied().unwrap_or_default(), ys.first().copied().unwrap_or_default());
     // Twice the area, from the first corner so that large coordinates lose no digits.
     let doubled: f64 = xs
@@ -20,9 +20,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outer_rings_run_counter_clockwise_and_holes_clockwise() {
+    fn outer_rings_are_counter_clockwise_and_holes_clockwise() {
         let (xs, ys) = ([0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0]);
-        assert!(!is_wrong(&xs, &ys, true));
-        assert!(is_wrong(&xs, &ys, false));
+        assert!(!is_reversed(&xs, &ys, true));
+        assert!(is_reversed(&xs, &ys, false));
     }
 }

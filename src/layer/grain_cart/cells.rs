@@ -1,24 +1,24 @@
 //! The cells of a grain cart file, column by column.
 
 use crate::archive::GrainCart;
-use crate::layer::columns::number::{Cell, float};
+use crate::layer::columns::number::{Cell, parse_float};
 use crate::wire::names::same;
 
 /// The cells of one column.
-pub(super) fn cells(cart: &GrainCart, position: usize) -> impl Iterator<Item = &str> {
+pub(super) fn cells_at(cart: &GrainCart, position: usize) -> impl Iterator<Item = &str> {
     cart.loads.iter().map(move |load| load.get(position).map(|cell| cell.trim()).unwrap_or_default())
 }
 
 /// The cells of the column of that name; none where the file has no such column.
-pub(super) fn named<'a>(cart: &'a GrainCart, name: &str) -> Option<Vec<&'a str>> {
+pub(super) fn column_cells<'a>(cart: &'a GrainCart, name: &str) -> Option<Vec<&'a str>> {
     let position = cart.names.iter().position(|known| same(known, name))?;
-    Some(cells(cart, position).collect())
+    Some(cells_at(cart, position).collect())
 }
 
 /// The number in a cell.
-pub(super) fn number(cell: &str) -> Option<f64> {
-    match float(cell.as_bytes()) {
+pub(super) fn parse_number(cell: &str) -> Option<f64> {
+    match parse_float(cell.as_bytes()) {
         Cell::Value(value) => Some(value),
-        Cell::Null | Cell::Odd => None,
+        Cell::Null | Cell::Invalid => None,
     }
 }

@@ -10,14 +10,14 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeBinaryArray, LargeStringArray};
 use arrow_schema::Field;
 
-use self::cells::{cells, named, number};
+use self::cells::{cells_at, column_cells, parse_number};
 use crate::archive::{Code, Diagnostic, GrainCart, Member, ReadOptions};
 use crate::error::Result;
 use crate::layer::Layer;
-use crate::layer::columns::number::{Cell, IntegerCell, float, integer};
+use crate::layer::columns::number::{Cell, IntegerCell, parse_float, parse_integer};
 use crate::layer::crs::Crs;
-use crate::layer::issues::Findings;
-use crate::layer::schema::{self, broken};
+use crate::layer::issues::IssueCounter;
+use crate::layer::schema::{self, schema_error};
 use crate::wire::names::same;
 
 /// Columns of whole numbers.
@@ -45,34 +45,35 @@ pub(super) fn read(
     source: String,
     member: &Member,
     options: &ReadOptions,
-    mut notes: Vec<Diagnostic>,
+    mut diagnostics: Vec<Diagnostic>,
 ) -> Result<Layer> {
-    let cart = GrainCart::read(member, options, &mut notes)?;
+    let cart = GrainCart::read(member, options, &mut diagnostics)?;
     let names: Vec<&str> = cart.names.iter().map(String::as_str).collect();
-    let wanted = options.columns.as_deref().map(|wanted| schema::own_names(wanted, &names, true)).transpose()?;
+    let wanted = options.columns.as_deref().map(|wanted| schema::resolve_names(wanted, &names, true)).transpose()?;
     let (mut fields, mut arrays, mut units) = (Vec::new(), Vec::new(), Vec::new());
     for (position, name) in cart.names.iter().enumerate() {
         if wanted.as_ref().is_some_and(|wanted| !wanted.contains(name)) {
             continue;
         }
-        let mut findings = Findings::default();
-        let array = column(name, cells(&cart, position), &mut findings);
-        findings.tell(member.name(), Some(name), &mut notes);
+        let mut issues = IssueCounter::default();
+        let array = build_column(name, cells_at(&cart, position), &mut issues);
+        issues.report(member.name(), Some(name), &mut diagnostics);
         fields.push(Field::new(name, array.data_type().clone(), true));
         arrays.push(array);
         if let Some(unit) = cart.units.get(position).filter(|unit| !unit.is_empty()) {
             units.push((name.clone(), unit.clone()));
         }
     }
-    let points = points(&cart, member, &mut notes);
-    validate::tell(&cart, member, &mut notes);
+    let points = build_points(&cart, member, &mut diagnostics);
+    validate::report(&cart, member, &mut diagnostics);
     let crs = Crs::wgs84();
     let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
     let geometry = fields.len();
     let types = if points.null_count() < points.len() { vec![1] } else { Vec::new() };
     fields.push(schema::geometry_field(&names, Some(&crs), None));
     arrays.push(Arc::new(points));
-    let (schema, batch) = schema::batch(fields, arrays, cart.loads.len()).map_err(|cause| broken(&cause))?;
+    let (schema, batch) =
+        schema::build_batch(fields, arrays, cart.loads.len()).map_err(|cause| schema_error(&cause))?;
     let layer = Layer {
         name,
         source,
@@ -82,43 +83,43 @@ pub(super) fn read(
         prj: Some(crs.wkt().to_owned()),
         crs: Some(crs),
         metadata: Vec::new(),
-        diagnostics: notes,
+        diagnostics,
         types,
     };
     Ok(layer.with_units(&units).with_metadata(cart.header))
 }
 
-fn column<'a>(name: &str, cells: impl Iterator<Item = &'a str>, findings: &mut Findings) -> ArrayRef {
-    let is_of = |names: &[&str]| names.iter().any(|known| same(known, name));
-    if is_of(INTEGERS) {
+fn build_column<'a>(name: &str, cells: impl Iterator<Item = &'a str>, issues: &mut IssueCounter) -> ArrayRef {
+    let is_one_of = |names: &[&str]| names.iter().any(|known| same(known, name));
+    if is_one_of(INTEGERS) {
         let cells: Vec<&str> = cells.collect();
-        let fraction = cells.iter().position(|cell| matches!(integer(cell.as_bytes()), IntegerCell::Fraction(_)));
+        let fraction = cells.iter().position(|cell| matches!(parse_integer(cell.as_bytes()), IntegerCell::Fraction(_)));
         if let Some(row) = fraction {
-            findings.add(Code::IntegerWithDecimals, row as u64);
-            return floats(cells.into_iter(), findings);
+            issues.add(Code::IntegerWithDecimals, row as u64);
+            return float_column(cells.into_iter(), issues);
         }
-        let value = |(row, cell): (usize, &&str)| match integer(cell.as_bytes()) {
+        let value = |(row, cell): (usize, &&str)| match parse_integer(cell.as_bytes()) {
             IntegerCell::Cell(Cell::Value(value)) => Some(value),
             IntegerCell::Cell(Cell::Null) => None,
-            IntegerCell::Cell(Cell::Odd) | IntegerCell::Fraction(_) => {
-                findings.add(Code::BadNumber, row as u64);
+            IntegerCell::Cell(Cell::Invalid) | IntegerCell::Fraction(_) => {
+                issues.add(Code::BadNumber, row as u64);
                 None
             }
         };
         return Arc::new(cells.iter().enumerate().map(value).collect::<Int64Array>());
     }
-    if is_of(FLOATS) {
-        return floats(cells, findings);
+    if is_one_of(FLOATS) {
+        return float_column(cells, issues);
     }
     Arc::new(cells.map(|cell| (!cell.is_empty()).then_some(cell)).collect::<LargeStringArray>())
 }
 
-fn floats<'a>(cells: impl Iterator<Item = &'a str>, findings: &mut Findings) -> ArrayRef {
-    let value = |(row, cell): (usize, &str)| match float(cell.as_bytes()) {
+fn float_column<'a>(cells: impl Iterator<Item = &'a str>, issues: &mut IssueCounter) -> ArrayRef {
+    let value = |(row, cell): (usize, &str)| match parse_float(cell.as_bytes()) {
         Cell::Value(value) => Some(value),
         Cell::Null => None,
-        Cell::Odd => {
-            findings.add(Code::BadNumber, row as u64);
+        Cell::Invalid => {
+            issues.add(Code::BadNumber, row as u64);
             None
         }
     };
@@ -126,29 +127,30 @@ fn floats<'a>(cells: impl Iterator<Item = &'a str>, findings: &mut Findings) -> 
 }
 
 /// Where each load was weighed; null without both coordinates, or where they are none on earth.
-fn points(cart: &GrainCart, member: &Member, notes: &mut Vec<Diagnostic>) -> LargeBinaryArray {
-    let (latitudes, longitudes) = (named(cart, "Latitude"), named(cart, "Longitude"));
-    let at = |column: &Option<Vec<&str>>, row: usize| column.as_ref()?.get(row).and_then(|cell| number(cell));
-    let (mut without, mut nowhere) = (Vec::new(), Vec::new());
+fn build_points(cart: &GrainCart, member: &Member, diagnostics: &mut Vec<Diagnostic>) -> LargeBinaryArray {
+    let (latitudes, longitudes) = (column_cells(cart, "Latitude"), column_cells(cart, "Longitude"));
+    let parse_cell =
+        |column: &Option<Vec<&str>>, row: usize| column.as_ref()?.get(row).and_then(|cell| parse_number(cell));
+    let (mut without_position, mut bad_positions) = (Vec::new(), Vec::new());
     let point = |row: usize| {
-        let (Some(latitude), Some(longitude)) = (at(&latitudes, row), at(&longitudes, row)) else {
-            without.push(row as u64);
+        let (Some(latitude), Some(longitude)) = (parse_cell(&latitudes, row), parse_cell(&longitudes, row)) else {
+            without_position.push(row as u64);
             return None;
         };
         if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
-            nowhere.push(row as u64);
+            bad_positions.push(row as u64);
             return None;
         }
         Some([&POINT[..], &longitude.to_le_bytes(), &latitude.to_le_bytes()].concat())
     };
     let points: Vec<Option<Vec<u8>>> = (0..cart.loads.len()).map(point).collect();
-    let mut tell = |code, rows: &[u64], what: &str| {
+    let mut report = |code, rows: &[u64], what: &str| {
         if let Some(first) = rows.first() {
             let message = format!("{} of {} loads {what}: their geometry is null", rows.len(), cart.loads.len());
-            notes.push(Diagnostic::new(code, message).in_member(member.name()).at(*first));
+            diagnostics.push(Diagnostic::new(code, message).in_member(member.name()).at(*first));
         }
     };
-    tell(Code::NoPosition, &without, "have no latitude or no longitude");
-    tell(Code::BadPosition, &nowhere, "have a latitude beyond 90 or a longitude beyond 180 degrees");
+    report(Code::NoPosition, &without_position, "have no latitude or no longitude");
+    report(Code::BadPosition, &bad_positions, "have a latitude beyond 90 or a longitude beyond 180 degrees");
     LargeBinaryArray::from_iter(points)
 }

@@ -1,6 +1,6 @@
 //! What a grain cart file says of itself that does not fit together. Nothing is changed, all is told.
 
-use super::cells::{named, number};
+use super::cells::{column_cells, parse_number};
 use crate::archive::{Code, Diagnostic, GrainCart, Member};
 use crate::wire::names::same;
 
@@ -9,29 +9,29 @@ const TOTALS: [(&str, &str, &str); 2] =
     [("TotalPounds", "Weight", "Pounds"), ("TotalDryBushels", "DryBushels", "Bushels")];
 
 /// No zone is further from UTC than fourteen hours.
-const FURTHEST: i64 = 14 * 3_600;
+const MAX_UTC_OFFSET: i64 = 14 * 3_600;
 
 /// Tells what does not fit.
-pub(super) fn tell(cart: &GrainCart, member: &Member, notes: &mut Vec<Diagnostic>) {
-    let mut found = totals(cart);
-    found.extend(truncated_bushels(cart));
-    found.extend(["LoadTime", "LocalTime"].into_iter().filter_map(|column| cut_times(cart, column)));
-    found.extend(doubtful_utc(cart));
-    notes.extend(found.into_iter().map(|note| note.in_member(member.name())));
+pub(super) fn report(cart: &GrainCart, member: &Member, diagnostics: &mut Vec<Diagnostic>) {
+    let mut found = check_totals(cart);
+    found.extend(check_bushels(cart));
+    found.extend(["LoadTime", "LocalTime"].into_iter().filter_map(|column| check_times(cart, column)));
+    found.extend(check_utc(cart));
+    diagnostics.extend(found.into_iter().map(|diagnostic| diagnostic.in_member(member.name())));
 }
 
 /// Totals that are not the rounded sum of their loads.
-fn totals(cart: &GrainCart) -> Vec<Diagnostic> {
+fn check_totals(cart: &GrainCart) -> Vec<Diagnostic> {
     let differing = |(key, column, unit): &(&str, &str, &str)| {
         let (_, stated) = cart.header.iter().find(|(known, _)| same(known, key))?;
-        let total = number(stated)?;
+        let total = parse_number(stated)?;
         let position = cart.names.iter().position(|name| same(name, column))?;
         let found = cart.units.get(position).map(String::as_str).unwrap_or_default();
         if !found.is_empty() && !same(found, unit) {
             return None;
         }
-        let sum = named(cart, column)?.into_iter().filter_map(number).fold(0.0, |sum, value| sum + value);
-        let scale = scale(stated);
+        let sum = column_cells(cart, column)?.into_iter().filter_map(parse_number).fold(0.0, |sum, value| sum + value);
+        let scale = decimal_scale(stated);
         let rounded = (sum * scale).round() / scale;
         // The last bits of a sum of floats must not turn a half the other way.
         if (sum - total).abs() * scale <= 0.5 + 1e-6 {
@@ -47,41 +47,42 @@ fn totals(cart: &GrainCart) -> Vec<Diagnostic> {
 }
 
 /// Ten to the number of decimals that a number is written with.
-fn scale(text: &str) -> f64 {
+fn decimal_scale(text: &str) -> f64 {
     let decimals = text.trim().split_once('.').map_or(0, |(_, decimals)| decimals.len().min(9));
     (0..decimals).fold(1.0, |scale, _| scale * 10.0)
 }
 
 /// Bushels that are weight over test weight with decimals cut off instead of rounded.
-fn truncated_bushels(cart: &GrainCart) -> Option<Diagnostic> {
-    let (weights, tests) = (named(cart, "Weight")?, named(cart, "TestWeight")?);
-    let bushels = named(cart, "WetBushels")?;
-    let is_cut = |(weight, test, cell): (&str, &str, &str)| {
-        let (Some(weight), Some(test), Some(written)) = (number(weight), number(test), number(cell)) else {
+fn check_bushels(cart: &GrainCart) -> Option<Diagnostic> {
+    let (weights, tests) = (column_cells(cart, "Weight")?, column_cells(cart, "TestWeight")?);
+    let bushels = column_cells(cart, "WetBushels")?;
+    let is_truncated = |(weight, test, cell): (&str, &str, &str)| {
+        let (Some(weight), Some(test), Some(written)) = (parse_number(weight), parse_number(test), parse_number(cell))
+        else {
             return false;
         };
-        let scale = scale(cell);
+        let scale = decimal_scale(cell);
         let exact = weight / test * scale;
         let written = (written * scale).round();
         // A half may be rounded either way.
         test > 0.0 && (written - exact.floor()).abs() < 0.5 && exact - exact.floor() > 0.5 + 1e-6
     };
     let rows = weights.into_iter().zip(tests).zip(bushels).map(|((weight, test), cell)| (weight, test, cell));
-    let (first, count) = met(rows.map(is_cut))?;
+    let (first, count) = count_matches(rows.map(is_truncated))?;
     let message = format!("`WetBushels` of {count} loads are cut off instead of rounded; they were kept as they are");
     Some(Diagnostic::new(Code::BushelsTruncated, message).at(first))
 }
 
 /// Times such as `09:26:4`: their last digit is lost.
-fn cut_times(cart: &GrainCart, column: &str) -> Option<Diagnostic> {
-    let is_cut = |cell: &str| {
+fn check_times(cart: &GrainCart, column: &str) -> Option<Diagnostic> {
+    let is_truncated = |cell: &str| {
         cell.len() == 7
             && cell
                 .bytes()
                 .zip(*b"dd:dd:d")
                 .all(|(byte, form)| if form == b'd' { byte.is_ascii_digit() } else { byte == form })
     };
-    let (first, count) = met(named(cart, column)?.into_iter().map(is_cut))?;
+    let (first, count) = count_matches(column_cells(cart, column)?.into_iter().map(is_truncated))?;
     let message = format!(
         "{count} times of `{column}` are cut to seven characters, so that the last digit of their seconds is missing; \
          they were kept as they are"
@@ -90,24 +91,25 @@ fn cut_times(cart: &GrainCart, column: &str) -> Option<Diagnostic> {
 }
 
 /// Dates and times that are labelled UTC and do not look like it, or cannot be checked.
-fn doubtful_utc(cart: &GrainCart) -> Option<Diagnostic> {
+fn check_utc(cart: &GrainCart) -> Option<Diagnostic> {
     let position = cart.names.iter().position(|name| same(name, "LoadDate"))?;
     if !cart.units.get(position)?.to_ascii_uppercase().starts_with("UTC") {
         return None;
     }
     let [date, time, local_date, local_time] =
-        ["LoadDate", "LoadTime", "LocalDate", "LocalTime"].map(|name| named(cart, name).unwrap_or_default());
-    let at = |column: &[&str], row: usize| column.get(row).copied().unwrap_or_default().to_owned();
-    let is_doubtful = |row: usize| {
-        let (date, local_date) = (at(&date, row), at(&local_date, row));
-        let (time, local_time) = (at(&time, row), at(&local_time, row));
-        let away = seconds(&time).zip(seconds(&local_time)).map(|(one, other)| (one - other).abs());
+        ["LoadDate", "LoadTime", "LocalDate", "LocalTime"].map(|name| column_cells(cart, name).unwrap_or_default());
+    let cell_of_row = |column: &[&str], row: usize| column.get(row).copied().unwrap_or_default().to_owned();
+    let is_suspect = |row: usize| {
+        let (date, local_date) = (cell_of_row(&date, row), cell_of_row(&local_date, row));
+        let (time, local_time) = (cell_of_row(&time, row), cell_of_row(&local_time, row));
+        let distance = parse_seconds(&time).zip(parse_seconds(&local_time)).map(|(one, other)| (one - other).abs());
         let cannot_be_checked = local_date.is_empty() || local_time.is_empty();
         !date.is_empty()
             && (cannot_be_checked
-                || (date == local_date && (time == local_time || away.is_some_and(|away| away > FURTHEST))))
+                || (date == local_date
+                    && (time == local_time || distance.is_some_and(|distance| distance > MAX_UTC_OFFSET))))
     };
-    let (first, count) = met((0..cart.loads.len()).map(is_doubtful))?;
+    let (first, count) = count_matches((0..cart.loads.len()).map(is_suspect))?;
     let message = format!(
         "`LoadDate` and `LoadTime` are labelled UTC, but those of {count} of {} loads may hold local time: they equal \
          `LocalDate` and `LocalTime`, are too far from them, or have none beside them; all were kept as they are, \
@@ -118,14 +120,14 @@ fn doubtful_utc(cart: &GrainCart) -> Option<Diagnostic> {
 }
 
 /// The seconds since midnight of a time such as `09:26:4`.
-fn seconds(time: &str) -> Option<i64> {
+fn parse_seconds(time: &str) -> Option<i64> {
     let mut parts = time.split(':').map(|part| part.parse::<i64>().ok().filter(|part| (0..60).contains(part)));
     let (hours, minutes) = (parts.next()??, parts.next()??);
     Some(hours * 3_600 + minutes * 60 + parts.next().flatten().unwrap_or(0))
 }
 
 /// The first row for which something holds, and for how many.
-fn met(holds: impl Iterator<Item = bool>) -> Option<(u64, usize)> {
+fn count_matches(holds: impl Iterator<Item = bool>) -> Option<(u64, usize)> {
     let rows: Vec<usize> = holds.enumerate().filter(|(_, holds)| *holds).map(|(row, _)| row).collect();
     rows.first().map(|first| (*first as u64, rows.len()))
 }

@@ -7,7 +7,7 @@ use arrow_buffer::NullBufferBuilder;
 use arrow_schema::{DataType, Field, Fields};
 
 use crate::error::{Error, Kind, Result};
-use crate::layer::shapes::is_place;
+use crate::layer::shapes::is_valid_coordinate;
 use crate::layer::wkb::{Cursor, flat_point, points};
 
 /// The sides of a box, as the covering of GeoParquet 1.1 names them.
@@ -34,32 +34,32 @@ impl Bounds {
     }
 
     /// The smallest box around all places of some geometries.
-    pub(crate) fn around<'a>(geometries: impl Iterator<Item = Option<&'a [u8]>>) -> Result<Self> {
+    pub(crate) fn from_geometries<'a>(geometries: impl Iterator<Item = Option<&'a [u8]>>) -> Result<Self> {
         let mut bounds = Self::default();
         for wkb in geometries.flatten() {
-            bounds.join(&Self::of(wkb)?);
+            bounds.merge(&Self::from_wkb(wkb)?);
         }
         Ok(bounds)
     }
 
-    fn of(wkb: &[u8]) -> Result<Self> {
+    fn from_wkb(wkb: &[u8]) -> Result<Self> {
         let mut own = Self::default();
         if let Some(point) = flat_point(wkb) {
-            own.add(point);
+            own.add_point(point);
         } else {
-            let mut add = |run: &[u8], stride| points(run, stride).for_each(|point| own.add(point));
-            Cursor::new(wkb).runs(&mut |run, stride, _| add(run, stride))?;
+            let mut add = |run: &[u8], stride| points(run, stride).for_each(|point| own.add_point(point));
+            Cursor::new(wkb).visit_runs(&mut |run, stride, _| add(run, stride))?;
         }
         Ok(own)
     }
 
-    fn add(&mut self, (x, y): (f64, f64)) {
-        if is_place(x) && is_place(y) {
-            self.join(&Self { low: [x, y], high: [x, y] });
+    fn add_point(&mut self, (x, y): (f64, f64)) {
+        if is_valid_coordinate(x) && is_valid_coordinate(y) {
+            self.merge(&Self { low: [x, y], high: [x, y] });
         }
     }
 
-    pub(crate) fn join(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         for (own, other) in self.low.iter_mut().zip(other.low) {
             *own = own.min(other);
         }
@@ -70,16 +70,16 @@ impl Bounds {
 }
 
 /// The field of a column of boxes. Single precision is enough to leave out what lies elsewhere, at half the size.
-pub(super) fn field(name: String) -> Field {
-    Field::new(name, DataType::Struct(sides()), true)
+pub(super) fn box_field(name: String) -> Field {
+    Field::new(name, DataType::Struct(side_fields()), true)
 }
 
-fn sides() -> Fields {
+fn side_fields() -> Fields {
     SIDES.iter().map(|side| Field::new(*side, DataType::Float32, false)).collect()
 }
 
 /// The boxes around `count` geometries, null where there is no place; `bounds` grows to hold them all.
-pub(super) fn boxes<'a>(
+pub(super) fn build_boxes<'a>(
     geometries: impl Iterator<Item = Option<&'a [u8]>>,
     count: usize,
     bounds: &mut Bounds,
@@ -87,30 +87,32 @@ pub(super) fn boxes<'a>(
     let mut columns: [Vec<f32>; 4] = std::array::from_fn(|_| Vec::with_capacity(count));
     let mut nulls = NullBufferBuilder::new(count);
     for wkb in geometries {
-        let own = wkb.map(Bounds::of).transpose()?.unwrap_or_default();
-        bounds.join(&own);
-        let around = own.sides();
-        nulls.append(around.is_some());
-        let [left, below, right, above] = around.unwrap_or_default();
-        for (column, side) in columns.iter_mut().zip([lower(left), lower(below), upper(right), upper(above)]) {
+        let own = wkb.map(Bounds::from_wkb).transpose()?.unwrap_or_default();
+        bounds.merge(&own);
+        let sides = own.sides();
+        nulls.append(sides.is_some());
+        let [left, below, right, above] = sides.unwrap_or_default();
+        for (column, side) in
+            columns.iter_mut().zip([round_down(left), round_down(below), round_up(right), round_up(above)])
+        {
             column.push(side);
         }
     }
     let arrays = columns.map(|column| Arc::new(Float32Array::from(column)) as ArrayRef).to_vec();
-    StructArray::try_new(sides(), arrays, nulls.finish())
+    StructArray::try_new(side_fields(), arrays, nulls.finish())
         .map_err(|cause| Error::new(Kind::Archive, format!("the boxes do not form a column: {cause}")))
 }
 
 /// The nearest float of single precision that is no greater, so that a box holds what it is around.
 #[expect(clippy::cast_possible_truncation, reason = "what is lost is made up for")]
-fn lower(value: f64) -> f32 {
+fn round_down(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) > value { near.next_down() } else { near }
 }
 
 /// The nearest one that is no less.
-fn upper(value: f64) -> f32 {
-    -lower(-value)
+fn round_up(value: f64) -> f32 {
+    -round_down(-value)
 }
 
 #[cfg(test)]
@@ -129,21 +131,21 @@ mod tests {
 
     /// What is no place (design, section 5: `no data` below -1e38, nothing that is not finite) is in no box.
     #[test]
-    fn what_is_no_place_is_in_no_box_and_not_in_the_bounds() {
-        let odd = [f64::NAN, f64::INFINITY, -1.7e308, 2e38];
+    fn invalid_coordinates_are_not_in_boxes_or_bounds() {
+        let invalid = [f64::NAN, f64::INFINITY, -1.7e308, 2e38];
         let mut lines: Vec<Vec<u8>> =
-            odd.iter().map(|no| line(&[(-111.1, 45.3), (*no, 46.0), (-112.0, *no)])).collect();
+            invalid.iter().map(|no| line(&[(-111.1, 45.3), (*no, 46.0), (-112.0, *no)])).collect();
         lines.push(line(&[(f64::NAN, f64::NAN)]));
         let mut bounds = Bounds::default();
         let geometries = lines.iter().map(|line| Some(&**line)).chain([None]);
-        let boxes = boxes(geometries, lines.len() + 1, &mut bounds).unwrap();
+        let column = build_boxes(geometries, lines.len() + 1, &mut bounds).unwrap();
         assert_eq!(bounds.sides(), Some([-111.1, 45.3, -111.1, 45.3]));
         for row in 0..4 {
-            let side = |at: usize| f64::from(boxes.column(at).as_primitive::<Float32Type>().value(row));
+            let side = |index: usize| f64::from(column.column(index).as_primitive::<Float32Type>().value(row));
             assert!(side(0) <= -111.1 && side(1) <= 45.3 && side(2) >= -111.1 && side(3) >= 45.3);
             assert!((side(2) - side(0)) < 1e-4, "the box is no larger than single precision asks for");
         }
-        assert!(boxes.is_valid(3) && boxes.is_null(4) && boxes.is_null(5));
+        assert!(column.is_valid(3) && column.is_null(4) && column.is_null(5));
         assert_eq!(Bounds::default().sides(), None);
     }
 }

@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 const SAMPLE: usize = 2_048;
 
 /// Whether at most three quarters of a sample are different.
-pub(super) fn repeats(array: &ArrayRef) -> bool {
+pub(super) fn has_repeats(array: &ArrayRef) -> bool {
     let step = array.len().div_ceil(SAMPLE).max(1);
     let rows = (0..array.len()).step_by(step).filter(|row| array.is_valid(*row));
     let mut seen: Vec<u64> = match array.data_type() {
@@ -56,18 +56,18 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn columns_that_repeat_are_told_from_those_that_do_not() {
+    fn repeated_values_are_detected_in_every_type() {
         let rows = 0..100_000_i32;
         let floats = |each: &dyn Fn(i32) -> f64| -> ArrayRef {
             Arc::new(rows.clone().map(|row| Some(each(row))).collect::<Float64Array>())
         };
-        assert!(repeats(&floats(&|row| f64::from(row % 1_000) / 10.0)));
-        assert!(!repeats(&floats(&|row| f64::from(row).sqrt())));
+        assert!(has_repeats(&floats(&|row| f64::from(row % 1_000) / 10.0)));
+        assert!(!has_repeats(&floats(&|row| f64::from(row).sqrt())));
         let texts: LargeStringArray = rows.clone().map(|row| Some(format!("2026-09-15T{row:08}"))).collect();
-        assert!(!repeats(&(Arc::new(texts) as ArrayRef)));
+        assert!(!has_repeats(&(Arc::new(texts) as ArrayRef)));
         let ids: Int64Array = rows.clone().map(|row| (row % 2 == 0).then_some(i64::from(row))).collect();
-        assert!(!repeats(&(Arc::new(ids) as ArrayRef)));
+        assert!(!has_repeats(&(Arc::new(ids) as ArrayRef)));
         let products: LargeStringArray = rows.map(|row| Some(if row < 500 { "Corn" } else { "Soy" })).collect();
-        assert!(repeats(&(Arc::new(products) as ArrayRef)));
+        assert!(has_repeats(&(Arc::new(products) as ArrayRef)));
     }
 }

@@ -30,19 +30,19 @@ impl Layer {
     /// Writes GeoParquet 1.1. An unknown CRS is written as `null`, which says so; the default of the format would
     /// claim WGS 84. Once `cancel` is set, nothing is left or replaced.
     pub fn write_parquet(&self, path: &Path, cancel: &Cancel) -> Result<()> {
-        let failed =
+        let to_error =
             |cause: ParquetError| Error::new(Kind::File, format!("cannot write `{}`: {cause}", path.display()));
-        let fill = |out: &mut BufWriter<&File>| self.parquet(out, ROW_GROUP, threads(), cancel, &failed);
+        let fill = |out: &mut BufWriter<&File>| self.write_parquet_to(out, ROW_GROUP, threads(), cancel, &to_error);
         part_file::write(path, fill, || cancel.check())
     }
 
-    fn parquet(
+    fn write_parquet_to(
         &self,
         out: impl Write + Send,
         row_group: usize,
         threads: usize,
         cancel: &Cancel,
-        failed: &(dyn Fn(ParquetError) -> Error + Sync),
+        to_error: &(dyn Fn(ParquetError) -> Error + Sync),
     ) -> Result<()> {
         let table = Table {
             schema: self.with_distinct_names(),
@@ -52,9 +52,9 @@ impl Layer {
             counter: None,
         };
         let sample = self.batches.iter().find(|batch| batch.num_rows() > 0);
-        let mut writer = Writer::begin(Box::new(out), table, sample, threads, failed)?;
-        for group in groups(&self.batches, row_group) {
-            writer.group(&group, cancel)?;
+        let mut writer = Writer::begin(Box::new(out), table, sample, threads, to_error)?;
+        for group in row_groups(&self.batches, row_group) {
+            writer.write_group(&group, cancel)?;
         }
         writer.finish(&self.types)
     }
@@ -71,22 +71,22 @@ impl Layer {
 }
 
 /// The batches cut and joined into groups of so many rows; the last one may have fewer.
-fn groups(batches: &[RecordBatch], rows: usize) -> Vec<Vec<RecordBatch>> {
+fn row_groups(batches: &[RecordBatch], rows: usize) -> Vec<Vec<RecordBatch>> {
     let mut groups: Vec<Vec<RecordBatch>> = Vec::new();
-    let mut room = 0;
+    let mut left = 0;
     for batch in batches {
         let mut start = 0;
         while start < batch.num_rows() {
-            if room == 0 {
+            if left == 0 {
                 groups.push(Vec::new());
-                room = rows.max(1);
+                left = rows.max(1);
             }
-            let taken = room.min(batch.num_rows().saturating_sub(start));
+            let taken = left.min(batch.num_rows().saturating_sub(start));
             if let Some(group) = groups.last_mut() {
                 group.push(batch.slice(start, taken));
             }
             start = start.saturating_add(taken);
-            room = room.saturating_sub(taken);
+            left = left.saturating_sub(taken);
         }
     }
     groups

@@ -52,15 +52,15 @@ fn layer(rows: &[usize]) -> Layer {
 
 fn written(layer: &Layer, row_group: usize, threads: usize) -> Bytes {
     let mut out = Vec::new();
-    let failed = |cause: ParquetError| Error::new(Kind::File, cause.to_string());
-    layer.parquet(&mut out, row_group, threads, &Cancel::default(), &failed).unwrap();
+    let to_error = |cause: ParquetError| Error::new(Kind::File, cause.to_string());
+    layer.write_parquet_to(&mut out, row_group, threads, &Cancel::default(), &to_error).unwrap();
     Bytes::from(out)
 }
 
 /// What is read back is what was written, in groups of the wanted size whatever the batches are; and the same bytes on
 /// any number of threads.
 #[test]
-fn batches_become_row_groups_of_the_same_bytes_on_any_number_of_threads() {
+fn row_groups_have_the_same_bytes_on_any_number_of_threads() {
     for (rows, row_group, groups) in [
         (vec![1_000], 300, vec![300, 300, 300, 100]),
         (vec![10, 0, 290, 1, 699], 300, vec![300, 300, 300, 100]),
@@ -83,8 +83,8 @@ fn batches_become_row_groups_of_the_same_bytes_on_any_number_of_threads() {
         for batch in layer.batches().iter().filter(|batch| batch.num_rows() > 0) {
             let part = whole.as_ref().unwrap().slice(start, batch.num_rows());
             start += batch.num_rows();
-            for (at, array) in batch.columns().iter().enumerate() {
-                assert_eq!(part.column(at), array);
+            for (index, array) in batch.columns().iter().enumerate() {
+                assert_eq!(part.column(index), array);
             }
         }
         assert_eq!(start, layer.len());
@@ -93,7 +93,7 @@ fn batches_become_row_groups_of_the_same_bytes_on_any_number_of_threads() {
 
 /// GeoParquet 1.1: boxes and bounds hold what is a place and nothing else, and the covering names their column.
 #[test]
-fn no_data_is_in_no_box_and_not_in_the_bounds_of_the_file() {
+fn no_data_is_not_in_boxes_or_bounds() {
     let bytes = written(&layer(&[500, 500]), 300, 2);
     let reader = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap();
     let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap();
@@ -105,8 +105,8 @@ fn no_data_is_in_no_box_and_not_in_the_bounds_of_the_file() {
     let mut row = 0;
     for batch in reader.build().unwrap().map(|batch| batch.unwrap()) {
         let boxes = batch.column_by_name("bbox_1").unwrap().as_struct();
-        for at in 0..batch.num_rows() {
-            assert_eq!(boxes.is_null(at), row % 7 == 0 || row % 11 == 0, "row {row}");
+        for index in 0..batch.num_rows() {
+            assert_eq!(boxes.is_null(index), row % 7 == 0 || row % 11 == 0, "row {row}");
             row += 1;
         }
     }

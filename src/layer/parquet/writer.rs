@@ -18,22 +18,22 @@ use parquet::schema::types::ColumnPath;
 use serde_json::{Value, json};
 
 use super::bbox::{self, Bounds, SIDES};
-use super::dictionary::repeats;
+use super::dictionary::has_repeats;
 use crate::error::{Error, Result};
 use crate::layer::Cancel;
-use crate::layer::geometries_of;
-use crate::layer::ordered_pipeline::in_order;
+use crate::layer::batch_geometries;
+use crate::layer::ordered_pipeline::run_ordered;
 use crate::layer::schema;
 
 /// The level that geopandas' writer uses as well. The third one takes a sixth longer and saves one to three parts in a
 /// hundred of points and polygons as machines write them.
-const LEVEL: i32 = 1;
+const ZSTD_LEVEL: i32 = 1;
 
 /// Where the bytes go. One type for all writers, so that the encoders are compiled once.
 type Out<'a> = Box<dyn Write + Send + 'a>;
 
 /// What tells which file an error is about.
-type Failed<'a> = &'a (dyn Fn(ParquetError) -> Error + Sync);
+type ErrorMapper<'a> = &'a (dyn Fn(ParquetError) -> Error + Sync);
 
 /// What is known of a file before its first row.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ pub(crate) struct Writer<'a> {
     groups: usize,
     bounds: Bounds,
     threads: usize,
-    failed: Failed<'a>,
+    to_error: ErrorMapper<'a>,
 }
 
 /// What encoding one column of a row group gives: its chunks, and the bounds of geometries.
@@ -79,40 +79,40 @@ impl<'a> Writer<'a> {
         table: Table,
         sample: Option<&RecordBatch>,
         threads: usize,
-        failed: Failed<'a>,
+        to_error: ErrorMapper<'a>,
     ) -> Result<Self> {
         let schema = table.with_boxes();
-        let properties = table.properties(&schema, sample).map_err(failed)?;
+        let properties = table.properties(&schema, sample).map_err(to_error)?;
         let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(out, Arc::clone(&schema), options).map_err(failed)?;
-        let (file, factory) = writer.into_serialized_writer().map_err(failed)?;
-        Ok(Self { table, schema, file, factory, groups: 0, bounds: Bounds::default(), threads, failed })
+        let writer = ArrowWriter::try_new_with_options(out, Arc::clone(&schema), options).map_err(to_error)?;
+        let (file, factory) = writer.into_serialized_writer().map_err(to_error)?;
+        Ok(Self { table, schema, file, factory, groups: 0, bounds: Bounds::default(), threads, to_error })
     }
 
     /// Writes one row group of all rows of these batches.
-    pub(crate) fn group(&mut self, batches: &[RecordBatch], cancel: &Cancel) -> Result<()> {
-        let (failed, schema, geometry) = (self.failed, &self.schema, self.table.geometry);
-        let columns = columns(schema, &self.factory, self.groups).map_err(failed)?;
+    pub(crate) fn write_group(&mut self, batches: &[RecordBatch], cancel: &Cancel) -> Result<()> {
+        let (to_error, schema, geometry) = (self.to_error, &self.schema, self.table.geometry);
+        let columns = column_writers(schema, &self.factory, self.groups).map_err(to_error)?;
         let make = |step: usize, made: &mut Encoded| {
             cancel.check()?;
             let Some(column) = columns.get(step) else { return Ok(()) };
-            *made = encoded(geometry, schema, batches, column, failed)?;
+            *made = encode_column(geometry, schema, batches, column, to_error)?;
             Ok(())
         };
         let mut chunks: Vec<Vec<ArrowColumnChunk>> = columns.iter().map(|_| Vec::new()).collect();
         let bounds = &mut self.bounds;
-        in_order(self.threads, columns.len(), make, &mut |encoded: &mut Encoded| {
-            bounds.join(&encoded.bounds);
-            if let Some(place) = chunks.get_mut(encoded.field) {
-                *place = std::mem::take(&mut encoded.chunks);
+        run_ordered(self.threads, columns.len(), make, &mut |result: &mut Encoded| {
+            bounds.merge(&result.bounds);
+            if let Some(entry) = chunks.get_mut(result.field) {
+                *entry = std::mem::take(&mut result.chunks);
             }
             Ok(())
         })?;
-        let mut row_group = self.file.next_row_group().map_err(failed)?;
+        let mut row_group = self.file.next_row_group().map_err(to_error)?;
         for chunk in chunks.into_iter().flatten() {
-            chunk.append_to_row_group(&mut row_group).map_err(failed)?;
+            chunk.append_to_row_group(&mut row_group).map_err(to_error)?;
         }
-        row_group.close().map(drop).map_err(failed)?;
+        row_group.close().map(drop).map_err(to_error)?;
         self.groups = self.groups.saturating_add(1);
         Ok(())
     }
@@ -139,7 +139,7 @@ impl<'a> Writer<'a> {
         let schema = Schema::new_with_metadata(self.schema.fields().clone(), metadata);
         let schema = KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(&schema));
         self.file.append_key_value_metadata(schema);
-        self.file.close().map(drop).map_err(self.failed)
+        self.file.close().map(drop).map_err(self.to_error)
     }
 }
 
@@ -147,32 +147,33 @@ impl Table {
     /// The schema of the file: with boxes at its end where there are geometries.
     fn with_boxes(&self) -> SchemaRef {
         let names: Vec<String> = self.schema.fields().iter().map(|field| field.name().clone()).collect();
-        let boxes = self.geometry.map(|_| Arc::new(bbox::field(schema::free_name(&self.boxes, &names))));
+        let boxes = self.geometry.map(|_| Arc::new(bbox::box_field(schema::unique_name(&self.boxes, &names))));
         let fields = self.schema.fields().iter().cloned().chain(boxes);
         Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), self.schema.metadata().clone()))
     }
 
     fn properties(&self, schema: &Schema, sample: Option<&RecordBatch>) -> parquet::errors::Result<WriterProperties> {
-        let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?));
-        for (at, field) in schema.fields().iter().enumerate() {
+        let mut properties =
+            WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?));
+        for (index, field) in schema.fields().iter().enumerate() {
             let path = ColumnPath::from(field.name().as_str());
             if let DataType::Struct(children) = field.data_type() {
                 for child in children {
                     let path = ColumnPath::new(vec![field.name().clone(), child.name().clone()]);
                     properties = properties.set_column_dictionary_enabled(path, false);
                 }
-            } else if Some(at) == self.geometry {
+            } else if Some(index) == self.geometry {
                 // No reader asks for the least and the greatest well-known binary.
                 properties = properties
                     .set_column_dictionary_enabled(path.clone(), false)
                     .set_column_statistics_enabled(path, EnabledStatistics::None);
-            } else if Some(at) == self.counter {
+            } else if Some(index) == self.counter {
                 properties = properties
                     .set_column_dictionary_enabled(path.clone(), false)
                     .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
-            } else if let Some(array) = sample.and_then(|batch| batch.columns().get(at)) {
+            } else if let Some(array) = sample.and_then(|batch| batch.columns().get(index)) {
                 // Of values that hardly repeat, a dictionary costs time and saves nothing.
-                properties = properties.set_column_dictionary_enabled(path, repeats(array));
+                properties = properties.set_column_dictionary_enabled(path, has_repeats(array));
             }
         }
         Ok(properties.build())
@@ -180,9 +181,10 @@ impl Table {
 
     /// The `geo` entry of the file; none where there is no geometry.
     fn geo_metadata(&self, schema: &Schema, types: &[u32], bounds: &Bounds) -> Option<Value> {
-        let column = self.geometry.and_then(|at| self.schema.fields().get(at))?.name().as_str();
+        let column = self.geometry.and_then(|index| self.schema.fields().get(index))?.name().as_str();
         // The format has no name for surfaces of triangles; an empty list says that types are not known.
-        let types: Vec<String> = types.iter().map(|code| type_name(*code)).collect::<Option<_>>().unwrap_or_default();
+        let types: Vec<String> =
+            types.iter().map(|code| geometry_type_name(*code)).collect::<Option<_>>().unwrap_or_default();
         let mut geometry = json!({
             "encoding": "WKB",
             "geometry_types": types,
@@ -208,7 +210,7 @@ struct Column {
 }
 
 /// The writers of each column of a row group; those that take longest come first, so that no thread ends alone.
-fn columns(
+fn column_writers(
     schema: &Schema,
     factory: &ArrowRowGroupWriterFactory,
     number: usize,
@@ -224,12 +226,12 @@ fn columns(
 }
 
 /// Encodes one column of a row group; what lies behind the last column of the batches are the boxes.
-fn encoded(
+fn encode_column(
     geometry: Option<usize>,
     schema: &Schema,
     group: &[RecordBatch],
     column: &Column,
-    failed: &dyn Fn(ParquetError) -> Error,
+    to_error: &dyn Fn(ParquetError) -> Error,
 ) -> Result<Encoded> {
     let mut writers = std::mem::take(&mut *column.writers.lock().unwrap_or_else(PoisonError::into_inner));
     let mut bounds = Bounds::default();
@@ -237,18 +239,18 @@ fn encoded(
         let Some(field): Option<&Arc<Field>> = schema.fields().get(column.field) else { continue };
         let array: ArrayRef = match batch.columns().get(column.field) {
             Some(array) => Arc::clone(array),
-            None => Arc::new(bbox::boxes(geometries_of(batch, geometry), batch.num_rows(), &mut bounds)?),
+            None => Arc::new(bbox::build_boxes(batch_geometries(batch, geometry), batch.num_rows(), &mut bounds)?),
         };
-        for (writer, leaf) in writers.iter_mut().zip(compute_leaves(field, &array).map_err(failed)?) {
-            writer.write(&leaf).map_err(failed)?;
+        for (writer, leaf) in writers.iter_mut().zip(compute_leaves(field, &array).map_err(to_error)?) {
+            writer.write(&leaf).map_err(to_error)?;
         }
     }
     let chunks = writers.into_iter().map(ArrowColumnWriter::close).collect::<std::result::Result<_, _>>();
-    Ok(Encoded { field: column.field, chunks: chunks.map_err(failed)?, bounds })
+    Ok(Encoded { field: column.field, chunks: chunks.map_err(to_error)?, bounds })
 }
 
 /// The name of a type in GeoParquet, which knows no M; `None` where it has none.
-fn type_name(code: u32) -> Option<String> {
+fn geometry_type_name(code: u32) -> Option<String> {
     let flat = match code % 1000 {
         1 => "Point",
         2 => "LineString",

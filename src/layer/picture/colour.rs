@@ -20,7 +20,8 @@ const RAMP: [[u8; 3]; 11] = [
     [253, 231, 37],
 ];
 /// Names get colours that can be told apart.
-const NAMED: [&str; 8] = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#ee8866", "#44bb99"];
+const NAME_COLOURS: [&str; 8] =
+    ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#ee8866", "#44bb99"];
 /// Names beyond those that have a colour of their own.
 const OTHER: &str = "#6d6d6d";
 /// Records without a value.
@@ -34,7 +35,7 @@ const MAX_STEPS: usize = 8;
 
 /// The rule from values to colours.
 #[derive(Debug)]
-pub(super) enum Scale<'a> {
+pub(super) enum ColourScale<'a> {
     Plain,
     /// Evenly from `low` to `high`, which leave out the outer 2 % on both sides where `clipped`.
     Ramp {
@@ -58,12 +59,12 @@ pub(super) enum Scale<'a> {
     },
 }
 
-impl<'a> Scale<'a> {
-    pub(super) fn of(values: &Values<'a>) -> Self {
+impl<'a> ColourScale<'a> {
+    pub(super) fn from_values(values: &Values<'a>) -> Self {
         match *values {
             Values::None => Self::Plain,
-            Values::Numbers(values) => numbers(values),
-            Values::Categories(values) => categories(values),
+            Values::Numbers(values) => numeric_scale(values),
+            Values::Categories(values) => category_scale(values),
         }
     }
 
@@ -71,18 +72,18 @@ impl<'a> Scale<'a> {
     pub(super) fn shade(&self, record: usize) -> usize {
         match self {
             Self::Plain => 0,
-            Self::Ramp { values, low, high, .. } => number(values, record).map_or(SHADES, |value| {
-                let place = ((value - low) / (high - low)).clamp(0.0, 1.0);
+            Self::Ramp { values, low, high, .. } => finite_number(values, record).map_or(SHADES, |value| {
+                let position = ((value - low) / (high - low)).clamp(0.0, 1.0);
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
                     clippy::cast_precision_loss,
                     reason = "a share of a few shades"
                 )]
-                let shade = (place * SHADES as f64) as usize;
+                let shade = (position * SHADES as f64) as usize;
                 shade.min(SHADES - 1)
             }),
-            Self::Steps { values, steps, .. } => number(values, record)
+            Self::Steps { values, steps, .. } => finite_number(values, record)
                 .and_then(|value| steps.iter().position(|step| step.total_cmp(&value).is_eq()))
                 .unwrap_or(steps.len()),
             Self::Names { values, names, .. } => match values.get(record).copied().flatten() {
@@ -96,12 +97,12 @@ impl<'a> Scale<'a> {
     pub(super) fn colours(&self) -> Vec<(usize, String)> {
         match self {
             Self::Plain => vec![(0, PLAIN.to_owned())],
-            Self::Ramp { .. } => with_missing((0..SHADES).map(|shade| ramp(shade, SHADES)).collect(), SHADES),
+            Self::Ramp { .. } => with_missing((0..SHADES).map(|shade| ramp_colour(shade, SHADES)).collect(), SHADES),
             Self::Steps { steps, .. } => {
-                with_missing((0..steps.len()).map(|step| ramp(step, steps.len())).collect(), steps.len())
+                with_missing((0..steps.len()).map(|step| ramp_colour(step, steps.len())).collect(), steps.len())
             }
             Self::Names { names, .. } => {
-                let mut colours: Vec<String> = NAMED.iter().take(names.len()).map(ToString::to_string).collect();
+                let mut colours: Vec<String> = NAME_COLOURS.iter().take(names.len()).map(ToString::to_string).collect();
                 colours.push(OTHER.to_owned());
                 with_missing(colours, names.len() + 1)
             }
@@ -121,19 +122,19 @@ fn with_missing(colours: Vec<String>, missing: usize) -> Vec<(usize, String)> {
     colours.into_iter().enumerate().chain([(missing, MISSING.to_owned())]).collect()
 }
 
-fn number(values: &[Option<f64>], record: usize) -> Option<f64> {
+fn finite_number(values: &[Option<f64>], record: usize) -> Option<f64> {
     // Adding zero makes a negative zero positive.
     values.get(record).copied().flatten().filter(|value| value.is_finite()).map(|value| value + 0.0)
 }
 
 /// The colour of a step among `steps`.
-pub(super) fn ramp(step: usize, steps: usize) -> String {
+pub(super) fn ramp_colour(step: usize, steps: usize) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a few shades")]
-    let place = if steps < 2 { 5.0 } else { 10.0 * step as f64 / (steps - 1) as f64 };
+    let position = if steps < 2 { 5.0 } else { 10.0 * step as f64 / (steps - 1) as f64 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 10")]
-    let index = (place as usize).min(RAMP.len() - 2);
+    let index = (position as usize).min(RAMP.len() - 2);
     #[expect(clippy::cast_precision_loss, reason = "between 0 and 10")]
-    let share = place - index as f64;
+    let share = position - index as f64;
     let (Some(from), Some(to)) = (RAMP.get(index), RAMP.get(index + 1)) else {
         return PLAIN.to_owned();
     };
@@ -147,8 +148,8 @@ pub(super) fn ramp(step: usize, steps: usize) -> String {
     colour
 }
 
-fn numbers(values: &[Option<f64>]) -> Scale<'_> {
-    let mut known: Vec<f64> = (0..values.len()).filter_map(|record| number(values, record)).collect();
+fn numeric_scale(values: &[Option<f64>]) -> ColourScale<'_> {
+    let mut known: Vec<f64> = (0..values.len()).filter_map(|record| finite_number(values, record)).collect();
     let missing = values.len() - known.len();
     known.sort_unstable_by(f64::total_cmp);
     let mut steps: Vec<f64> = Vec::new();
@@ -161,19 +162,19 @@ fn numbers(values: &[Option<f64>]) -> Scale<'_> {
         }
     }
     let (Some(least), Some(most)) = (known.first().copied(), known.last().copied()) else {
-        return Scale::Steps { values, steps, missing };
+        return ColourScale::Steps { values, steps, missing };
     };
     if steps.len() <= MAX_STEPS {
-        return Scale::Steps { values, steps, missing };
+        return ColourScale::Steps { values, steps, missing };
     }
-    let aside = known.len() / 50;
-    let low = known.get(aside).copied().unwrap_or(least);
-    let high = known.get(known.len() - 1 - aside).copied().unwrap_or(most);
+    let trimmed = known.len() / 50;
+    let low = known.get(trimmed).copied().unwrap_or(least);
+    let high = known.get(known.len() - 1 - trimmed).copied().unwrap_or(most);
     let (low, high) = if low < high { (low, high) } else { (least, most) };
-    Scale::Ramp { values, low, high, least, most, missing }
+    ColourScale::Ramp { values, low, high, least, most, missing }
 }
 
-fn categories<'a>(values: &'a [Option<&'a str>]) -> Scale<'a> {
+fn category_scale<'a>(values: &'a [Option<&'a str>]) -> ColourScale<'a> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for name in values.iter().flatten() {
         *counts.entry(name).or_default() += 1;
@@ -181,7 +182,7 @@ fn categories<'a>(values: &'a [Option<&'a str>]) -> Scale<'a> {
     let missing = values.iter().filter(|value| value.is_none()).count();
     let mut names: Vec<(&str, usize)> = counts.into_iter().collect();
     names.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let others = names.len().saturating_sub(NAMED.len());
-    names.truncate(NAMED.len());
-    Scale::Names { values, names: names.into_iter().map(|(name, _)| name).collect(), others, missing }
+    let others = names.len().saturating_sub(NAME_COLOURS.len());
+    names.truncate(NAME_COLOURS.len());
+    ColourScale::Names { values, names: names.into_iter().map(|(name, _)| name).collect(), others, missing }
 }

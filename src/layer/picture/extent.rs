@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::super::crs::Transform;
-use super::super::wkb::{Flat, Part};
 use crate::error::Result;
+use crate::layer::crs::Transform;
+use crate::layer::wkb::{FlatCoordinates, Part};
 
 /// Dots stay apart up to about this many on a map of the usual size.
 const MAX_DOTS: usize = 8_000;
@@ -16,7 +16,7 @@ const E2: f64 = 0.006_694_379_990_141_317;
 
 /// A record and the point that stands for it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spot {
+pub(super) struct Marker {
     pub(super) record: usize,
     pub(super) x: f64,
     pub(super) y: f64,
@@ -24,8 +24,8 @@ pub(super) struct Spot {
 
 /// The ground that is shown, in degrees (or in the coordinates as they are).
 #[derive(Debug)]
-pub(super) struct Ground {
-    pub(super) spots: Vec<Spot>,
+pub(super) struct Extent {
+    pub(super) markers: Vec<Marker>,
     /// `points`, `polygons`, `lines` or `records`.
     pub(super) kind: &'static str,
     pub(super) west: f64,
@@ -56,7 +56,7 @@ pub(super) enum Shape {
 #[derive(Debug)]
 pub(super) struct Selection {
     pub(super) shape: Shape,
-    pub(super) spots: Vec<Spot>,
+    pub(super) markers: Vec<Marker>,
 }
 
 /// The span of values on one axis.
@@ -69,26 +69,26 @@ struct Span {
 impl Span {
     const EMPTY: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY };
 
-    fn with(self, low: f64, high: f64) -> Self {
+    fn extended(self, low: f64, high: f64) -> Self {
         Self { low: self.low.min(low), high: self.high.max(high) }
     }
 
-    fn of(values: &[f64]) -> Self {
-        values.iter().fold(Self::EMPTY, |span, value| span.with(*value, *value))
+    fn from_values(values: &[f64]) -> Self {
+        values.iter().fold(Self::EMPTY, |span, value| span.extended(*value, *value))
     }
 }
 
-impl Ground {
-    pub(super) fn survey(geometries: &[Option<&[u8]>], transform: Option<&Transform>) -> Result<Self> {
-        let mut flat = Flat::default();
-        let (mut spots, mut boxes) = (Vec::with_capacity(geometries.len()), Vec::new());
+impl Extent {
+    pub(super) fn measure(geometries: &[Option<&[u8]>], transform: Option<&Transform>) -> Result<Self> {
+        let mut flat = FlatCoordinates::default();
+        let (mut markers, mut boxes) = (Vec::with_capacity(geometries.len()), Vec::new());
         // Beyond this, numbers are rubbish and no places; they count as lying far outside.
         let farthest = if transform.is_some() { 1e3 } else { 1e9 };
         let mut total = 0;
         let (mut points, mut lines, mut polygons) = (false, false, false);
         for (record, wkb) in geometries.iter().enumerate() {
             let Some(wkb) = wkb else { continue };
-            read(&mut flat, wkb, record, transform)?;
+            read_geometry(&mut flat, wkb, record, transform)?;
             for (part, _, _) in flat.parts() {
                 match part {
                     Part::Point => points = true,
@@ -96,14 +96,14 @@ impl Ground {
                     Part::Shell | Part::Hole => polygons = true,
                 }
             }
-            let (across, along) = (Span::of(&flat.xs), Span::of(&flat.ys));
+            let (across, along) = (Span::from_values(&flat.xs), Span::from_values(&flat.ys));
             if across.low > across.high {
                 continue;
             }
             total += 1;
             if [across, along].iter().all(|span| span.low > -farthest && span.high < farthest) {
                 let (x, y) = (f64::midpoint(across.low, across.high), f64::midpoint(along.low, along.high));
-                spots.push(Spot { record, x, y });
+                markers.push(Marker { record, x, y });
                 boxes.push((across, along));
             }
         }
@@ -113,23 +113,24 @@ impl Ground {
             (false, false, true) => "polygons",
             _ => "records",
         };
-        let (shown_x, shown_y) = (core(spots.iter().map(|spot| spot.x)), core(spots.iter().map(|spot| spot.y)));
-        let is_shown = |spot: &Spot| {
-            (shown_x.low..=shown_x.high).contains(&spot.x) && (shown_y.low..=shown_y.high).contains(&spot.y)
+        let (visible_x, visible_y) =
+            (visible_span(markers.iter().map(|marker| marker.x)), visible_span(markers.iter().map(|marker| marker.y)));
+        let is_visible = |marker: &Marker| {
+            (visible_x.low..=visible_x.high).contains(&marker.x) && (visible_y.low..=visible_y.high).contains(&marker.y)
         };
         let (mut across, mut along) = (Span::EMPTY, Span::EMPTY);
-        for (_, (x, y)) in spots.iter().zip(&boxes).filter(|(spot, _)| is_shown(spot)) {
-            (across, along) = (across.with(x.low, x.high), along.with(y.low, y.high));
+        for (_, (x, y)) in markers.iter().zip(&boxes).filter(|(marker, _)| is_visible(marker)) {
+            (across, along) = (across.extended(x.low, x.high), along.extended(y.low, y.high));
         }
         if across.low > across.high {
             (across, along) = (Span { low: 0.0, high: 0.0 }, Span { low: 0.0, high: 0.0 });
         }
-        spots.retain(is_shown);
+        markers.retain(is_visible);
         let middle = f64::midpoint(along.low, along.high);
         let metres = if transform.is_some() { metres_in_degree(middle) } else { (1.0, 1.0) };
         Ok(Self {
-            outside: total - spots.len(),
-            spots,
+            outside: total - markers.len(),
+            markers,
             kind,
             west: across.low,
             east: across.high,
@@ -147,10 +148,10 @@ impl Ground {
 
     /// Chooses what is drawn: everything where there is room, else the records nearest to the centres of an even grid.
     pub(super) fn select(&self) -> Selection {
-        let outlined = self.kind != "points" && self.spots.len() <= MAX_OUTLINES;
-        if outlined || self.spots.len() <= MAX_DOTS {
+        let outlined = self.kind != "points" && self.markers.len() <= MAX_OUTLINES;
+        if outlined || self.markers.len() <= MAX_DOTS {
             let shape = if outlined { Shape::Outlines } else { Shape::Dots };
-            return Selection { shape, spots: self.spots.clone() };
+            return Selection { shape, markers: self.markers.clone() };
         }
         let (width, height) = self.size();
         #[expect(clippy::cast_precision_loss, reason = "a count of dots on a map")]
@@ -158,34 +159,40 @@ impl Ground {
         // With cells of this size the whole ground holds as many as there may be dots; a field fills part of it.
         let mut coarse = (width * height / most).sqrt().max(width.max(height) / most);
         let mut fine = coarse / 16.0;
-        while Grid::new(self, coarse).occupied(&self.spots) > MAX_DOTS {
+        while Grid::new(self, coarse).count_filled(&self.markers) > MAX_DOTS {
             coarse *= 1.25;
         }
         for _ in 0..9 {
             let cell = (coarse * fine).sqrt();
-            if Grid::new(self, cell).occupied(&self.spots) > MAX_DOTS {
+            if Grid::new(self, cell).count_filled(&self.markers) > MAX_DOTS {
                 fine = cell;
             } else {
                 coarse = cell;
             }
         }
         if self.kind == "points" {
-            return Selection { shape: Shape::Dots, spots: Grid::new(self, coarse).central(&self.spots, false) };
+            return Selection {
+                shape: Shape::Dots,
+                markers: Grid::new(self, coarse).nearest_to_centres(&self.markers, false),
+            };
         }
-        let cell = coarse.max(self.spacing(&self.spots));
-        Selection { shape: Shape::Squares { cell }, spots: Grid::new(self, cell).central(&self.spots, true) }
+        let cell = coarse.max(self.spacing(&self.markers));
+        Selection {
+            shape: Shape::Squares { cell },
+            markers: Grid::new(self, cell).nearest_to_centres(&self.markers, true),
+        }
     }
 
     /// The distance in metres at which the chosen records join up to a surface: passes that are nine metres apart have
     /// gaps in every grid finer than that.
-    pub(super) fn spacing(&self, spots: &[Spot]) -> f64 {
+    pub(super) fn spacing(&self, markers: &[Marker]) -> f64 {
         let (width, height) = self.size();
         #[expect(clippy::cast_precision_loss, reason = "a count of dots on a map")]
-        let count = spots.len().max(1) as f64;
+        let count = markers.len().max(1) as f64;
         let even = (width * height / count).sqrt().max(width.max(height) / count);
         let mut cell = even / 2.0;
         for _ in 0..12 {
-            if cell <= 0.0 || Grid::new(self, cell).is_closed(spots) {
+            if cell <= 0.0 || Grid::new(self, cell).has_no_gaps(markers) {
                 return cell;
             }
             cell *= 1.15;
@@ -195,7 +202,12 @@ impl Ground {
 }
 
 /// Reads a geometry in the coordinates of the map.
-pub(super) fn read(flat: &mut Flat, wkb: &[u8], record: usize, transform: Option<&Transform>) -> Result<()> {
+pub(super) fn read_geometry(
+    flat: &mut FlatCoordinates,
+    wkb: &[u8],
+    record: usize,
+    transform: Option<&Transform>,
+) -> Result<()> {
     flat.read(wkb, record)?;
     let Some(transform) = transform else { return Ok(()) };
     transform
@@ -205,19 +217,19 @@ pub(super) fn read(flat: &mut Flat, wkb: &[u8], record: usize, transform: Option
 
 /// The span that is shown. Displays write a few positions far away (often 0, 0) before they have a fix; where the
 /// outermost hundredth stretches the map more than fourfold, it is left out.
-fn core(values: impl Iterator<Item = f64>) -> Span {
+fn visible_span(values: impl Iterator<Item = f64>) -> Span {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
         return Span::EMPTY;
     };
     let whole = Span { low: *first, high: *last };
-    let aside = values.len() / 100;
-    let (Some(low), Some(high)) = (values.get(aside), values.get(values.len() - 1 - aside)) else {
+    let trimmed = values.len() / 100;
+    let (Some(low), Some(high)) = (values.get(trimmed), values.get(values.len() - 1 - trimmed)) else {
         return whole;
     };
     let inner = high - low;
-    if aside == 0 || inner <= 0.0 || whole.high - whole.low <= 4.0 * inner {
+    if trimmed == 0 || inner <= 0.0 || whole.high - whole.low <= 4.0 * inner {
         return whole;
     }
     Span { low: (low - inner / 4.0).max(whole.low), high: (high + inner / 4.0).min(whole.high) }
@@ -233,7 +245,7 @@ fn metres_in_degree(latitude: f64) -> (f64, f64) {
 
 /// Square cells over the ground.
 struct Grid<'a> {
-    ground: &'a Ground,
+    extent: &'a Extent,
     cell: f64,
     columns: usize,
     rows: usize,
@@ -243,28 +255,28 @@ impl<'a> Grid<'a> {
     /// At most this many cells on a side, so that a diagonal line of points costs no memory.
     const MAX_SIDE: f64 = 4_000.0;
 
-    fn new(ground: &'a Ground, cell: f64) -> Self {
-        let (width, height) = ground.size();
+    fn new(extent: &'a Extent, cell: f64) -> Self {
+        let (width, height) = extent.size();
         let cell = cell.max(width.max(height) / Self::MAX_SIDE).max(f64::MIN_POSITIVE);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and MAX_SIDE")]
         let cells = |size: f64| (size / cell) as usize + 1;
-        Self { ground, cell, columns: cells(width), rows: cells(height) }
+        Self { extent, cell, columns: cells(width), rows: cells(height) }
     }
 
     /// The column and row of a spot and its squared distance from the cell's centre.
-    fn place(&self, spot: &Spot) -> (usize, usize, f64) {
-        let across = (spot.x - self.ground.west) * self.ground.metres.0 / self.cell;
-        let along = (spot.y - self.ground.south) * self.ground.metres.1 / self.cell;
+    fn locate(&self, marker: &Marker) -> (usize, usize, f64) {
+        let across = (marker.x - self.extent.west) * self.extent.metres.0 / self.cell;
+        let along = (marker.y - self.extent.south) * self.extent.metres.1 / self.cell;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "spots lie inside the ground")]
         let (column, row) = (across as usize, along as usize);
         let (off_x, off_y) = (across.fract() - 0.5, along.fract() - 0.5);
         (column.min(self.columns - 1), row.min(self.rows - 1), off_x * off_x + off_y * off_y)
     }
 
-    fn filled(&self, spots: &[Spot]) -> Vec<bool> {
+    fn fill(&self, markers: &[Marker]) -> Vec<bool> {
         let mut filled = vec![false; self.columns * self.rows];
-        for spot in spots {
-            let (column, row, _) = self.place(spot);
+        for marker in markers {
+            let (column, row, _) = self.locate(marker);
             if let Some(cell) = filled.get_mut(row * self.columns + column) {
                 *cell = true;
             }
@@ -272,54 +284,56 @@ impl<'a> Grid<'a> {
         filled
     }
 
-    fn occupied(&self, spots: &[Spot]) -> usize {
-        self.filled(spots).iter().filter(|cell| **cell).count()
+    fn count_filled(&self, markers: &[Marker]) -> usize {
+        self.fill(markers).iter().filter(|cell| **cell).count()
     }
 
     /// The spot nearest to the centre of each cell, in the order of records; moved there if `aligned`.
-    fn central(&self, spots: &[Spot], aligned: bool) -> Vec<Spot> {
-        let mut best: HashMap<(usize, usize), (f64, Spot)> = HashMap::new();
-        for spot in spots {
-            let (column, row, distance) = self.place(spot);
-            let entry = best.entry((column, row)).or_insert((distance, *spot));
+    fn nearest_to_centres(&self, markers: &[Marker], aligned: bool) -> Vec<Marker> {
+        let mut best: HashMap<(usize, usize), (f64, Marker)> = HashMap::new();
+        for marker in markers {
+            let (column, row, distance) = self.locate(marker);
+            let entry = best.entry((column, row)).or_insert((distance, *marker));
             if distance < entry.0 {
-                *entry = (distance, *spot);
+                *entry = (distance, *marker);
             }
         }
-        let (step_x, step_y) = (self.cell / self.ground.metres.0, self.cell / self.ground.metres.1);
+        let (step_x, step_y) = (self.cell / self.extent.metres.0, self.cell / self.extent.metres.1);
         #[expect(clippy::cast_precision_loss, reason = "at most MAX_SIDE")]
         let centre = |cell: usize, step: f64, start: f64| start + (cell as f64 + 0.5) * step;
-        let place = |((column, row), (_, spot)): ((usize, usize), (f64, Spot))| {
-            let (x, y) = (centre(column, step_x, self.ground.west), centre(row, step_y, self.ground.south));
-            if aligned { Spot { x, y, ..spot } } else { spot }
+        let pick = |((column, row), (_, marker)): ((usize, usize), (f64, Marker))| {
+            let (x, y) = (centre(column, step_x, self.extent.west), centre(row, step_y, self.extent.south));
+            if aligned { Marker { x, y, ..marker } } else { marker }
         };
-        let mut chosen: Vec<Spot> = best.into_iter().map(place).collect();
-        chosen.sort_unstable_by_key(|spot| spot.record);
+        let mut chosen: Vec<Marker> = best.into_iter().map(pick).collect();
+        chosen.sort_unstable_by_key(|marker| marker.record);
         chosen
     }
 
     /// Whether next to no cell is empty between two that are not, along rows or columns.
-    fn is_closed(&self, spots: &[Spot]) -> bool {
-        let filled = self.filled(spots);
-        let at = |column: usize, row: usize| filled.get(row * self.columns + column).copied().unwrap_or(false);
-        let across: usize = (0..self.rows).map(|row| gaps((0..self.columns).map(|column| at(column, row)))).sum();
-        let along: usize = (0..self.columns).map(|column| gaps((0..self.rows).map(|row| at(column, row)))).sum();
+    fn has_no_gaps(&self, markers: &[Marker]) -> bool {
+        let filled = self.fill(markers);
+        let is_filled = |column: usize, row: usize| filled.get(row * self.columns + column).copied().unwrap_or(false);
+        let across: usize =
+            (0..self.rows).map(|row| count_gaps((0..self.columns).map(|column| is_filled(column, row)))).sum();
+        let along: usize =
+            (0..self.columns).map(|column| count_gaps((0..self.rows).map(|row| is_filled(column, row)))).sum();
         let cells = filled.iter().filter(|cell| **cell).count();
         across.max(along) * 20 < cells
     }
 }
 
 /// The empty cells in short gaps of a row; longer ones are the shape of the field, a waterway or a road.
-fn gaps(row: impl Iterator<Item = bool>) -> usize {
+fn count_gaps(row: impl Iterator<Item = bool>) -> usize {
     const SHORT: usize = 6;
-    let (mut gaps, mut run, mut begun) = (0, 0, false);
+    let (mut total, mut run, mut begun) = (0, 0, false);
     for filled in row {
         if filled {
-            gaps += if begun && run <= SHORT { run } else { 0 };
+            total += if begun && run <= SHORT { run } else { 0 };
             (run, begun) = (0, true);
         } else {
             run += 1;
         }
     }
-    gaps
+    total
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::colour::{MISSING, SHADES, Scale, ramp};
+use super::colour::{ColourScale, MISSING, SHADES, ramp_colour};
 use super::drawing::{Drawing, Values};
-use super::extent::{Ground, Selection, Shape};
-use super::text::{count, cut, escape, lone, number, round_below};
+use super::extent::{Extent, Selection, Shape};
+use super::text::{escape, format_count, format_number, format_value, round_below, truncate};
 
 const MARGIN: f64 = 20.0;
 const HEADER: f64 = 66.0;
@@ -31,14 +31,14 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn new(drawing: &Drawing<'_>, ground: &Ground) -> Self {
+    pub(super) fn new(drawing: &Drawing<'_>, extent: &Extent) -> Self {
         let width = f64::from(drawing.width.unwrap_or(760).clamp(400, 4000));
         let panel_width = width - 2.0 * MARGIN - LEGEND;
-        let (across, along) = ground.size();
-        let room = panel_width - 2.0 * PADDING;
-        let wanted = if across > 0.0 { along / across * room } else { room };
-        let panel_height = wanted.clamp(230.0, (room * 1.15).max(230.0)) + 2.0 * PADDING;
-        let fits = (room / across).min((panel_height - 2.0 * PADDING) / along);
+        let (across, along) = extent.size();
+        let available = panel_width - 2.0 * PADDING;
+        let wanted = if across > 0.0 { along / across * available } else { available };
+        let panel_height = wanted.clamp(230.0, (available * 1.15).max(230.0)) + 2.0 * PADDING;
+        let fits = (available / across).min((panel_height - 2.0 * PADDING) / along);
         // A single point has no extent; any scale shows it.
         let pixels_per_metre = if fits.is_finite() { fits } else { 1.0 };
         Self {
@@ -54,9 +54,9 @@ impl Layout {
     }
 
     /// A place on the ground in tenths of a pixel inside the panel.
-    pub(super) fn tenths(&self, ground: &Ground, x: f64, y: f64) -> (i64, i64) {
-        let right = self.left + (x - ground.west) * ground.metres.0 * self.pixels_per_metre;
-        let down = self.top + (ground.north - y) * ground.metres.1 * self.pixels_per_metre;
+    pub(super) fn to_tenths(&self, extent: &Extent, x: f64, y: f64) -> (i64, i64) {
+        let right = self.left + (x - extent.west) * extent.metres.0 * self.pixels_per_metre;
+        let down = self.top + (extent.north - y) * extent.metres.1 * self.pixels_per_metre;
         // Corners of records at the edge may lie far outside; the panel cuts them off.
         #[expect(clippy::cast_possible_truncation, reason = "clamped to a few pages")]
         let tenth = |pixels: f64| (pixels * 10.0).round().clamp(-1e6, 1e6) as i64;
@@ -67,14 +67,15 @@ impl Layout {
 /// Puts the whole map together.
 pub(super) fn write(
     drawing: &Drawing<'_>,
-    ground: &Ground,
+    extent: &Extent,
     selection: &Selection,
-    scale: &Scale<'_>,
+    scale: &ColourScale<'_>,
     layout: &Layout,
-    marks: &str,
+    symbols: &str,
 ) -> String {
     let Layout { width, height, panel_width, panel_height, .. } = *layout;
-    let (title, shown, drawn) = (escape(drawing.title), subject(drawing), drawn(drawing, ground, selection));
+    let (title, shown, drawn) =
+        (escape(drawing.title), describe_colours(drawing), describe_counts(drawing, extent, selection));
     let up = if layout.is_as_is { "" } else { ", north is up" };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
@@ -84,132 +85,142 @@ pub(super) fn write(
     );
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few hundred characters")]
     let letters = ((width - 2.0 * MARGIN) / 11.5) as usize;
-    text(&mut svg, (MARGIN, 34.0), r#"font-size="20" font-weight="600""#, INK, &escape(&cut(drawing.title, letters)));
-    text(&mut svg, (MARGIN, 54.0), r#"font-size="13""#, PALE, &shown);
+    write_text(
+        &mut svg,
+        (MARGIN, 34.0),
+        r#"font-size="20" font-weight="600""#,
+        INK,
+        &escape(&truncate(drawing.title, letters)),
+    );
+    write_text(&mut svg, (MARGIN, 54.0), r#"font-size="13""#, PALE, &shown);
     let _ = writeln!(
         svg,
         "<svg x=\"{MARGIN}\" y=\"{HEADER}\" width=\"{panel_width:.0}\" height=\"{panel_height:.0}\" overflow=\"hidden\">\
-         <rect width=\"{panel_width:.0}\" height=\"{panel_height:.0}\" rx=\"6\" fill=\"#f3f3ef\"/>\n{marks}</svg>"
+         <rect width=\"{panel_width:.0}\" height=\"{panel_height:.0}\" rx=\"6\" fill=\"#f3f3ef\"/>\n{symbols}</svg>"
     );
-    legend(&mut svg, drawing, scale, layout);
+    draw_legend(&mut svg, drawing, scale, layout);
     let line = HEADER + panel_height + 28.0;
     if layout.is_as_is {
-        text(&mut svg, (MARGIN, line), r#"font-size="12""#, PALE, "coordinates as they are");
+        write_text(&mut svg, (MARGIN, line), r#"font-size="12""#, PALE, "coordinates as they are");
     } else {
-        let end = bar(&mut svg, line, layout);
-        north(&mut svg, end + 20.0, line - 16.0);
+        let end = draw_scale_bar(&mut svg, line, layout);
+        draw_north_arrow(&mut svg, end + 20.0, line - 16.0);
     }
     // On a narrow map the counts need the room under the legend.
     let edge = (if panel_width > 480.0 { MARGIN + panel_width } else { width - MARGIN }, line);
-    text(&mut svg, edge, r#"font-size="12" text-anchor="end""#, PALE, &drawn);
+    write_text(&mut svg, edge, r#"font-size="12" text-anchor="end""#, PALE, &drawn);
     svg.push_str("</svg>\n");
     svg
 }
 
 /// What the colours show, escaped.
-fn subject(drawing: &Drawing<'_>) -> String {
+fn describe_colours(drawing: &Drawing<'_>) -> String {
     let column = drawing.column.filter(|_| !matches!(drawing.values, Values::None));
     match (column, drawing.unit) {
         (None, _) => "where its records lie".to_owned(),
-        (Some(column), Some(unit)) => escape(&format!("{} in {}", cut(column, 40), cut(unit, 24))),
+        (Some(column), Some(unit)) => escape(&format!("{} in {}", truncate(column, 40), truncate(unit, 24))),
         (Some(column), None) if matches!(drawing.values, Values::Numbers(_)) => {
-            escape(&format!("{}, unit unknown", cut(column, 40)))
+            escape(&format!("{}, unit unknown", truncate(column, 40)))
         }
-        (Some(column), None) => escape(&cut(column, 40)),
+        (Some(column), None) => escape(&truncate(column, 40)),
     }
 }
 
-fn drawn(drawing: &Drawing<'_>, ground: &Ground, selection: &Selection) -> String {
-    let Ground { kind, total, outside, .. } = *ground;
-    let of = drawing.sample_of.unwrap_or(total);
-    let mut drawn = format!("draws {} of {} {kind}", count(selection.spots.len()), count(of));
-    if of > total {
-        let _ = write!(drawn, ", from a sample of {}", count(total));
+fn describe_counts(drawing: &Drawing<'_>, extent: &Extent, selection: &Selection) -> String {
+    let Extent { kind, total, outside, .. } = *extent;
+    let available = drawing.sample_of.unwrap_or(total);
+    let mut drawn = format!("draws {} of {} {kind}", format_count(selection.markers.len()), format_count(available));
+    if available > total {
+        let _ = write!(drawn, ", from a sample of {}", format_count(total));
     }
     if matches!(selection.shape, Shape::Squares { .. }) {
         drawn.push_str(" as squares");
     }
     if outside > 0 {
-        let _ = write!(drawn, "; {} far outside", count(outside));
+        let _ = write!(drawn, "; {} far outside", format_count(outside));
     }
     drawn
 }
 
-fn text(svg: &mut String, (x, y): (f64, f64), style: &str, colour: &str, escaped: &str) {
+fn write_text(svg: &mut String, (x, y): (f64, f64), style: &str, colour: &str, escaped: &str) {
     let _ = writeln!(svg, r#"<text x="{x:.1}" y="{y:.1}" {style} fill="{colour}">{escaped}</text>"#);
 }
 
-fn north(svg: &mut String, x: f64, y: f64) {
+fn draw_north_arrow(svg: &mut String, x: f64, y: f64) {
     let (left, right, low, dent) = (x - 4.0, x + 4.0, y + 11.0, y + 8.5);
     let _ = writeln!(
         svg,
         r#"<path d="M{x:.1} {y:.1}L{right:.1} {low:.1}L{x:.1} {dent:.1}L{left:.1} {low:.1}z" fill="{PALE}"/>"#
     );
-    text(svg, (x + 8.0, y + 11.0), r#"font-size="12""#, PALE, "N");
+    write_text(svg, (x + 8.0, y + 11.0), r#"font-size="12""#, PALE, "N");
 }
 
 /// A bar of a round length up to a third of the panel; gives back where it ends.
-fn bar(svg: &mut String, line: f64, layout: &Layout) -> f64 {
+fn draw_scale_bar(svg: &mut String, line: f64, layout: &Layout) -> f64 {
     let metres = round_below(layout.panel_width / 3.0 / layout.pixels_per_metre);
     let end = MARGIN + metres * layout.pixels_per_metre;
-    let label = if metres >= 1000.0 { format!("{} km", lone(metres / 1000.0)) } else { format!("{} m", lone(metres)) };
+    let label = if metres >= 1000.0 {
+        format!("{} km", format_value(metres / 1000.0))
+    } else {
+        format!("{} m", format_value(metres))
+    };
     let (y, up) = (line, line - 6.0);
     let _ = writeln!(
         svg,
         r#"<path d="M{MARGIN} {up:.1}V{y:.1}H{end:.1}V{up:.1}" fill="none" stroke="{INK}" stroke-width="1.5"/>"#
     );
     let middle = f64::midpoint(MARGIN, end);
-    text(svg, (middle, line - 5.0), r#"font-size="12" text-anchor="middle""#, INK, &label);
+    write_text(svg, (middle, line - 5.0), r#"font-size="12" text-anchor="middle""#, INK, &label);
     end
 }
 
-fn legend(svg: &mut String, drawing: &Drawing<'_>, scale: &Scale<'_>, layout: &Layout) {
+fn draw_legend(svg: &mut String, drawing: &Drawing<'_>, scale: &ColourScale<'_>, layout: &Layout) {
     let x = MARGIN + layout.panel_width + 18.0;
     let mut y = HEADER + 12.0;
-    if let Some(column) = drawing.column.filter(|_| !matches!(scale, Scale::Plain)) {
-        text(svg, (x, y), r#"font-size="13" font-weight="600""#, INK, &escape(&cut(column, 19)));
+    if let Some(column) = drawing.column.filter(|_| !matches!(scale, ColourScale::Plain)) {
+        write_text(svg, (x, y), r#"font-size="13" font-weight="600""#, INK, &escape(&truncate(column, 19)));
         y += 17.0;
         let unit = match scale {
-            Scale::Names { .. } => None,
-            _ => Some(drawing.unit.map_or_else(|| "unit unknown".to_owned(), |unit| escape(&cut(unit, 22)))),
+            ColourScale::Names { .. } => None,
+            _ => Some(drawing.unit.map_or_else(|| "unit unknown".to_owned(), |unit| escape(&truncate(unit, 22)))),
         };
         if let Some(unit) = unit {
-            text(svg, (x, y), r#"font-size="12""#, PALE, &unit);
+            write_text(svg, (x, y), r#"font-size="12""#, PALE, &unit);
             y += 17.0;
         }
     }
     match scale {
-        Scale::Plain => {}
-        Scale::Ramp { low, high, least, most, .. } => {
-            y = ramp_legend(svg, (x, y), layout, [*low, *high, *least, *most]);
+        ColourScale::Plain => {}
+        ColourScale::Ramp { low, high, least, most, .. } => {
+            y = draw_ramp(svg, (x, y), layout, [*low, *high, *least, *most]);
         }
-        Scale::Steps { steps, .. } => {
+        ColourScale::Steps { steps, .. } => {
             for (step, value) in steps.iter().enumerate().rev() {
-                swatch(svg, x, &mut y, &ramp(step, steps.len()), &lone(*value));
+                draw_swatch(svg, x, &mut y, &ramp_colour(step, steps.len()), &format_value(*value));
             }
         }
-        Scale::Names { names, others, .. } => {
+        ColourScale::Names { names, others, .. } => {
             for ((_, colour), name) in scale.colours().iter().zip(names) {
-                swatch(svg, x, &mut y, colour, &escape(&cut(name, 18)));
+                draw_swatch(svg, x, &mut y, colour, &escape(&truncate(name, 18)));
             }
             if let (true, Some((_, colour))) = (*others > 0, scale.colours().get(names.len())) {
-                swatch(svg, x, &mut y, colour, &format!("{} others", count(*others)));
+                draw_swatch(svg, x, &mut y, colour, &format!("{} others", format_count(*others)));
             }
         }
     }
     if scale.missing() > 0 {
-        swatch(svg, x, &mut y, MISSING, &format!("no value ({})", count(scale.missing())));
+        draw_swatch(svg, x, &mut y, MISSING, &format!("no value ({})", format_count(scale.missing())));
     }
 }
 
-fn swatch(svg: &mut String, x: f64, y: &mut f64, colour: &str, escaped: &str) {
+fn draw_swatch(svg: &mut String, x: f64, y: &mut f64, colour: &str, escaped: &str) {
     let _ = writeln!(svg, r#"<rect x="{x:.1}" y="{y:.1}" width="14" height="14" rx="3" fill="{colour}"/>"#);
-    text(svg, (x + 22.0, *y + 11.5), r#"font-size="12""#, INK, escaped);
+    write_text(svg, (x + 22.0, *y + 11.5), r#"font-size="12""#, INK, escaped);
     *y += 20.0;
 }
 
 /// The bar of shades with its numbers; gives back where the next entry goes.
-fn ramp_legend(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high, least, most]: [f64; 4]) -> f64 {
+fn draw_ramp(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high, least, most]: [f64; 4]) -> f64 {
     let length = (layout.panel_height - 128.0).clamp(96.0, 220.0);
     #[expect(clippy::cast_precision_loss, reason = "a few shades")]
     let part = length / SHADES as f64;
@@ -218,7 +229,7 @@ fn ramp_legend(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high
         let top = y + length - part * (shade + 1) as f64;
         // Each shade reaches under the one above it, so that no seam shows.
         let over = if shade == 0 { part } else { part + 0.6 };
-        let colour = ramp(shade, SHADES);
+        let colour = ramp_colour(shade, SHADES);
         let _ = writeln!(svg, r#"<rect x="{x:.1}" y="{top:.2}" width="16" height="{over:.2}" fill="{colour}"/>"#);
     }
     let step = round_below((high - low) / 3.2);
@@ -227,17 +238,17 @@ fn ramp_legend(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high
         if tick.is_nan() || tick > high + step * 1e-6 {
             break;
         }
-        let at = y + length * (1.0 - (tick - low) / (high - low));
-        let _ = writeln!(svg, r#"<path d="M{:.1} {at:.1}h4" stroke="{PALE}"/>"#, x + 16.0);
-        text(svg, (x + 25.0, at + 4.0), r#"font-size="12""#, INK, &number(tick, step));
+        let tick_y = y + length * (1.0 - (tick - low) / (high - low));
+        let _ = writeln!(svg, r#"<path d="M{:.1} {tick_y:.1}h4" stroke="{PALE}"/>"#, x + 16.0);
+        write_text(svg, (x + 25.0, tick_y + 4.0), r#"font-size="12""#, INK, &format_number(tick, step));
         tick += step;
     }
     let mut next = y + length + 20.0;
     if least < low || most > high {
-        text(svg, (x, next), r#"font-size="11""#, PALE, "colours: 2 % to 98 %");
+        write_text(svg, (x, next), r#"font-size="11""#, PALE, "colours: 2 % to 98 %");
         next += 14.0;
-        let all = format!("all values: {} to {}", lone(least), lone(most));
-        text(svg, (x, next), r#"font-size="11""#, PALE, &all);
+        let all = format!("all values: {} to {}", format_value(least), format_value(most));
+        write_text(svg, (x, next), r#"font-size="11""#, PALE, &all);
         next += 12.0;
     }
     next

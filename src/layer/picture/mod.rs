@@ -11,8 +11,8 @@ mod layout;
 mod symbols;
 mod text;
 
-use self::colour::Scale;
-use self::extent::{Ground, Shape};
+use self::colour::ColourScale;
+use self::extent::{Extent, Shape};
 use crate::error::Result;
 pub use drawing::{Drawing, Values};
 
@@ -33,15 +33,15 @@ pub struct Picture {
 
 /// Draws the map. Geometry that is not well-formed, or has no place on the earth, is an error that names the record.
 pub fn draw(drawing: &Drawing<'_>) -> Result<String> {
-    let ground = Ground::survey(drawing.geometries, drawing.transform)?;
-    let scale = Scale::of(&drawing.values);
-    let layout = layout::Layout::new(drawing, &ground);
-    let selection = ground.select();
-    let marks = match selection.shape {
-        Shape::Dots | Shape::Squares { .. } => symbols::dots(&ground, &selection, &scale, &layout),
-        Shape::Outlines => symbols::outlines(drawing, &ground, &selection, &scale, &layout)?,
+    let extent = Extent::measure(drawing.geometries, drawing.transform)?;
+    let scale = ColourScale::from_values(&drawing.values);
+    let layout = layout::Layout::new(drawing, &extent);
+    let selection = extent.select();
+    let symbols_svg = match selection.shape {
+        Shape::Dots | Shape::Squares { .. } => symbols::draw_dots(&extent, &selection, &scale, &layout),
+        Shape::Outlines => symbols::draw_outlines(drawing, &extent, &selection, &scale, &layout)?,
     };
-    Ok(layout::write(drawing, &ground, &selection, &scale, &layout, &marks))
+    Ok(layout::write(drawing, &extent, &selection, &scale, &layout, &symbols_svg))
 }
 
 #[cfg(test)]

@@ -44,9 +44,9 @@ fn map(geometries: &[Vec<u8>], values: Values<'_>) -> Result<String> {
 
 /// A field of 250 passes with 400 points each.
 fn field() -> (Vec<Vec<u8>>, Vec<Option<f64>>) {
-    let places = (0..250_u32).flat_map(|pass| (0..400_u32).map(move |along| (f64::from(pass), f64::from(along))));
-    let wkb = places.clone().map(|(pass, along)| point(-98.2 + pass * 1e-4, 49.5 + along * 4e-5)).collect();
-    (wkb, places.map(|(pass, along)| Some(60.0 + (pass / 30.0).sin() * 20.0 + along / 40.0)).collect())
+    let points = (0..250_u32).flat_map(|pass| (0..400_u32).map(move |along| (f64::from(pass), f64::from(along))));
+    let wkb = points.clone().map(|(pass, along)| point(-98.2 + pass * 1e-4, 49.5 + along * 4e-5)).collect();
+    (wkb, points.map(|(pass, along)| Some(60.0 + (pass / 30.0).sin() * 20.0 + along / 40.0)).collect())
 }
 
 /// The places of dots in tenths of a pixel, in the order they are drawn.
@@ -72,7 +72,7 @@ fn bar(svg: &str) -> f64 {
 }
 
 #[test]
-fn a_large_layer_is_thinned_evenly_small_and_the_same_each_time() {
+fn large_layer_is_thinned_evenly() {
     let (wkb, values) = field();
     let svg = map(&wkb, Values::Numbers(&values)).unwrap();
     assert_eq!(svg, map(&wkb, Values::Numbers(&values)).unwrap());
@@ -93,7 +93,7 @@ fn a_large_layer_is_thinned_evenly_small_and_the_same_each_time() {
 }
 
 #[test]
-fn the_scale_bar_is_right_for_the_latitude_and_north_is_up() {
+fn scale_bar_matches_the_latitude() {
     // One kilometre apart on the ellipsoid at 60° north, by pyproj.Geod("WGS84").fwd: east, then north.
     let (east, north) = (10.017_921_146_010_07, 60.008_975_664_518_4);
     for (other, is_north) in [((east, 60.0), false), ((10.0, north), true)] {
@@ -111,7 +111,7 @@ fn the_scale_bar_is_right_for_the_latitude_and_north_is_up() {
 }
 
 #[test]
-fn the_map_says_what_it_shows_and_needs_nothing_from_outside() {
+fn map_is_labelled_and_self_contained() {
     let values = [Some(1.5), None, Some(f64::NAN), Some(12.0)];
     let wkb: Vec<Vec<u8>> = [10.0, 10.001, 10.002, 10.003].iter().map(|x| point(*x, 50.0)).collect();
     let svg = map(&wkb, Values::Numbers(&values)).unwrap();
@@ -127,7 +127,7 @@ fn the_map_says_what_it_shows_and_needs_nothing_from_outside() {
 #[test]
 fn colours_follow_the_values() {
     let values: Vec<Option<f64>> = (0..100_u32).map(|value| Some(f64::from(value))).collect();
-    let wkb: Vec<Vec<u8>> = (0..100_u32).map(|at| point(10.0 + f64::from(at) * 1e-4, 50.0)).collect();
+    let wkb: Vec<Vec<u8>> = (0..100_u32).map(|index| point(10.0 + f64::from(index) * 1e-4, 50.0)).collect();
     let svg = map(&wkb, Values::Numbers(&values)).unwrap();
     let darkest = svg.split("<path stroke=\"#440154\" d=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     let brightest = svg.split("<path stroke=\"#fde725\" d=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
@@ -137,16 +137,16 @@ fn colours_follow_the_values() {
 }
 
 #[test]
-fn names_have_a_legend_and_rare_ones_share_a_colour() {
+fn rare_names_share_a_colour() {
     let names: Vec<String> = (0..12).map(|name| format!("Product {name} & Co")).collect();
     let values: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
-    let wkb: Vec<Vec<u8>> = (0..12_u32).map(|at| point(10.0 + f64::from(at) * 1e-4, 50.0)).collect();
+    let wkb: Vec<Vec<u8>> = (0..12_u32).map(|index| point(10.0 + f64::from(index) * 1e-4, 50.0)).collect();
     let svg = map(&wkb, Values::Categories(&values)).unwrap();
     assert!(svg.contains(">Product 0 &amp; Co<") && svg.contains(">4 others<"));
 }
 
 #[test]
-fn a_sample_says_that_it_is_one() {
+fn sample_is_labelled() {
     let wkb = [point(10.0, 50.0), point(10.1, 50.1)];
     let geometries = [Some(wkb[0].as_slice()), None, Some(wkb[1].as_slice()), None];
     let drawing = Drawing {
@@ -163,7 +163,7 @@ fn a_sample_says_that_it_is_one() {
 }
 
 #[test]
-fn unknown_units_and_unknown_coordinates_are_said() {
+fn unknown_unit_and_crs_are_labelled() {
     let wkb = [point(500_000.0, 5_000_000.0), point(500_100.0, 5_000_100.0)];
     let geometries: Vec<Option<&[u8]>> = wkb.iter().map(|wkb| Some(wkb.as_slice())).collect();
     let drawing = Drawing {
@@ -212,7 +212,7 @@ fn signed_area(path: &str) -> i64 {
 }
 
 #[test]
-fn polygons_too_small_to_draw_become_squares_without_gaps() {
+fn small_polygons_become_squares_without_gaps() {
     let tile = |x: f64, y: f64| {
         let (x, y, w, h) = (10.0 + x * 8e-5, 50.0 + y * 8e-5, 8e-5, 8e-5);
         polygon(&[&[(x, y), (x, y + h), (x + w, y + h), (x + w, y), (x, y)]])
@@ -245,7 +245,7 @@ fn positions_without_a_fix_do_not_shrink_the_field() {
 }
 
 #[test]
-fn an_empty_layer_and_a_single_point_are_maps_too() {
+fn empty_layer_and_single_point_are_drawn() {
     assert!(map(&[], Values::None).unwrap().contains("draws 0 of 0"));
     let svg = map(&[point(10.0, 50.0)], Values::Numbers(&[Some(3.0)])).unwrap();
     assert_eq!(dots(&svg).len(), 1);
@@ -254,14 +254,14 @@ fn an_empty_layer_and_a_single_point_are_maps_too() {
 }
 
 #[test]
-fn bad_geometry_is_an_error_that_names_the_record() {
+fn bad_geometry_is_an_error_with_its_record() {
     let error = map(&[point(10.0, 50.0), vec![1, 1, 0]], Values::None).unwrap_err();
     assert_eq!((error.kind(), error.facts().record), (Kind::Archive, Some(1)));
 }
 
 proptest! {
     #[test]
-    fn any_bytes_and_values_are_answered(
+    fn arbitrary_bytes_and_values_do_not_panic(
         wkb in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..4),
         code in 1..8_u8,
         numbers in proptest::collection::vec(proptest::option::of(any::<f64>()), 0..30),

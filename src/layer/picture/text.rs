@@ -18,7 +18,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// The text with at most `most` characters, cut with an ellipsis.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(super) fn truncate(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
@@ -27,12 +27,12 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// A count with commas: 100,000.
-pub(super) fn count(count: usize) -> String {
+pub(super) fn format_count(count: usize) -> String {
     with_commas(&count.to_string())
 }
 
 /// A number with as many decimals as a step between neighbours needs.
-pub(super) fn number(value: f64, step: f64) -> String {
+pub(super) fn format_number(value: f64, step: f64) -> String {
     let size = value.abs().max(step.abs());
     if size >= 1e9 || (size > 0.0 && size < 1e-4) {
         return format!("{value:.2e}");
@@ -52,9 +52,9 @@ pub(super) fn number(value: f64, step: f64) -> String {
 }
 
 /// A number in three digits or so, for values that stand alone.
-pub(super) fn lone(value: f64) -> String {
+pub(super) fn format_value(value: f64) -> String {
     let step = if value == 0.0 { 1.0 } else { 10_f64.powf((value.abs().log10().floor() - 2.0).min(0.0)) };
-    let text = number((value / step).round() * step, step);
+    let text = format_number((value / step).round() * step, step);
     if text.contains('.') && !text.contains('e') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
@@ -70,8 +70,8 @@ pub(super) fn round_below(most: f64) -> f64 {
 
 fn with_commas(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -84,25 +84,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
-        assert_eq!(count(100_000), "100,000");
-        assert_eq!(count(999), "999");
-        assert_eq!(number(0.25, 0.05), "0.25");
-        assert_eq!(number(-12_500.0, 500.0), "−12,500");
-        assert_eq!(number(-0.0, 1.0), "0");
-        assert_eq!(number(2.5e12, 1e12), "2.50e12");
-        assert_eq!(lone(123_456.7), "123,457");
-        assert_eq!(lone(2.345_67), "2.35");
-        assert_eq!(lone(0.5), "0.5");
-        assert_eq!(lone(0.0), "0");
-        let rounds = [0.7, 1.0, 3.0, 260.0].map(|most| lone(round_below(most)));
+    fn numbers_are_formatted_for_readers() {
+        assert_eq!(format_count(100_000), "100,000");
+        assert_eq!(format_count(999), "999");
+        assert_eq!(format_number(0.25, 0.05), "0.25");
+        assert_eq!(format_number(-12_500.0, 500.0), "−12,500");
+        assert_eq!(format_number(-0.0, 1.0), "0");
+        assert_eq!(format_number(2.5e12, 1e12), "2.50e12");
+        assert_eq!(format_value(123_456.7), "123,457");
+        assert_eq!(format_value(2.345_67), "2.35");
+        assert_eq!(format_value(0.5), "0.5");
+        assert_eq!(format_value(0.0), "0");
+        let rounds = [0.7, 1.0, 3.0, 260.0].map(|most| format_value(round_below(most)));
         assert_eq!(rounds, ["0.5", "1", "2", "200"]);
     }
 
     #[test]
     fn text_is_safe_in_xml() {
         assert_eq!(escape("<a href=\"x\">&\u{1}</a>"), "&lt;a href=&quot;x&quot;&gt;&amp; &lt;/a&gt;");
-        assert_eq!(cut("Yield_Dry", 20), "Yield_Dry");
-        assert_eq!(cut("Überfahrt im Norden", 10), "Überfahrt…");
+        assert_eq!(truncate("Yield_Dry", 20), "Yield_Dry");
+        assert_eq!(truncate("Überfahrt im Norden", 10), "Überfahrt…");
     }
 }

@@ -7,19 +7,19 @@ use arrow_array::{ArrayRef, LargeBinaryArray};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 
-use super::wkb_builder::Geometries;
+use super::wkb_builder::WkbBuilder;
 use crate::archive::with_room;
 
-impl Geometries {
+impl WkbBuilder {
     /// Takes the records of deleted rows out, in place.
-    fn drop_records(&mut self, deleted: &BTreeSet<u64>) {
-        if deleted.range(self.taken..self.taken.saturating_add(self.len())).next().is_none() {
+    fn drop_deleted(&mut self, deleted: &BTreeSet<u64>) {
+        if deleted.range(self.records_taken..self.records_taken.saturating_add(self.len())).next().is_none() {
             return;
         }
         self.nulls = NullBufferBuilder::new(0);
         let (mut kept, mut start, mut end) = (0, 0, 0);
-        for (number, at) in (self.taken..).zip(1..self.ends.len()) {
-            let stop = self.ends.get(at).and_then(|stop| usize::try_from(*stop).ok()).unwrap_or(start);
+        for (number, index) in (self.records_taken..).zip(1..self.ends.len()) {
+            let stop = self.ends.get(index).and_then(|stop| usize::try_from(*stop).ok()).unwrap_or(start);
             if !deleted.contains(&number) {
                 if start == stop {
                     self.nulls.append_null();
@@ -44,8 +44,8 @@ impl Geometries {
     /// on counting.
     pub(super) fn take(&mut self, deleted: &BTreeSet<u64>, is_last: bool) -> Result<ArrayRef, ArrowError> {
         let records = self.len();
-        self.drop_records(deleted);
-        self.taken = self.taken.saturating_add(records);
+        self.drop_deleted(deleted);
+        self.records_taken = self.records_taken.saturating_add(records);
         let (bytes, ends) = if is_last { (0, 0) } else { (self.data.len(), self.ends.len()) };
         let count = self.ends.len().saturating_sub(1);
         let mut nulls = std::mem::replace(&mut self.nulls, NullBufferBuilder::new(0));

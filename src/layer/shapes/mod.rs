@@ -13,13 +13,13 @@ mod tests;
 mod wkb_builder;
 mod wkb_size;
 
-pub(super) use self::ordinates::is_place;
-use self::ordinates::{NO_DATA, are_places, cannot_close, floats};
-use self::rings::{Ring, polygons};
-use self::wkb_builder::{Dimensions, Geometries};
+pub(super) use self::ordinates::is_valid_coordinate;
+use self::ordinates::{NO_DATA, are_valid_coordinates, floats, has_nan_end};
+use self::rings::{Ring, assemble_polygons};
+use self::wkb_builder::{Dimensions, WkbBuilder};
 use crate::archive::{Code, Flat, NoRoom, Record, Shape, ShapeHeader, Vertices, ask_for, make_room};
 
-impl Geometries {
+impl WkbBuilder {
     /// Adds the geometry of one record.
     pub(super) fn push(
         &mut self,
@@ -32,38 +32,38 @@ impl Geometries {
         let is_value = match record {
             Record::Null => false,
             Record::Broken(_) => {
-                self.findings.add(Code::BrokenShape, number);
+                self.issues.add(Code::BrokenShape, number);
                 false
             }
             Record::Shape(shape) | Record::Beyond(shape) | Record::Within(shape) => {
                 match record {
-                    Record::Beyond(_) => self.findings.add(Code::ShortRecord, number),
-                    Record::Within(_) => self.findings.add(Code::LongRecord, number),
+                    Record::Beyond(_) => self.issues.add(Code::ShortRecord, number),
+                    Record::Within(_) => self.issues.add(Code::LongRecord, number),
                     _ => {}
                 }
                 let (has_z, has_m) = (shape.vertices.z.is_some(), shape.vertices.m.is_some());
                 if header.flat != Some(shape.flat) || has_z && !header.has_z || has_m && !self.declares_m {
-                    self.findings.add(Code::MixedShapes, number);
+                    self.issues.add(Code::MixedShapes, number);
                 } else if header.has_z && !has_z {
-                    self.findings.add(Code::MissingZ, number);
+                    self.issues.add(Code::MissingZ, number);
                 }
-                let written = self.write(header, number, shape)?;
-                if written == Some(false) {
-                    self.findings.add(Code::BrokenShape, number);
+                let is_written = self.push_shape(header, number, shape)?;
+                if is_written == Some(false) {
+                    self.issues.add(Code::BrokenShape, number);
                 }
-                written == Some(true)
+                is_written == Some(true)
             }
         };
         if !is_value {
             self.data.truncate(start);
-            self.null();
+            self.push_null();
         }
         self.ends.push(i64::try_from(self.data.len()).unwrap_or(i64::MAX));
         Ok(())
     }
 
     /// `Some(true)` where it was written, `None` where there is nothing to write, `Some(false)` where it is broken.
-    fn write(
+    fn push_shape(
         &mut self,
         header: ShapeHeader,
         number: u64,
@@ -74,89 +74,96 @@ impl Geometries {
         let has_m = if self.declares_m { *self.has_m.get_or_insert(measured) } else { measured };
         self.needs_m |= measured && !has_m;
         let dimensions = Dimensions { z: header.has_z || vertices.z.is_some(), m: has_m };
-        if !are_places(vertices.xy) {
-            if cannot_close(shape) {
-                self.findings.add(Code::NoDataRing, number);
+        if !are_valid_coordinates(vertices.xy) {
+            if has_nan_end(shape) {
+                self.issues.add(Code::NoDataRing, number);
                 return Ok(None);
             }
-            self.findings.add(Code::NoDataCoordinate, number);
+            self.issues.add(Code::NoDataCoordinate, number);
         }
         if has_m && !measured {
-            self.findings.add(Code::MissingM, number);
+            self.issues.add(Code::MissingM, number);
         } else if has_m && vertices.m.is_some_and(|m| floats(m).any(|value| value < NO_DATA)) {
-            self.findings.add(Code::NoDataM, number);
+            self.issues.add(Code::NoDataM, number);
         }
-        if vertices.z.is_some_and(|z| !are_places(z)) {
-            self.findings.add(Code::NoDataZ, number);
+        if vertices.z.is_some_and(|z| !are_valid_coordinates(z)) {
+            self.issues.add(Code::NoDataZ, number);
         }
         // From here on all is written into room that is there.
-        make_room(&mut self.data, wkb_size::written(shape, dimensions))?;
+        make_room(&mut self.data, wkb_size::encoded_size(shape, dimensions))?;
         let count = vertices.xy.len() / 16;
         Ok(match shape.flat {
             Flat::Point => {
-                self.head(1, dimensions);
-                self.coordinates(vertices, 0, 1, dimensions);
+                self.begin_geometry(1, dimensions);
+                self.push_coordinates(vertices, 0, 1, dimensions);
                 Some(true)
             }
             Flat::MultiPoint if count == 0 => None,
             Flat::MultiPoint => {
-                self.head(4, dimensions);
-                self.count(count);
-                for at in 0..count {
-                    self.subhead(1, dimensions);
-                    self.coordinates(vertices, at, at + 1, dimensions);
+                self.begin_geometry(4, dimensions);
+                self.push_count(count);
+                for index in 0..count {
+                    self.begin_member(1, dimensions);
+                    self.push_coordinates(vertices, index, index + 1, dimensions);
                 }
                 Some(true)
             }
             Flat::PolyLine | Flat::Polygon if shape.parts.is_empty() => None,
             Flat::PolyLine | Flat::Polygon if shape.parts == [0; 4] && count > 0 => {
-                self.one_part(vertices, shape.flat, count, dimensions, number);
+                self.push_single_part(vertices, shape.flat, count, dimensions, number);
                 Some(true)
             }
             Flat::PolyLine | Flat::Polygon | Flat::MultiPatch => {
                 make_room(&mut self.parts, shape.parts.len() / 4)?;
-                ask_for(wkb_size::on_the_way(shape))?;
+                ask_for(wkb_size::scratch_size(shape))?;
                 // Taken out and put back, so that no record allocates its own.
                 let mut parts = std::mem::take(&mut self.parts);
-                let written = self.parts(shape, count, number, &mut parts)
+                let is_written = self.read_parts(shape, count, number, &mut parts)
                     && match shape.flat {
-                        Flat::PolyLine => self.lines(vertices, &parts, dimensions, number),
-                        Flat::Polygon => self.polygons(vertices, &parts, dimensions, number),
+                        Flat::PolyLine => self.push_lines(vertices, &parts, dimensions, number),
+                        Flat::Polygon => self.push_polygons(vertices, &parts, dimensions, number),
                         _ => multipatch::write(self, shape, &parts, dimensions, number),
                     };
                 self.parts = parts;
-                Some(written)
+                Some(is_written)
             }
         })
     }
 
     /// A line, or a polygon of one ring, of all vertices.
-    fn one_part(&mut self, vertices: Vertices<'_>, flat: Flat, count: usize, dimensions: Dimensions, number: u64) {
+    fn push_single_part(
+        &mut self,
+        vertices: Vertices<'_>,
+        flat: Flat,
+        count: usize,
+        dimensions: Dimensions,
+        number: u64,
+    ) {
         let is_ring = flat == Flat::Polygon;
         let is_open = is_ring && vertices.differ(0, count - 1);
         let length = count + usize::from(is_open);
         if is_open {
-            self.findings.add(Code::OpenRing, number);
+            self.issues.add(Code::OpenRing, number);
         }
         if length < if is_ring { 4 } else { 2 } {
-            self.findings.add(Code::ShortPart, number);
+            self.issues.add(Code::ShortPart, number);
         }
         // Byte order, type, for a polygon the count of rings, and that of vertices, at one go.
-        let code = u128::from(self.code(if is_ring { 3 } else { 2 }, dimensions));
+        let code = u128::from(self.geometry_code(if is_ring { 3 } else { 2 }, dimensions));
         let length = u128::from(u32::try_from(length).unwrap_or(u32::MAX));
         let (head, size) =
             if is_ring { (1 | code << 8 | 1 << 40 | length << 72, 13) } else { (1 | code << 8 | length << 40, 9) };
         let start = self.data.len();
         self.data.extend_from_slice(&head.to_le_bytes());
         self.data.truncate(start + size);
-        self.coordinates(vertices, 0, count, dimensions);
+        self.push_coordinates(vertices, 0, count, dimensions);
         if is_open {
-            self.coordinates(vertices, 0, 1, dimensions);
+            self.push_coordinates(vertices, 0, 1, dimensions);
         }
     }
 
     /// Fills `parts` with where each part begins and ends; whether they follow one another inside the shape.
-    fn parts(&mut self, shape: &Shape<'_>, count: usize, number: u64, parts: &mut Vec<(usize, usize)>) -> bool {
+    fn read_parts(&mut self, shape: &Shape<'_>, count: usize, number: u64, parts: &mut Vec<(usize, usize)>) -> bool {
         let start =
             |bytes: &[u8]| bytes.try_into().ok().and_then(|bytes| usize::try_from(i32::from_le_bytes(bytes)).ok());
         parts.clear();
@@ -166,35 +173,41 @@ impl Geometries {
                 *end = start;
             } else if start != 0 {
                 start = 0;
-                self.findings.add(Code::PartStart, number);
+                self.issues.add(Code::PartStart, number);
             }
             parts.push((start, count));
         }
         parts.iter().all(|(start, end)| start < end)
     }
 
-    fn lines(&mut self, vertices: Vertices<'_>, parts: &[(usize, usize)], dimensions: Dimensions, number: u64) -> bool {
+    fn push_lines(
+        &mut self,
+        vertices: Vertices<'_>,
+        parts: &[(usize, usize)],
+        dimensions: Dimensions,
+        number: u64,
+    ) -> bool {
         let single = parts.len() == 1;
         if !single {
-            self.head(5, dimensions);
-            self.count(parts.len());
+            self.begin_geometry(5, dimensions);
+            self.push_count(parts.len());
         }
         for (start, end) in parts {
             if single {
-                self.head(2, dimensions);
+                self.begin_geometry(2, dimensions);
             } else {
-                self.subhead(2, dimensions);
+                self.begin_member(2, dimensions);
             }
             if end - start < 2 {
-                self.findings.add(Code::ShortPart, number);
+                self.issues.add(Code::ShortPart, number);
             }
-            self.count(end - start);
-            self.coordinates(vertices, *start, *end, dimensions);
+            self.push_count(end - start);
+            self.push_coordinates(vertices, *start, *end, dimensions);
         }
         true
     }
 
-    fn polygons(
+    fn push_polygons(
         &mut self,
         vertices: Vertices<'_>,
         parts: &[(usize, usize)],
@@ -202,33 +215,33 @@ impl Geometries {
         number: u64,
     ) -> bool {
         if let [part] = parts {
-            self.head(3, dimensions);
-            self.count(1);
-            self.ring(vertices, *part, dimensions, number);
+            self.begin_geometry(3, dimensions);
+            self.push_count(1);
+            self.push_ring(vertices, *part, dimensions, number);
             return true;
         }
         let rings: Vec<Ring> = parts
             .iter()
             .map(|(start, end)| Ring::new(vertices.xy.get(start * 16..end * 16).unwrap_or_default()))
             .collect();
-        let polygons = polygons(&rings, dimensions.z || dimensions.m).unwrap_or_else(|| {
-            self.findings.add(Code::EntangledRings, number);
+        let polygons = assemble_polygons(&rings, dimensions.z || dimensions.m).unwrap_or_else(|| {
+            self.issues.add(Code::EntangledRings, number);
             (0..rings.len()).map(|ring| vec![ring]).collect()
         });
         let single = polygons.len() == 1;
         if !single {
-            self.head(6, dimensions);
-            self.count(polygons.len());
+            self.begin_geometry(6, dimensions);
+            self.push_count(polygons.len());
         }
         for polygon in polygons {
             if single {
-                self.head(3, dimensions);
+                self.begin_geometry(3, dimensions);
             } else {
-                self.subhead(3, dimensions);
+                self.begin_member(3, dimensions);
             }
-            self.count(polygon.len());
+            self.push_count(polygon.len());
             for part in polygon.iter().filter_map(|ring| parts.get(*ring)) {
-                self.ring(vertices, *part, dimensions, number);
+                self.push_ring(vertices, *part, dimensions, number);
             }
         }
         true

@@ -6,20 +6,20 @@ use crate::archive::{Flat, Shape};
 pub(super) const NO_DATA: f64 = -1e38;
 
 /// Whether an X or Y is a place: `no data` is written as less than -1e38, and nothing is as far away as that.
-pub(in crate::layer) fn is_place(ordinate: f64) -> bool {
+pub(in crate::layer) fn is_valid_coordinate(ordinate: f64) -> bool {
     ordinate.abs() <= -NO_DATA
 }
 
 /// The Z or M of one vertex.
-pub(super) fn ordinate(all: Option<&[u8]>, vertex: usize) -> Option<f64> {
+pub(super) fn read_ordinate(all: Option<&[u8]>, vertex: usize) -> Option<f64> {
     let bytes = all?.get(vertex * 8..vertex * 8 + 8)?;
     bytes.try_into().ok().map(f64::from_le_bytes)
 }
 
-/// Whether all X and Y are places: as `is_place` says, but by the bits without the sign, which rise as the numbers do,
+/// Whether all X and Y are places: as `is_valid_coordinate` says, but by the bits without the sign, which rise as the numbers do,
 /// and without a way out on the way, so that several go at once.
 #[inline]
-pub(super) fn are_places(xy: &[u8]) -> bool {
+pub(super) fn are_valid_coordinates(xy: &[u8]) -> bool {
     let farthest = (-NO_DATA).to_bits();
     let (ordinates, _) = xy.as_chunks();
     let beyond = ordinates
@@ -34,7 +34,7 @@ pub(super) fn floats(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
 
 /// Whether a ring begins or ends with a vertex that is NaN, which equals nothing, so that GEOS would refuse the ring and all
 /// geometries beside it. In a surface, any vertex may be where a triangle begins.
-pub(super) fn cannot_close(shape: &Shape<'_>) -> bool {
+pub(super) fn has_nan_end(shape: &Shape<'_>) -> bool {
     let xy = shape.vertices.xy;
     let is_nan = |vertex: usize| xy.get(vertex * 16..vertex * 16 + 16).is_some_and(|xy| floats(xy).any(f64::is_nan));
     match shape.flat {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::archive::{Code, Diagnostic};
-use crate::layer::issues::Findings;
+use crate::layer::issues::IssueCounter;
 
 /// Records that follow one another and have met the same thing as many times each.
 #[derive(Clone, Copy, Debug)]
@@ -17,17 +17,17 @@ struct Run {
 ///
 /// A file whose every record is odd in one way is one run, so that this stays small.
 #[derive(Clone, Default)]
-pub(in crate::layer) struct Met {
-    given: Findings,
+pub(in crate::layer) struct PendingIssues {
+    resolved: IssueCounter,
     pending: BTreeMap<Code, Vec<Run>>,
 }
 
-impl Met {
+impl PendingIssues {
     /// Counts one finding at a record of the file; records come in their order.
     #[cold]
     #[inline(never)]
-    pub(super) fn add(&mut self, finding: Code, record: u64) {
-        let runs = self.pending.entry(finding).or_default();
+    pub(super) fn add(&mut self, issue: Code, record: u64) {
+        let runs = self.pending.entry(issue).or_default();
         match runs.last_mut() {
             Some(run) if run.count == 1 && run.first == record => run.times = run.times.saturating_add(1),
             Some(run) if run.times == 1 && run.first.checked_add(u64::from(run.count)) == Some(record) => {
@@ -43,26 +43,28 @@ impl Met {
     }
 
     /// The records so far are settled: those before number `end` are given, but for the deleted ones.
-    pub(super) fn settle(&mut self, deleted: &BTreeSet<u64>, end: u64) {
-        for (finding, runs) in std::mem::take(&mut self.pending) {
+    pub(super) fn resolve(&mut self, deleted: &BTreeSet<u64>, end: u64) {
+        for (issue, runs) in std::mem::take(&mut self.pending) {
             for run in runs {
                 let last = run.first.saturating_add(u64::from(run.count)).min(end);
-                let mut gone = deleted.range(run.first..last.max(run.first));
-                let first = match gone.clone().next() {
-                    Some(first) if *first == run.first => (run.first..last).find(|record| gone.next() != Some(record)),
+                let mut deleted_in_run = deleted.range(run.first..last.max(run.first));
+                let first = match deleted_in_run.clone().next() {
+                    Some(first) if *first == run.first => {
+                        (run.first..last).find(|record| deleted_in_run.next() != Some(record))
+                    }
                     _ => (run.first < last).then_some(run.first),
                 };
                 let Some(first) = first else { continue };
                 let count = last.saturating_sub(run.first);
                 let count = count.saturating_sub(deleted.range(run.first..last).count() as u64);
-                self.given.add_many(finding, first, count.saturating_mul(u64::from(run.times)));
+                self.resolved.add_many(issue, first, count.saturating_mul(u64::from(run.times)));
             }
         }
     }
 
     /// One diagnostic for each kind that was met in records that are given.
-    pub(super) fn tell(&self, member: &str, notes: &mut Vec<Diagnostic>) {
-        self.given.tell(member, None, notes);
+    pub(super) fn report(&self, member: &str, diagnostics: &mut Vec<Diagnostic>) {
+        self.resolved.report(member, None, diagnostics);
     }
 }
 
@@ -71,25 +73,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_records_that_are_given_count() {
-        let told = |deleted: &[u64], end: u64| {
-            let mut met = Met::default();
+    fn issues_of_deleted_records_do_not_count() {
+        let reported = |deleted: &[u64], end: u64| {
+            let mut pending = PendingIssues::default();
             for record in [0, 1, 2, 2, 2, 3, 7, 8, 8] {
-                met.add(Code::OpenRing, record);
+                pending.add(Code::OpenRing, record);
             }
-            met.settle(&deleted.iter().copied().collect(), end);
-            let mut notes = Vec::new();
-            met.tell("t.shp", &mut notes);
-            notes
+            pending.resolve(&deleted.iter().copied().collect(), end);
+            let mut diagnostics = Vec::new();
+            pending.report("t.shp", &mut diagnostics);
+            diagnostics
                 .into_iter()
-                .map(|note| (note.message.split_once('(').map(|(_, end)| end.to_owned()), note.record))
+                .map(|diagnostic| {
+                    (diagnostic.message.split_once('(').map(|(_, end)| end.to_owned()), diagnostic.record)
+                })
                 .next()
         };
         let some = |text: &str, record| Some((Some(text.to_owned()), Some(record)));
-        assert_eq!(told(&[], 9), some("9 times, first at record 0)", 0));
-        assert_eq!(told(&[0, 1, 8], 9), some("5 times, first at record 2)", 2));
-        assert_eq!(told(&[0, 2, 3], 8), some("2 times, first at record 1)", 1));
-        assert_eq!(told(&[0], 0), None);
-        assert_eq!(told(&[0, 1, 2, 3, 7, 8], 9), None);
+        assert_eq!(reported(&[], 9), some("9 times, first at record 0)", 0));
+        assert_eq!(reported(&[0, 1, 8], 9), some("5 times, first at record 2)", 2));
+        assert_eq!(reported(&[0, 2, 3], 8), some("2 times, first at record 1)", 1));
+        assert_eq!(reported(&[0], 0), None);
+        assert_eq!(reported(&[0, 1, 2, 3, 7, 8], 9), None);
     }
 }

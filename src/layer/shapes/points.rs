@@ -1,15 +1,15 @@
 //! Points by the run: most layers are nothing else, and their records are all alike.
 
-use super::ordinates::are_places;
-use super::wkb_builder::{Dimensions, Geometries, POINT_RECORD};
+use super::ordinates::are_valid_coordinates;
+use super::wkb_builder::{Dimensions, POINT_RECORD, WkbBuilder};
 use crate::archive::{Code, Flat, NoRoom, ShapeHeader, make_room};
 
 /// What stands in the record of a point between its number and its place: the content's length in words, and the type.
 const PLAIN_POINT: [u8; 8] = [0, 0, 0, 10, 1, 0, 0, 0];
 /// The bytes of a point as well-known binary.
-const POINT: usize = 21;
+const POINT_SIZE: usize = 21;
 
-impl Geometries {
+impl WkbBuilder {
     /// Adds the geometries of whole records of points that follow one another in the file, record headers included, as
     /// far as they are plain (ten words of a point with X and Y); says how many were added. The next one, if any, is
     /// for `push`.
@@ -26,28 +26,28 @@ impl Geometries {
             return Ok(0);
         }
         make_room(&mut self.ends, count)?;
-        make_room(&mut self.data, count * POINT)?;
+        make_room(&mut self.data, count * POINT_SIZE)?;
         let dimensions = Dimensions { z: false, m: false };
         self.types.insert(dimensions.code(1));
         let start = self.data.len();
-        self.data.resize(start + count * POINT, 0);
-        let (points, _) = self.data.get_mut(start..).unwrap_or_default().as_chunks_mut::<POINT>();
-        let mut all_places = true;
+        self.data.resize(start + count * POINT_SIZE, 0);
+        let (points, _) = self.data.get_mut(start..).unwrap_or_default().as_chunks_mut::<POINT_SIZE>();
+        let mut all_valid = true;
         for (point, record) in points.iter_mut().zip(records) {
             let (head, xy) = point.split_at_mut(5);
-            let place = record.get(12..).unwrap_or_default();
+            let xy_bytes = record.get(12..).unwrap_or_default();
             head.copy_from_slice(&[1, 1, 0, 0, 0]);
-            xy.copy_from_slice(place);
-            all_places &= are_places(place);
+            xy.copy_from_slice(xy_bytes);
+            all_valid &= are_valid_coordinates(xy_bytes);
         }
-        if !all_places {
+        if !all_valid {
             for (number, record) in (first..).zip(records) {
-                if !are_places(record.get(12..).unwrap_or_default()) {
-                    self.findings.add(Code::NoDataCoordinate, number);
+                if !are_valid_coordinates(record.get(12..).unwrap_or_default()) {
+                    self.issues.add(Code::NoDataCoordinate, number);
                 }
             }
         }
-        let end = |at: usize| i64::try_from(start + at * POINT).unwrap_or(i64::MAX);
+        let end = |index: usize| i64::try_from(start + index * POINT_SIZE).unwrap_or(i64::MAX);
         self.ends.extend((1..=count).map(end));
         Ok(count)
     }

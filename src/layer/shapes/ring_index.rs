@@ -5,17 +5,17 @@ use std::collections::HashMap;
 
 /// How much may be compared for one record: so much for each of its vertices. Honest records take a few comparisons a
 /// vertex; records made to take as many as there are pairs of vertices would take hours.
-const WORK: u64 = 256;
+const BUDGET_PER_VERTEX: u64 = 256;
 /// So much is always allowed.
-const FREE: u64 = 1 << 16;
+const MIN_BUDGET: u64 = 1 << 16;
 
 /// Comparisons that are left for one record.
 #[derive(Debug)]
-pub(super) struct Work(Cell<u64>);
+pub(super) struct WorkBudget(Cell<u64>);
 
-impl Work {
+impl WorkBudget {
     pub(super) fn new(vertices: usize) -> Self {
-        Self(Cell::new(FREE.saturating_add((vertices as u64).saturating_mul(WORK))))
+        Self(Cell::new(MIN_BUDGET.saturating_add((vertices as u64).saturating_mul(BUDGET_PER_VERTEX))))
     }
 
     /// Takes some off; whether any are left.
@@ -36,7 +36,7 @@ pub(super) struct Slabs {
     /// Slabs per unit of height.
     scale: f64,
     /// Where the edges of each slab begin in `starts`, with one more for the end.
-    places: Vec<u32>,
+    offsets: Vec<u32>,
     starts: Vec<u32>,
 }
 
@@ -51,42 +51,43 @@ impl Slabs {
                 _ => None,
             })
         };
-        let with = |count: u32| Self {
+        let with_count = |count: u32| Self {
             low,
             scale: f64::from(count) / height,
-            places: vec![0; count as usize + 1],
+            offsets: vec![0; count as usize + 1],
             starts: Vec::new(),
         };
-        let held = |slabs: &Self| -> u64 {
-            spans().map(|(_, from, to)| (slabs.slab(to) - slabs.slab(from)) as u64).sum::<u64>() + u64::from(edges)
+        let entry_count = |slabs: &Self| -> u64 {
+            spans().map(|(_, low, high)| (slabs.slab(high) - slabs.slab(low)) as u64).sum::<u64>() + u64::from(edges)
         };
         // A vertex that is no number makes an edge without a height, which stands nowhere but is never left out.
         let is_plain = height.is_normal() && points.iter().all(|(x, y)| x.is_finite() && y.is_finite());
         let counts = std::iter::successors(Some(edges), |count| Some(count / 4)).take_while(|count| *count > 8);
-        let fitting = counts.filter(|_| is_plain).map(with).find(|slabs| held(slabs) <= 8 * u64::from(edges));
+        let fitting =
+            counts.filter(|_| is_plain).map(with_count).find(|slabs| entry_count(slabs) <= 8 * u64::from(edges));
         let Some(mut slabs) = fitting else {
-            return Self { low, scale: 0.0, places: vec![0, edges], starts: (0..edges).collect() };
+            return Self { low, scale: 0.0, offsets: vec![0, edges], starts: (0..edges).collect() };
         };
-        for (_, from, to) in spans() {
-            let (first, last) = (slabs.slab(from), slabs.slab(to));
-            for place in slabs.places.get_mut(first + 1..last + 2).unwrap_or_default() {
-                *place += 1;
+        for (_, low, high) in spans() {
+            let (first, last) = (slabs.slab(low), slabs.slab(high));
+            for count in slabs.offsets.get_mut(first + 1..last + 2).unwrap_or_default() {
+                *count += 1;
             }
         }
         let mut sum = 0;
-        for place in &mut slabs.places {
-            sum += *place;
-            *place = sum;
+        for offset in &mut slabs.offsets {
+            sum += *offset;
+            *offset = sum;
         }
-        let mut next = slabs.places.clone();
+        let mut next = slabs.offsets.clone();
         slabs.starts = vec![0; sum as usize];
-        for (start, from, to) in spans() {
-            let (first, last) = (slabs.slab(from), slabs.slab(to));
-            for at in next.get_mut(first..=last).unwrap_or_default() {
-                if let Some(slot) = slabs.starts.get_mut(*at as usize) {
+        for (start, low, high) in spans() {
+            let (first, last) = (slabs.slab(low), slabs.slab(high));
+            for next_entry in next.get_mut(first..=last).unwrap_or_default() {
+                if let Some(slot) = slabs.starts.get_mut(*next_entry as usize) {
                     *slot = start;
                 }
-                *at += 1;
+                *next_entry += 1;
             }
         }
         slabs
@@ -95,44 +96,44 @@ impl Slabs {
     fn slab(&self, y: f64) -> usize {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the number of a slab is small")]
         let slab = ((y - self.low) * self.scale) as usize;
-        slab.min(self.places.len().saturating_sub(2))
+        slab.min(self.offsets.len().saturating_sub(2))
     }
 
     /// The starts of the edges that may stand at a height.
-    pub(super) fn at(&self, y: f64) -> &[u32] {
+    pub(super) fn starts_at(&self, y: f64) -> &[u32] {
         let slab = self.slab(y);
-        match self.places.get(slab..slab + 2) {
-            Some([from, to]) => self.starts.get(*from as usize..*to as usize).unwrap_or_default(),
+        match self.offsets.get(slab..slab + 2) {
+            Some([start, end]) => self.starts.get(*start as usize..*end as usize).unwrap_or_default(),
             _ => &[],
         }
     }
 }
 
 /// A cell of one grid: its size as a power of two, and its place.
-type Place = (i32, i64, i64);
+type CellKey = (i32, i64, i64);
 
 /// The boxes of rings so far, in grids whose cells are about as large as the boxes in them: none stands in more than
 /// four, and what is around a point is found in one cell of each grid.
 #[derive(Debug, Default)]
-pub(super) struct Larger {
-    cells: HashMap<Place, Vec<u32>>,
+pub(super) struct BoxIndex {
+    cells: HashMap<CellKey, Vec<u32>>,
     /// The grids that hold a box.
     grids: Vec<i32>,
     /// All ranks, and those of boxes that fit no grid.
     all: Vec<u32>,
-    odd: Vec<u32>,
+    outliers: Vec<u32>,
 }
 
-impl Larger {
+impl BoxIndex {
     /// Adds a box under a rank higher than those before.
     pub(super) fn add(&mut self, rank: u32, bounds: [f64; 4]) {
         self.all.push(rank);
         let side = (bounds[2] - bounds[0]).max(bounds[3] - bounds[1]);
-        let grid = Self::grid(side, bounds);
+        let grid = Self::grid_exponent(side, bounds);
         let (Some(low), Some(high)) =
-            (Self::place(grid, [bounds[0], bounds[1]]), Self::place(grid, [bounds[2], bounds[3]]))
+            (Self::cell_key(grid, [bounds[0], bounds[1]]), Self::cell_key(grid, [bounds[2], bounds[3]]))
         else {
-            return self.odd.push(rank);
+            return self.outliers.push(rank);
         };
         if !self.grids.contains(&grid) {
             self.grids.push(grid);
@@ -145,7 +146,7 @@ impl Larger {
     }
 
     /// The least power of two that is no smaller than the side, nor so small that cells could not be counted.
-    fn grid(side: f64, bounds: [f64; 4]) -> i32 {
+    fn grid_exponent(side: f64, bounds: [f64; 4]) -> i32 {
         let farthest = bounds.iter().fold(0.0_f64, |most, ordinate| most.max(ordinate.abs()));
         let least = side.max(farthest / 1e15).max(f64::MIN_POSITIVE);
         #[expect(clippy::cast_possible_truncation, reason = "exponents of floats are small")]
@@ -154,23 +155,23 @@ impl Larger {
     }
 
     /// The cell that a point is in; `None` where there is none.
-    fn place(grid: i32, [x, y]: [f64; 2]) -> Option<Place> {
-        let cell = 2_f64.powi(grid);
+    fn cell_key(grid: i32, [x, y]: [f64; 2]) -> Option<CellKey> {
+        let size = 2_f64.powi(grid);
         let number = |ordinate: f64| {
-            let number = (ordinate / cell).floor();
+            let number = (ordinate / size).floor();
             #[expect(clippy::cast_possible_truncation, reason = "the number is checked to be small")]
-            let place = number as i64;
-            (number.abs() < 1e16).then_some(place)
+            let cell = number as i64;
+            (number.abs() < 1e16).then_some(cell)
         };
         Some((grid, number(x)?, number(y)?))
     }
 
     /// The ranks of boxes that may be around a box, the highest first.
-    pub(super) fn around(&self, bounds: [f64; 4]) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn candidates(&self, bounds: [f64; 4]) -> impl Iterator<Item = usize> + '_ {
         let point = [bounds[0], bounds[1]];
         let mut lists: Vec<&[u32]> = if point.iter().all(|ordinate| ordinate.is_finite()) {
-            let cells = self.grids.iter().filter_map(|grid| self.cells.get(&Self::place(*grid, point)?));
-            cells.map(Vec::as_slice).chain([self.odd.as_slice()]).collect()
+            let cells = self.grids.iter().filter_map(|grid| self.cells.get(&Self::cell_key(*grid, point)?));
+            cells.map(Vec::as_slice).chain([self.outliers.as_slice()]).collect()
         } else {
             vec![self.all.as_slice()]
         };

@@ -4,7 +4,7 @@
 
 use std::cell::OnceCell;
 
-use super::ring_index::{Larger, Slabs, Work};
+use super::ring_index::{BoxIndex, Slabs, WorkBudget};
 
 /// The vertices of a ring as they stand in the file, closed or not.
 #[derive(Debug)]
@@ -34,11 +34,11 @@ impl Ring {
             bounds = [bounds[0].min(*x), bounds[1].min(*y), bounds[2].max(*x), bounds[3].max(*y)];
         }
         let doubled = doubled_area(&points);
-        let clockwise = turn(&points).unwrap_or(doubled) < 0.0;
+        let clockwise = turn_at_lowest(&points).unwrap_or(doubled) < 0.0;
         Self { area: doubled.abs() / 2.0, clockwise, bounds, points, slabs: OnceCell::new() }
     }
 
-    fn is_sound(&self) -> bool {
+    fn has_enough_points(&self) -> bool {
         self.points.len() >= 4
     }
 
@@ -61,30 +61,30 @@ impl Ring {
     }
 
     /// The edges that may stand at a height: those of its slab.
-    fn edges_at(&self, y: f64, work: &Work) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '_ {
+    fn edges_near(&self, y: f64, budget: &WorkBudget) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '_ {
         let slabs = self.slabs.get_or_init(|| Box::new(Slabs::new(&self.points, self.bounds[1], self.bounds[3])));
-        let starts = slabs.at(y);
-        work.spend(starts.len());
+        let starts = slabs.starts_at(y);
+        budget.spend(starts.len());
         starts.iter().filter_map(|start| {
             let start = *start as usize;
             Some((*self.points.get(start)?, *self.points.get(start.checked_add(1)?)?))
         })
     }
 
-    fn has_on_boundary(&self, (x, y): (f64, f64), work: &Work) -> bool {
-        self.edges_at(y, work).any(|((ax, ay), (bx, by))| {
+    fn has_on_boundary(&self, (x, y): (f64, f64), budget: &WorkBudget) -> bool {
+        self.edges_near(y, budget).any(|((ax, ay), (bx, by))| {
             let inside = x >= ax.min(bx) && x <= ax.max(bx) && y >= ay.min(by) && y <= ay.max(by);
             inside && (ax, ay) != (bx, by) && (x - ax) * (by - ay) - (y - ay) * (bx - ax) == 0.0
         })
     }
 
     /// Whether a ray to the right crosses the ring an odd number of times.
-    fn surrounds(&self, (x, y): (f64, f64), work: &Work) -> bool {
+    fn surrounds(&self, (x, y): (f64, f64), budget: &WorkBudget) -> bool {
         let mut crossings = 0_usize;
-        for ((ax, ay), (bx, by)) in self.edges_at(y, work) {
+        for ((ax, ay), (bx, by)) in self.edges_near(y, budget) {
             if (ay > y) != (by > y) {
-                let at = (ax - x) * (by - y) - (bx - x) * (ay - y);
-                if at / (by - ay) > 0.0 {
+                let cross = (ax - x) * (by - y) - (bx - x) * (ay - y);
+                if cross / (by - ay) > 0.0 {
                     crossings += 1;
                 }
             }
@@ -94,14 +94,14 @@ impl Ring {
 
     /// Whether this ring lies in `outer`, told by its first point that is not on the other's boundary, or else by
     /// the middle of its first edge that is not.
-    fn lies_in(&self, outer: &Self, work: &Work) -> bool {
+    fn is_inside(&self, outer: &Self, budget: &WorkBudget) -> bool {
         let corners = self.points.iter().copied();
         let middles = self.edges().map(|((ax, ay), (bx, by))| (f64::midpoint(ax, bx), f64::midpoint(ay, by)));
         corners
             .chain(middles)
-            .take_while(|_| work.is_left())
-            .find(|point| !outer.has_on_boundary(*point, work))
-            .is_some_and(|point| outer.surrounds(point, work))
+            .take_while(|_| budget.is_left())
+            .find(|point| !outer.has_on_boundary(*point, budget))
+            .is_some_and(|point| outer.surrounds(point, budget))
     }
 
     /// The leftmost, rightmost, lowest and highest points.
@@ -134,14 +134,14 @@ fn doubled_area(points: &[(f64, f64)]) -> f64 {
 
 /// The turn at the lowest point (the rightmost of them), which tells the direction even of rings that cross
 /// themselves; `None` where that point occurs twice or the ring does not turn there.
-fn turn(points: &[(f64, f64)]) -> Option<f64> {
+fn turn_at_lowest(points: &[(f64, f64)]) -> Option<f64> {
     let open = points.get(..points.len().checked_sub(1)?)?;
     let mut lowest = 0;
     let mut twice = false;
-    for (at, point) in open.iter().enumerate().skip(1) {
+    for (index, point) in open.iter().enumerate().skip(1) {
         let best = open.get(lowest)?;
         if point.1 < best.1 || (point.1 == best.1 && point.0 > best.0) {
-            lowest = at;
+            lowest = index;
             twice = false;
         } else if point == best {
             twice = true;
@@ -150,65 +150,65 @@ fn turn(points: &[(f64, f64)]) -> Option<f64> {
     let point = open.get(lowest)?;
     let before = open.get(lowest.checked_sub(1).unwrap_or(open.len() - 1))?;
     let after = open.get((lowest + 1) % open.len())?;
-    let turn = (after.0 - point.0) * (before.1 - point.1) - (before.0 - point.0) * (after.1 - point.1);
-    (!twice && before != point && after != point && turn != 0.0).then_some(turn)
+    let cross = (after.0 - point.0) * (before.1 - point.1) - (before.0 - point.0) * (after.1 - point.1);
+    (!twice && before != point && after != point && cross != 0.0).then_some(cross)
 }
 
 /// The rings of each polygon as indices into `rings`: the outer ring first, then its holes, all in file order.
 /// Direction can be trusted where there are Z or M. `None` where the rings are so entangled that telling them apart
 /// would take far longer than reading them.
-pub(super) fn polygons(rings: &[Ring], has_z_or_m: bool) -> Option<Vec<Vec<usize>>> {
+pub(super) fn assemble_polygons(rings: &[Ring], has_z_or_m: bool) -> Option<Vec<Vec<usize>>> {
     let all: Vec<usize> = (0..rings.len()).collect();
     if let [_] = rings {
         return Some(vec![all]);
     }
-    let work = Work::new(rings.iter().map(|ring| ring.points.len()).sum());
-    let by_direction = has_z_or_m || !is_misdirected(rings, &work);
+    let budget = WorkBudget::new(rings.iter().map(|ring| ring.points.len()).sum());
+    let by_direction = has_z_or_m || !is_misdirected(rings, &budget);
     let clockwise: Vec<usize> = all
         .iter()
         .copied()
-        .filter(|ring| rings.get(*ring).is_some_and(|ring| ring.is_sound() && ring.clockwise))
+        .filter(|ring| rings.get(*ring).is_some_and(|ring| ring.has_enough_points() && ring.clockwise))
         .collect();
     if by_direction && let [outer] = *clockwise {
         let holes = all.iter().copied().filter(|ring| *ring != outer);
-        return work.is_left().then(|| vec![std::iter::once(outer).chain(holes).collect()]);
+        return budget.is_left().then(|| vec![std::iter::once(outer).chain(holes).collect()]);
     }
-    if !rings.iter().all(Ring::is_sound) {
+    if !rings.iter().all(Ring::has_enough_points) {
         return Some(all.into_iter().map(|ring| vec![ring]).collect());
     }
-    let owner = owners(rings, by_direction, &work);
+    let owner = find_owners(rings, by_direction, &budget);
     let mut polygons: Vec<Vec<usize>> = Vec::new();
-    let mut place = vec![usize::MAX; rings.len()];
+    let mut position = vec![usize::MAX; rings.len()];
     for ring in &all {
         if owner.get(*ring).copied().flatten().is_none() {
-            if let Some(place) = place.get_mut(*ring) {
-                *place = polygons.len();
+            if let Some(position) = position.get_mut(*ring) {
+                *position = polygons.len();
             }
             polygons.push(vec![*ring]);
         }
     }
     for ring in all {
-        let polygon = owner.get(ring).copied().flatten().and_then(|owner| place.get(owner)).copied();
-        if let Some(polygon) = polygon.and_then(|at| polygons.get_mut(at)) {
+        let polygon = owner.get(ring).copied().flatten().and_then(|owner| position.get(owner)).copied();
+        if let Some(polygon) = polygon.and_then(|index| polygons.get_mut(index)) {
             polygon.push(ring);
         }
     }
-    work.is_left().then_some(polygons)
+    budget.is_left().then_some(polygons)
 }
 
 /// The outer ring that each hole belongs to: the smallest that surrounds it.
-fn owners(rings: &[Ring], by_direction: bool, work: &Work) -> Vec<Option<usize>> {
+fn find_owners(rings: &[Ring], by_direction: bool, budget: &WorkBudget) -> Vec<Option<usize>> {
     let mut by_area: Vec<usize> = (0..rings.len()).collect();
     let area = |ring: &usize| rings.get(*ring).map_or(0.0, |ring| ring.area);
     by_area.sort_by(|one, other| area(other).total_cmp(&area(one)));
     let mut owner: Vec<Option<usize>> = vec![None; rings.len()];
-    let mut larger = Larger::default();
+    let mut index = BoxIndex::default();
     for (rank, &inner) in (0_u32..).zip(&by_area) {
         let Some(ring) = rings.get(inner) else { continue };
         if !(by_direction && ring.clockwise) {
             // From the smallest of the larger rings on; of several as large as one another, the first in the file.
             let mut found: Option<usize> = None;
-            for outer_rank in larger.around(ring.bounds).take_while(|_| work.spend(1)) {
+            for outer_rank in index.candidates(ring.bounds).take_while(|_| budget.spend(1)) {
                 let Some(&outer) = by_area.get(outer_rank) else { continue };
                 if found.is_some_and(|found| area(&found) != area(&outer)) {
                     break;
@@ -218,7 +218,7 @@ fn owners(rings: &[Ring], by_direction: bool, work: &Work) -> Vec<Option<usize>>
                 };
                 // The largest ring is the last candidate: a hole that lies in none of the smaller ones must be its.
                 let is_last = by_direction && outer_rank == 0;
-                if is_last || ring.lies_in(candidate, work) {
+                if is_last || ring.is_inside(candidate, budget) {
                     found = Some(outer);
                 }
             }
@@ -230,19 +230,19 @@ fn owners(rings: &[Ring], by_direction: bool, work: &Work) -> Vec<Option<usize>>
             }
         }
         if !by_direction || ring.clockwise {
-            larger.add(rank, ring.bounds);
+            index.add(rank, ring.bounds);
         }
     }
     owner
 }
 
 /// Whether later rings run like holes but lie outside the first: some writers forget to turn outer rings.
-fn is_misdirected(rings: &[Ring], work: &Work) -> bool {
+fn is_misdirected(rings: &[Ring], budget: &WorkBudget) -> bool {
     let Some((first, rest)) = rings.split_first() else { return false };
     if rest.iter().any(|ring| ring.clockwise) {
         return false;
     }
-    rest.iter().any(|ring| !first.bounds_meet(ring) || !ring.extremes().any(|point| first.surrounds(point, work)))
+    rest.iter().any(|ring| !first.bounds_meet(ring) || !ring.extremes().any(|point| first.surrounds(point, budget)))
 }
 
 #[cfg(test)]
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_go_to_the_smallest_outer_ring_around_them() {
+    fn hole_belongs_to_the_smallest_outer_ring_around_it() {
         let rings = [
             square(0.0, 0.0, 100.0, true),
             square(10.0, 10.0, 50.0, false),
@@ -266,13 +266,13 @@ mod tests {
             square(25.0, 25.0, 5.0, false),
             square(200.0, 0.0, 10.0, true),
         ];
-        assert_eq!(polygons(&rings, false), Some(vec![vec![0, 1], vec![2, 3], vec![4]]));
+        assert_eq!(assemble_polygons(&rings, false), Some(vec![vec![0, 1], vec![2, 3], vec![4]]));
     }
 
     /// GDAL takes a hole for a polygon of its own where a later outer ring has its very area and crosses it: it asks that
     /// ring whether it is a hole before that is known. The hole goes to the ring around it here.
     #[test]
-    fn of_outer_rings_of_one_size_the_first_takes_a_hole_and_a_crossing_ring_none() {
+    fn equal_outer_rings_the_first_takes_the_hole() {
         let triangle = |corners: [(f64, f64); 3]| {
             let bytes = |(x, y): (f64, f64)| [x.to_le_bytes(), y.to_le_bytes()].concat();
             Ring::new(&corners.into_iter().flat_map(bytes).collect::<Vec<_>>())
@@ -283,37 +283,37 @@ mod tests {
             square(0.0, 0.0, 10.0, true),
             square(50.0, 0.0, 20.0, true),
         ];
-        assert_eq!(polygons(&twins, false), Some(vec![vec![0, 1], vec![2], vec![3]]));
+        assert_eq!(assemble_polygons(&twins, false), Some(vec![vec![0, 1], vec![2], vec![3]]));
         let crossed = [
             triangle([(6.0, 4.0), (4.0, 1.0), (1.0, 1.0)]),
             triangle([(3.0, 4.0), (6.0, 3.0), (6.0, 5.0)]),
             triangle([(2.0, 3.0), (6.0, 6.0), (3.0, 1.0)]),
             triangle([(6.0, 2.0), (0.0, 5.0), (2.0, 5.0)]),
         ];
-        assert_eq!(polygons(&crossed, false), Some(vec![vec![0], vec![2, 1], vec![3]]));
+        assert_eq!(assemble_polygons(&crossed, false), Some(vec![vec![0], vec![2, 1], vec![3]]));
     }
 
     #[test]
-    fn one_outer_ring_takes_every_hole_wherever_it_stands() {
+    fn single_outer_ring_takes_every_hole() {
         let rings = [square(10.0, 10.0, 5.0, false), square(0.0, 0.0, 100.0, true)];
-        assert_eq!(polygons(&rings, false), Some(vec![vec![1, 0]]));
+        assert_eq!(assemble_polygons(&rings, false), Some(vec![vec![1, 0]]));
     }
 
     #[test]
-    fn outer_rings_that_run_like_holes_are_told_by_their_place() {
+    fn misdirected_outer_ring_is_found_by_position() {
         let rings = [square(0.0, 0.0, 10.0, true), square(20.0, 0.0, 10.0, false)];
-        assert_eq!(polygons(&rings, false), Some(vec![vec![0], vec![1]]));
-        assert_eq!(polygons(&rings, true), Some(vec![vec![0, 1]]));
+        assert_eq!(assemble_polygons(&rings, false), Some(vec![vec![0], vec![1]]));
+        assert_eq!(assemble_polygons(&rings, true), Some(vec![vec![0, 1]]));
     }
 
     #[test]
-    fn an_island_in_a_hole_is_a_polygon_of_its_own() {
+    fn island_in_a_hole_is_a_separate_polygon() {
         let rings = [
             square(0.0, 0.0, 10.0, true),
             square(100.0, 0.0, 100.0, false),
             square(110.0, 10.0, 80.0, false),
             square(120.0, 20.0, 30.0, false),
         ];
-        assert_eq!(polygons(&rings, false), Some(vec![vec![0], vec![1, 2], vec![3]]));
+        assert_eq!(assemble_polygons(&rings, false), Some(vec![vec![0], vec![1, 2], vec![3]]));
     }
 }

@@ -6,25 +6,25 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use proptest::prelude::*;
 
-use super::{Geometries, are_places, is_place};
+use super::{WkbBuilder, are_valid_coordinates, is_valid_coordinate};
 use crate::archive::{Flat, Record, Shape, ShapeHeader, Vertices};
 
 const POINTS: ShapeHeader = ShapeHeader { flat: Some(Flat::Point), has_z: false, length: 0 };
 
 /// Records of points with their headers.
-fn records(places: &[(f64, f64)]) -> Vec<u8> {
+fn records(points: &[(f64, f64)]) -> Vec<u8> {
     let record = |(x, y): &(f64, f64)| {
         let mut record = vec![0, 0, 0, 9, 0, 0, 0, 10, 1, 0, 0, 0];
         record.extend(x.to_le_bytes());
         record.extend(y.to_le_bytes());
         record
     };
-    places.iter().flat_map(record).collect()
+    points.iter().flat_map(record).collect()
 }
 
 /// The same points, each pushed by itself.
-fn one_by_one(header: ShapeHeader, bytes: &[u8]) -> Geometries {
-    let mut all = Geometries::new(false, None, 0, None);
+fn one_by_one(header: ShapeHeader, bytes: &[u8]) -> WkbBuilder {
+    let mut all = WkbBuilder::new(false, None, 0, None);
     for (number, record) in (0..).zip(bytes.chunks(28)) {
         let vertices = Vertices { xy: &record[12..], z: None, m: None };
         let shape = Shape { flat: Flat::Point, parts: &[], part_kinds: &[], vertices };
@@ -33,12 +33,12 @@ fn one_by_one(header: ShapeHeader, bytes: &[u8]) -> Geometries {
     all
 }
 
-fn told(geometries: &Geometries) -> Vec<String> {
-    let mut notes = Vec::new();
-    let mut findings = geometries.findings.clone();
-    findings.settle(&BTreeSet::new(), u64::MAX);
-    findings.tell("t.shp", &mut notes);
-    notes.iter().map(|note| format!("{} {}", note.code, note.message)).collect()
+fn reported(geometries: &WkbBuilder) -> Vec<String> {
+    let mut diagnostics = Vec::new();
+    let mut issues = geometries.issues.clone();
+    issues.resolve(&BTreeSet::new(), u64::MAX);
+    issues.report("t.shp", &mut diagnostics);
+    diagnostics.iter().map(|diagnostic| format!("{} {}", diagnostic.code, diagnostic.message)).collect()
 }
 
 /// The X of each point, `None` where it is null.
@@ -48,47 +48,47 @@ fn xs(array: &ArrayRef) -> Vec<Option<f64>> {
 }
 
 #[test]
-fn points_by_the_run_are_the_points_one_by_one() {
-    let places = [(1.0, 2.0), (-3.5, 1e38), (f64::NAN, 0.0), (0.0, -1e39), (4.0, 5.0)];
-    let bytes = records(&places);
-    let mut all = Geometries::new(false, None, bytes.len() as u64, None);
+fn point_runs_match_single_points() {
+    let points = [(1.0, 2.0), (-3.5, 1e38), (f64::NAN, 0.0), (0.0, -1e39), (4.0, 5.0)];
+    let bytes = records(&points);
+    let mut all = WkbBuilder::new(false, None, bytes.len() as u64, None);
     assert_eq!(all.push_points(POINTS, 0, &bytes[..56]), Ok(2));
     assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), Ok(3));
     let (mut expected, none) = (one_by_one(POINTS, &bytes), BTreeSet::new());
-    assert_eq!(told(&all), told(&expected));
-    assert_eq!(told(&all).len(), 1, "two coordinates are no places: {:?}", told(&all));
+    assert_eq!(reported(&all), reported(&expected));
+    assert_eq!(reported(&all).len(), 1, "two coordinates are no places: {:?}", reported(&all));
     assert_eq!(all.types, expected.types);
     assert_eq!(&all.take(&none, true).unwrap(), &expected.take(&none, true).unwrap());
 }
 
 #[test]
-fn a_run_ends_before_the_first_record_that_is_no_plain_point() {
-    for (at, byte) in [(7, 14), (4, 1), (8, 0), (8, 21), (11, 1)] {
+fn point_run_ends_before_the_first_other_record() {
+    for (index, byte) in [(7, 14), (4, 1), (8, 0), (8, 21), (11, 1)] {
         let mut bytes = records(&[(1.0, 1.0); 4]);
-        bytes[2 * 28 + at] = byte;
-        let mut all = Geometries::new(false, None, 0, None);
-        assert_eq!(all.push_points(POINTS, 0, &bytes), Ok(2), "{at}");
-        assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), Ok(0), "{at}");
+        bytes[2 * 28 + index] = byte;
+        let mut all = WkbBuilder::new(false, None, 0, None);
+        assert_eq!(all.push_points(POINTS, 0, &bytes), Ok(2), "{index}");
+        assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), Ok(0), "{index}");
         assert_eq!(all.len(), 2);
     }
     let bytes = records(&[(1.0, 1.0); 2]);
-    assert_eq!(Geometries::new(true, None, 0, None).push_points(POINTS, 0, &bytes), Ok(0), "M is missing here");
+    assert_eq!(WkbBuilder::new(true, None, 0, None).push_points(POINTS, 0, &bytes), Ok(0), "M is missing here");
     assert_eq!(
-        Geometries::new(false, None, 0, None).push_points(ShapeHeader { has_z: true, ..POINTS }, 0, &bytes),
+        WkbBuilder::new(false, None, 0, None).push_points(ShapeHeader { has_z: true, ..POINTS }, 0, &bytes),
         Ok(0)
     );
     assert_eq!(
-        Geometries::new(false, None, 0, None).push_points(ShapeHeader { flat: None, ..POINTS }, 0, &bytes),
+        WkbBuilder::new(false, None, 0, None).push_points(ShapeHeader { flat: None, ..POINTS }, 0, &bytes),
         Ok(0)
     );
-    assert_eq!(Geometries::new(false, None, 0, None).push_points(POINTS, 0, &bytes[..55]), Ok(1));
+    assert_eq!(WkbBuilder::new(false, None, 0, None).push_points(POINTS, 0, &bytes[..55]), Ok(1));
 }
 
 #[test]
-fn batches_leave_out_deleted_rows_and_keep_nulls_in_their_place() {
+fn batches_skip_deleted_rows_and_keep_nulls() {
     let deleted = BTreeSet::from([1, 4, 5, 9]);
     let bytes = records(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]);
-    let mut all = Geometries::new(false, None, 0, None);
+    let mut all = WkbBuilder::new(false, None, 0, None);
     all.push_points(POINTS, 0, &bytes).unwrap();
     all.push(POINTS, 3, &Record::Null).unwrap();
     assert_eq!(xs(&all.take(&deleted, false).unwrap()), [Some(0.0), Some(2.0), None]);
@@ -100,13 +100,13 @@ fn batches_leave_out_deleted_rows_and_keep_nulls_in_their_place() {
     assert_eq!(all.take(&deleted, false).unwrap().len(), 0);
     all.push_points(POINTS, 9, &bytes).unwrap();
     assert_eq!(xs(&all.take(&BTreeSet::new(), false).unwrap()), [Some(0.0), Some(1.0), Some(2.0)]);
-    assert_eq!(told(&all).len(), 1, "what was found is told for all batches");
+    assert_eq!(reported(&all).len(), 1, "what was found is told for all batches");
 }
 
 #[test]
-fn a_line_or_ring_of_one_part_is_as_the_parts_say() {
+fn single_part_has_the_wkb_of_its_vertices() {
     let square = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0_f64];
-    for (flat, points, head, findings) in [
+    for (flat, points, head, issues) in [
         (Flat::Polygon, 5, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0][..], 0),
         (Flat::Polygon, 4, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0], 1),
         (Flat::Polygon, 2, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0], 2),
@@ -116,9 +116,9 @@ fn a_line_or_ring_of_one_part_is_as_the_parts_say() {
         let xy: Vec<u8> = square.iter().take(points * 2).flat_map(|ordinate| ordinate.to_le_bytes()).collect();
         let header = ShapeHeader { flat: Some(flat), has_z: false, length: 0 };
         let vertices = Vertices { xy: &xy, z: None, m: None };
-        let mut all = Geometries::new(false, None, 0, None);
+        let mut all = WkbBuilder::new(false, None, 0, None);
         all.push(header, 0, &Record::Shape(Shape { flat, parts: &[0; 4], part_kinds: &[], vertices })).unwrap();
-        assert_eq!(told(&all).len(), findings, "{flat:?} of {points}: {:?}", told(&all));
+        assert_eq!(reported(&all).len(), issues, "{flat:?} of {points}: {:?}", reported(&all));
         let array = all.take(&BTreeSet::new(), false).unwrap();
         let mut expected = [head, &*xy].concat();
         if flat == Flat::Polygon && points < 5 {
@@ -130,14 +130,14 @@ fn a_line_or_ring_of_one_part_is_as_the_parts_say() {
 
 proptest! {
     #[test]
-    fn places_are_told_by_their_bits(bits in proptest::collection::vec(any::<u64>(), 0..9)) {
+    fn coordinate_bits_match_the_float_comparison(bits in proptest::collection::vec(any::<u64>(), 0..9)) {
         let xy: Vec<u8> = bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();
-        prop_assert_eq!(are_places(&xy), bits.iter().all(|bits| is_place(f64::from_bits(*bits))));
+        prop_assert_eq!(are_valid_coordinates(&xy), bits.iter().all(|bits| is_valid_coordinate(f64::from_bits(*bits))));
     }
 
     #[test]
-    fn places_near_the_farthest_are_told_from_those_beyond(step in -2_i64..3, negative: bool) {
-        let place = f64::from_bits(1e38_f64.to_bits().wrapping_add_signed(step)) * if negative { -1.0 } else { 1.0 };
-        prop_assert_eq!(are_places(&place.to_le_bytes()), is_place(place));
+    fn coordinates_near_the_limit_match_the_float_comparison(step in -2_i64..3, negative: bool) {
+        let coordinate = f64::from_bits(1e38_f64.to_bits().wrapping_add_signed(step)) * if negative { -1.0 } else { 1.0 };
+        prop_assert_eq!(are_valid_coordinates(&coordinate.to_le_bytes()), is_valid_coordinate(coordinate));
     }
 }

@@ -4,26 +4,26 @@ use std::collections::BTreeSet;
 
 use arrow_buffer::NullBufferBuilder;
 
-use super::ordinates::{NO_DATA, ordinate};
-use super::pending::Met;
+use super::ordinates::{NO_DATA, read_ordinate};
+use super::pending::PendingIssues;
 use crate::archive::{Code, Vertices, with_room};
 
 /// The bytes of a point and its record header.
 pub(super) const POINT_RECORD: usize = 28;
 
 /// The most bytes that room is made for before anything is read, since sizes may lie.
-const MOST_ROOM: u64 = 256 << 20;
+const MAX_INITIAL_CAPACITY: u64 = 256 << 20;
 
 /// A column of geometries while it is read.
-pub(super) struct Geometries {
+pub(super) struct WkbBuilder {
     pub(super) data: Vec<u8>,
     pub(super) ends: Vec<i64>,
     pub(super) nulls: NullBufferBuilder,
     /// How many records were taken away with arrays before.
-    pub(super) taken: u64,
+    pub(super) records_taken: u64,
     /// The parts of the shape at hand, kept for the next one.
     pub(super) parts: Vec<(usize, usize)>,
-    pub(super) findings: Met,
+    pub(super) issues: PendingIssues,
     /// Whether the header lets vertices have an M. Where it does not, a record that has one all the same keeps it, and
     /// the others have none.
     pub(super) declares_m: bool,
@@ -48,23 +48,23 @@ impl Dimensions {
     }
 }
 
-impl Geometries {
+impl WkbBuilder {
     /// An empty column with room for `count` shapes of `size` bytes in all; `declares_m` where the header lets vertices
     /// have an M, and `has_m` where it is known whether they do.
     pub(super) fn new(declares_m: bool, has_m: Option<bool>, size: u64, count: Option<u64>) -> Self {
-        let room = usize::try_from(size.min(MOST_ROOM)).unwrap_or(0);
-        let most = room / POINT_RECORD;
-        let count = count.and_then(|count| usize::try_from(count).ok()).map_or(most, |count| count.min(most));
+        let capacity = usize::try_from(size.min(MAX_INITIAL_CAPACITY)).unwrap_or(0);
+        let max_count = capacity / POINT_RECORD;
+        let count = count.and_then(|count| usize::try_from(count).ok()).map_or(max_count, |count| count.min(max_count));
         let mut ends = with_room(count + 1);
         ends.push(0);
         Self {
             // Well-known binary is a little smaller than the shapes it is made of.
-            data: with_room(room),
+            data: with_room(capacity),
             ends,
             nulls: NullBufferBuilder::new(0),
-            taken: 0,
+            records_taken: 0,
             parts: Vec::new(),
-            findings: Met::default(),
+            issues: PendingIssues::default(),
             declares_m,
             has_m,
             needs_m: false,
@@ -78,14 +78,14 @@ impl Geometries {
     }
 
     /// The next geometry is null; those before it that no word was said about are values.
-    pub(super) fn null(&mut self) {
+    pub(super) fn push_null(&mut self) {
         let position = self.ends.len().saturating_sub(1);
         self.nulls.append_n_non_nulls(position.saturating_sub(self.nulls.len()));
         self.nulls.append_null();
     }
 
     /// A ring, closed where the file leaves it open.
-    pub(super) fn ring(
+    pub(super) fn push_ring(
         &mut self,
         vertices: Vertices<'_>,
         (start, end): (usize, usize),
@@ -93,11 +93,11 @@ impl Geometries {
         number: u64,
     ) {
         let is_open = vertices.differ(start, end - 1);
-        self.closed_ring(vertices, (start, end), is_open, dimensions, number);
+        self.push_closed_ring(vertices, (start, end), is_open, dimensions, number);
     }
 
     /// A ring that is open where `is_open` says so.
-    pub(super) fn closed_ring(
+    pub(super) fn push_closed_ring(
         &mut self,
         vertices: Vertices<'_>,
         (start, end): (usize, usize),
@@ -107,26 +107,26 @@ impl Geometries {
     ) {
         let length = end - start + usize::from(is_open);
         if is_open {
-            self.findings.add(Code::OpenRing, number);
+            self.issues.add(Code::OpenRing, number);
         }
         if length < 4 {
-            self.findings.add(Code::ShortPart, number);
+            self.issues.add(Code::ShortPart, number);
         }
-        self.count(length);
-        self.coordinates(vertices, start, end, dimensions);
+        self.push_count(length);
+        self.push_coordinates(vertices, start, end, dimensions);
         if is_open {
-            self.coordinates(vertices, start, start + 1, dimensions);
+            self.push_coordinates(vertices, start, start + 1, dimensions);
         }
     }
 
     /// The head of a geometry of its own.
-    pub(super) fn head(&mut self, flat: u32, dimensions: Dimensions) {
-        self.code(flat, dimensions);
-        self.subhead(flat, dimensions);
+    pub(super) fn begin_geometry(&mut self, flat: u32, dimensions: Dimensions) {
+        self.geometry_code(flat, dimensions);
+        self.begin_member(flat, dimensions);
     }
 
     /// The code of a type of geometry, which is noted.
-    pub(super) fn code(&mut self, flat: u32, dimensions: Dimensions) -> u32 {
+    pub(super) fn geometry_code(&mut self, flat: u32, dimensions: Dimensions) -> u32 {
         let code = dimensions.code(flat);
         if self.types.last() != Some(&code) {
             self.types.insert(code);
@@ -135,17 +135,23 @@ impl Geometries {
     }
 
     /// The head of a geometry inside another.
-    pub(super) fn subhead(&mut self, flat: u32, dimensions: Dimensions) {
+    pub(super) fn begin_member(&mut self, flat: u32, dimensions: Dimensions) {
         self.data.push(1);
         self.data.extend_from_slice(&dimensions.code(flat).to_le_bytes());
     }
 
-    pub(super) fn count(&mut self, count: usize) {
+    pub(super) fn push_count(&mut self, count: usize) {
         self.data.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
     }
 
     /// The vertices from `start` to `end`; without Z and M they are copied as they stand.
-    pub(super) fn coordinates(&mut self, vertices: Vertices<'_>, start: usize, end: usize, dimensions: Dimensions) {
+    pub(super) fn push_coordinates(
+        &mut self,
+        vertices: Vertices<'_>,
+        start: usize,
+        end: usize,
+        dimensions: Dimensions,
+    ) {
         let xy = vertices.xy.get(start * 16..end * 16).unwrap_or_default();
         if !dimensions.z && !dimensions.m {
             self.data.extend_from_slice(xy);
@@ -154,10 +160,10 @@ impl Geometries {
         for (vertex, xy) in (start..end).zip(xy.chunks_exact(16)) {
             self.data.extend_from_slice(xy);
             if dimensions.z {
-                self.data.extend_from_slice(&ordinate(vertices.z, vertex).unwrap_or(0.0).to_le_bytes());
+                self.data.extend_from_slice(&read_ordinate(vertices.z, vertex).unwrap_or(0.0).to_le_bytes());
             }
             if dimensions.m {
-                let value = ordinate(vertices.m, vertex).filter(|value| *value >= NO_DATA).unwrap_or(f64::NAN);
+                let value = read_ordinate(vertices.m, vertex).filter(|value| *value >= NO_DATA).unwrap_or(f64::NAN);
                 self.data.extend_from_slice(&value.to_le_bytes());
             }
         }

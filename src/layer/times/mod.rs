@@ -11,11 +11,11 @@ use arrow_array::types::{Date32Type, Int32Type, Int64Type, TimestampMicrosecondT
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
-use self::parse::{Clock, Format, counted, date, joined, moment};
+use self::parse::{Format, LocalTime, check_timestamp, parse_date, parse_time_on, parse_timestamp};
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
-use crate::layer::fmis::columns::{UTC, add};
+use crate::layer::fmis::columns::{UTC, tally};
 
 /// Microseconds of a minute.
 const MINUTE: i64 = 60_000_000;
@@ -23,9 +23,9 @@ const MINUTE: i64 = 60_000_000;
 /// The times of a layer's records on a local clock.
 #[derive(Clone, Debug)]
 pub struct LocalTimes {
-    clocks: Vec<Option<Clock>>,
+    rows: Vec<Option<LocalTime>>,
     /// Cells that hold something and no time: how many, and the first record.
-    odd: Option<(u64, u64)>,
+    invalid: Option<(u64, u64)>,
     minutes: Vec<i64>,
 }
 
@@ -56,15 +56,15 @@ impl Layer {
                     .ok_or_else(|| Error::new(Kind::Value, format!("`format` has a sign that is unknown: `{text}`")))?,
             ),
         };
-        let (mut clocks, mut odd) = (Vec::with_capacity(self.len()), None);
+        let (mut rows, mut invalid) = (Vec::with_capacity(self.len()), None);
         for batch in &self.batches {
-            let days = self.cells(batch, date_column, "date")?;
-            let times = time_column.map(|name| self.cells(batch, name, "time")).transpose()?;
+            let days = self.date_cells(batch, date_column, "date")?;
+            let times = time_column.map(|name| self.date_cells(batch, name, "time")).transpose()?;
             if times.is_none() && matches!(days, Cells::Dates(_)) {
                 let message = format!("column `{date_column}` holds dates alone: name the column of times with `time`");
                 return Err(Error::new(Kind::Value, message));
             }
-            if matches!(days, Cells::Moments(_)) && (times.is_some() || format.is_some()) {
+            if matches!(days, Cells::Timestamps(_)) && (times.is_some() || format.is_some()) {
                 let message = format!(
                     "column `{date_column}` holds whole times: leave `time` and `format` out, `zone` says the rest"
                 );
@@ -72,17 +72,18 @@ impl Layer {
             }
             for row in 0..batch.num_rows() {
                 let is_blank = days.is_blank(row) && times.as_ref().is_none_or(|times| times.is_blank(row));
-                let clock = clock(&days, times.as_ref(), row, format.as_ref());
-                if clock.is_none() && !is_blank {
-                    add(&mut odd, clocks.len() as u64);
+                let local_time = read_row(&days, times.as_ref(), row, format.as_ref());
+                if local_time.is_none() && !is_blank {
+                    tally(&mut invalid, rows.len() as u64);
                 }
-                clocks.push(clock);
+                rows.push(local_time);
             }
         }
-        let mut minutes: Vec<i64> = clocks.iter().flatten().map(|clock| clock.micros.div_euclid(MINUTE)).collect();
+        let mut minutes: Vec<i64> =
+            rows.iter().flatten().map(|local_time| local_time.micros.div_euclid(MINUTE)).collect();
         minutes.sort_unstable();
         minutes.dedup();
-        Ok(LocalTimes { clocks, odd, minutes })
+        Ok(LocalTimes { rows, invalid, minutes })
     }
 
     /// The same layer with a column of UTC time stamps before the geometry. `offsets` has one entry for each minute of
@@ -91,54 +92,56 @@ impl Layer {
         if name.is_empty() || self.schema.field_with_name(name).is_ok() {
             return Err(Error::new(Kind::Value, format!("the layer has a column `{name}`: choose another `name`")));
         }
-        let (mut missing, mut double) = (None, None);
-        let mut values = Vec::with_capacity(times.clocks.len());
-        for (row, clock) in times.clocks.iter().enumerate() {
-            let Some(clock) = clock else {
+        let (mut nonexistent, mut ambiguous) = (None, None);
+        let mut values = Vec::with_capacity(times.rows.len());
+        for (row, local_time) in times.rows.iter().enumerate() {
+            let Some(local_time) = local_time else {
                 values.push(None);
                 continue;
             };
-            let minute = times.minutes.binary_search(&clock.micros.div_euclid(MINUTE)).ok();
-            let Some((first, second)) = minute.and_then(|at| offsets.get(at)).copied() else {
+            let minute = times.minutes.binary_search(&local_time.micros.div_euclid(MINUTE)).ok();
+            let Some((first, second)) = minute.and_then(|index| offsets.get(index)).copied() else {
                 return Err(Error::new(Kind::Value, "there are fewer offsets than minutes".to_owned()));
             };
             let record = row as u64;
-            let offset = match clock.offset {
+            let offset = match local_time.offset {
                 Some(stated) if stated == first || stated == second => Some(stated),
-                Some(stated) => return Err(contradiction(stated, first, record)),
+                Some(stated) => return Err(offset_conflict(stated, first, record)),
                 None if first == second => Some(first),
                 None if first < second => {
-                    add(&mut missing, record);
+                    tally(&mut nonexistent, record);
                     None
                 }
                 None => match fold {
                     Some(0) => Some(first),
                     Some(_) => Some(second),
                     None => {
-                        add(&mut double, record);
+                        tally(&mut ambiguous, record);
                         None
                     }
                 },
             };
-            values.push(offset.and_then(|offset| clock.micros.checked_sub(i64::from(offset).checked_mul(1_000_000)?)));
+            values.push(
+                offset.and_then(|offset| local_time.micros.checked_sub(i64::from(offset).checked_mul(1_000_000)?)),
+            );
         }
         let column: ArrayRef = Arc::new(TimestampMicrosecondArray::from(values).with_timezone(UTC));
         let mut layer = self.with_column(name, &column)?;
-        let mut tell = |code, met: Option<(u64, u64)>, what: &str| {
+        let mut report = |code, met: Option<(u64, u64)>, what: &str| {
             if let Some((count, first)) = met {
                 let message = format!("column `{name}`: {what} ({count} times, first at record {first})");
                 layer.diagnostics.push(Diagnostic::new(code, message).at(first));
             }
         };
-        tell(Code::BadTime, times.odd, "what is no date with a time of day is null");
-        tell(
+        report(Code::BadTime, times.invalid, "what is no date with a time of day is null");
+        report(
             Code::NonexistentTime,
-            missing,
+            nonexistent,
             "times that the clocks of the zone leave out when they go forward are null",
         );
-        tell(
+        report(
             Code::AmbiguousTime,
-            double,
+            ambiguous,
             "times that come twice when clocks go back are null; `fold` says which is meant",
         );
         Ok(layer)
@@ -146,61 +149,61 @@ impl Layer {
 
     /// The same layer with one more column, before the geometry where that is the last.
     fn with_column(&self, name: &str, column: &ArrayRef) -> Result<Self> {
-        let broken = |cause| Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"));
+        let schema_error = |cause| Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"));
         let count = self.schema.fields().len();
-        let at = self.geometry.filter(|at| at.checked_add(1) == Some(count)).unwrap_or(count);
+        let index = self.geometry.filter(|index| index.checked_add(1) == Some(count)).unwrap_or(count);
         let mut fields: Vec<Arc<Field>> = self.schema.fields().iter().cloned().collect();
-        fields.insert(at, Arc::new(Field::new(name, column.data_type().clone(), true)));
+        fields.insert(index, Arc::new(Field::new(name, column.data_type().clone(), true)));
         let mut layer = self.clone();
         layer.schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
         layer.geometry =
-            self.geometry.map(|geometry| if geometry >= at { geometry.saturating_add(1) } else { geometry });
+            self.geometry.map(|geometry| if geometry >= index { geometry.saturating_add(1) } else { geometry });
         let mut start = 0_usize;
         layer.batches.clear();
         for batch in &self.batches {
             let mut columns = batch.columns().to_vec();
-            columns.insert(at, column.slice(start, batch.num_rows()));
+            columns.insert(index, column.slice(start, batch.num_rows()));
             start = start.saturating_add(batch.num_rows());
             let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
             let schema = Arc::clone(&layer.schema);
-            layer.batches.push(RecordBatch::try_new_with_options(schema, columns, &options).map_err(broken)?);
+            layer.batches.push(RecordBatch::try_new_with_options(schema, columns, &options).map_err(schema_error)?);
         }
         Ok(layer)
     }
 
     /// The cells of a column that can hold dates or times of day.
-    fn cells<'a>(&self, batch: &'a RecordBatch, name: &str, argument: &str) -> Result<Cells<'a>> {
-        let wrong =
+    fn date_cells<'a>(&self, batch: &'a RecordBatch, name: &str, argument: &str) -> Result<Cells<'a>> {
+        let value_error =
             |message: String| Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned()));
-        let array = batch.column(self.place(argument, name)?);
+        let array = batch.column(self.column_index(argument, name)?);
         match array.data_type() {
             DataType::Date32 | DataType::LargeUtf8 | DataType::Int32 | DataType::Int64
                 if argument == "date" || *array.data_type() != DataType::Date32 =>
             {
                 Ok(if *array.data_type() == DataType::Date32 { Cells::Dates(array) } else { Cells::Texts(array) })
             }
-            DataType::Timestamp(TimeUnit::Microsecond, None) if argument == "date" => Ok(Cells::Moments(array)),
+            DataType::Timestamp(TimeUnit::Microsecond, None) if argument == "date" => Ok(Cells::Timestamps(array)),
             other => {
-                let takes = match argument {
+                let expected = match argument {
                     "date" => "dates, times without a zone, texts or whole numbers",
                     _ => "texts or whole numbers",
                 };
-                Err(wrong(format!("`{argument}` takes a column of {takes}, and `{name}` is {other}")))
+                Err(value_error(format!("`{argument}` takes a column of {expected}, and `{name}` is {other}")))
             }
         }
     }
 }
 
-fn contradiction(stated: i32, zone: i32, record: u64) -> Error {
-    let written = |seconds: i32| {
+fn offset_conflict(stated: i32, zone: i32, record: u64) -> Error {
+    let format_offset = |seconds: i32| {
         let sign = if seconds < 0 { '-' } else { '+' };
         let minutes = seconds.unsigned_abs() / 60;
         format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
     };
     let message = format!(
         "a time states {} from UTC, and `zone` has {} then: give the zone that the column is in",
-        written(stated),
-        written(zone)
+        format_offset(stated),
+        format_offset(zone)
     );
     Error::new(Kind::Value, message).with(|facts| facts.record = Some(record))
 }
@@ -208,21 +211,21 @@ fn contradiction(stated: i32, zone: i32, record: u64) -> Error {
 /// The cells of a column of dates, of times on some clock, or of texts and numbers that are written like one.
 enum Cells<'a> {
     Dates(&'a ArrayRef),
-    Moments(&'a ArrayRef),
+    Timestamps(&'a ArrayRef),
     Texts(&'a ArrayRef),
 }
 
 impl Cells<'_> {
     fn is_blank(&self, row: usize) -> bool {
         match self {
-            Self::Dates(array) | Self::Moments(array) => array.is_null(row),
+            Self::Dates(array) | Self::Timestamps(array) => array.is_null(row),
             Self::Texts(_) => self.text(row).is_none_or(|text| text.trim().is_empty()),
         }
     }
 
     /// The text of a cell; whole numbers have lost the zeros before them.
     fn text(&self, row: usize) -> Option<String> {
-        let (Self::Dates(array) | Self::Moments(array) | Self::Texts(array)) = self;
+        let (Self::Dates(array) | Self::Timestamps(array) | Self::Texts(array)) = self;
         if array.is_null(row) {
             return None;
         }
@@ -236,18 +239,18 @@ impl Cells<'_> {
     }
 }
 
-fn clock(days: &Cells<'_>, times: Option<&Cells<'_>>, row: usize, format: Option<&Format<'_>>) -> Option<Clock> {
-    if let Cells::Moments(array) = days {
+fn read_row(days: &Cells<'_>, times: Option<&Cells<'_>>, row: usize, format: Option<&Format<'_>>) -> Option<LocalTime> {
+    if let Cells::Timestamps(array) = days {
         return array
             .is_valid(row)
-            .then(|| counted(array.as_primitive::<TimestampMicrosecondType>().value(row)))
+            .then(|| check_timestamp(array.as_primitive::<TimestampMicrosecondType>().value(row)))
             .flatten();
     }
     let day = days.text(row)?;
     match (times, format) {
-        (None, None) => moment(&day),
+        (None, None) => parse_timestamp(&day),
         (None, Some(format)) => format.read(day.trim()),
-        (Some(times), None) => joined(date(&day)?, &times.text(row)?),
+        (Some(times), None) => parse_time_on(parse_date(&day)?, &times.text(row)?),
         (Some(times), Some(format)) => format.read(&format!("{} {}", day.trim(), times.text(row)?.trim())),
     }
 }

@@ -9,7 +9,7 @@ const DAY: i64 = 86_400_000_000;
 
 /// A time on some clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Clock {
+pub(super) struct LocalTime {
     /// Microseconds since 1970 as that clock counts them.
     pub(super) micros: i64,
     /// How many seconds the clock is before UTC, where the text says it.
@@ -17,21 +17,21 @@ pub(super) struct Clock {
 }
 
 /// Reads a date and a time of day in one text: `2026-09-01T12:00:00Z`, a blank for the `T`, any form of the two parts.
-pub(super) fn moment(text: &str) -> Option<Clock> {
+pub(super) fn parse_timestamp(text: &str) -> Option<LocalTime> {
     let text = text.trim();
     let (day, time) = text.split_once(['T', 't', ' '])?;
-    joined(date(day)?, time)
+    parse_time_on(parse_date(day)?, time)
 }
 
 /// Reads a time of day, with an offset or not, on a date.
-pub(super) fn joined(day: i64, time: &str) -> Option<Clock> {
+pub(super) fn parse_time_on(day: i64, time: &str) -> Option<LocalTime> {
     let (time, offset) = split_offset(time.trim())?;
-    let micros = day.checked_mul(DAY)?.checked_add(time_of_day(time.trim_end())?)?;
-    Some(Clock { micros, offset })
+    let micros = day.checked_mul(DAY)?.checked_add(parse_time_of_day(time.trim_end())?)?;
+    Some(LocalTime { micros, offset })
 }
 
 /// The days since 1970 of `2026-09-01`, `2026/09/01` or `20260901`. Day and month in another order are for a format.
-pub(super) fn date(text: &str) -> Option<i64> {
+pub(super) fn parse_date(text: &str) -> Option<i64> {
     let text = text.trim();
     let digits: String = match text.as_bytes() {
         [_, _, _, _, first @ (b'-' | b'/'), _, _, second, _, _] if first == second => {
@@ -44,18 +44,18 @@ pub(super) fn date(text: &str) -> Option<i64> {
     }
     let (year, rest) = digits.split_at_checked(4)?;
     let (month, day) = rest.split_at_checked(2)?;
-    days(NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)?)
+    days_since_epoch(NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)?)
 }
 
 /// The days since 1970; the first and the last year that Python counts hold no dates of machines, but zeros of records.
-fn days(date: NaiveDate) -> Option<i64> {
+fn days_since_epoch(date: NaiveDate) -> Option<i64> {
     let epoch = NaiveDate::from_ymd_opt(1970, 1, 1)?;
     (2..=9_998).contains(&date.year()).then(|| date.signed_duration_since(epoch).num_days())
 }
 
 /// A time that is counted already, in microseconds since 1970 on its clock.
-pub(super) fn counted(micros: i64) -> Option<Clock> {
-    days(DateTime::from_timestamp_micros(micros)?.date_naive()).map(|_| Clock { micros, offset: None })
+pub(super) fn check_timestamp(micros: i64) -> Option<LocalTime> {
+    days_since_epoch(DateTime::from_timestamp_micros(micros)?.date_naive()).map(|_| LocalTime { micros, offset: None })
 }
 
 /// The offset in seconds at the end of a time of day, `Z`, `+02:00`, `+0200` or `+02`, and what stands before it.
@@ -63,8 +63,8 @@ fn split_offset(text: &str) -> Option<(&str, Option<i32>)> {
     if let Some(time) = text.strip_suffix(['Z', 'z']) {
         return Some((time, Some(0)));
     }
-    let Some(at) = text.rfind(['+', '-']) else { return Some((text, None)) };
-    let (time, offset) = text.split_at_checked(at)?;
+    let Some(index) = text.rfind(['+', '-']) else { return Some((text, None)) };
+    let (time, offset) = text.split_at_checked(index)?;
     let (sign, digits) = offset.split_at_checked(1)?;
     let digits = digits.replace(':', "");
     if !matches!(digits.len(), 2 | 4) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -78,10 +78,10 @@ fn split_offset(text: &str) -> Option<(&str, Option<i32>)> {
 }
 
 /// The microseconds since midnight of `12:00:00`, with fractions or without seconds, `120000`, or `1:02:03 PM`.
-fn time_of_day(text: &str) -> Option<i64> {
-    let ending = text.len().checked_sub(2).and_then(|at| text.get(at..)).unwrap_or_default();
-    let half = ["AM", "PM"].into_iter().position(|half| ending.eq_ignore_ascii_case(half));
-    let digits = if half.is_some() { text.get(..text.len().checked_sub(2)?)?.trim_end() } else { text };
+fn parse_time_of_day(text: &str) -> Option<i64> {
+    let suffix = text.len().checked_sub(2).and_then(|index| text.get(index..)).unwrap_or_default();
+    let half_day = ["AM", "PM"].into_iter().position(|half| suffix.eq_ignore_ascii_case(half));
+    let digits = if half_day.is_some() { text.get(..text.len().checked_sub(2)?)?.trim_end() } else { text };
     let (whole, fraction) = match digits.split_once('.') {
         Some((whole, fraction)) => (whole, fraction),
         None => (digits, ""),
@@ -93,17 +93,17 @@ fn time_of_day(text: &str) -> Option<i64> {
     } else {
         return None;
     };
-    let number = |part: &str, least: usize| -> Option<i64> {
+    let parse_number = |part: &str, least: usize| -> Option<i64> {
         let fits = (least..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
         if fits { part.parse().ok() } else { None }
     };
     // `9:05` is a time; `9:5` or `09:26:4` has lost a digit, and nobody knows which one.
     let (hour, minute, second) = match &*parts {
-        [hour, minute, second] => (number(hour, 1)?, number(minute, 2)?, number(second, 2)?),
-        [hour, minute] if fraction.is_empty() => (number(hour, 1)?, number(minute, 2)?, 0),
+        [hour, minute, second] => (parse_number(hour, 1)?, parse_number(minute, 2)?, parse_number(second, 2)?),
+        [hour, minute] if fraction.is_empty() => (parse_number(hour, 1)?, parse_number(minute, 2)?, 0),
         _ => return None,
     };
-    let hour = match half {
+    let hour = match half_day {
         None => hour,
         Some(_) if !(1..=12).contains(&hour) => return None,
         Some(0) => hour % 12,
@@ -130,13 +130,13 @@ impl<'a> Format<'a> {
     }
 
     /// Reads a text of that form.
-    pub(super) fn read(&self, text: &str) -> Option<Clock> {
+    pub(super) fn read(&self, text: &str) -> Option<LocalTime> {
         let mut parsed = Parsed::new();
         parse(&mut parsed, text, self.items.iter()).ok()?;
         let (date, time): (NaiveDate, NaiveTime) = (parsed.to_naive_date().ok()?, parsed.to_naive_time().ok()?);
-        days(date)?;
+        days_since_epoch(date)?;
         let micros = NaiveDateTime::new(date, time).and_utc().timestamp_micros();
-        Some(Clock { micros, offset: parsed.offset() })
+        Some(LocalTime { micros, offset: parsed.offset() })
     }
 }
 
@@ -147,9 +147,9 @@ mod tests {
     const NOON: i64 = 1_788_264_000_000_000;
 
     #[test]
-    fn times_are_read_in_the_forms_of_displays() {
-        let day = date("2026-09-01").unwrap();
-        assert_eq!((date("20260901"), date("2026/09/01")), (Some(day), Some(day)));
+    fn display_formats_are_parsed() {
+        let day = parse_date("2026-09-01").unwrap();
+        assert_eq!((parse_date("20260901"), parse_date("2026/09/01")), (Some(day), Some(day)));
         for (text, seconds) in [
             ("12:00:00", 0),
             ("12:00", 0),
@@ -160,25 +160,29 @@ mod tests {
             ("1:00:00pm", 3_600),
             ("12:00:00 am", -43_200),
         ] {
-            assert_eq!(joined(day, text), Some(Clock { micros: NOON + seconds * 1_000_000, offset: None }), "{text}");
+            assert_eq!(
+                parse_time_on(day, text),
+                Some(LocalTime { micros: NOON + seconds * 1_000_000, offset: None }),
+                "{text}"
+            );
         }
-        assert_eq!(joined(day, "12:00:00.1234567").unwrap().micros, NOON + 123_456);
+        assert_eq!(parse_time_on(day, "12:00:00.1234567").unwrap().micros, NOON + 123_456);
         for (text, offset) in [
             ("2026-09-01T12:00:00Z", Some(0)),
             ("2026-09-01 12:00:00+02:00", Some(7_200)),
             ("20260901T120000-0530", Some(-19_800)),
             ("2026-09-01 12:00:00 PM", None),
         ] {
-            assert_eq!(moment(text), Some(Clock { micros: NOON, offset }), "{text}");
+            assert_eq!(parse_timestamp(text), Some(LocalTime { micros: NOON, offset }), "{text}");
         }
     }
 
     #[test]
-    fn what_can_be_read_in_two_ways_or_not_at_all_is_no_time() {
+    fn ambiguous_or_invalid_text_is_no_time() {
         for text in
             ["09/01/2026 12:00:00", "2026-09-01", "2026-13-01 00:00:00", "0001-01-01T00:00:00", "", "2026-9-1 1:00"]
         {
-            assert_eq!(moment(text), None, "{text}");
+            assert_eq!(parse_timestamp(text), None, "{text}");
         }
         for text in [
             "09:26:4",
@@ -192,14 +196,14 @@ mod tests {
             "1200",
             "é:00:00",
         ] {
-            assert_eq!(joined(0, text), None, "{text}");
+            assert_eq!(parse_time_on(0, text), None, "{text}");
         }
     }
 
     #[test]
-    fn a_format_says_what_is_what() {
+    fn format_resolves_the_field_order() {
         let format = Format::new("%m/%d/%Y %I:%M:%S %p").unwrap();
-        assert_eq!(format.read("09/01/2026 12:00:00 PM"), Some(Clock { micros: NOON, offset: None }));
+        assert_eq!(format.read("09/01/2026 12:00:00 PM"), Some(LocalTime { micros: NOON, offset: None }));
         assert_eq!(format.read("31/01/2026 12:00:00 PM"), None);
         assert!(Format::new("%Q").is_none());
     }

@@ -3,13 +3,13 @@
 use crate::error::{Error, Kind, Result};
 
 /// Collections inside collections go no deeper in any real file.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// One geometry, or one inside another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::layer) struct Head {
+pub(in crate::layer) struct GeometryHeader {
     /// 1 point, 2 line, 3 polygon, 4 to 6 the multiples, 7 a collection, 16 a surface of triangles, 17 a triangle.
-    pub(in crate::layer) flat: u32,
+    pub(in crate::layer) base_type: u32,
     pub(in crate::layer) has_z: bool,
     /// The bytes of one vertex.
     pub(in crate::layer) stride: usize,
@@ -21,73 +21,73 @@ pub(in crate::layer) struct Head {
 #[derive(Clone, Debug)]
 pub(in crate::layer) struct Cursor<'a> {
     bytes: &'a [u8],
-    at: usize,
+    offset: usize,
 }
 
 /// What is called with each run of vertices: its bytes, the bytes of one vertex, and where the run begins.
-type EachRun<'a, 'f> = &'f mut dyn FnMut(&'a [u8], usize, usize);
+type VertexVisitor<'a, 'f> = &'f mut dyn FnMut(&'a [u8], usize, usize);
 
 impl<'a> Cursor<'a> {
     pub(in crate::layer) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, offset: 0 }
     }
 
     fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (taken, rest) = self.bytes.split_at_checked(count).ok_or_else(cut)?;
+        let (taken, rest) = self.bytes.split_at_checked(count).ok_or_else(malformed)?;
         self.bytes = rest;
-        self.at = self.at.saturating_add(count);
+        self.offset = self.offset.saturating_add(count);
         Ok(taken)
     }
 
     /// A count of rings, points or geometries.
-    pub(in crate::layer) fn count(&mut self) -> Result<usize> {
-        let bytes = self.take(4)?.try_into().map_err(|_| cut())?;
-        usize::try_from(u32::from_le_bytes(bytes)).map_err(|_| cut())
+    pub(in crate::layer) fn read_count(&mut self) -> Result<usize> {
+        let bytes = self.take(4)?.try_into().map_err(|_| malformed())?;
+        usize::try_from(u32::from_le_bytes(bytes)).map_err(|_| malformed())
     }
 
     /// The head of the next geometry.
-    pub(in crate::layer) fn head(&mut self) -> Result<Head> {
+    pub(in crate::layer) fn read_header(&mut self) -> Result<GeometryHeader> {
         if self.take(1)? != [1] {
-            return Err(cut());
+            return Err(malformed());
         }
-        let code = self.count()?;
-        let (flat, dimensions) = (u32::try_from(code % 1000).unwrap_or(0), code / 1000);
-        if !matches!(flat, 1..=7 | 16 | 17) || dimensions > 3 {
-            return Err(cut());
+        let code = self.read_count()?;
+        let (base_type, dimensions) = (u32::try_from(code % 1000).unwrap_or(0), code / 1000);
+        if !matches!(base_type, 1..=7 | 16 | 17) || dimensions > 3 {
+            return Err(malformed());
         }
         let stride = [16, 24, 24, 32].get(dimensions).copied().unwrap_or(16);
-        let count = if flat == 1 { 1 } else { self.count()? };
-        Ok(Head { flat, has_z: dimensions % 2 == 1, stride, count })
+        let count = if base_type == 1 { 1 } else { self.read_count()? };
+        Ok(GeometryHeader { base_type, has_z: dimensions % 2 == 1, stride, count })
     }
 
     /// The bytes of a run of vertices.
-    pub(in crate::layer) fn run(&mut self, count: usize, stride: usize) -> Result<&'a [u8]> {
-        self.take(count.checked_mul(stride).ok_or_else(cut)?)
+    pub(in crate::layer) fn read_run(&mut self, count: usize, stride: usize) -> Result<&'a [u8]> {
+        self.take(count.checked_mul(stride).ok_or_else(malformed)?)
     }
 
-    /// Calls `each` with every run of vertices of the next geometry.
-    pub(in crate::layer) fn runs(&mut self, each: EachRun<'a, '_>) -> Result<()> {
-        self.runs_at(each, DEPTH)
+    /// Calls `visit` with every run of vertices of the next geometry.
+    pub(in crate::layer) fn visit_runs(&mut self, visit: VertexVisitor<'a, '_>) -> Result<()> {
+        self.visit_runs_to_depth(visit, MAX_DEPTH)
     }
 
-    fn runs_at(&mut self, each: EachRun<'a, '_>, depth: usize) -> Result<()> {
-        let head = self.head()?;
-        match head.flat {
+    fn visit_runs_to_depth(&mut self, visit: VertexVisitor<'a, '_>, depth: usize) -> Result<()> {
+        let header = self.read_header()?;
+        match header.base_type {
             1 | 2 => {
-                let at = self.at;
-                each(self.run(head.count, head.stride)?, head.stride, at);
+                let offset = self.offset;
+                visit(self.read_run(header.count, header.stride)?, header.stride, offset);
             }
             3 | 17 => {
-                for _ in 0..head.count {
-                    let count = self.count()?;
-                    let at = self.at;
-                    each(self.run(count, head.stride)?, head.stride, at);
+                for _ in 0..header.count {
+                    let count = self.read_count()?;
+                    let offset = self.offset;
+                    visit(self.read_run(count, header.stride)?, header.stride, offset);
                 }
             }
             _ => {
-                let depth = depth.checked_sub(1).ok_or_else(cut)?;
-                for _ in 0..head.count {
-                    self.runs_at(each, depth)?;
+                let depth = depth.checked_sub(1).ok_or_else(malformed)?;
+                for _ in 0..header.count {
+                    self.visit_runs_to_depth(visit, depth)?;
                 }
             }
         }
@@ -97,8 +97,8 @@ impl<'a> Cursor<'a> {
 
 /// X and Y of a point that has neither Z nor M: most records of machines are such points, and need no walk.
 pub(in crate::layer) fn flat_point(wkb: &[u8]) -> Option<(f64, f64)> {
-    let ([1, 1, 0, 0, 0], place) = wkb.split_first_chunk::<5>()? else { return None };
-    let (x, y) = place.split_first_chunk::<8>()?;
+    let ([1, 1, 0, 0, 0], coordinates) = wkb.split_first_chunk::<5>()? else { return None };
+    let (x, y) = coordinates.split_first_chunk::<8>()?;
     let y: &[u8; 8] = y.try_into().ok()?;
     Some((f64::from_le_bytes(*x), f64::from_le_bytes(*y)))
 }
@@ -109,11 +109,11 @@ pub(in crate::layer) fn points(run: &[u8], stride: usize) -> impl Iterator<Item 
 }
 
 /// One number of a vertex.
-pub(in crate::layer) fn ordinate(vertex: &[u8], at: usize) -> f64 {
-    let bytes = vertex.get(at * 8..at * 8 + 8).and_then(|bytes| bytes.try_into().ok());
+pub(in crate::layer) fn ordinate(vertex: &[u8], axis: usize) -> f64 {
+    let bytes = vertex.get(axis * 8..axis * 8 + 8).and_then(|bytes| bytes.try_into().ok());
     bytes.map_or(f64::NAN, f64::from_le_bytes)
 }
 
-fn cut() -> Error {
+fn malformed() -> Error {
     Error::new(Kind::Archive, "a geometry is not well-formed")
 }

@@ -3,5 +3,5 @@
 mod cursor;
 mod flatten;
 
-pub(super) use cursor::{Cursor, Head, flat_point, ordinate, points};
-pub(super) use flatten::{Flat, Part};
+pub(super) use cursor::{Cursor, GeometryHeader, flat_point, ordinate, points};
+pub(super) use flatten::{FlatCoordinates, Part};

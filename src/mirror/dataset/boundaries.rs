@@ -140,7 +140,7 @@ fn crs_metadata() -> serde_json::Value {
 fn column(layer: &Layer, wanted: Meaning) -> Option<usize> {
     let schema = layer.schema();
     let is_it = |(at, field): (usize, &Arc<Field>)| {
-        (Some(at) != layer.geometry_at() && meaning(field.name()) == Some(wanted)).then_some(at)
+        (Some(at) != layer.geometry_index() && meaning(field.name()) == Some(wanted)).then_some(at)
     };
     schema.fields().iter().enumerate().find_map(is_it)
 }

@@ -77,7 +77,7 @@ fn write_one(
     let filled = Writer::begin(Box::new(&mut out), table, Some(batch), threads(), &failed).and_then(|mut writer| {
         for start in (0..batch.num_rows()).step_by(ROW_GROUP) {
             let count = ROW_GROUP.min(batch.num_rows().saturating_sub(start));
-            writer.group(&[batch.slice(start, count)], cancel)?;
+            writer.write_group(&[batch.slice(start, count)], cancel)?;
         }
         writer.finish(types)
     });

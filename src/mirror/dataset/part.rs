@@ -183,7 +183,7 @@ impl<'a> Groups<'a> {
             self.writer()?;
             let pending = std::mem::take(&mut self.pending);
             if let Some(writer) = &mut self.writer {
-                writer.group(&pending, cancel)?;
+                writer.write_group(&pending, cancel)?;
             }
         }
         self.count = 0;

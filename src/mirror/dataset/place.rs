@@ -127,7 +127,7 @@ pub(super) struct Columns {
 /// The columns of a layer in the dataset.
 pub(super) fn columns(layer: &Layer) -> Columns {
     let schema = layer.schema();
-    let geometry = layer.geometry_at();
+    let geometry = layer.geometry_index();
     let system = system(layer);
     let (geometry_name, boxes) = (format!("{GEOMETRY}{system}"), format!("{BOXES}{system}"));
     let names = names(&schema, geometry, &[&geometry_name, &boxes]);

@@ -10,7 +10,7 @@ use super::place;
 use super::rows::{self, Rows};
 use crate::error::{Error, Result};
 use crate::layer::boundary::boundaries;
-use crate::layer::{Cancel, in_order, threads};
+use crate::layer::{Cancel, run_ordered, threads};
 
 /// How large the files are meant to be; a single layer that is larger is one file all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,7 +168,7 @@ fn survey(
     };
     // Layers that were read are kept until they are written, as long as they take no more memory than a part has bytes.
     let (mut held, mut next) = (0_u64, archives.iter());
-    in_order(threads(), archives.len(), read, &mut |found: &mut Option<Result<Vec<Rows>>>| {
+    run_ordered(threads(), archives.len(), read, &mut |found: &mut Option<Result<Vec<Rows>>>| {
         let (Some(at), Some(found)) = (next.next(), found.take()) else { return Ok(()) };
         let Some(origin) = wanted.get(*at) else { return Ok(()) };
         match found {

@@ -8,7 +8,7 @@ use super::checked_file::{AGAIN, CheckedFile, NOT_FOUND, missing};
 use super::manifest::{self, Manifest};
 use super::place;
 use crate::error::{Error, Kind, Result};
-use crate::layer::{Cancel, in_order, threads};
+use crate::layer::{Cancel, run_ordered, threads};
 use crate::mirror::Disk;
 use crate::mirror::store::Store;
 
@@ -138,7 +138,7 @@ impl Dataset {
             Some((path, crc32)) => CheckedFile::open(path, crc32)?.verify(cancel),
             None => Ok(()),
         };
-        in_order(threads(), files.len(), compare, &mut |(): &mut ()| Ok(()))
+        run_ordered(threads(), files.len(), compare, &mut |(): &mut ()| Ok(()))
     }
 }
 

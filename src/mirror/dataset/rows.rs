@@ -64,7 +64,7 @@ pub(super) fn read(origin: &Origin, name: &str, threads: Option<usize>) -> Resul
     // A system that cannot be brought to WGS 84, or a coordinate that lies outside of it, is no reason to lose rows:
     // they stay as they are, in a folder of their own.
     let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
-    let bounds = Bounds::around(layer.geometries())?.sides();
+    let bounds = Bounds::from_geometries(layer.geometries())?.sides();
     let columns = place::columns(&layer);
     Ok(Rows { layer, name: name.to_owned(), columns, digest, crs, bounds })
 }
@@ -87,7 +87,7 @@ impl Rows {
 
     /// Its records as they stand in a part.
     pub(super) fn batches(&self, job_id: &str) -> impl Iterator<Item = Result<RecordBatch>> {
-        let geometry = self.layer.geometry_at();
+        let geometry = self.layer.geometry_index();
         self.layer.batches().iter().scan(0_usize, move |first, batch| {
             let rows = batch.num_rows();
             let start = *first;

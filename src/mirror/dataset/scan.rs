@@ -20,7 +20,7 @@ use super::order::{Sides, joined};
 use super::published::{Dataset, Part};
 use super::union::{self, conform};
 use crate::error::{Error, Kind, Result};
-use crate::layer::{Cancel, in_order, threads};
+use crate::layer::{Cancel, run_ordered, threads};
 
 /// The columns that the folders hold.
 const JOB_TYPE: &str = "job_type";
@@ -174,7 +174,7 @@ pub fn read(
         Ok(())
     };
     let mut batches = Vec::new();
-    in_order(threads(), steps.len(), make, &mut |found: &mut Vec<RecordBatch>| {
+    run_ordered(threads(), steps.len(), make, &mut |found: &mut Vec<RecordBatch>| {
         batches.append(found);
         Ok(())
     })?;

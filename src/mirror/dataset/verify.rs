@@ -9,7 +9,7 @@ use super::origin::Origin;
 use super::sums::Sums;
 use super::{boundaries, digest, rows};
 use crate::error::Result;
-use crate::layer::{Cancel, in_order, threads};
+use crate::layer::{Cancel, run_ordered, threads};
 use crate::mirror::store::{self, Finding, Trouble};
 use crate::mirror::{Folder, ItemKind};
 
@@ -168,7 +168,7 @@ fn archives(folder: &Folder, generation: &Path, manifest: &Manifest, cancel: &Ca
         Ok(())
     };
     let mut findings = Vec::new();
-    in_order(threads(), claims.len(), compare, &mut |finding: &mut Option<Finding>| {
+    run_ordered(threads(), claims.len(), compare, &mut |finding: &mut Option<Finding>| {
         findings.extend(finding.take());
         Ok(())
     })?;
