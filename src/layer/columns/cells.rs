@@ -1,14 +1,14 @@
-//! Cells of text, dates and logicals: what their bytes mean.
+//! Parsers of text, date and logical cells.
 
 use super::decoder::up_to_nul;
 use super::number::{Cell, parse_float};
 use crate::archive::{Code, Encoding};
 use crate::layer::issues::Issue;
 
-/// The days from the first of March of year 0 to 1970, where Arrow's dates begin.
+/// Days from 0000-03-01 to 1970-01-01, the epoch of Arrow dates.
 const EPOCH: i32 = 719_468;
 
-/// Adds the text of a cell to `data`; whether it is a value, since blank means none.
+/// Appends the decoded text of a cell to `data`. Returns false if the cell is blank, which is null.
 pub(super) fn append_text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, mut report: impl FnMut(Issue)) -> bool {
     let (cell, has_more) = up_to_nul(cell);
     if has_more {
@@ -36,7 +36,7 @@ pub(super) fn append_text(cell: &[u8], encoding: &Encoding, data: &mut Vec<u8>, 
     true
 }
 
-/// What a date with slashes says of the order of its day and its month; `None` where it says nothing.
+/// Checks the order of day and month in a date with slashes. `None` if the date does not show it.
 pub(super) fn slash_date_order(cell: &[u8]) -> Option<Code> {
     let [m1, m2, b'/', d1, d2, b'/', _, _, _, _] = cell.trim_ascii() else { return None };
     let number = |tens: &u8, ones: &u8| {
@@ -50,7 +50,7 @@ pub(super) fn slash_date_order(cell: &[u8]) -> Option<Code> {
     }
 }
 
-/// The days since 1970 of a cell such as `20260901`, or `09/01/2026` where the column has the room.
+/// Parses `20260901`, or `09/01/2026` in a column wide enough, to days since 1970.
 pub(super) fn parse_date(cell: &[u8]) -> Cell<i32> {
     let reordered;
     let digits = match cell.trim_ascii() {
@@ -60,7 +60,7 @@ pub(super) fn parse_date(cell: &[u8]) -> Cell<i32> {
         }
         digits => digits,
     };
-    // Nothing, one zero or a date of zeros is how writers say that there is none.
+    // Writers store a missing date as blanks, one zero or eight zeros.
     if digits.iter().all(|byte| *byte == b'0') && !(2..8).contains(&digits.len()) {
         return Cell::Null;
     }
@@ -71,7 +71,9 @@ pub(super) fn parse_date(cell: &[u8]) -> Cell<i32> {
     days_since_epoch(number / 10_000, number / 100 % 100, number % 100).map_or(Cell::Invalid, Cell::Value)
 }
 
-/// The days from 1970 to a date; `None` where the calendar does not have it.
+/// Days from 1970-01-01 to a date. `None` if the date is not in the calendar.
+///
+/// Algorithm `days_from_civil`: <https://howardhinnant.github.io/date_algorithms.html>.
 #[inline]
 pub(super) fn days_since_epoch(year: u32, month: u32, day: u32) -> Option<i32> {
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
@@ -84,14 +86,14 @@ pub(super) fn days_since_epoch(year: u32, month: u32, day: u32) -> Option<i32> {
     if year == 0 || year > 9_999 || day == 0 || day > longest {
         return None;
     }
-    // Years that begin in March have their odd day at the end, and months of 30.6 days on average from there.
+    // A year that starts in March has its leap day at the end.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let day_of_year = (153 * month + 2) / 5 + day - 1;
     let since_zero = 365 * year + year / 4 - year / 100 + year / 400 + day_of_year;
     i32::try_from(since_zero).ok().map(|since| since - EPOCH)
 }
 
-/// What a logical cell says by its first letter.
+/// Parses a logical cell by its first letter.
 pub(super) fn parse_logical(cell: &[u8], mut report: impl FnMut(Code)) -> Option<bool> {
     match cell.trim_ascii().first() {
         Some(b'T' | b't' | b'Y' | b'y') => Some(true),
@@ -112,8 +114,7 @@ pub(super) fn parse_logical(cell: &[u8], mut report: impl FnMut(Code)) -> Option
     }
 }
 
-/// What a cell of another kind of field says where a caller wants truth values: one letter or digit, which is all of it.
-/// `None` where it is a number, which would be lost.
+/// Parses a Boolean from another field type: one letter or digit. `None` for another number, which would be lost.
 pub(super) fn parse_requested_logical(cell: &[u8]) -> Option<Cell<bool>> {
     Some(match cell.trim_ascii() {
         [b'T' | b't' | b'Y' | b'y' | b'1'] => Cell::Value(true),

@@ -1,4 +1,4 @@
-//! Columns of dates: eight digits a cell, into days since 1970.
+//! Decodes columns of dates, eight digits per cell, to days since 1970.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::number::Cell;
 use super::swar::{are_digits, digits, parse_eight, suspects, word};
 use crate::archive::{Code, make_room, with_room};
 
-/// The dates of a column.
+/// A column of dates.
 pub(super) struct Dates {
     values: Vec<i32>,
-    /// Whether the cells are text, in which people put dashes.
+    /// Whether cells are text, which may have dashes.
     is_text: bool,
 }
 
@@ -24,13 +24,13 @@ impl Dates {
         Self { values: with_room(rows), is_text: false }
     }
 
-    /// Dates of a field that is declared as something else.
+    /// Dates of a field that is declared as another type.
     pub(super) fn from_text(rows: usize) -> Self {
         Self { values: with_room(rows), is_text: true }
     }
 }
 
-/// The days of eight digits; `None` where they are anything else.
+/// The days of eight digits; `None` for any other content.
 #[inline]
 fn parse_digits(word: u64) -> Option<i32> {
     let values = digits(word);
@@ -41,7 +41,7 @@ fn parse_digits(word: u64) -> Option<i32> {
     days_since_epoch(number / 10_000, number / 100 % 100, number % 100)
 }
 
-/// The digits of a cell such as `2026-09-01`.
+/// The digits of `2026-09-01`.
 fn without_dashes(cell: &[u8]) -> Option<[u8; 8]> {
     let text = cell.trim_ascii();
     if text.len() != 10 || text.get(4) != Some(&b'-') || text.get(7) != Some(&b'-') {
@@ -79,7 +79,7 @@ impl ColumnDecoder for Dates {
     fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
         make_room(&mut self.values, cells.rows().saturating_sub(first_row))?;
         let (is_text, base) = (self.is_text, self.values.len().wrapping_sub(first_row));
-        // Rows follow one another in time, so most dates are that of the row before.
+        // Rows are ordered in time, so most dates equal the previous one.
         let mut previous = None;
         self.values.extend((first_row..cells.rows()).map(|row| {
             let word = if cells.width == 8 { word(cells.cell(row), 0) } else { None };

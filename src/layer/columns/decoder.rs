@@ -1,4 +1,4 @@
-//! What decodes the cells of one type, a chunk at a time, and what the types share while they do.
+//! Trait of the column decoders, and the cells, errors and validity they share.
 
 use arrow_array::ArrayRef;
 use arrow_buffer::{NullBuffer, NullBufferBuilder};
@@ -7,17 +7,16 @@ use arrow_schema::{ArrowError, DataType};
 use crate::archive::{Encoding, Field, NoRoom, make_room, with_room};
 use crate::layer::issues::{Issue, IssueCounter};
 
-/// Some whole records of a .dbf, none of them deleted.
+/// Whole records of a .dbf without the deleted ones.
 pub(in crate::layer) struct Chunk<'a> {
     pub(in crate::layer) bytes: &'a [u8],
     pub(in crate::layer) record_size: usize,
-    /// The number of each record in the file, where some were deleted before or between them.
+    /// The number of each record in the file, if some were deleted before or between them.
     pub(in crate::layer) numbers: Option<&'a [u64]>,
-    /// The number of the first one, where none were.
+    /// The number of the first record, if none were deleted.
     pub(in crate::layer) first: u64,
 }
 
-/// The cells of one field in a chunk.
 #[derive(Clone, Copy)]
 pub(super) struct Cells<'a> {
     pub(super) chunk: &'a Chunk<'a>,
@@ -31,26 +30,25 @@ impl<'a> Cells<'a> {
         Self { chunk, encoding, offset: field.offset, width: field.width }
     }
 
-    /// How many records there are.
     pub(super) fn rows(&self) -> usize {
         self.chunk.bytes.len() / self.chunk.record_size.max(1)
     }
 
-    /// The cell of one record.
+    /// The bytes of a cell.
     #[inline]
     pub(super) fn cell(&self, row: usize) -> &'a [u8] {
         let start = row * self.chunk.record_size + self.offset;
         self.chunk.bytes.get(start..start + self.width).unwrap_or_default()
     }
 
-    /// The cell of one record up to its first NUL, where readers stop, and whether they leave something out behind it.
+    /// The cell up to its first NUL, and whether text follows the NUL. Other readers stop there too.
     #[inline]
     pub(super) fn text(&self, row: usize) -> (&'a [u8], bool) {
         up_to_nul(self.cell(row))
     }
 
-    /// From row `from` on, the `length` bytes that begin `before` each cell; they may lie in the record before it, and
-    /// there may be none before the first.
+    /// From row `first_row`, the `length` bytes that start `lead` bytes before each cell. A block may reach into the
+    /// previous record; the first may be `None`.
     #[inline]
     pub(super) fn blocks(
         &self,
@@ -59,7 +57,7 @@ impl<'a> Cells<'a> {
         length: usize,
     ) -> impl Iterator<Item = Option<&'a [u8]>> {
         let (bytes, step) = (self.chunk.bytes, self.chunk.record_size);
-        // A start that wraps around lies behind the last byte.
+        // A start that wraps around is beyond the last byte, so the slice is `None`.
         let mut next = (first_row * step + self.offset).wrapping_sub(lead);
         std::iter::repeat_with(move || {
             let start = next;
@@ -68,7 +66,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// The number of a record in the file.
+    /// The number of the record in the file.
     pub(super) fn number(&self, row: usize) -> u64 {
         match self.chunk.numbers {
             Some(numbers) => numbers.get(row).copied().unwrap_or(self.chunk.first),
@@ -77,7 +75,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A cell up to its first NUL, and whether anything but NULs and blanks stands behind it.
+/// The cell up to its first NUL, and whether anything but NULs and blanks follows.
 #[inline]
 pub(super) fn up_to_nul(cell: &[u8]) -> (&[u8], bool) {
     let Some(end) = cell.iter().position(|byte| *byte == 0) else { return (cell, false) };
@@ -85,16 +83,15 @@ pub(super) fn up_to_nul(cell: &[u8]) -> (&[u8], bool) {
     (text, rest.iter().any(|byte| !matches!(byte, 0 | b' ')))
 }
 
-/// A cell that the type of its column cannot hold.
+/// A cell that does not fit the column type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::layer) struct CellError {
-    /// The row in the chunk.
     pub(in crate::layer) row: usize,
-    /// The number of the record in the file.
+    /// The record number in the file.
     pub(in crate::layer) record: u64,
-    /// What does not fit and why, as a clause.
+    /// The cell and the cause, as a clause.
     pub(in crate::layer) reason: String,
-    /// Whether it is only here that such a cell is not null.
+    /// Whether the text is invalid for the type. Such cells are null without `strict`.
     pub(in crate::layer) is_invalid: bool,
 }
 
@@ -104,7 +101,7 @@ impl CellError {
         Self { row, record: cells.number(row), reason: format!("`{cell}` {why}"), is_invalid: false }
     }
 
-    /// The same for the cell of a record that would be null otherwise.
+    /// An error for a cell with invalid text, found by its record number.
     #[cold]
     pub(super) fn invalid(cells: &Cells<'_>, record: u64, why: &str) -> Self {
         let row = (0..cells.rows()).find(|row| cells.number(*row) == record);
@@ -112,12 +109,10 @@ impl CellError {
     }
 }
 
-/// Why a column takes no more cells.
+/// Reason why a column cannot append a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::layer) enum AppendError {
-    /// Its type cannot hold one.
     Cell(CellError),
-    /// The system has no memory left for more.
     OutOfMemory(NoRoom),
 }
 
@@ -133,7 +128,7 @@ impl From<NoRoom> for AppendError {
     }
 }
 
-/// What a column keeps beside its values: which are null, and what was found.
+/// Validity bitmap and issue counts of a column.
 pub(super) struct Validity {
     nulls: NullBufferBuilder,
     pub(super) issues: IssueCounter,
@@ -144,7 +139,7 @@ impl Validity {
         Self { nulls: NullBufferBuilder::new(0), issues: IssueCounter::default() }
     }
 
-    /// The value at `position` of the column is null; those before it that no word was said about are values.
+    /// Marks the value at `position` as null. Values before it without a mark are valid.
     pub(super) fn set_null(&mut self, position: usize) {
         self.nulls.append_n_non_nulls(position.saturating_sub(self.nulls.len()));
         self.nulls.append_null();
@@ -154,7 +149,7 @@ impl Validity {
         self.issues.add(issue, record);
     }
 
-    /// The nulls of the first `count` values, which are all there are; the findings stay.
+    /// Returns the validity bitmap of all `count` values and resets it. Issue counts are kept.
     pub(super) fn take_nulls(&mut self, count: usize) -> Option<NullBuffer> {
         let mut nulls = std::mem::replace(&mut self.nulls, NullBufferBuilder::new(0));
         nulls.append_n_non_nulls(count.saturating_sub(nulls.len()));
@@ -162,31 +157,29 @@ impl Validity {
     }
 }
 
-/// The values of one column while it is read: one implementation a type, each in a file of its own.
+/// Decodes the cells of one field type. Each implementation has its own file.
 pub(super) trait ColumnDecoder: Send {
-    /// Adds the cells from row `from` on: one loop for the whole chunk, which asks no cell what the type answers.
+    /// Appends the cells from `first_row` in one loop without a branch per cell for what the type decides.
     ///
-    /// At a cell that the type cannot hold it stops, and holds what stands before it. Room is made for all of them at
-    /// once, or refused.
+    /// Stops at a cell that does not fit and keeps the values before it. Memory for all cells is reserved first, or the
+    /// call fails.
     fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError>;
 
-    /// The Arrow type.
     fn data_type(&self) -> DataType;
 
-    /// How many values there are.
     fn len(&self) -> usize;
 
-    /// The values so far, and room for as many as `capacity` in their place. The buffers move, nothing is copied.
+    /// Returns the values so far without copying and leaves capacity for `capacity` values.
     fn take(&mut self, nulls: Option<NullBuffer>, capacity: usize) -> Result<ArrayRef, ArrowError>;
 
-    /// The same values in a type that holds more, for a column whose type follows its cells; what that makes of them is
-    /// marked.
+    /// Converts the values to a wider type, for a column whose type follows its cells. Lost digits are counted as
+    /// issues.
     fn widen(&mut self, _: &mut Validity) -> Result<Option<Box<dyn ColumnDecoder>>, NoRoom> {
         Ok(None)
     }
 }
 
-/// Makes room for `count` values at the end of a column, to be filled in.
+/// Extends a column by `count` default values and returns them to be filled.
 pub(super) fn grow<T: Copy + Default>(values: &mut Vec<T>, count: usize) -> Result<&mut [T], NoRoom> {
     let start = values.len();
     make_room(values, count)?;
@@ -194,7 +187,7 @@ pub(super) fn grow<T: Copy + Default>(values: &mut Vec<T>, count: usize) -> Resu
     Ok(values.get_mut(start..).unwrap_or_default())
 }
 
-/// The vector; one with room for `capacity` values takes its place.
+/// Returns the vector and leaves one with capacity for `capacity` values.
 pub(super) fn take_values<T>(values: &mut Vec<T>, capacity: usize) -> Vec<T> {
     std::mem::replace(values, with_room(capacity))
 }

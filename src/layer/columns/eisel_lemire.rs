@@ -1,31 +1,32 @@
-//! A mantissa of up to 64 bits and a constant power of ten, rounded once into the nearest float.
+//! Multiplies a 64-bit mantissa by a power of ten and rounds once to the nearest float.
 //!
-//! The way of Eisel and Lemire ("Number parsing at a gigabyte per second", 2021), for powers from 10^-27 to 10^-1: within
-//! these, a product with 128 bits of the power always decides, so there is no case left to another algorithm.
+//! Eisel-Lemire algorithm (Lemire, "Number Parsing at a Gigabyte per Second", 2021,
+//! <https://arxiv.org/abs/2101.11408>), for powers from 10^-27 to 10^-1. In this range the 128-bit product always
+//! decides, so no fallback is needed.
 
-/// Ten to a power from -27 to -1.
+/// A power of ten from 10^-27 to 10^-1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PowerOfTen {
     /// The first 128 bits of 5^-decimals, rounded up.
     high: u64,
     low: u64,
-    /// The biased exponent of a mantissa of 64 bits times this power.
+    /// The biased exponent of a 64-bit mantissa times this power.
     exponent: u64,
-    /// Whether a product may lie exactly between two floats, which five to a higher power cannot divide.
+    /// Whether a product can be exactly between two floats. Higher powers of five exclude it.
     may_tie: bool,
 }
 
-/// The bits of a float after its exponent.
+/// The stored bits of a float mantissa.
 const MANTISSA_BITS: u64 = 52;
-/// The bits of the product below the mantissa and the two that decide on rounding.
+/// The bits of the product below the mantissa and its two rounding bits.
 const DROPPED_BITS: u64 = 64 - MANTISSA_BITS - 3;
 
 impl PowerOfTen {
-    /// Ten to the power of minus `decimals`.
+    /// The power 10^-decimals; `None` outside 1 to 27.
     pub(super) fn new(decimals: usize) -> Option<Self> {
         let decimals = u32::try_from(decimals).ok().filter(|decimals| (1..=27).contains(decimals))?;
         let five = 5_u128.pow(decimals);
-        // 2^(size + 127) divided by the power of five, bit by bit: the quotient has exactly 128 bits.
+        // Divides 2^(size + 127) by the power of five bit by bit; the quotient has exactly 128 bits.
         let size = 128 - five.leading_zeros();
         let mut rest = 1_u128 << (size - 1);
         let mut quotient = 0_u128;
@@ -38,7 +39,7 @@ impl PowerOfTen {
             }
         }
         let (high, low) = split_halves(quotient + 1);
-        // The logarithm of ten to the base of two, as a fraction with 16 bits, rounded down for negative powers.
+        // log2(10) as a fraction with 16 bits, rounded down for negative powers.
         let logarithm = (u64::from(decimals) * 217_706).div_ceil(1 << 16);
         Some(Self { high, low, exponent: 1023 + 63 - logarithm, may_tie: decimals <= 4 })
     }
@@ -52,7 +53,7 @@ impl PowerOfTen {
         let zeros = mantissa.leading_zeros();
         let aligned = mantissa << zeros;
         let (mut high, mut low) = split_halves(u128::from(aligned) * u128::from(self.high));
-        // Where the bits below are all ones, the second half of the power may carry into them.
+        // If the dropped bits are all ones, the low half of the power may carry into the mantissa.
         if high & ((1 << DROPPED_BITS) - 1) == (1 << DROPPED_BITS) - 1 {
             let (carried, _) = split_halves(u128::from(aligned) * u128::from(self.low));
             let (sum, carry) = low.overflowing_add(carried);
@@ -63,24 +64,23 @@ impl PowerOfTen {
         let shift = upper + DROPPED_BITS;
         let mut value = high >> shift;
         if low <= 1 && self.is_tie(value, shift, high) {
-            // The even one of the two is below.
+            // The lower neighbour is the even one.
             value &= !1;
         }
         value = (value + (value & 1)) >> 1;
-        // The leading one adds itself to the exponent, and so does a carry out of the rounding.
+        // The implicit leading bit is added to the exponent, and so is a carry from rounding.
         ((self.exponent + upper - u64::from(zeros) - 1) << MANTISSA_BITS) + value
     }
 }
 
 impl PowerOfTen {
-    /// Whether a product whose lower half is as good as none lies exactly between two floats.
+    /// Whether a product with an insignificant low half is exactly between two floats.
     #[cold]
     fn is_tie(&self, value: u64, shift: u64, high: u64) -> bool {
         self.may_tie && value & 3 == 1 && value << shift == high
     }
 }
 
-/// The upper and the lower 64 bits.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a half is what is wanted")]
 fn split_halves(product: u128) -> (u64, u64) {

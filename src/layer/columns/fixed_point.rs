@@ -1,46 +1,45 @@
-//! Where the digits of a number stand in a cell of fixed width, and the number they make.
+//! Parses fixed-width decimals, N(w,d), from words of eight digits.
 //!
-//! N(w,d) is written with the point d digits before the end, filled with blanks at the front. So the digits of the whole
-//! part and those of the fraction are loaded as words that end where the digits end. Anything else that a cell may
-//! hold is left to `number.rs`.
+//! N(w,d) has its point d digits before the end and leading blanks. Whole part and fraction are loaded as words that
+//! end with their last digits. Other cells are left to `number.rs`.
 
 use super::eisel_lemire::PowerOfTen;
 use super::number::TENS;
 use super::swar::{BLANKS, are_digits, digits, last_bytes, parse_eight, parse_leading, suspects};
 
-/// The most digits of a whole part or a fraction: with more, a mantissa of 64 bits could not hold them.
+/// The most digits of whole part or fraction that a 64-bit mantissa holds.
 const MAX_DIGITS: usize = 19;
 
-/// Where the digits stand, decided once for a column.
+/// Positions of the digits in a cell, computed once for a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
-    /// Words of the whole part, and the bytes of the first one that belong to the cell.
+    /// The words of the whole part, and a mask for the bytes of the first word that belong to the cell.
     pub(super) whole_words: usize,
     whole_mask: u64,
-    /// Words of the fraction, and the bytes of the first one that belong to it.
+    /// The words of the fraction, and a mask for the bytes of the first word that belong to it.
     pub(super) fraction_words: usize,
     fraction_mask: u64,
-    /// How many bytes before the cell the first word begins, and how many there are up to its end.
+    /// The bytes before the cell where the first word starts, and the length up to its end.
     pub(super) lead: usize,
     pub(super) length: usize,
-    /// Ten to the power of the decimals.
+    /// 10^decimals.
     scale: u64,
     rounding: Rounding,
 }
 
-/// How a mantissa becomes a float.
+/// Conversion of a mantissa to a float.
 #[derive(Clone, Copy, Debug)]
 enum Rounding {
-    /// It is the number.
+    /// The mantissa is the number.
     Whole,
-    /// It is exact, and so is the power of ten: one division rounds once.
+    /// Mantissa and power of ten are exact, so one division rounds once.
     Exact(f64),
-    /// It may need 64 bits.
+    /// The mantissa may need 64 bits.
     Long { power: PowerOfTen, max_whole: u64, truncated: Option<(u64, PowerOfTen)> },
 }
 
 impl Layout {
-    /// The layout of N(width, decimals); `None` where its digits are too many or leave no place for a whole part.
+    /// The layout of N(width, decimals). `None` if there are too many digits or no whole part.
     pub(super) fn new(width: usize, decimals: usize) -> Option<Self> {
         let point = if decimals == 0 { 0 } else { decimals + 1 };
         let whole = width.checked_sub(point).filter(|whole| (1..=MAX_DIGITS).contains(whole))?;
@@ -51,8 +50,7 @@ impl Layout {
         } else if whole + decimals <= 15 {
             Rounding::Exact(*TENS.get(decimals)?)
         } else {
-            // Where all digits do not fit, those of the fraction that are too many are left out, and looked at only
-            // for whether they could matter.
+            // Excess digits of the fraction are left out. They are read only to check whether they change the result.
             let excess = (whole + decimals).saturating_sub(MAX_DIGITS);
             let truncated = PowerOfTen::new(decimals.saturating_sub(excess)).filter(|_| excess > 0);
             Rounding::Long {
@@ -73,9 +71,9 @@ impl Layout {
         })
     }
 
-    /// The whole part and the fraction, and whether there is a minus; `None` where the bytes are anything else.
+    /// Returns whole part, fraction and sign. `None` for any other content.
     ///
-    /// `block` has `length` bytes, `WHOLE` and `FRACTION` are the words: constants, so that no cell asks for them.
+    /// `block` has `length` bytes. The word counts are constants, so that the loop has no branch for them.
     #[inline]
     pub(super) fn split_digits<const WHOLE: usize, const FRACTION: usize>(
         &self,
@@ -99,7 +97,7 @@ impl Layout {
         let [first, rest @ ..] = words.as_slice() else { return None };
         let mut first = (first & self.whole_mask) | (BLANKS & !self.whole_mask);
         let mut rest = rest.iter();
-        // Most numbers are short: words of nothing but blanks are passed over.
+        // Most numbers are short, so skip blank words.
         while first == BLANKS
             && let Some(next) = rest.next()
         {
@@ -115,12 +113,12 @@ impl Layout {
             suspect |= suspects(values);
             whole = whole.wrapping_mul(100_000_000).wrapping_add(parse_eight(values));
         }
-        // A minus alone is no number, though it is one before a point.
+        // A minus alone is no number, but `-.5` is one.
         let has_digit = FRACTION > 0 || last >> 56 != u64::from(b'-');
         (are_digits(suspect) && has_digit).then_some((whole, fraction, is_negative))
     }
 
-    /// The float that a whole part and a fraction make; `None` where it takes more digits to tell.
+    /// The float of a whole part and a fraction. `None` if more digits are needed to round it.
     #[inline]
     pub(super) fn compose_float(&self, whole: u64, fraction: u64, is_negative: bool) -> Option<f64> {
         let sign = u64::from(is_negative) << 63;
@@ -132,7 +130,7 @@ impl Layout {
         self.short_or_truncated(whole, fraction).map(|bits| f64::from_bits(bits | sign))
     }
 
-    /// The bits of a float for which there is a shorter way, or which has more digits than fit.
+    /// The bits of a float with a short mantissa, or with more digits than fit.
     fn short_or_truncated(&self, whole: u64, fraction: u64) -> Option<u64> {
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53, and rounded once above, as it should be")]
         let bits = match &self.rounding {

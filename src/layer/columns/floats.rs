@@ -1,4 +1,4 @@
-//! Columns of numbers with decimals.
+//! Decodes columns of numbers with decimals.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::fixed_point::Layout;
 use super::number::{Cell, LAST_EXACT, loses_digits, parse_float};
 use crate::archive::{Code, NoRoom, make_room, with_room};
 
-/// The floats of a column.
+/// A float column.
 pub(super) struct Floats {
     values: Vec<f64>,
     layout: Option<Layout>,
@@ -22,7 +22,7 @@ impl Floats {
         Self { values: with_room(rows), layout: Layout::new(width, usize::from(decimals)) }
     }
 
-    /// A column that began with whole numbers.
+    /// Continues a column that started as integers.
     pub(super) fn from_values(values: Vec<f64>, width: usize) -> Self {
         Self { values, layout: Layout::new(width, 0) }
     }
@@ -41,7 +41,7 @@ impl Floats {
             let parts = block.and_then(|block| layout.split_digits::<WHOLE, FRACTION>(block));
             let found =
                 parts.and_then(|(whole, fraction, is_negative)| layout.compose_float(whole, fraction, is_negative));
-            // One word of digits is never so large, and asks nothing.
+            // Eight digits are always below the limit, so this case needs no check.
             *value = match found.filter(|found| WHOLE == 1 || found.abs() < LAST_EXACT) {
                 Some(found) => found,
                 None => decode_irregular(cells, row, start + row - first_row, validity),
@@ -51,7 +51,7 @@ impl Floats {
     }
 }
 
-/// A cell that is not written as its column is declared, or is so large that digits may be lost.
+/// Decodes a cell that does not match the declared layout, or whose value may have lost digits.
 #[cold]
 fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, validity: &mut Validity) -> f64 {
     let (cell, has_more) = cells.text(row);
@@ -82,7 +82,7 @@ impl ColumnDecoder for Floats {
             );
             return Ok(());
         };
-        // One loop for each number of words, so that it is as short as the cells are.
+        // One instance for each word count, so that the loop has no branch for it.
         let decode = match (layout.whole_words, layout.fraction_words) {
             (1, 0) => Self::decode_fixed::<1, 0>,
             (1, 1) => Self::decode_fixed::<1, 1>,

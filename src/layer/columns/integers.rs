@@ -1,4 +1,4 @@
-//! Columns of whole numbers, of 32 or 64 bits.
+//! Decodes columns of 32-bit and 64-bit integers.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use super::floats::Floats;
 use super::number::{Cell, IntegerCell, KEPT_DIGITS, has_exponent, has_many_digits, parse_integer};
 use crate::archive::{Code, NoRoom, make_exact_room, make_room, with_room};
 
-/// A type of whole numbers.
+/// An Arrow integer type.
 pub(super) trait Integer: ArrowPrimitiveType + Send {
-    /// The value of this type; `None` where it does not fit.
+    /// Converts a value; `None` on overflow.
     fn from_i64(value: i64) -> Option<Self::Native>;
-    /// The float nearest to it.
+    /// The nearest float.
     fn to_f64(value: Self::Native) -> f64;
-    /// Whether it is beyond those that floats hold without a gap.
+    /// Whether the value is beyond 2^53, where floats have gaps.
     fn is_large(value: Self::Native) -> bool;
-    /// Whether that float has lost digits.
+    /// Whether the nearest float differs in a significant digit.
     fn loses_digits(value: Self::Native) -> bool;
 }
 
@@ -68,28 +68,28 @@ impl Integer for Int64Type {
     }
 }
 
-/// The whole numbers of a column.
+/// An integer column.
 pub(super) struct Integers<T: Integer> {
     values: Vec<T::Native>,
     width: usize,
     layout: Option<Layout>,
-    /// How many values have more digits than a float, and the record of the first.
+    /// The number of values with more digits than a float, and the first of their records.
     long: Option<(u64, u64)>,
 }
 
 impl<T: Integer> Integers<T> {
     pub(super) fn new(width: usize, decimals: u8, rows: usize) -> Self {
-        // Decimals are for the general parser: as long as they are zeros, it takes them.
+        // A field that declares decimals needs the general parser, which accepts zeros as decimals.
         let layout = Layout::new(width, 0).filter(|_| decimals == 0);
         Self { values: with_room(rows), width, layout, long: None }
     }
 
-    /// Counts the values from `start` on, which are of the rows from `from` on, that have more digits than a float: when a
-    /// later cell makes floats of them, nobody knows any more of which records they were.
+    /// Counts the new values, from `start` and `first_row`, with more digits than a float. If the column widens later,
+    /// their record numbers are no longer known.
     #[inline(never)]
     fn count_long(&mut self, cells: &Cells<'_>, first_row: usize, start: usize) {
         let values = self.values.get(start..).unwrap_or_default();
-        // Most columns have no large number, which is found out for many values at a time.
+        // Most columns have no large number, so check a whole chunk first.
         if self.width <= KEPT_DIGITS || !values.iter().fold(false, |any, value| any | T::is_large(*value)) {
             return;
         }
@@ -146,7 +146,7 @@ impl<T: Integer> Integers<T> {
     }
 }
 
-/// A cell that is not written as its column is declared.
+/// Decodes a cell that does not match the declared layout.
 #[cold]
 fn decode_irregular<T: Integer>(
     cells: &Cells<'_>,

@@ -1,4 +1,4 @@
-//! Columns of logicals: a letter a cell, into one bit.
+//! Decodes columns of logicals, one letter per cell, to bits.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use super::decoder::{AppendError, CellError, Cells, ColumnDecoder, Validity, tak
 use super::number::Cell;
 use crate::archive::{Code, make_room, with_room};
 
-/// The logicals of a column.
+/// A column of Booleans.
 pub(super) struct Logicals {
-    /// Eight values a byte, the first in its lowest bit.
+    /// Eight values per byte, the first in the lowest bit.
     bits: Vec<u8>,
     count: usize,
-    /// Whether a caller wants them of a field that is declared as something else.
+    /// Whether the declared field type is another one.
     is_requested: bool,
 }
 
@@ -25,7 +25,7 @@ impl Logicals {
         Self { bits: with_room(rows.div_ceil(8)), count: 0, is_requested: false }
     }
 
-    /// Truth values of a field that is declared as something else.
+    /// Booleans of a field that is declared as another type.
     pub(super) fn requested(rows: usize) -> Self {
         Self { bits: with_room(rows.div_ceil(8)), count: 0, is_requested: true }
     }
@@ -42,7 +42,7 @@ impl Logicals {
     }
 }
 
-/// A cell that is no single letter of a logical.
+/// Decodes a cell that is no single known letter.
 #[cold]
 fn decode_irregular(
     cells: &Cells<'_>,
@@ -71,7 +71,7 @@ fn decode_irregular(
     Ok(found)
 }
 
-/// What each byte says, where it needs no second look: 0 and 1.
+/// The value of each letter: 0, 1, or 2 for a byte that needs the general parser.
 const LETTERS: [u8; 256] = {
     let mut letters = [2; 256];
     letters[b'F' as usize] = 0;

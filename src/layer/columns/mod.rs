@@ -1,4 +1,4 @@
-//! Columns of a .dbf, decoded chunk by chunk straight into Arrow buffers.
+//! Decodes the columns of a .dbf into Arrow buffers, chunk by chunk.
 
 mod cells;
 mod dates;
@@ -28,8 +28,8 @@ use self::texts::{Raw, Texts};
 use crate::archive::{Code, Encoding, Field};
 use crate::layer::issues::IssueCounter;
 
-/// How the cells of a field are read, by its letter, width and decimals: THE place to add a type of field, together
-/// with a `ColumnDecoder` in a file of its own.
+/// The decoder of a field, chosen by type letter, width and decimals. To support another field type, add an arm here
+/// and a `ColumnDecoder` in its own file.
 fn decoder_for(field: &Field, rows: usize, issues: &mut IssueCounter) -> Box<dyn ColumnDecoder> {
     let (width, decimals) = (field.width, field.decimals);
     match (field.kind, width, decimals) {
@@ -55,25 +55,25 @@ fn decoder_for(field: &Field, rows: usize, issues: &mut IssueCounter) -> Box<dyn
     }
 }
 
-/// A type that a caller wants a column to have, whatever its field says.
+/// A column type that the caller requests instead of the declared one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
-    /// Whole numbers of 32 bits.
+    /// 32-bit integers.
     Int32,
-    /// Whole numbers of 64 bits.
+    /// 64-bit integers.
     Int64,
-    /// Floats of 64 bits.
+    /// 64-bit floats.
     Float64,
     /// Text.
     String,
-    /// Days; text may have them as `20260901` or `2026-09-01`.
+    /// Days since 1970-01-01. Text may be `20260901` or `2026-09-01`.
     Date,
-    /// True and false; other fields than logicals have them as one of `T`, `Y`, `1`, `F`, `N` and `0`.
+    /// Booleans. In fields other than logicals, one of `T`, `Y`, `1`, `F`, `N` and `0`.
     Bool,
 }
 
 impl ColumnType {
-    /// Every type and its name.
+    /// All types with their names.
     pub const ALL: [(&str, Self); 6] = [
         ("int32", Self::Int32),
         ("int64", Self::Int64),
@@ -83,14 +83,14 @@ impl ColumnType {
         ("bool", Self::Bool),
     ];
 
-    /// The type of this name.
+    /// Finds a type by name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, found)| *found)
     }
 
-    /// What the cells of a field that is declared as something else must be to have this type: the finding of one that is
-    /// not, and a clause about it. Of fields of this kind, such cells are null.
+    /// The rule for a requested type that differs from the declared one: the issue of a cell that does not convert, and
+    /// a clause for the error. `None` where such cells are null because the field has this type already.
     fn strict_rule(self, field: &Field) -> Option<(Code, &'static str)> {
         Some(match (self, field.kind) {
             (Self::Int32 | Self::Int64 | Self::Float64, b'N' | b'F')
@@ -119,27 +119,27 @@ impl ColumnType {
     }
 }
 
-/// One column while it is read.
+/// A column while it is decoded.
 pub(super) struct Column {
     pub(super) name: String,
     field: Field,
     decoder: Box<dyn ColumnDecoder>,
-    /// Whether the type stands before the first cell is seen.
+    /// Whether the type is fixed before the first cell is read.
     is_fixed: bool,
-    /// What is an error instead of a null.
+    /// The issue that is an error instead of a null, with its clause.
     strict_rule: Option<(Code, &'static str)>,
     validity: Validity,
 }
 
 impl Column {
-    /// An empty column for `field` with room for `rows`; its type may change with its cells.
+    /// Creates an empty column with capacity for `rows` values. Its type may widen with its cells.
     pub(super) fn new(name: String, field: Field, rows: usize) -> Self {
         let mut validity = Validity::new();
         let decoder = decoder_for(&field, rows, &mut validity.issues);
         Self { name, field, decoder, is_fixed: false, strict_rule: None, validity }
     }
 
-    /// An empty column whose type is decided now: `forced`, or what its field says. `rows` is how many an array has.
+    /// Creates an empty column of a fixed type: `forced`, or the declared one. `rows` is the length of an array.
     pub(super) fn fixed(name: String, field: Field, rows: usize, forced: Option<ColumnType>) -> Self {
         let mut validity = Validity::new();
         let decoder = match forced {
@@ -149,18 +149,20 @@ impl Column {
         Self { name, field, decoder, is_fixed: true, strict_rule: None, validity }
     }
 
-    /// The same column, which takes no cell that says something else than its forced type.
+    /// Makes cells that do not convert to the requested type an error.
     pub(super) fn with_strict_type(mut self, forced: ColumnType) -> Self {
         self.strict_rule = forced.strict_rule(&self.field);
         self
     }
 
-    /// Decodes this column of a chunk. Only a fixed column can meet a cell that does not fit: it then holds what
-    /// stands before it, unless the cell is one of those that would be null.
+    /// Decodes this field of a chunk.
+    ///
+    /// A fixed column returns an error at the first cell that does not fit and keeps the values before it. A free
+    /// column of integers widens to floats instead.
     pub(super) fn append(&mut self, chunk: &Chunk<'_>, encoding: &Encoding) -> Result<(), AppendError> {
         let cells = Cells::new(chunk, &self.field, encoding);
         let done = self.decoder.append(&cells, 0, &mut self.validity);
-        // The decoding stops at its own misfit, so that one which is found here stands before it.
+        // Decoding stops at a cell error, so an issue found before that cell is reported first.
         if let Some((issue, why)) = self.strict_rule
             && let Some(record) = self.validity.issues.first_record(issue)
         {
@@ -176,18 +178,17 @@ impl Column {
         self.decoder.append(&cells, cell_error.row, &mut self.validity)
     }
 
-    /// The Arrow type that its cells turned out to have.
+    /// The current Arrow type.
     pub(super) fn data_type(&self) -> DataType {
         self.decoder.data_type()
     }
 
-    /// What was found in its cells.
     pub(super) fn issues(&self) -> &IssueCounter {
         &self.validity.issues
     }
 
-    /// What was decoded so far, as an array: the buffers move, nothing is copied. The column goes on empty, with room for
-    /// as many cells unless this `is_last`, and its findings go on counting.
+    /// Returns the values so far as an array without copying. The column is then empty, with the same capacity unless
+    /// `is_last`. Issue counts are kept.
     pub(super) fn take(&mut self, is_last: bool) -> Result<ArrayRef, ArrowError> {
         let count = self.decoder.len();
         let nulls = self.validity.take_nulls(count);

@@ -1,32 +1,31 @@
-//! Numbers as .dbf files write them: ASCII at a fixed width, read to the same bits as the standard library reads them.
+//! Parsers of .dbf numbers: fixed-width ASCII, with the same bits as the standard library.
 
-/// What a cell holds.
+/// Content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::layer) enum Cell<T> {
-    /// A value.
     Value(T),
-    /// Nothing: blank, or stars where the writer had no room.
+    /// Blank, or stars, which writers use for numbers that are too wide.
     Null,
-    /// Something that is no value of this type.
+    /// Text that does not parse as this type.
     Invalid,
 }
 
-/// What a cell of a column of integers holds.
+/// Content of a cell in a column of integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::layer) enum IntegerCell {
-    /// A value of the column.
+    /// An integer, null or invalid text.
     Cell(Cell<i64>),
-    /// A number, but no integer: the column cannot stay one.
+    /// A number that is no integer, so the column widens to floats.
     Fraction(f64),
 }
 
-/// Every power of ten that a float holds exactly.
+/// The powers of ten that `f64` represents exactly.
 pub(in crate::layer) const TENS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
 
-/// A plain decimal number in its parts; `None` where it is anything else, or too long for the exact way.
+/// A decimal number without exponent and with at most 19 digits.
 struct PlainDecimal {
     negative: bool,
     mantissa: u64,
@@ -39,7 +38,7 @@ fn parse_plain(text: &[u8]) -> Option<PlainDecimal> {
         [b'+', rest @ ..] => (false, rest),
         _ => (false, text),
     };
-    // Nineteen digits are the most that cannot overflow, and the point is one more byte.
+    // 19 digits fit into `u64`; the point is one more byte.
     if digits.len() > 20 {
         return None;
     }
@@ -64,18 +63,18 @@ fn parse_plain(text: &[u8]) -> Option<PlainDecimal> {
     Some(PlainDecimal { negative, mantissa, decimals })
 }
 
-/// The float in a cell, which ends before its first NUL.
+/// Parses a float from the part of a cell before its first NUL.
 pub(in crate::layer) fn parse_float(cell: &[u8]) -> Cell<f64> {
     let text = cell.trim_ascii();
     if text.is_empty() {
-        // Other white space than blanks is no number and no word of `nothing`.
+        // White space other than blanks is invalid, not null.
         let is_blank = cell.iter().all(|byte| *byte == b' ');
         return if is_blank { Cell::Null } else { Cell::Invalid };
     }
     if text.first() == Some(&b'*') {
         return Cell::Null;
     }
-    // Both parts are exact, so one division rounds once, as the standard library does.
+    // Mantissa and power of ten are exact, so the division rounds once, as the standard library does.
     if let Some(decimal) = parse_plain(text)
         && decimal.mantissa <= 1 << 53
         && let Some(ten) = TENS.get(decimal.decimals)
@@ -92,7 +91,7 @@ pub(in crate::layer) fn parse_float(cell: &[u8]) -> Cell<f64> {
     }
 }
 
-/// The integer in a cell, which ends before its first NUL.
+/// Parses an integer from the part of a cell before its first NUL.
 pub(in crate::layer) fn parse_integer(cell: &[u8]) -> IntegerCell {
     let text = cell.trim_ascii();
     if let Some(decimal) = parse_plain(text)
@@ -111,18 +110,17 @@ pub(in crate::layer) fn parse_integer(cell: &[u8]) -> IntegerCell {
     }
 }
 
-/// Whether a number is written with an exponent.
 pub(in crate::layer) fn has_exponent(cell: &[u8]) -> bool {
     cell.iter().any(|byte| matches!(byte, b'e' | b'E'))
 }
 
-/// So many digits of every number a float gives back.
+/// Decimal digits that `f64` preserves (`f64::DIGITS`).
 pub(in crate::layer) const KEPT_DIGITS: usize = 15;
 
-/// Every whole number up to 2 to the power of 53 is a float.
+/// 2^53: `f64` represents every integer up to it.
 pub(in crate::layer) const LAST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Whether the float in a cell has lost digits of the whole number that is written there; a fraction may be rounded.
+/// Whether the float differs from the integer written in the cell. Fractions may be rounded.
 #[cold]
 #[inline(never)]
 pub(in crate::layer) fn loses_digits(cell: &[u8], value: f64) -> bool {
@@ -136,17 +134,17 @@ pub(in crate::layer) fn loses_digits(cell: &[u8], value: f64) -> bool {
         return false;
     };
     if has_exponent(text) {
-        // Who writes an exponent says nothing of the digits behind those that are written.
+        // With an exponent, only the written digits count.
         let kept = format!("{:.*e}", written.digits.len().saturating_sub(1), value.abs());
         return kept.split('e').next().is_none_or(|kept| kept.replace('.', "") != written.digits);
     }
-    // All digits of the float, as programs print it that write each of them.
+    // Without an exponent, compare with all digits of the float, since some programs write each of them.
     let kept = format!("{:.0}", value.abs());
     let rest = kept.strip_prefix(&written.digits);
     rest.is_none_or(|rest| rest.len() != written.zeros || rest.bytes().any(|digit| digit != b'0'))
 }
 
-/// Whether there are more digits than a float gives back. Zeros at the end count for none: they always come back.
+/// Whether a number has more significant digits than `f64` preserves. Trailing zeros do not count.
 #[inline]
 pub(in crate::layer) fn has_many_digits(mut number: u64) -> bool {
     while number > 0 && number.is_multiple_of(10) {
@@ -155,17 +153,17 @@ pub(in crate::layer) fn has_many_digits(mut number: u64) -> bool {
     number >= 1_000_000_000_000_000
 }
 
-/// The whole number in the text of a number, to the last digit: `12`, `12.0`, `1e17`.
+/// An integer of any notation with all digits, such as `12`, `12.0` or `1e17`.
 struct WholeNumber {
     is_negative: bool,
-    /// From the first to the last that is no zero; none for zero.
+    /// The digits without leading and trailing zeros; empty for zero.
     digits: String,
-    /// The zeros that follow them.
+    /// The number of trailing zeros.
     zeros: usize,
 }
 
 impl WholeNumber {
-    /// `None` where it has a fraction.
+    /// Parses a number; `None` if it has a fraction.
     #[cold]
     #[inline(never)]
     fn parse(text: &[u8]) -> Option<Self> {
@@ -188,7 +186,7 @@ impl WholeNumber {
         Some(Self { is_negative, digits: kept.trim_start_matches('0').to_owned(), zeros })
     }
 
-    /// The integer that it is, where that has 64 bits.
+    /// The value, if it fits into 64 bits.
     fn to_i64(&self) -> Option<i64> {
         if self.digits.is_empty() {
             return Some(0);
@@ -257,7 +255,7 @@ mod tests {
         ] {
             assert!(rounded(text), "{text}");
         }
-        // What programs print of a float is that float, however many digits they print.
+        // A printed float equals itself, with any number of digits.
         for value in [2_f64.powi(53), 1e23, -1.234_567_890_123_456_7e37, 1.7e300, f64::MAX] {
             assert!(!rounded(&format!("{value:.0}")) && !rounded(&format!("{value:.3}")), "{value}");
             assert!(!rounded(&format!("{value:e}")) && !rounded(&format!("{value:.16e}")), "{value}");

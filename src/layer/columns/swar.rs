@@ -1,22 +1,21 @@
-//! Eight bytes of a cell at a time: blanks, signs and digits by arithmetic on words.
+//! SWAR parsing (SIMD within a register): blanks, signs and digits of eight bytes in a `u64`.
 //!
-//! Everything here is plain arithmetic on `u64`, the same on every processor: there is no second path to keep equal.
+//! Plain integer arithmetic on every processor, so there is one code path.
 
-/// Eight blanks.
 pub(super) const BLANKS: u64 = 0x2020_2020_2020_2020;
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 const HIGH: u64 = 0x8080_8080_8080_8080;
-/// What a minus looks like among values of digits.
+/// A minus after `digits`.
 const MINUS: u64 = (b'-' ^ b'0') as u64;
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// The eight bytes from `at` on, the first one lowest.
+/// The eight bytes from `offset`, little endian.
 #[inline]
 pub(super) fn word(bytes: &[u8], offset: usize) -> Option<u64> {
     bytes.get(offset..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Ones in the last `count` bytes of a word, at most eight.
+/// A mask of the last `count` bytes of a word, at most eight.
 pub(super) fn last_bytes(count: usize) -> u64 {
     match count {
         0 => 0,
@@ -25,29 +24,29 @@ pub(super) fn last_bytes(count: usize) -> u64 {
     }
 }
 
-/// The values of eight digits; `suspects` tells whether they are.
+/// The values of eight digits; check them with `suspects`.
 #[inline]
 pub(super) fn digits(word: u64) -> u64 {
     word ^ ZEROS
 }
 
-/// Has the highest bit of a byte set where that is no value of a digit, and other bits as they come.
+/// Sets the high bit of each byte that is no digit. Other bits are undefined.
 #[inline]
 pub(super) fn suspects(digits: u64) -> u64 {
     digits.wrapping_add(0x7676_7676_7676_7676) | digits
 }
 
-/// Whether words of `suspects`, or'ed together, hold none.
+/// Whether combined words of `suspects` hold digits only.
 #[inline]
 pub(super) fn are_digits(suspects: u64) -> bool {
     suspects & HIGH == 0
 }
 
-/// The values of the digits of a word that may begin with blanks and a minus, which count as zeros; and whether there
-/// is a minus. The last byte is no blank, but may be the minus.
+/// Digit values of a word with leading blanks and a minus, which count as zeros, and the sign. The last byte is a digit
+/// or the minus.
 #[inline]
 pub(super) fn parse_leading(word: u64) -> (u64, bool) {
-    // Where all are blanks there is no shift, and they stay, which are no digits.
+    // A word of blanks is not shifted. Its bytes remain and are no digits.
     let blanks = (word ^ BLANKS).trailing_zeros() & 0x38;
     let first = digits(word) >> blanks;
     let is_negative = first & 0xFF == MINUS;
@@ -55,7 +54,7 @@ pub(super) fn parse_leading(word: u64) -> (u64, bool) {
     ((first ^ sign) << blanks, is_negative)
 }
 
-/// The number that eight values of digits make: ever two neighbours into one, three times.
+/// The number of eight digits: neighbours are joined in three steps.
 #[inline]
 pub(super) fn parse_eight(digits: u64) -> u64 {
     let pairs = (digits.wrapping_mul(10 << 8 | 1) >> 8) & 0x00FF_00FF_00FF_00FF;
@@ -63,7 +62,7 @@ pub(super) fn parse_eight(digits: u64) -> u64 {
     fours.wrapping_mul(10_000 << 32 | 1) >> 32
 }
 
-/// Not zero where a byte is NUL or no ASCII.
+/// Nonzero if a byte is NUL or not ASCII.
 #[inline]
 pub(super) fn not_plain(word: u64) -> u64 {
     (word.wrapping_sub(ONES) | word) & HIGH

@@ -1,4 +1,4 @@
-//! Columns as reading by batches uses them: types that stand, arrays taken on the way, and the bits of every number.
+//! Tests of batched columns: fixed types, taken arrays, and the bits of every number.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type};
@@ -10,7 +10,7 @@ use super::number::{Cell, IntegerCell, parse_float, parse_integer};
 use super::{AppendError, CellError, Chunk, Column, ColumnType};
 use crate::archive::{Code, Encoding, Field};
 
-/// Records of one field, whatever stands in the cells.
+/// Records of one field with any content.
 fn records(cells: &[&str], width: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for cell in cells {
@@ -37,7 +37,7 @@ fn fixed(kind: u8, width: usize, decimals: u8, forced: Option<&str>) -> Column {
     Column::fixed("f".to_owned(), field(kind, width, decimals), 4, forced)
 }
 
-/// All cells as one array of the forced type.
+/// All cells as one array of the requested type.
 fn forced(kind: u8, width: usize, name: &str, cells: &[&str]) -> Result<ArrayRef, CellError> {
     let mut column = fixed(kind, width, 0, Some(name));
     append(&mut column, cells, width, 0)?;
@@ -149,10 +149,10 @@ fn strict_column_rejects_the_first_invalid_cell() {
         assert_eq!((cell_error.row, cell_error.record, cell_error.is_invalid), (2, 42, true), "{name}");
         assert_eq!(cell_error.reason, format!("`{bad}` {why}"));
     }
-    // A misfit that no null could stand for comes first where it stands first.
+    // A cell error before the first invalid text is reported first.
     let cell_error = found(b'C', "int32", &["1", "1.5", "x"]).unwrap_err();
     assert_eq!((cell_error.record, cell_error.is_invalid), (41, false));
-    // Fields of the kind itself have nulls for what is none.
+    // In a field of the type itself, invalid cells are null.
     for (kind, name) in [(b'N', "int32"), (b'F', "float64"), (b'D', "date"), (b'L', "bool"), (b'N', "string")] {
         assert_eq!(found(kind, name, &["x"]), Ok(()), "{name}");
     }
@@ -178,7 +178,7 @@ fn text_after_nul_is_reported_for_every_field_type() {
         assert_eq!(reported(&plain), None, "{}", char::from(kind));
         assert_eq!(reported(&hidden), Some((Some(5), true)), "{}", char::from(kind));
     }
-    // A column that becomes one of floats tells of the cell that made it so once.
+    // A column that widens reports the cell that caused it once.
     let mut column = Column::new("f".to_owned(), field(b'N', 8, 0), 2);
     append(&mut column, &["1", "1.5\0x"], 8, 0).unwrap();
     let mut diagnostics = Vec::new();
@@ -187,7 +187,7 @@ fn text_after_nul_is_reported_for_every_field_type() {
     assert!(reported.message.contains("(1 times, first at record 1)"), "{}", reported.message);
 }
 
-/// A cell of N(width, decimals): mostly a number as declared, else of another habit, or none.
+/// A random cell of N(width, decimals): mostly a declared number, else another notation or no number.
 fn cell(random: &mut fastrand::Rng, width: usize, decimals: usize) -> String {
     let mut digits = |most: usize| (0..random.usize(0..=most)).map(|_| random.digit(10)).collect::<String>();
     let whole = width.saturating_sub(if decimals == 0 { 0 } else { decimals + 1 });
@@ -198,7 +198,7 @@ fn cell(random: &mut fastrand::Rng, width: usize, decimals: usize) -> String {
     let text = match random.u8(0..16) {
         0..=4 => format!("{sign}{long}{point}{fraction}"),
         5..=9 => format!("{sign}{short}{point}{fraction}"),
-        // Zeros that count for nothing, and numbers that were rounded to the decimals.
+        // Numbers with trailing zeros, and numbers rounded to the decimals.
         10 => format!("{:.decimals$}", f64::from(random.i16(..)) / 8.0),
         11 => format!("{:.decimals$}", random.f64() * 2_000.0 - 1_000.0),
         12 => return format!("{sign}{}.{}", free.0, free.1),
@@ -210,7 +210,7 @@ fn cell(random: &mut fastrand::Rng, width: usize, decimals: usize) -> String {
     if random.u8(0..16) == 0 { format!("{text:<width$}") } else { format!("{text:>width$}") }
 }
 
-/// Cells of every width and every number of decimals, so many of each, times `HEADLAND_SERIES`.
+/// Calls `check` with `count` cells of every width and decimals, times `HEADLAND_SERIES`.
 fn columns(count: usize, mut check: impl FnMut(usize, usize, &[&str])) {
     let factor = std::env::var("HEADLAND_SERIES").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let count = count * factor;
@@ -250,7 +250,7 @@ fn integers_match_the_general_parser() {
         for cell in cells {
             let bytes = records(&[cell], width);
             let mut column = fixed(b'N', width, 0, Some("int64"));
-            // Three times, since the first cells of a chunk may be read in another way.
+            // Three times, since the first cells of a chunk may use another path.
             let found = append(&mut column, &[cell, cell, cell], width, 0).map(|()| column.take(false).unwrap());
             match (parse_integer(up_to_nul(&bytes[1..]).0), found) {
                 (IntegerCell::Fraction(_), Err(_)) => {}

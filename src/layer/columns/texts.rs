@@ -1,4 +1,4 @@
-//! Columns of text, and of bytes that nobody here reads.
+//! Decodes columns of text, and of binary fields, which are kept as bytes.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::decoder::{AppendError, Cells, ColumnDecoder, Validity, grow};
 use super::swar::{BLANKS, not_plain, word};
 use crate::archive::{NoRoom, make_room, with_room};
 
-/// Bytes of any length, one after the other. Offsets have 64 bits: text of any size fits, and pandas takes them as they are.
+/// Variable-length values. Offsets have 64 bits, so that text of any size fits and pandas needs no copy.
 struct Heap {
     ends: Vec<i64>,
     data: Vec<u8>,
-    /// How many values are expected, which decides how much room is made.
+    /// The expected number of values, from which the buffer size is estimated.
     expected: usize,
 }
 
@@ -30,8 +30,8 @@ impl Heap {
         self.ends.len().saturating_sub(1)
     }
 
-    /// Room for `count` cells of `width`: once some are known, for all that are still expected, as long as those are
-    /// on average. So the buffer is never doubled over.
+    /// Reserves memory for `count` cells of `width`. Once values are known, reserves for all expected ones at their
+    /// mean length, so that the buffer need not grow again.
     fn reserve_cells(&mut self, count: usize, width: usize) -> Result<(), NoRoom> {
         let needed = count.saturating_mul(width);
         if self.data.capacity() - self.data.len() >= needed {
@@ -58,10 +58,10 @@ impl Heap {
     }
 }
 
-/// The texts of a column.
+/// A column of text.
 pub(super) struct Texts {
     heap: Heap,
-    /// Whether blanks before the text are no part of it, as before numbers that are taken for text.
+    /// Whether leading blanks are dropped, as for numbers read as text.
     is_trimmed: bool,
 }
 
@@ -70,19 +70,19 @@ impl Texts {
         Self { heap: Heap::new(rows), is_trimmed: false }
     }
 
-    /// Text of cells that are no text by themselves.
+    /// Text of a field that is declared as another type.
     pub(super) fn trimmed(rows: usize) -> Self {
         Self { heap: Heap::new(rows), is_trimmed: true }
     }
 }
 
-/// Bytes that are copied at once.
+/// Bytes of one copy.
 const BLOCK: usize = 32;
 
-/// So many times the bytes of its cell a text may have that is recoded.
+/// The most bytes of UTF-8 per byte of a recoded cell.
 const RECODED: usize = 3;
 
-/// How long the text in a cell is without the blanks after it.
+/// The length without trailing blanks.
 #[inline]
 fn trimmed_length(cell: &[u8]) -> usize {
     let mut rest = cell;
@@ -96,7 +96,7 @@ fn trimmed_length(cell: &[u8]) -> usize {
     rest.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1)
 }
 
-/// Whether the first `length` bytes are ASCII without a NUL; what follows them is blank.
+/// Whether the first `length` bytes are ASCII without NUL. The bytes after them are blank.
 #[inline]
 fn is_plain(cell: &[u8], length: usize) -> bool {
     let mut unusual = 0;
@@ -114,7 +114,8 @@ fn is_plain(cell: &[u8], length: usize) -> bool {
     unusual == 0
 }
 
-/// Appends the first `length` bytes of a cell: short ones as two blocks of sixteen, which costs less than to count them.
+/// Appends the first `length` bytes of a cell. Short cells are copied as a fixed-size block, which is faster than an
+/// exact copy.
 #[inline]
 fn append_short(data: &mut Vec<u8>, cell: &[u8], length: usize) {
     match cell.first_chunk::<BLOCK>() {
@@ -130,13 +131,13 @@ fn append_short(data: &mut Vec<u8>, cell: &[u8], length: usize) {
 impl ColumnDecoder for Texts {
     fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
         let count = cells.rows().saturating_sub(first_row);
-        // Blocks are a little longer than the texts in them.
+        // A block may be longer than its text.
         let width = cells.width.max(BLOCK);
         self.heap.reserve_cells(count + RECODED, width)?;
         let Heap { ends, data, .. } = &mut self.heap;
         let first = ends.len() - 1;
         let ends = grow(ends, count)?;
-        // The cell before, and how much of it was taken as it stands.
+        // The previous cell, and the length that was copied from it unchanged.
         let mut previous: (&[u8], usize) = (&[], 0);
         for (row, (end, cell)) in (first_row..).zip(ends.iter_mut().zip(cells.blocks(first_row, 0, cells.width))) {
             let cell = cell.unwrap_or_default();
@@ -175,7 +176,7 @@ impl ColumnDecoder for Texts {
     }
 }
 
-/// The cells of a column as they stand.
+/// A column of undecoded cells.
 pub(super) struct Raw {
     heap: Heap,
 }
