@@ -1,4 +1,4 @@
-//! Geometries taken away as arrays, all at the end or batch by batch, without the records of deleted rows.
+//! Returns geometries as Arrow arrays, in one piece or in batches, without deleted rows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::wkb_builder::WkbBuilder;
 use crate::archive::with_room;
 
 impl WkbBuilder {
-    /// Takes the records of deleted rows out, in place.
+    /// Removes the geometries of deleted rows in place.
     fn drop_deleted(&mut self, deleted: &BTreeSet<u64>) {
         if deleted.range(self.records_taken..self.records_taken.saturating_add(self.len())).next().is_none() {
             return;
@@ -39,9 +39,8 @@ impl WkbBuilder {
         self.data.truncate(end);
     }
 
-    /// The geometries so far as an array, without the records of deleted rows, which are numbers in the file: the buffers
-    /// move, nothing is copied. The column goes on empty, with room for as much unless this `is_last`, and its findings go
-    /// on counting.
+    /// Returns the geometries so far as an array without copying. `deleted` holds record numbers of the file. The
+    /// builder is then empty, with the same capacity unless `is_last`. Issue counts are kept.
     pub(super) fn take(&mut self, deleted: &BTreeSet<u64>, is_last: bool) -> Result<ArrayRef, ArrowError> {
         let records = self.len();
         self.drop_deleted(deleted);

@@ -1,4 +1,4 @@
-//! The shapes of a layer into its geometry column, some at a time.
+//! Reads the shapes of a layer into its geometry column, in steps.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::archive::{
 };
 use crate::error::Result;
 
-/// A .shp that is read step by step into a column of geometries.
+/// A .shp that is read in steps into a column of geometries.
 pub(in crate::layer) struct ShapeColumn {
     reader: ShapeReader,
     builder: WkbBuilder,
@@ -33,8 +33,8 @@ impl TakeShapes for WkbBuilder {
 }
 
 impl ShapeColumn {
-    /// Reads index and header; the column is then empty. `has_m` where it is known whether vertices have M, and `capacity`
-    /// for so many bytes of shapes.
+    /// Reads index and header. `has_m` states whether vertices have M, if known. `capacity` is the expected size of the
+    /// shapes in bytes.
     pub(in crate::layer) fn open(
         shp: &Member,
         shx: Option<&Member>,
@@ -55,12 +55,12 @@ impl ShapeColumn {
         })
     }
 
-    /// Lets another thread unpack what is left, where that pays.
+    /// Inflates the rest on another thread, if that pays.
     pub(in crate::layer) fn offload(&mut self) {
         self.reader.hand_over();
     }
 
-    /// Whether the next step would not have to wait for another thread.
+    /// Whether the next step need not wait for another thread.
     pub(in crate::layer) fn is_ready(&mut self) -> bool {
         self.reader.is_ready()
     }
@@ -70,22 +70,22 @@ impl ShapeColumn {
         self.ended || self.records() >= until
     }
 
-    /// The shapes read so far.
+    /// The number of shapes read so far.
     pub(in crate::layer) fn records(&self) -> u64 {
         self.builder.records_taken.saturating_add(self.builder.len())
     }
 
-    /// The shapes that the index counts, where one is used.
+    /// The number of shapes in the index, if one is used.
     pub(in crate::layer) fn indexed(&self) -> Option<u64> {
         self.reader.indexed()
     }
 
-    /// Whether a shape has an M that the ones before it were written without.
+    /// Whether a shape has M while earlier ones were written without it.
     pub(in crate::layer) fn needs_m(&self) -> bool {
         self.builder.needs_m
     }
 
-    /// Reads shapes before number `until`, as many as are at hand; false once there are no more.
+    /// Reads available shapes before number `until`. Returns false at the end.
     pub(in crate::layer) fn step(&mut self, until: u64) -> Result<bool> {
         if !self.ended && self.records() < until {
             match self.reader.step(until, &mut self.builder, &mut self.diagnostics) {
@@ -104,13 +104,13 @@ impl ShapeColumn {
         Ok(!self.ended)
     }
 
-    /// The shapes read so far are settled: those before number `end` are given, but for the rows of these numbers.
+    /// Resolves pending issues: only rows before `end` that are not deleted are returned to the caller.
     pub(in crate::layer) fn resolve(&mut self, deleted: &BTreeSet<u64>, end: u64) {
         self.builder.issues.resolve(deleted, end);
     }
 
-    /// What was read since the last time, without the rows of these numbers, and the types of all of it; `is_last` where
-    /// nothing is read after it.
+    /// Returns the shapes read since the last call without deleted rows, and their WKB types. `is_last` if nothing is
+    /// read after them.
     pub(in crate::layer) fn take(
         &mut self,
         deleted: &BTreeSet<u64>,
@@ -120,16 +120,16 @@ impl ShapeColumn {
         Ok((self.builder.take(deleted, is_last)?, types))
     }
 
-    /// What was found so far, in shapes that are settled.
+    /// Adds the diagnostics of resolved rows.
     pub(in crate::layer) fn report(&self, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics.extend(self.diagnostics.iter().cloned());
         self.builder.issues.report(&self.member, diagnostics);
     }
 }
 
-/// Whether any shape of a set has an M, in one pass that ends with the first that has.
+/// Whether any shape has M. The pass stops at the first one.
 ///
-/// `None` where the header promises none. Damage is left to the pass that reads the shapes, which meets it in its place.
+/// `None` if the header declares no M. Damage is left to the pass that reads the shapes and reports it with its record.
 pub(in crate::layer) fn detect_m(set: &Set, options: &ReadOptions) -> Result<Option<bool>> {
     let Some(shp) = &set.shp else { return Ok(None) };
     let mut ignored = Vec::new();

@@ -1,4 +1,8 @@
-//! Shapes into well-known binary (ISO, little endian), written straight into the buffers of one Arrow column.
+//! Converts shapes of a .shp to ISO WKB (little endian) in the buffers of one Arrow column.
+//!
+//! The format is the [ESRI Shapefile Technical Description][1].
+//!
+//! [1]: https://www.esri.com/content/dam/esrisites/sitecore-archive/Files/Pdfs/library/whitepapers/pdfs/shapefile.pdf
 
 mod batches;
 pub(super) mod column;
@@ -20,7 +24,7 @@ use self::wkb_builder::{Dimensions, WkbBuilder};
 use crate::archive::{Code, Flat, NoRoom, Record, Shape, ShapeHeader, Vertices, ask_for, make_room};
 
 impl WkbBuilder {
-    /// Adds the geometry of one record.
+    /// Appends the geometry of one record.
     pub(super) fn push(
         &mut self,
         header: ShapeHeader,
@@ -62,7 +66,7 @@ impl WkbBuilder {
         Ok(())
     }
 
-    /// `Some(true)` where it was written, `None` where there is nothing to write, `Some(false)` where it is broken.
+    /// Returns `Some(true)` if the shape was appended, `None` if it is empty and `Some(false)` if it is broken.
     fn push_shape(
         &mut self,
         header: ShapeHeader,
@@ -89,7 +93,7 @@ impl WkbBuilder {
         if vertices.z.is_some_and(|z| !are_valid_coordinates(z)) {
             self.issues.add(Code::NoDataZ, number);
         }
-        // From here on all is written into room that is there.
+        // The pushes below need no further reservation.
         make_room(&mut self.data, wkb_size::encoded_size(shape, dimensions))?;
         let count = vertices.xy.len() / 16;
         Ok(match shape.flat {
@@ -116,7 +120,7 @@ impl WkbBuilder {
             Flat::PolyLine | Flat::Polygon | Flat::MultiPatch => {
                 make_room(&mut self.parts, shape.parts.len() / 4)?;
                 ask_for(wkb_size::scratch_size(shape))?;
-                // Taken out and put back, so that no record allocates its own.
+                // Reuses the vector, so that no record allocates its own.
                 let mut parts = std::mem::take(&mut self.parts);
                 let is_written = self.read_parts(shape, count, number, &mut parts)
                     && match shape.flat {
@@ -130,7 +134,7 @@ impl WkbBuilder {
         })
     }
 
-    /// A line, or a polygon of one ring, of all vertices.
+    /// Appends a line, or a polygon of one ring, of all vertices.
     fn push_single_part(
         &mut self,
         vertices: Vertices<'_>,
@@ -148,7 +152,7 @@ impl WkbBuilder {
         if length < if is_ring { 4 } else { 2 } {
             self.issues.add(Code::ShortPart, number);
         }
-        // Byte order, type, for a polygon the count of rings, and that of vertices, at one go.
+        // Writes byte order, type, ring count (polygons) and vertex count as one value.
         let code = u128::from(self.geometry_code(if is_ring { 3 } else { 2 }, dimensions));
         let length = u128::from(u32::try_from(length).unwrap_or(u32::MAX));
         let (head, size) =
@@ -162,7 +166,7 @@ impl WkbBuilder {
         }
     }
 
-    /// Fills `parts` with where each part begins and ends; whether they follow one another inside the shape.
+    /// Fills `parts` with start and end of each part. Returns false if they are not in order inside the shape.
     fn read_parts(&mut self, shape: &Shape<'_>, count: usize, number: u64, parts: &mut Vec<(usize, usize)>) -> bool {
         let start =
             |bytes: &[u8]| bytes.try_into().ok().and_then(|bytes| usize::try_from(i32::from_le_bytes(bytes)).ok());

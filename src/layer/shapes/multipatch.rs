@@ -1,4 +1,4 @@
-//! Surfaces of triangles and rings (`MultiPatch`), written as simple features.
+//! Converts `MultiPatch` surfaces of triangles and rings to simple features.
 
 use super::wkb_builder::{Dimensions, WkbBuilder};
 use crate::archive::{Shape, Vertices};
@@ -9,7 +9,7 @@ const COLLECTION: u32 = 7;
 const MULTI_POLYGON: u32 = 6;
 const POLYGON: u32 = 3;
 
-/// The parts of a `MultiPatch`, sorted by what they become.
+/// The parts of a `MultiPatch` by target geometry.
 #[derive(Default)]
 struct Patches {
     surfaces: Vec<Vec<[usize; 3]>>,
@@ -17,7 +17,8 @@ struct Patches {
 }
 
 impl Patches {
-    /// What each part is: strips, fans and lists of triangles, or rings that begin a polygon or go on with one.
+    /// Classifies the parts: triangle strips, fans and lists, and rings that start or continue a polygon. `None` for an
+    /// unknown kind.
     fn classify(parts: &[(usize, usize)], kinds: &[u8]) -> Option<Self> {
         let mut patches = Self::default();
         let mut continues_polygon = false;
@@ -45,7 +46,7 @@ impl Patches {
     }
 }
 
-/// Writes a `MultiPatch`; whether it could be written.
+/// Appends a `MultiPatch`. Returns false if it is broken.
 pub(super) fn write(
     builder: &mut WkbBuilder,
     shape: &Shape<'_>,
@@ -74,7 +75,7 @@ pub(super) fn write(
             builder.begin_member(POLYGON, dimensions);
             builder.push_count(polygon.len());
             for (start, end) in polygon.iter().copied() {
-                // On a surface in space, a ring is closed where it comes back in height too.
+                // A ring in space is closed only if its heights match too.
                 let vertices = shape.vertices;
                 let is_open = vertices.differ(start, end - 1) || vertices.differ_in_z(start, end - 1);
                 builder.push_closed_ring(vertices, (start, end), is_open, dimensions, number);

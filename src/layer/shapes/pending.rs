@@ -1,11 +1,11 @@
-//! What reading finds in shapes, held back until it is known which of their records are given.
+//! Issues of shapes, pending until it is known which of their rows are deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::archive::{Code, Diagnostic};
 use crate::layer::issues::IssueCounter;
 
-/// Records that follow one another and have met the same thing as many times each.
+/// Consecutive records with the same number of issues of one kind.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: u64,
@@ -13,9 +13,9 @@ struct Run {
     times: u32,
 }
 
-/// Findings of shapes: those of records that were given, and those of records that may still turn out to be deleted.
+/// Issues of shapes: counted for rows that were returned, pending for rows that may be deleted.
 ///
-/// A file whose every record is odd in one way is one run, so that this stays small.
+/// A file with the same issue in every record is one run, which bounds the memory.
 #[derive(Clone, Default)]
 pub(in crate::layer) struct PendingIssues {
     resolved: IssueCounter,
@@ -23,7 +23,7 @@ pub(in crate::layer) struct PendingIssues {
 }
 
 impl PendingIssues {
-    /// Counts one finding at a record of the file; records come in their order.
+    /// Counts one issue. Records arrive in ascending order.
     #[cold]
     #[inline(never)]
     pub(super) fn add(&mut self, issue: Code, record: u64) {
@@ -33,7 +33,7 @@ impl PendingIssues {
             Some(run) if run.times == 1 && run.first.checked_add(u64::from(run.count)) == Some(record) => {
                 run.count = run.count.saturating_add(1);
             }
-            // A second one at the last of several records parts that record from them.
+            // A second issue at the last record of a run starts a new run.
             Some(run) if run.times == 1 && run.first.saturating_add(u64::from(run.count)) > record => {
                 run.count = run.count.saturating_sub(1);
                 runs.push(Run { first: record, count: 1, times: 2 });
@@ -42,7 +42,7 @@ impl PendingIssues {
         }
     }
 
-    /// The records so far are settled: those before number `end` are given, but for the deleted ones.
+    /// Counts the pending issues of rows before `end` that are not deleted, and drops the others.
     pub(super) fn resolve(&mut self, deleted: &BTreeSet<u64>, end: u64) {
         for (issue, runs) in std::mem::take(&mut self.pending) {
             for run in runs {
@@ -62,7 +62,7 @@ impl PendingIssues {
         }
     }
 
-    /// One diagnostic for each kind that was met in records that are given.
+    /// Adds one diagnostic per kind of issue.
     pub(super) fn report(&self, member: &str, diagnostics: &mut Vec<Diagnostic>) {
         self.resolved.report(member, None, diagnostics);
     }

@@ -1,20 +1,19 @@
-//! Points by the run: most layers are nothing else, and their records are all alike.
+//! Converts runs of point records, the most common layer, without a call per record.
 
 use super::ordinates::are_valid_coordinates;
 use super::wkb_builder::{Dimensions, POINT_RECORD, WkbBuilder};
 use crate::archive::{Code, Flat, NoRoom, ShapeHeader, make_room};
 
-/// What stands in the record of a point between its number and its place: the content's length in words, and the type.
+/// The bytes of a point record between its number and its coordinates: content length in words, and type.
 const PLAIN_POINT: [u8; 8] = [0, 0, 0, 10, 1, 0, 0, 0];
-/// The bytes of a point as well-known binary.
+/// The size in bytes of a WKB point.
 const POINT_SIZE: usize = 21;
 
 impl WkbBuilder {
-    /// Adds the geometries of whole records of points that follow one another in the file, record headers included, as
-    /// far as they are plain (ten words of a point with X and Y); says how many were added. The next one, if any, is
-    /// for `push`.
+    /// Appends consecutive plain point records with their headers: ten words of a point with X and Y. Returns the
+    /// number appended; the record after them is for `push`.
     pub(super) fn push_points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> Result<usize, NoRoom> {
-        // In a layer with Z or M, or of other shapes, a point with X and Y is not plain.
+        // If the header declares Z, M or another type, a plain point is an issue.
         if header.flat != Some(Flat::Point) || header.has_z || self.declares_m {
             return Ok(0);
         }

@@ -1,15 +1,15 @@
-//! What finds the rings around a ring without comparing each with each: a grid of boxes, and edges by their height.
+//! Spatial indexes for rings: a grid of bounding boxes, and edges in slabs of height.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 
-/// How much may be compared for one record: so much for each of its vertices. Honest records take a few comparisons a
-/// vertex; records made to take as many as there are pairs of vertices would take hours.
+/// Comparisons per vertex of a record. Real records need a few; crafted ones with one per pair of vertices would take
+/// hours.
 const BUDGET_PER_VERTEX: u64 = 256;
-/// So much is always allowed.
+/// The budget of a small record.
 const MIN_BUDGET: u64 = 1 << 16;
 
-/// Comparisons that are left for one record.
+/// The comparisons left for a record.
 #[derive(Debug)]
 pub(super) struct WorkBudget(Cell<u64>);
 
@@ -18,7 +18,7 @@ impl WorkBudget {
         Self(Cell::new(MIN_BUDGET.saturating_add((vertices as u64).saturating_mul(BUDGET_PER_VERTEX))))
     }
 
-    /// Takes some off; whether any are left.
+    /// Subtracts comparisons. Returns false if none are left.
     pub(super) fn spend(&self, count: usize) -> bool {
         self.0.set(self.0.get().saturating_sub(count as u64));
         self.is_left()
@@ -29,19 +29,18 @@ impl WorkBudget {
     }
 }
 
-/// The edges of a ring by height: each slab holds the starts of those that reach into it.
+/// The edges of a ring by height. Each slab lists the edges that reach into it.
 #[derive(Debug)]
 pub(super) struct Slabs {
     low: f64,
-    /// Slabs per unit of height.
     scale: f64,
-    /// Where the edges of each slab begin in `starts`, with one more for the end.
+    /// The offset of each slab in `starts`, and the end.
     offsets: Vec<u32>,
     starts: Vec<u32>,
 }
 
 impl Slabs {
-    /// As many slabs as there are edges, or fewer where edges are so long that the slabs would hold many times more.
+    /// Uses one slab per edge, or fewer if long edges would be listed many times.
     pub(super) fn new(points: &[(f64, f64)], low: f64, high: f64) -> Self {
         let edges = u32::try_from(points.len().saturating_sub(1)).unwrap_or(u32::MAX);
         let height = high - low;
@@ -60,7 +59,7 @@ impl Slabs {
         let entry_count = |slabs: &Self| -> u64 {
             spans().map(|(_, low, high)| (slabs.slab(high) - slabs.slab(low)) as u64).sum::<u64>() + u64::from(edges)
         };
-        // A vertex that is no number makes an edge without a height, which stands nowhere but is never left out.
+        // An edge with NaN has no height. It must stay in the list, so such a ring has a single slab.
         let is_plain = height.is_normal() && points.iter().all(|(x, y)| x.is_finite() && y.is_finite());
         let counts = std::iter::successors(Some(edges), |count| Some(count / 4)).take_while(|count| *count > 8);
         let fitting =
@@ -99,7 +98,7 @@ impl Slabs {
         slab.min(self.offsets.len().saturating_sub(2))
     }
 
-    /// The starts of the edges that may stand at a height.
+    /// The start indices of the edges that may cross a height.
     pub(super) fn starts_at(&self, y: f64) -> &[u32] {
         let slab = self.slab(y);
         match self.offsets.get(slab..slab + 2) {
@@ -109,23 +108,23 @@ impl Slabs {
     }
 }
 
-/// A cell of one grid: its size as a power of two, and its place.
+/// Grid exponent (cell size as a power of two), column and row.
 type CellKey = (i32, i64, i64);
 
-/// The boxes of rings so far, in grids whose cells are about as large as the boxes in them: none stands in more than
-/// four, and what is around a point is found in one cell of each grid.
+/// Bounding boxes of rings, in grids with cells about the size of the boxes. A box is in at most four cells, and a
+/// query reads one cell per grid.
 #[derive(Debug, Default)]
 pub(super) struct BoxIndex {
     cells: HashMap<CellKey, Vec<u32>>,
-    /// The grids that hold a box.
+    /// The exponents of grids with a box.
     grids: Vec<i32>,
-    /// All ranks, and those of boxes that fit no grid.
+    /// All ranks, and the ranks of boxes that fit no grid.
     all: Vec<u32>,
     outliers: Vec<u32>,
 }
 
 impl BoxIndex {
-    /// Adds a box under a rank higher than those before.
+    /// Adds a box. Its rank is higher than all before.
     pub(super) fn add(&mut self, rank: u32, bounds: [f64; 4]) {
         self.all.push(rank);
         let side = (bounds[2] - bounds[0]).max(bounds[3] - bounds[1]);
@@ -145,7 +144,7 @@ impl BoxIndex {
         }
     }
 
-    /// The least power of two that is no smaller than the side, nor so small that cells could not be counted.
+    /// The smallest power of two that is at least the side and keeps cell numbers exact.
     fn grid_exponent(side: f64, bounds: [f64; 4]) -> i32 {
         let farthest = bounds.iter().fold(0.0_f64, |most, ordinate| most.max(ordinate.abs()));
         let least = side.max(farthest / 1e15).max(f64::MIN_POSITIVE);
@@ -154,7 +153,7 @@ impl BoxIndex {
         grid
     }
 
-    /// The cell that a point is in; `None` where there is none.
+    /// The cell of a point; `None` if its number is too large.
     fn cell_key(grid: i32, [x, y]: [f64; 2]) -> Option<CellKey> {
         let size = 2_f64.powi(grid);
         let number = |ordinate: f64| {
@@ -166,7 +165,7 @@ impl BoxIndex {
         Some((grid, number(x)?, number(y)?))
     }
 
-    /// The ranks of boxes that may be around a box, the highest first.
+    /// The ranks of boxes that may contain a box, the highest first.
     pub(super) fn candidates(&self, bounds: [f64; 4]) -> impl Iterator<Item = usize> + '_ {
         let point = [bounds[0], bounds[1]];
         let mut lists: Vec<&[u32]> = if point.iter().all(|ordinate| ordinate.is_finite()) {

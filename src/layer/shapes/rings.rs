@@ -1,4 +1,4 @@
-//! Rings of one polygon record put together into polygons: which are outer, and which holes belong to which.
+//! Assembles the rings of a polygon record into polygons: finds outer rings and assigns holes.
 
 #![expect(clippy::float_cmp, reason = "corners are compared with the very numbers they were read from")]
 
@@ -6,19 +6,19 @@ use std::cell::OnceCell;
 
 use super::ring_index::{BoxIndex, Slabs, WorkBudget};
 
-/// The vertices of a ring as they stand in the file, closed or not.
+/// The vertices of a ring in file order, open or closed.
 #[derive(Debug)]
 pub(super) struct Ring {
     points: Vec<(f64, f64)>,
     area: f64,
     clockwise: bool,
     bounds: [f64; 4],
-    /// The edges by their height, once they are asked for; most rings never are.
+    /// Edges by height, built on first use, since most rings need none.
     slabs: OnceCell<Box<Slabs>>,
 }
 
 impl Ring {
-    /// A ring from X and Y of 16 bytes a vertex; closed for the sake of the tests below.
+    /// Reads X and Y, 16 bytes per vertex. Closes the ring for the tests below.
     pub(super) fn new(xy: &[u8]) -> Self {
         let number =
             |bytes: Option<&[u8]>| bytes.and_then(|bytes| bytes.try_into().ok()).map_or(f64::NAN, f64::from_le_bytes);
@@ -60,7 +60,7 @@ impl Ring {
         self.points.iter().copied().zip(self.points.iter().skip(1).copied())
     }
 
-    /// The edges that may stand at a height: those of its slab.
+    /// The edges in the slab of a height.
     fn edges_near(&self, y: f64, budget: &WorkBudget) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '_ {
         let slabs = self.slabs.get_or_init(|| Box::new(Slabs::new(&self.points, self.bounds[1], self.bounds[3])));
         let starts = slabs.starts_at(y);
@@ -78,7 +78,7 @@ impl Ring {
         })
     }
 
-    /// Whether a ray to the right crosses the ring an odd number of times.
+    /// Even-odd rule: whether a ray to the right crosses the ring an odd number of times.
     fn surrounds(&self, (x, y): (f64, f64), budget: &WorkBudget) -> bool {
         let mut crossings = 0_usize;
         for ((ax, ay), (bx, by)) in self.edges_near(y, budget) {
@@ -92,8 +92,8 @@ impl Ring {
         crossings % 2 == 1
     }
 
-    /// Whether this ring lies in `outer`, told by its first point that is not on the other's boundary, or else by
-    /// the middle of its first edge that is not.
+    /// Whether this ring is inside `outer`. Tests the first vertex, else the first edge midpoint, that is not on the
+    /// boundary of `outer`.
     fn is_inside(&self, outer: &Self, budget: &WorkBudget) -> bool {
         let corners = self.points.iter().copied();
         let middles = self.edges().map(|((ax, ay), (bx, by))| (f64::midpoint(ax, bx), f64::midpoint(ay, by)));
@@ -104,7 +104,6 @@ impl Ring {
             .is_some_and(|point| outer.surrounds(point, budget))
     }
 
-    /// The leftmost, rightmost, lowest and highest points.
     fn extremes(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let most = |better: fn((f64, f64), (f64, f64)) -> bool| {
             self.points.iter().copied().reduce(|best, point| if better(point, best) { point } else { best })
@@ -120,7 +119,7 @@ impl Ring {
     }
 }
 
-/// Twice the area, positive where the ring runs counter-clockwise.
+/// Twice the area, positive for a counter-clockwise ring.
 fn doubled_area(points: &[(f64, f64)]) -> f64 {
     let (x0, y0) = points.first().copied().unwrap_or_default();
     points
@@ -132,8 +131,8 @@ fn doubled_area(points: &[(f64, f64)]) -> f64 {
         .sum()
 }
 
-/// The turn at the lowest point (the rightmost of them), which tells the direction even of rings that cross
-/// themselves; `None` where that point occurs twice or the ring does not turn there.
+/// The turn at the lowest point, the rightmost of several. It gives the direction even of a self-crossing ring. `None`
+/// if the point occurs twice or the ring does not turn there.
 fn turn_at_lowest(points: &[(f64, f64)]) -> Option<f64> {
     let open = points.get(..points.len().checked_sub(1)?)?;
     let mut lowest = 0;
@@ -154,9 +153,8 @@ fn turn_at_lowest(points: &[(f64, f64)]) -> Option<f64> {
     (!twice && before != point && after != point && cross != 0.0).then_some(cross)
 }
 
-/// The rings of each polygon as indices into `rings`: the outer ring first, then its holes, all in file order.
-/// Direction can be trusted where there are Z or M. `None` where the rings are so entangled that telling them apart
-/// would take far longer than reading them.
+/// The rings of each polygon as indices: the outer ring first, then its holes, in file order. With Z or M the direction
+/// is trusted. `None` if the work budget is exhausted by entangled rings.
 pub(super) fn assemble_polygons(rings: &[Ring], has_z_or_m: bool) -> Option<Vec<Vec<usize>>> {
     let all: Vec<usize> = (0..rings.len()).collect();
     if let [_] = rings {
@@ -196,7 +194,7 @@ pub(super) fn assemble_polygons(rings: &[Ring], has_z_or_m: bool) -> Option<Vec<
     budget.is_left().then_some(polygons)
 }
 
-/// The outer ring that each hole belongs to: the smallest that surrounds it.
+/// The owner of each hole: the smallest outer ring that surrounds it.
 fn find_owners(rings: &[Ring], by_direction: bool, budget: &WorkBudget) -> Vec<Option<usize>> {
     let mut by_area: Vec<usize> = (0..rings.len()).collect();
     let area = |ring: &usize| rings.get(*ring).map_or(0.0, |ring| ring.area);
@@ -206,7 +204,7 @@ fn find_owners(rings: &[Ring], by_direction: bool, budget: &WorkBudget) -> Vec<O
     for (rank, &inner) in (0_u32..).zip(&by_area) {
         let Some(ring) = rings.get(inner) else { continue };
         if !(by_direction && ring.clockwise) {
-            // From the smallest of the larger rings on; of several as large as one another, the first in the file.
+            // Starts at the smallest larger ring. Of rings of equal area, the first in the file wins.
             let mut found: Option<usize> = None;
             for outer_rank in index.candidates(ring.bounds).take_while(|_| budget.spend(1)) {
                 let Some(&outer) = by_area.get(outer_rank) else { continue };
@@ -216,13 +214,13 @@ fn find_owners(rings: &[Ring], by_direction: bool, budget: &WorkBudget) -> Vec<O
                 let Some(candidate) = rings.get(outer).filter(|candidate| candidate.bounds_contain(ring)) else {
                     continue;
                 };
-                // The largest ring is the last candidate: a hole that lies in none of the smaller ones must be its.
+                // The largest ring is the last candidate, so it owns a hole that is in no smaller ring.
                 let is_last = by_direction && outer_rank == 0;
                 if is_last || ring.is_inside(candidate, budget) {
                     found = Some(outer);
                 }
             }
-            // Inside a hole stands an island, which is a polygon of its own.
+            // A ring inside a hole is an island, a separate polygon.
             let is_hole = |outer: &usize| owner.get(*outer).copied().flatten().is_none();
             let outer = found.filter(is_hole);
             if let Some(slot) = owner.get_mut(inner) {
@@ -236,7 +234,7 @@ fn find_owners(rings: &[Ring], by_direction: bool, budget: &WorkBudget) -> Vec<O
     owner
 }
 
-/// Whether later rings run like holes but lie outside the first: some writers forget to turn outer rings.
+/// Whether later rings have the direction of holes but are outside the first. Some writers do not reverse outer rings.
 fn is_misdirected(rings: &[Ring], budget: &WorkBudget) -> bool {
     let Some((first, rest)) = rings.split_first() else { return false };
     if rest.iter().any(|ring| ring.clockwise) {
@@ -269,8 +267,8 @@ mod tests {
         assert_eq!(assemble_polygons(&rings, false), Some(vec![vec![0, 1], vec![2, 3], vec![4]]));
     }
 
-    /// GDAL takes a hole for a polygon of its own where a later outer ring has its very area and crosses it: it asks that
-    /// ring whether it is a hole before that is known. The hole goes to the ring around it here.
+    /// GDAL makes the hole a separate polygon if a later outer ring of equal area crosses it, because it tests that
+    /// ring before it is classified. Here the hole belongs to the ring around it.
     #[test]
     fn equal_outer_rings_the_first_takes_the_hole() {
         let triangle = |corners: [(f64, f64); 3]| {

@@ -1,4 +1,4 @@
-//! Geometries as reading by batches uses them: points by the run, arrays taken on the way, deleted rows left out.
+//! Tests of batched geometries: point runs, taken arrays and deleted rows.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::archive::{Flat, Record, Shape, ShapeHeader, Vertices};
 
 const POINTS: ShapeHeader = ShapeHeader { flat: Some(Flat::Point), has_z: false, length: 0 };
 
-/// Records of points with their headers.
+/// Point records with their headers.
 fn records(points: &[(f64, f64)]) -> Vec<u8> {
     let record = |(x, y): &(f64, f64)| {
         let mut record = vec![0, 0, 0, 9, 0, 0, 0, 10, 1, 0, 0, 0];
@@ -22,7 +22,7 @@ fn records(points: &[(f64, f64)]) -> Vec<u8> {
     points.iter().flat_map(record).collect()
 }
 
-/// The same points, each pushed by itself.
+/// The same points, pushed one at a time.
 fn one_by_one(header: ShapeHeader, bytes: &[u8]) -> WkbBuilder {
     let mut all = WkbBuilder::new(false, None, 0, None);
     for (number, record) in (0..).zip(bytes.chunks(28)) {
@@ -41,7 +41,7 @@ fn reported(geometries: &WkbBuilder) -> Vec<String> {
     diagnostics.iter().map(|diagnostic| format!("{} {}", diagnostic.code, diagnostic.message)).collect()
 }
 
-/// The X of each point, `None` where it is null.
+/// The X of each point; `None` for null.
 fn xs(array: &ArrayRef) -> Vec<Option<f64>> {
     let x = |wkb: &[u8]| f64::from_le_bytes(wkb[5..13].try_into().unwrap());
     array.as_binary::<i64>().iter().map(|wkb| wkb.map(x)).collect()

@@ -1,4 +1,4 @@
-//! A column of geometries while it is read, and the pieces of well-known binary that are appended to it.
+//! Builder of a WKB column: values, offsets, validity and issues.
 
 use std::collections::BTreeSet;
 
@@ -8,34 +8,33 @@ use super::ordinates::{NO_DATA, read_ordinate};
 use super::pending::PendingIssues;
 use crate::archive::{Code, Vertices, with_room};
 
-/// The bytes of a point and its record header.
+/// The size in bytes of a point record with its header.
 pub(super) const POINT_RECORD: usize = 28;
 
-/// The most bytes that room is made for before anything is read, since sizes may lie.
+/// The most bytes reserved before any record is read, since declared sizes may be wrong.
 const MAX_INITIAL_CAPACITY: u64 = 256 << 20;
 
-/// A column of geometries while it is read.
+/// A column of geometries while it is built.
 pub(super) struct WkbBuilder {
     pub(super) data: Vec<u8>,
     pub(super) ends: Vec<i64>,
     pub(super) nulls: NullBufferBuilder,
-    /// How many records were taken away with arrays before.
+    /// The records that were returned in earlier arrays.
     pub(super) records_taken: u64,
-    /// The parts of the shape at hand, kept for the next one.
+    /// The parts of the current shape; the vector is reused.
     pub(super) parts: Vec<(usize, usize)>,
     pub(super) issues: PendingIssues,
-    /// Whether the header lets vertices have an M. Where it does not, a record that has one all the same keeps it, and
-    /// the others have none.
+    /// Whether the header allows M. If not, only the records that have M keep it.
     pub(super) declares_m: bool,
-    /// Whether the geometries of a header with M have one: decided by the first shape, or before.
+    /// Whether geometries have M if the header allows it. Decided by the first shape or earlier.
     pub(super) has_m: Option<bool>,
-    /// Whether a later shape has an M that the ones before it were written without.
+    /// Whether a shape has M while earlier ones were written without it.
     pub(super) needs_m: bool,
-    /// The types written, as codes of well-known binary.
+    /// The WKB type codes written.
     pub(super) types: BTreeSet<u32>,
 }
 
-/// What a vertex has beside X and Y.
+/// Dimensions of a vertex in addition to X and Y.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dimensions {
     pub(super) z: bool,
@@ -49,8 +48,8 @@ impl Dimensions {
 }
 
 impl WkbBuilder {
-    /// An empty column with room for `count` shapes of `size` bytes in all; `declares_m` where the header lets vertices
-    /// have an M, and `has_m` where it is known whether they do.
+    /// Creates an empty column with capacity for `count` shapes of `size` bytes in total. `declares_m` and `has_m` as
+    /// in the fields.
     pub(super) fn new(declares_m: bool, has_m: Option<bool>, size: u64, count: Option<u64>) -> Self {
         let capacity = usize::try_from(size.min(MAX_INITIAL_CAPACITY)).unwrap_or(0);
         let max_count = capacity / POINT_RECORD;
@@ -58,7 +57,7 @@ impl WkbBuilder {
         let mut ends = with_room(count + 1);
         ends.push(0);
         Self {
-            // Well-known binary is a little smaller than the shapes it is made of.
+            // WKB is slightly smaller than its shapes.
             data: with_room(capacity),
             ends,
             nulls: NullBufferBuilder::new(0),
@@ -72,19 +71,18 @@ impl WkbBuilder {
         }
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> u64 {
         self.ends.len().saturating_sub(1) as u64
     }
 
-    /// The next geometry is null; those before it that no word was said about are values.
+    /// Marks the next geometry as null. Geometries before it without a mark are valid.
     pub(super) fn push_null(&mut self) {
         let position = self.ends.len().saturating_sub(1);
         self.nulls.append_n_non_nulls(position.saturating_sub(self.nulls.len()));
         self.nulls.append_null();
     }
 
-    /// A ring, closed where the file leaves it open.
+    /// Appends a ring and closes it if it is open.
     pub(super) fn push_ring(
         &mut self,
         vertices: Vertices<'_>,
@@ -96,7 +94,7 @@ impl WkbBuilder {
         self.push_closed_ring(vertices, (start, end), is_open, dimensions, number);
     }
 
-    /// A ring that is open where `is_open` says so.
+    /// Appends a ring and closes it if `is_open`.
     pub(super) fn push_closed_ring(
         &mut self,
         vertices: Vertices<'_>,
@@ -119,13 +117,13 @@ impl WkbBuilder {
         }
     }
 
-    /// The head of a geometry of its own.
+    /// Writes the header of a top-level geometry and records its type.
     pub(super) fn begin_geometry(&mut self, flat: u32, dimensions: Dimensions) {
         self.geometry_code(flat, dimensions);
         self.begin_member(flat, dimensions);
     }
 
-    /// The code of a type of geometry, which is noted.
+    /// The WKB code of a type, which is recorded.
     pub(super) fn geometry_code(&mut self, flat: u32, dimensions: Dimensions) -> u32 {
         let code = dimensions.code(flat);
         if self.types.last() != Some(&code) {
@@ -134,7 +132,7 @@ impl WkbBuilder {
         code
     }
 
-    /// The head of a geometry inside another.
+    /// Writes the header of a geometry inside another.
     pub(super) fn begin_member(&mut self, flat: u32, dimensions: Dimensions) {
         self.data.push(1);
         self.data.extend_from_slice(&dimensions.code(flat).to_le_bytes());
@@ -144,7 +142,7 @@ impl WkbBuilder {
         self.data.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
     }
 
-    /// The vertices from `start` to `end`; without Z and M they are copied as they stand.
+    /// Appends the vertices from `start` to `end`. Without Z and M the bytes are copied.
     pub(super) fn push_coordinates(
         &mut self,
         vertices: Vertices<'_>,

@@ -1,36 +1,36 @@
-//! How much room a shape takes: as well-known binary, and beside that while it is put together.
+//! Upper bounds of the memory that a shape needs: its WKB, and the working memory of the conversion.
 
 use super::wkb_builder::Dimensions;
 use crate::archive::{Flat, Shape};
 
-/// The head of a geometry, and what a head that is written at one go takes too much.
+/// The header of a geometry, and the excess of a header written as one value.
 const HEADER: usize = 16;
 
-/// The head of a part: byte order, type, and a count; in a polygon another count for its ring.
+/// The header of a part: byte order, type and count; for a polygon also the count of its ring.
 const PART: usize = 13;
 
-/// What a ring takes beside its vertices while it is known to which polygon it belongs, and what each of those takes.
+/// Working memory of a ring and of each of its vertices while rings are assembled.
 const RING: usize = 256;
 const RING_VERTEX: usize = 40;
 
-/// The corners of a triangle of a surface, by their places.
+/// The vertex indices of a triangle.
 const TRIANGLE: usize = 24;
 
-/// The most bytes that it takes as well-known binary.
+/// The most bytes of its WKB.
 pub(super) fn encoded_size(shape: &Shape<'_>, dimensions: Dimensions) -> usize {
     let vertex = 16 + 8 * usize::from(dimensions.z) + 8 * usize::from(dimensions.m);
     let (per_vertex, per_part) = match shape.flat {
         Flat::Point | Flat::PolyLine => (vertex, PART),
         Flat::MultiPoint => (vertex + PART, 0),
-        // A ring that is open gets a vertex that closes it.
+        // An open ring gets a closing vertex.
         Flat::Polygon => (vertex, PART + vertex),
-        // A strip has a triangle for each vertex, closed as rings are.
+        // A strip has one closed triangle per vertex.
         Flat::MultiPatch => (4 * vertex + PART, PART + PART + vertex),
     };
     total(shape, per_vertex, per_part).saturating_add(HEADER)
 }
 
-/// The most bytes that it takes on the way, in pieces: none where it is written as it stands.
+/// The most bytes of working memory; none if the shape is copied.
 pub(super) fn scratch_size(shape: &Shape<'_>) -> usize {
     match shape.flat {
         Flat::Polygon if shape.parts.len() > 4 => total(shape, RING_VERTEX, RING),
@@ -50,7 +50,7 @@ mod tests {
     use crate::archive::{Record, ShapeHeader, Vertices};
     use crate::layer::shapes::wkb_builder::WkbBuilder;
 
-    /// Numbers that make strips, fans and open rings of different areas.
+    /// Ordinates that give strips, fans and open rings of different areas.
     fn ordinates(count: usize) -> Vec<u8> {
         (0..count).flat_map(|index| f64::from(u32::try_from(index * index % 97).unwrap()).to_le_bytes()).collect()
     }

@@ -1,30 +1,31 @@
-//! Well-known binary (ISO) as runs of vertices, read in place: what the writers of this room walk over.
+//! Cursor over little-endian ISO WKB that returns runs of vertices without copying.
 
 use crate::error::{Error, Kind, Result};
 
-/// Collections inside collections go no deeper in any real file.
+/// Nesting limit of collections; real files are below it.
 const MAX_DEPTH: usize = 8;
 
-/// One geometry, or one inside another.
+/// The header of a geometry or of a member of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::layer) struct GeometryHeader {
-    /// 1 point, 2 line, 3 polygon, 4 to 6 the multiples, 7 a collection, 16 a surface of triangles, 17 a triangle.
+    /// The type without dimensions: 1 point, 2 line, 3 polygon, 4 to 6 their multiples, 7 collection, 16 TIN, 17
+    /// triangle.
     pub(in crate::layer) base_type: u32,
     pub(in crate::layer) has_z: bool,
-    /// The bytes of one vertex.
+    /// The size of a vertex in bytes.
     pub(in crate::layer) stride: usize,
-    /// How many points, rings or geometries follow.
+    /// The number of points, rings or members that follow.
     pub(in crate::layer) count: usize,
 }
 
-/// A place inside well-known binary.
+/// A position in WKB.
 #[derive(Clone, Debug)]
 pub(in crate::layer) struct Cursor<'a> {
     bytes: &'a [u8],
     offset: usize,
 }
 
-/// What is called with each run of vertices: its bytes, the bytes of one vertex, and where the run begins.
+/// Receives a run of vertices, the size of a vertex in bytes, and the offset of the run.
 type VertexVisitor<'a, 'f> = &'f mut dyn FnMut(&'a [u8], usize, usize);
 
 impl<'a> Cursor<'a> {
@@ -39,13 +40,12 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// A count of rings, points or geometries.
+    /// Reads a count of rings, points or members.
     pub(in crate::layer) fn read_count(&mut self) -> Result<usize> {
         let bytes = self.take(4)?.try_into().map_err(|_| malformed())?;
         usize::try_from(u32::from_le_bytes(bytes)).map_err(|_| malformed())
     }
 
-    /// The head of the next geometry.
     pub(in crate::layer) fn read_header(&mut self) -> Result<GeometryHeader> {
         if self.take(1)? != [1] {
             return Err(malformed());
@@ -60,12 +60,12 @@ impl<'a> Cursor<'a> {
         Ok(GeometryHeader { base_type, has_z: dimensions % 2 == 1, stride, count })
     }
 
-    /// The bytes of a run of vertices.
+    /// Reads the bytes of `count` vertices.
     pub(in crate::layer) fn read_run(&mut self, count: usize, stride: usize) -> Result<&'a [u8]> {
         self.take(count.checked_mul(stride).ok_or_else(malformed)?)
     }
 
-    /// Calls `visit` with every run of vertices of the next geometry.
+    /// Calls `visit` for every run of vertices of the next geometry.
     pub(in crate::layer) fn visit_runs(&mut self, visit: VertexVisitor<'a, '_>) -> Result<()> {
         self.visit_runs_to_depth(visit, MAX_DEPTH)
     }
@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// X and Y of a point that has neither Z nor M: most records of machines are such points, and need no walk.
+/// X and Y of a point without Z and M, the most common geometry, without a cursor.
 pub(in crate::layer) fn flat_point(wkb: &[u8]) -> Option<(f64, f64)> {
     let ([1, 1, 0, 0, 0], coordinates) = wkb.split_first_chunk::<5>()? else { return None };
     let (x, y) = coordinates.split_first_chunk::<8>()?;
@@ -108,7 +108,7 @@ pub(in crate::layer) fn points(run: &[u8], stride: usize) -> impl Iterator<Item 
     run.chunks_exact(stride).map(|vertex| (ordinate(vertex, 0), ordinate(vertex, 1)))
 }
 
-/// One number of a vertex.
+/// One ordinate of a vertex.
 pub(in crate::layer) fn ordinate(vertex: &[u8], axis: usize) -> f64 {
     let bytes = vertex.get(axis * 8..axis * 8 + 8).and_then(|bytes| bytes.try_into().ok());
     bytes.map_or(f64::NAN, f64::from_le_bytes)

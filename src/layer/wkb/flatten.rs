@@ -1,33 +1,32 @@
-//! Walks well-known binary (ISO) into flat coordinates, for areas and pictures.
+//! Flattens ISO WKB to coordinate arrays, for areas and pictures.
 
 use crate::error::{Error, Kind, Result};
 use crate::layer::shapes::is_valid_coordinate;
 
-/// Collections inside collections go no deeper in any real file.
+/// Nesting limit of collections; real files are below it.
 const MAX_DEPTH: usize = 8;
 
-/// What a run of coordinates is.
+/// Kind of a run of coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::layer) enum Part {
     Point,
     Line,
-    /// The outer ring of a polygon.
     Shell,
-    /// A ring that cuts a hole into the shell before it.
+    /// A hole of the preceding shell.
     Hole,
 }
 
-/// The coordinates of one geometry after another, reused from record to record.
+/// The coordinates of one geometry. The buffers are reused for each record.
 #[derive(Debug, Default)]
 pub(in crate::layer) struct FlatCoordinates {
     pub(in crate::layer) xs: Vec<f64>,
     pub(in crate::layer) ys: Vec<f64>,
-    /// What each run is and where it ends; it begins where the one before ends.
+    /// The kind and end of each run; a run starts at the end of the previous one.
     parts: Vec<(Part, usize)>,
 }
 
 impl FlatCoordinates {
-    /// Each run of coordinates.
+    /// Each run with its coordinates.
     pub(in crate::layer) fn parts(&self) -> impl Iterator<Item = (Part, &[f64], &[f64])> {
         self.parts.iter().scan(0, |start, (part, end)| {
             let range = *start..*end;
@@ -36,7 +35,7 @@ impl FlatCoordinates {
         })
     }
 
-    /// Takes the place of what was there with the geometry of a record.
+    /// Replaces the content with the geometry of a record.
     pub(in crate::layer) fn read(&mut self, wkb: &[u8], record: usize) -> Result<()> {
         self.xs.clear();
         self.ys.clear();
@@ -109,7 +108,7 @@ impl FlatCoordinates {
                 if is_little_endian { f64::from_le_bytes(*bytes) } else { f64::from_be_bytes(*bytes) }
             };
             let (x, y) = (number(x), number(y));
-            // An empty point is written as NaN, and `no data` as a number that is no place.
+            // Skips NaN, which marks an empty point, and `no data`.
             if is_valid_coordinate(x) && is_valid_coordinate(y) {
                 self.xs.push(x);
                 self.ys.push(y);

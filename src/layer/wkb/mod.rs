@@ -1,4 +1,6 @@
-//! Readers of ISO well-known binary: runs of vertices in place, and flat coordinates.
+//! Readers of ISO well-known binary (WKB): runs of vertices in place, and flat coordinates.
+//!
+//! The format is OGC 06-103r4, [Simple Feature Access, part 1](https://www.ogc.org/standards/sfa/).
 
 mod cursor;
 mod flatten;
