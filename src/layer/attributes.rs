@@ -1,4 +1,7 @@
-//! The records of a .dbf into columns, some at a time, through one window that is used again and again.
+//! Reads the records of a .dbf into columns, in steps and through one reused buffer.
+//!
+//! The format is described by the [Library of
+//! Congress](https://www.loc.gov/preservation/digital/formats/fdd/fdd000325.shtml).
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,40 +14,40 @@ use super::{schema, sidecars};
 use crate::archive::{Code, Diagnostic, Encoding, Field as Cells, Member, ReadOptions, TableHeader, Window};
 use crate::error::{Argument, Error, Kind, Result};
 
-/// The most bytes that room is made for before any record is read, since sizes may lie too.
+/// The most bytes reserved before any record is read, since declared sizes may be wrong.
 const MAX_INITIAL_CAPACITY: u64 = 256 << 20;
 
-/// A .cpg is one word; no text of more bytes is one.
+/// The size limit of a .cpg in bytes; it holds one word.
 const MAX_CPG_SIZE: u64 = 64 * 1024;
 
-/// Marks that change the direction in which text is displayed.
+/// Unicode marks that change the direction of displayed text.
 const BIDI_CONTROLS: [char; 12] = [
     '\u{61C}', '\u{200E}', '\u{200F}', '\u{202A}', '\u{202B}', '\u{202C}', '\u{202D}', '\u{202E}', '\u{2066}',
     '\u{2067}', '\u{2068}', '\u{2069}',
 ];
 
-/// The mark of the end of a .dbf.
+/// The end-of-file mark of a .dbf.
 const END_OF_FILE: u8 = 0x1A;
 
-/// How the types of columns come about.
+/// How column types are decided.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TypeMode<'a> {
-    /// By the header; integers with decimals turn their column into floats.
+    /// By the header. Integer columns with decimals widen to floats.
     FromCells,
-    /// By the header or by these choices, for at most so many records before they are taken; what does not fit is an error.
+    /// By the header or by overrides. A cell that does not fit is an error. The number is the most records per batch.
     Fixed(TypeOverrides<'a>, usize),
 }
 
-/// Types that are chosen for some columns.
+/// Requested types of some columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TypeOverrides<'a> {
-    /// For those of these names.
+    /// By column name.
     ByName(&'a [(String, ColumnType)]),
-    /// For those at these places among the columns that are wanted.
+    /// By index among the requested columns.
     ByIndex(&'a [(usize, ColumnType)]),
 }
 
-/// A .dbf that is read step by step into columns.
+/// A .dbf that is read in steps into columns.
 pub(super) struct TableReader {
     member: Member,
     header: TableHeader,
@@ -62,8 +65,8 @@ pub(super) struct TableReader {
 }
 
 impl TableReader {
-    /// Reads the header, with the encoding that the user or the archive names; the reader then stands before the first
-    /// record. Where it belongs to shapes, their geometry may be among the wanted columns.
+    /// Reads the header and chooses the encoding: the requested one, else the declared one. With `has_shapes`, the
+    /// geometry may be among the requested columns.
     pub(super) fn open(
         member: &Member,
         cpg: Option<&Member>,
@@ -90,7 +93,7 @@ impl TableReader {
         })
     }
 
-    /// Leaves out all columns but those of integers, and gives the places that these had.
+    /// Drops all other columns and returns the indices of those that remain.
     pub(super) fn retain_integers(&mut self) -> Vec<usize> {
         let is_integer = |column: &Column| matches!(column.data_type(), DataType::Int32 | DataType::Int64);
         let all = self.columns.iter().enumerate();
@@ -99,12 +102,12 @@ impl TableReader {
         indices
     }
 
-    /// Lets another thread unpack what is left, where that pays.
+    /// Inflates the rest on another thread, if that pays.
     pub(super) fn offload(&mut self) {
         self.window.hand_over();
     }
 
-    /// Whether another thread has unpacked something that can be read without waiting.
+    /// Whether data inflated by another thread are available.
     pub(super) fn has_offloaded_data(&mut self) -> bool {
         self.window.is_handed_over() && self.window.is_ready()
     }
@@ -119,27 +122,27 @@ impl TableReader {
         self.records
     }
 
-    /// How many records the header declares.
+    /// The record count of the header.
     pub(super) fn declared_records(&self) -> u64 {
         self.header.records
     }
 
-    /// The fields of its columns, as far as their types are known.
+    /// The fields with the types known so far.
     pub(super) fn fields(&self) -> Vec<Field> {
         self.columns.iter().map(|column| Field::new(&column.name, column.data_type(), true)).collect()
     }
 
-    /// Counts deleted records without keeping their numbers, since there are no shapes to leave out with them.
+    /// Counts deleted records without their numbers, which only shapes need.
     pub(super) fn count_deleted_only(&mut self) {
         self.flags.count_only();
     }
 
-    /// The deleted records before number `end` that were not taken yet, and how many there are.
+    /// The deleted records before `end` that were not returned yet, and their count.
     pub(super) fn deleted(&self, end: u64) -> (BTreeSet<u64>, u64) {
         self.flags.deleted_before(end)
     }
 
-    /// Reads records before number `until`, as many as are at hand; false once there are no more.
+    /// Reads available records before number `until`. Returns false at the end.
     pub(super) fn step(&mut self, until: u64) -> Result<bool> {
         if !self.is_finished && self.records < until {
             match self.read_rows(until) {
@@ -164,13 +167,13 @@ impl TableReader {
         Ok(!self.is_finished)
     }
 
-    /// What was read since the last time, without deleted records; `is_last` where nothing is read after it.
+    /// Returns the records read since the last call, without deleted ones. `is_last` if nothing is read after them.
     pub(super) fn take(&mut self, is_last: bool) -> std::result::Result<Vec<ArrayRef>, ArrowError> {
         self.flags.reset();
         self.columns.iter_mut().map(|column| column.take(is_last)).collect()
     }
 
-    /// What was found so far.
+    /// Adds the diagnostics so far.
     pub(super) fn report(&self, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics.extend(self.diagnostics.iter().cloned());
         self.flags.report(self.member.name(), diagnostics);
@@ -188,7 +191,7 @@ impl TableReader {
             let bytes = self.window.fill(size)?;
             let whole = (bytes.len() / size.max(1)).min(left);
             let Some(chunk) = bytes.get(..whole * size).filter(|chunk| !chunk.is_empty()) else {
-                // Where the archive lies about the size of the member, that is the cause.
+                // A wrong member size in the archive is the root cause, so it is reported first.
                 self.window.finish()?;
                 let message = format!("it ends inside record {first} of the {declared} that it declares");
                 return Err(StepError::Damage(Error::archive(self.member.name(), message).with(|facts| {
@@ -220,8 +223,8 @@ impl TableReader {
                 return Ok(());
             }
         }
-        // One end mark may follow, and whatever fills a block. Anything else is more likely data that a wrong length
-        // or count hides than rubbish, and a missing mark that stands inside the last record was moved there.
+        // An end mark and padding may follow. Other bytes are more likely data hidden by a wrong record count or
+        // length. An end mark inside the last record shows a missing byte.
         let more = self.window.fill(size.max(2))?;
         let is_end = matches!(more.split_first(), None | Some((&END_OF_FILE, [] | [0 | END_OF_FILE, ..])));
         let is_count = more.len() >= size && matches!(more.first(), Some(b' ' | b'*'));
@@ -245,11 +248,10 @@ impl TableReader {
     }
 }
 
-/// Why a step ends.
+/// Reason why a step fails.
 enum StepError {
-    /// The file is damaged.
     Damage(Error),
-    /// A cell does not fit into its column.
+    /// A cell does not fit its column.
     Cell(Error),
 }
 
@@ -259,7 +261,7 @@ impl From<Error> for StepError {
     }
 }
 
-/// The error of a cell that its column cannot hold, with what to do about it.
+/// The error of a cell that does not fit, with a remedy.
 fn misfit_error(member: &str, column: &Column, cell: &CellError) -> Error {
     let (name, kind) = (&column.name, column.data_type());
     let (type_name, or) = match (cell.is_invalid, kind.is_integer()) {
@@ -278,7 +280,7 @@ fn misfit_error(member: &str, column: &Column, cell: &CellError) -> Error {
     if cell.is_invalid { error.hinting(", or with ", Argument::Strict, ", which makes such cells null") } else { error }
 }
 
-/// The encoding that the user names, else what the archive declares.
+/// The requested encoding, else the declared one.
 fn choose_encoding(
     header: &TableHeader,
     cpg: Option<&Member>,
@@ -296,7 +298,7 @@ fn choose_encoding(
     Ok(Encoding::declared(label.as_deref().map(|label| (name, label)), header.driver, diagnostics))
 }
 
-/// The columns that are wanted, in the order of the file.
+/// The requested columns in file order.
 fn build_columns(
     member: &Member,
     header: &TableHeader,
@@ -336,7 +338,7 @@ fn build_columns(
     if let Some(wanted) = &wanted {
         columns.retain(|(name, _)| wanted.contains(name));
     }
-    // The header may lie about the records, but they cannot be more than fit into the member.
+    // The header may be wrong, but the member bounds the number of records.
     let most = MAX_INITIAL_CAPACITY / (8 * columns.len().max(1) as u64);
     let rows = header.records.min(member.size() / header.record_size.max(1) as u64).min(most);
     let rows = usize::try_from(rows).unwrap_or(0);

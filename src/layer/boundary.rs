@@ -1,8 +1,8 @@
-//! Tells the boundary of a field, which some exports put beside the data, from layers of data.
+//! Distinguishes the field boundary, which some exports include, from layers of data.
 
 use super::Layer;
 
-/// What names and ids of a boundary are of; the words are those of exports of displays and farm software.
+/// Subjects of names and ids in boundaries, from exports of displays and farm software.
 const SUBJECTS: [&str; 20] = [
     "field",
     "farm",
@@ -26,11 +26,11 @@ const SUBJECTS: [&str; 20] = [
     "feld",
 ];
 
-/// What stands behind a subject.
+/// Suffixes of a subject.
 const NAME_SUFFIXES: [&str; 3] = ["", "name", "label"];
 const ID_SUFFIXES: [&str; 8] = ["id", "uid", "uuid", "guid", "key", "code", "number", "no"];
 
-/// Names and ids of their own, and the measures that programs compute of each polygon.
+/// Names and ids without a subject, and measures that programs compute for each polygon.
 const OTHER_NAMES: [&str; 15] = [
     "name",
     "label",
@@ -49,28 +49,27 @@ const OTHER_NAMES: [&str; 15] = [
     "shapelen",
 ];
 
-/// What stands before and behind an area.
+/// Prefixes and units of an area.
 const AREA_PREFIXES: [&str; 11] =
     ["", "field", "farm", "boundary", "bndry", "total", "calc", "gross", "net", "legal", "shape"];
 const AREA_UNITS: [&str; 10] = ["ac", "acre", "acres", "ha", "hectare", "hectares", "m2", "sqm", "sqft", "acreage"];
 
-/// Names of columns in a .dbf have no more letters; what is behind them is cut off.
+/// The longest column name in a .dbf; longer names are truncated.
 const MAX_NAME_LENGTH: usize = 10;
 
-/// What a column of a boundary says.
+/// Meaning of a boundary column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// The name of the field.
     Field,
-    /// The name of the boundary, where nothing says that of the field.
+    /// The name of the boundary, if no column names the field.
     Name,
-    /// An area.
     Area,
     /// Another name or an id.
     Other,
 }
 
-/// What a column says by its name; `None` where it can be no column of a boundary.
+/// The meaning of a column by its name; `None` if a boundary has no such column.
 pub(crate) fn meaning(column: &str) -> Option<Meaning> {
     let is_truncated = column.chars().count() >= MAX_NAME_LENGTH;
     let plain: String = column.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
@@ -103,24 +102,22 @@ pub(crate) fn meaning(column: &str) -> Option<Meaning> {
     }
 }
 
-/// Whether a layer with geometries of these types (codes of well-known binary) and these columns can be a boundary: it
-/// holds polygons only, and nothing but names, ids and areas of them.
+/// Whether a layer with these WKB types and columns can be a boundary: only polygons, and only names, ids and areas.
 pub(crate) fn can_be_boundary<'a>(types: &[u32], mut columns: impl Iterator<Item = &'a str>) -> bool {
     let is_polygon = |code: &u32| matches!(code % 1000, 3 | 6);
     !types.is_empty() && types.iter().all(is_polygon) && columns.all(|column| meaning(column).is_some())
 }
 
 impl Layer {
-    /// Whether this can be the boundary of a field. It is one where it is the second layer of its archive: beside one that
-    /// cannot ([`boundaries`]).
+    /// Whether this layer can be a field boundary. [`boundaries`] decides with the other layers of the archive.
     pub(crate) fn can_be_boundary(&self) -> bool {
         let columns = self.schema.fields().iter().enumerate().filter(|(index, _)| Some(*index) != self.geometry);
         can_be_boundary(&self.types, columns.map(|(_, field)| field.name().as_str()))
     }
 }
 
-/// Which of the layers of an archive are boundaries, by whether each can be one. Where all can, none is: a field drawn for
-/// its own sake, or a spot spray without a rate.
+/// Decides which layers of an archive are boundaries. If all can be one, none is: an exported outline, or a spot spray
+/// without a rate.
 pub(crate) fn boundaries(can_be: &[bool]) -> Vec<bool> {
     let has_data = can_be.iter().any(|can_be| !can_be);
     can_be.iter().map(|can_be| *can_be && has_data).collect()
@@ -136,7 +133,7 @@ mod tests {
         can_be_boundary(&[POLYGON], columns.iter().copied())
     }
 
-    /// Columns of boundaries as displays and farm software write them, cut to ten letters by the format.
+    /// Columns of boundary exports, truncated to ten letters by the format.
     #[test]
     fn boundary_exports_have_names_ids_and_areas() {
         for columns in [
@@ -155,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Prescriptions, spot sprays, coverage and soil maps say more of their polygons than whose they are.
+    /// Prescriptions, spot sprays, coverage and soil maps have columns of data.
     #[test]
     fn data_columns_are_not_a_boundary() {
         for columns in [

@@ -1,4 +1,4 @@
-//! The mark before each record of a .dbf, which says whether it was deleted: what it leaves out, and what it is not.
+//! Deletion flags of .dbf records: removes deleted records and counts invalid flags.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -6,44 +6,43 @@ use std::collections::BTreeSet;
 use super::columns::Chunk;
 use crate::archive::{Code, Diagnostic};
 
-/// The mark of a record that is kept, and of one that was deleted.
+/// Flags of valid and of deleted records.
 const KEPT: u8 = b' ';
 const DELETED: u8 = b'*';
 
-/// What the marks of the records so far say.
+/// State of the flags read so far.
 #[derive(Default)]
 pub(super) struct DeletionFlags {
-    /// The numbers of deleted records, of those that were not taken yet.
+    /// The numbers of deleted records that were not returned yet.
     numbers: BTreeSet<u64>,
-    /// How many of those there are.
+    /// The count of deleted records that were not returned yet.
     pending: u64,
     is_counted_only: bool,
-    /// How many were deleted in all, and the first of them.
+    /// The total count of deleted records, and the first of them.
     deleted: Option<(u64, u64)>,
-    /// How many are marked as neither kept nor deleted, and the first of them.
+    /// The count of records with another flag, and the first of them.
     invalid: Option<(u64, u64)>,
 }
 
 impl DeletionFlags {
-    /// Counts deleted records without keeping their numbers.
+    /// Counts deleted records without their numbers.
     pub(super) fn count_only(&mut self) {
         self.is_counted_only = true;
     }
 
-    /// The deleted records before number `end` that were not taken yet, and how many there are.
+    /// The deleted records before `end` that were not returned yet, and their count.
     pub(super) fn deleted_before(&self, end: u64) -> (BTreeSet<u64>, u64) {
         let before: BTreeSet<u64> = self.numbers.range(..end).copied().collect();
         let count = if self.is_counted_only { self.pending } else { before.len() as u64 };
         (before, count)
     }
 
-    /// The records so far were taken.
+    /// Forgets the deleted records so far, because their rows were returned.
     pub(super) fn reset(&mut self) {
         self.numbers.clear();
         self.pending = 0;
     }
 
-    /// What is told of them.
     pub(super) fn report(&self, member: &str, diagnostics: &mut Vec<Diagnostic>) {
         let kinds = [
             (Code::DeletedRows, self.deleted, "deleted records were left out"),
@@ -56,7 +55,7 @@ impl DeletionFlags {
         }
     }
 
-    /// Whole records of `size` bytes without the deleted ones; `first` is the number of the first.
+    /// Removes deleted records from records of `size` bytes; `first` is the number of the first one.
     pub(super) fn filter_kept<'a>(&mut self, bytes: &'a [u8], first: u64, size: usize) -> KeptRecords<'a> {
         let mut has_deleted = false;
         for (number, record) in (first..).zip(bytes.chunks_exact(size)) {
@@ -69,7 +68,7 @@ impl DeletionFlags {
         if !has_deleted {
             return KeptRecords { bytes: Cow::Borrowed(bytes), numbers: None };
         }
-        // The kept records stand together, so that the loops over columns need not look at the mark again.
+        // Valid records are copied together, so that the column loops need not check the flag.
         let (mut packed, mut numbers) = (Vec::with_capacity(bytes.len()), Vec::new());
         for (number, record) in (first..).zip(bytes.chunks_exact(size)) {
             if record.first() == Some(&DELETED) {
@@ -91,14 +90,14 @@ impl DeletionFlags {
     }
 }
 
-/// Records of which the deleted ones are out.
+/// Records without the deleted ones.
 pub(super) struct KeptRecords<'a> {
     bytes: Cow<'a, [u8]>,
     numbers: Option<Vec<u64>>,
 }
 
 impl KeptRecords<'_> {
-    /// The same for columns.
+    /// The records as a chunk for the columns.
     pub(super) fn to_chunk(&self, record_size: usize, first: u64) -> Chunk<'_> {
         Chunk { bytes: &self.bytes, record_size, numbers: self.numbers.as_deref(), first }
     }

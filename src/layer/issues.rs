@@ -1,10 +1,10 @@
-//! What reading finds in cells and shapes, counted while it goes and told once for each kind.
+//! Counts the issues found in cells and shapes, and reports each kind once.
 
 use std::collections::BTreeMap;
 
 use crate::archive::{Code, Diagnostic, Doubt};
 
-/// One kind of finding: its code, and the sentence about it.
+/// A kind of issue: code and sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Issue {
     code: Code,
@@ -35,47 +35,46 @@ impl From<Doubt> for Issue {
     }
 }
 
-/// Whether it is about the column whatever its cells, so that no record and no count belongs to it.
+/// Whether the issue is about the column, so that it has no record and no count.
 fn applies_to_column(code: Code) -> bool {
     matches!(code, Code::BinaryColumn | Code::Memo | Code::UnknownType)
 }
 
-/// How often each kind was met, and where first.
+/// The count and first record of each kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct IssueCounter {
     counts: BTreeMap<Issue, (u64, u64)>,
 }
 
 impl IssueCounter {
-    /// Counts one finding at a record of the file. Findings are rare, and the loops that make them are kept short.
+    /// Counts one issue at a record. Out of line, since issues are rare and decoding loops must stay small.
     #[cold]
     #[inline(never)]
     pub(super) fn add(&mut self, issue: impl Into<Issue>, record: u64) {
         self.add_many(issue, record, 1);
     }
 
-    /// Counts a finding that was met so many times, at this record first.
+    /// Counts an issue that occurred `times` times, first at `record`.
     pub(super) fn add_many(&mut self, issue: impl Into<Issue>, record: u64, times: u64) {
         let (count, _) = self.counts.entry(issue.into()).or_insert((0, record));
         *count = count.saturating_add(times);
     }
 
-    /// The record where a kind was met first.
+    /// The first record with an issue of this code.
     pub(super) fn first_record(&self, code: Code) -> Option<u64> {
         self.counts.get(&code.into()).map(|(_, first)| *first)
     }
 
-    /// Takes back what was said of a kind.
+    /// Removes the issues of this code.
     pub(super) fn remove(&mut self, code: Code) {
         self.counts.remove(&code.into());
     }
 
-    /// Whether nothing was met.
     pub(super) fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// One diagnostic for each kind, about a member and, where there is one, a column.
+    /// Adds one diagnostic per kind of issue.
     pub(super) fn report(&self, member: &str, column: Option<&str>, diagnostics: &mut Vec<Diagnostic>) {
         for (Issue { code, sentence }, (count, first)) in &self.counts {
             let prefix = column.map(|column| format!("column `{column}`: ")).unwrap_or_default();

@@ -1,14 +1,14 @@
-//! Records into Arrow, GeoJSON, GeoParquet and pictures; coordinate systems.
+//! Reads layers into Arrow, writes GeoJSON, GeoParquet and SVG maps, and handles coordinate systems.
 
 #![forbid(unsafe_code)]
 
-/// The area of polygons on the ellipsoid.
+/// Areas of polygons on the ellipsoid.
 pub mod area;
 
-/// Coordinate systems: from the text of a .prj to PROJJSON, EPSG codes and WGS 84.
+/// Coordinate systems: from .prj text to PROJJSON, EPSG codes and WGS 84.
 pub mod crs;
 
-/// A layer as a small map that needs nothing but a browser.
+/// SVG maps of layers.
 pub mod picture;
 
 mod attributes;
@@ -54,21 +54,21 @@ pub use read::read;
 pub use stream::{Stream, TypePolicy};
 pub use times::{LocalTimes, Offsets};
 
-/// A table of field data: columns, one geometry column (WKB), its coordinate system, units and diagnostics.
+/// A table of field data: columns, one WKB geometry column, its coordinate system, units and diagnostics.
 #[derive(Clone, Debug)]
 pub struct Layer {
     name: String,
     source: String,
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
-    /// The position of the geometry column.
+    /// The index of the geometry column.
     geometry: Option<usize>,
     crs: Option<Crs>,
     prj: Option<String>,
-    /// What the source says of the layer as a whole.
+    /// Metadata of the whole layer.
     metadata: Vec<(String, String)>,
     diagnostics: Vec<Diagnostic>,
-    /// The types of its geometries, as codes of well-known binary.
+    /// The WKB type codes of its geometries.
     types: Vec<u32>,
 }
 
@@ -79,33 +79,33 @@ impl Layer {
         &self.name
     }
 
-    /// What it was read from, such as a path or `bytes`.
+    /// The source, such as a path or `bytes`.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The same layer, said to come from `source`.
+    /// Sets the source.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<String>) -> Self {
         self.source = source.into();
         self
     }
 
-    /// How many records it has.
+    /// The number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// Whether it has no record.
+    /// Whether the layer has no record.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The Arrow schema. The geometry column carries `geoarrow.wkb` and the coordinate system; units are field
-    /// metadata under `unit`.
+    /// The Arrow schema. The geometry field has the extension `geoarrow.wkb` with the coordinate system. Units are
+    /// field metadata under `unit`.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
@@ -117,67 +117,66 @@ impl Layer {
         &self.batches
     }
 
-    /// The place of the geometry column.
     pub(crate) fn geometry_index(&self) -> Option<usize> {
         self.geometry
     }
 
-    /// The types of its geometries, as codes of well-known binary.
+    /// The WKB type codes of its geometries.
     pub(crate) fn geometry_types(&self) -> &[u32] {
         &self.types
     }
 
-    /// The name of the geometry column: `geometry`, or the next free name.
+    /// The name of the geometry column: `geometry`, or a numbered name if a column has that name.
     #[must_use]
     pub fn geometry_column(&self) -> Option<&str> {
         self.geometry.and_then(|index| self.schema.fields().get(index)).map(|field| field.name().as_str())
     }
 
-    /// The coordinate system, where it is known.
+    /// The coordinate system, if known.
     #[must_use]
     pub fn crs(&self) -> Option<&Crs> {
         self.crs.as_ref()
     }
 
-    /// The coordinate system as PROJJSON, where it is known.
+    /// The coordinate system as PROJJSON, if known.
     #[must_use]
     pub fn crs_projjson(&self) -> Option<&serde_json::Value> {
         self.crs.as_ref().and_then(Crs::projjson)
     }
 
-    /// The text of the .prj as found; where it is a code, the text of that system.
+    /// The unchanged text of the .prj. If it holds a code, the WKT of that code.
     #[must_use]
     pub fn crs_wkt(&self) -> Option<&str> {
         self.prj.as_deref()
     }
 
-    /// The EPSG code of the coordinate system where it is certain.
+    /// The EPSG code, if certain.
     #[must_use]
     pub fn crs_epsg(&self) -> Option<u32> {
         self.crs.as_ref().and_then(Crs::epsg)
     }
 
-    /// What the source says of the layer as a whole, in its order: the header of a grain cart file, the job of an FMIS
-    /// folder, the sidecars of a shapefile.
+    /// Metadata of the whole layer in source order: the header of a grain cart file, the job of an FMIS folder, or the
+    /// sidecars of a shapefile.
     #[must_use]
     pub fn metadata(&self) -> &[(String, String)] {
         &self.metadata
     }
 
-    /// What was repaired or left out while reading.
+    /// Repairs and omissions while reading.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// The geometry of each record as ISO WKB, `None` for null, in the order of rows.
+    /// The geometry of each row as ISO WKB; `None` for null.
     pub fn geometries(&self) -> impl Iterator<Item = Option<&[u8]>> {
         let column = self.geometry;
         self.batches.iter().flat_map(move |batch| batch_geometries(batch, column))
     }
 
-    /// The area in square metres of all polygons; `None` where there are none, an error where the CRS is unknown. `as_is`
-    /// takes coordinates as they are: the area is in the square of their unit.
+    /// The area of all polygons in square metres. `None` without polygons; an error if the CRS is unknown. With
+    /// `as_is`, the planar area in squared units of the coordinates.
     pub fn area(&self, as_is: bool) -> Result<Option<f64>> {
         if self.geometry.is_none() {
             return Ok(None);
@@ -187,7 +186,7 @@ impl Layer {
     }
 }
 
-/// The geometries of one batch, none where there is no such column.
+/// The geometries of one batch; none without a geometry column.
 fn batch_geometries(batch: &RecordBatch, column: Option<usize>) -> impl Iterator<Item = Option<&[u8]>> {
     let array = column.and_then(|index| batch.columns().get(index));
     let array = array.and_then(|array| array.as_any().downcast_ref::<LargeBinaryArray>());

@@ -1,4 +1,4 @@
-//! Work cut into steps: done side by side on a few threads, handed on in order, with a few steps in memory at a time.
+//! Runs steps concurrently on a few threads and passes their results on in order, with bounded memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,20 +6,21 @@ use std::thread;
 
 use crate::error::{Error, Kind, Result};
 
-/// How many steps may be done and wait for the ones before them, beside those that are being done.
+/// The finished steps that may wait for earlier ones, in addition to those in progress.
 const MAX_WAITING: usize = 2;
 
-/// What takes each thing that was made, in order.
+/// Consumer of the results, in order.
 pub(crate) type Sink<'a, T> = &'a mut (dyn FnMut(&mut T) -> Result<()> + Send);
 
-/// The threads that writers use: two where the machine has them, since reading keeps to two as well.
+/// The threads of writers and scans: at most two, as for reading.
 pub(crate) fn threads() -> usize {
     thread::available_parallelism().map_or(1, |count| count.get().min(2))
 }
 
-/// Makes each of `steps` on so many threads (this one included) and puts what was made one after the other: what is
-/// put, and the error where there is one, are those of a single thread. `make` is handed what was put before, to use its
-/// room again: fresh memory costs more than filling it.
+/// Runs `steps` on `threads` threads, the calling one included, and passes each result to `sink` in order.
+///
+/// Results and error are those of a single thread. `make` receives a used buffer, since new memory costs more than
+/// filling it.
 pub(crate) fn run_ordered<T: Default + Send>(
     threads: usize,
     steps: usize,
@@ -58,28 +59,28 @@ pub(crate) fn run_ordered<T: Default + Send>(
     pipeline.state.into_inner().unwrap_or_else(PoisonError::into_inner).end.unwrap_or(Ok(()))
 }
 
-/// What the threads share.
+/// Shared state of the threads.
 struct Pipeline<'a, T> {
     state: Mutex<State<T>>,
-    /// Told whenever the state moves on.
+    /// Notified after each change of the state.
     changed: Condvar,
     sink: Mutex<Sink<'a, T>>,
     steps: usize,
-    /// How far ahead of the one whose turn it is a step may be begun.
+    /// How far a step may be ahead of the next output.
     max_ahead: usize,
 }
 
 struct State<T> {
-    /// The next step that nobody has begun.
+    /// The next step to start.
     next_start: usize,
-    /// Steps that are done and wait for their turn.
+    /// Finished steps that wait for earlier ones.
     finished: BTreeMap<usize, Result<T>>,
-    /// The step that is put next.
+    /// The next step to pass on.
     next_out: usize,
     is_sending: bool,
-    /// What was put, to be used again.
+    /// Buffers to reuse.
     spare_buffers: Vec<T>,
-    /// How it ended, once it has.
+    /// The final result.
     end: Option<Result<()>>,
 }
 
@@ -88,7 +89,7 @@ impl<T: Default + Send> Pipeline<'_, T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts what has its turn, else makes the next step, until all is put or one has failed.
+    /// Passes on the next result, else makes the next step, until the end or the first error.
     fn run_worker(&self, make: &(impl Fn(usize, &mut T) -> Result<()> + Sync)) {
         let _guard = PanicGuard(self);
         let mut state = self.state();
@@ -129,7 +130,7 @@ impl<T: Default + Send> Pipeline<'_, T> {
     }
 }
 
-/// Ends the others where a thread is lost, so that nobody waits for what it had begun.
+/// Ends the other threads after a panic, so that they do not wait for its step.
 struct PanicGuard<'a, 'b, T: Default + Send>(&'a Pipeline<'b, T>);
 
 impl<T: Default + Send> Drop for PanicGuard<'_, '_, T> {
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Steps of very different lengths; returns the most steps that were begun and not yet put.
+    /// Runs steps of different lengths. Also returns the most steps that were started and not passed on.
     fn run(threads: usize, steps: usize, fails: Option<usize>) -> (Result<()>, Vec<u8>, usize) {
         let (begun, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Shapes and records side by side: one thread unpacks the longer member while this one does everything else.
+//! Reads .shp and .dbf as pairs of rows: a second thread inflates the longer member.
 
 use std::collections::BTreeSet;
 
@@ -11,21 +11,21 @@ use super::shapes::column::{self, ShapeColumn};
 use crate::archive::{Code, Diagnostic, Member, ReadOptions, Set};
 use crate::error::{Error, Result};
 
-/// Bytes of a shape that room is made for before a batch is read.
+/// The expected size of a shape in bytes.
 const EXPECTED_SHAPE_SIZE: u64 = 64;
 
-/// A member that has one in so many of the packed bytes of the other is long as well.
+/// The shorter member is also long if it has at least this fraction (1/3) of the compressed bytes of the longer.
 const LONG_RATIO: u64 = 3;
 
-/// Rows that are passed over at a time.
+/// The number of rows skipped in one step.
 const SKIP_CHUNK: u64 = 65_536;
 
-/// How many threads may work.
+/// The number of threads to use.
 pub(super) fn threads(options: &ReadOptions) -> usize {
     options.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1)
 }
 
-/// What a step met that has to wait for what the other member says. A lack of memory has not: going on would take more.
+/// Keeps an error until the other member is checked. Lack of memory ends reading immediately.
 fn defer_damage(step: Result<bool>) -> Result<Option<Error>> {
     match step {
         Err(error) if !error.lacks_memory() => Ok(Some(error)),
@@ -33,7 +33,7 @@ fn defer_damage(step: Result<bool>) -> Result<Option<Error>> {
     }
 }
 
-/// The error of members that have different counts of records.
+/// The error for members with different row counts.
 pub(super) fn row_count_error(set: &Set, shapes: u64, records: u64) -> Error {
     let message = format!("the .shp has {shapes} records and the .dbf {records}: they do not belong together");
     let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
@@ -44,12 +44,12 @@ pub(super) fn row_count_error(set: &Set, shapes: u64, records: u64) -> Error {
 pub(super) struct PairedReader {
     pub(super) shapes: Option<ShapeColumn>,
     pub(super) table: Option<TableReader>,
-    /// The rows that were taken in batches, deleted ones included.
+    /// The rows returned in batches, deleted ones included.
     rows_taken: u64,
 }
 
 impl PairedReader {
-    /// Reads the members of a set whole; what was read is taken at once.
+    /// Reads all rows of a dataset.
     pub(super) fn read_all(set: &Set, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         let read = |has_m: Option<bool>| -> Result<(Self, Vec<Diagnostic>)> {
             let mut lost = Vec::new();
@@ -58,7 +58,7 @@ impl PairedReader {
             Ok((reader, lost))
         };
         let (mut reader, mut lost) = read(None)?;
-        // An M that comes late changes every record before it; such files are rare enough to be read twice.
+        // The first M value changes all earlier records. Such files are rare, so read them again.
         if reader.shapes.as_ref().is_some_and(ShapeColumn::needs_m) {
             (reader, lost) = read(Some(true))?;
         }
@@ -66,7 +66,7 @@ impl PairedReader {
         Ok(reader)
     }
 
-    /// Opens them to take batches of `size` rows.
+    /// Opens a dataset to read batches of `size` rows.
     pub(super) fn open_batched(
         set: &Set,
         options: &ReadOptions,
@@ -90,8 +90,8 @@ impl PairedReader {
         type_mode: TypeMode<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Self> {
-        // Starts the thread that unpacks the longer member, where there may be one, before anything else is read. On two
-        // cores this thread has the time to unpack the other one too, unless that is long as well.
+        // Starts to inflate the longer member before all else. With two cores, this thread can inflate the other one,
+        // unless it is long too.
         let packed_size = |member: &Option<Member>| member.as_ref().map_or(0, Member::packed);
         let (shp, dbf) = (packed_size(&set.shp), packed_size(&set.dbf));
         let is_shp = shp > dbf;
@@ -113,7 +113,7 @@ impl PairedReader {
         if let (Some(Ok(table)), true) = (&mut table, has_more && is_shp) {
             table.offload();
         }
-        // Without `strict`, one half may stand for itself where the other cannot be read at all.
+        // Without `strict`, one member is enough if the other cannot be opened.
         let both = shapes.is_some() && table.is_some();
         let mut lost = |error: Error| {
             let facts = error.facts();
@@ -139,9 +139,9 @@ impl PairedReader {
         Ok(reader)
     }
 
-    /// Reads both up to row `until`, or to their ends.
+    /// Reads both members up to row `until` or their end.
     ///
-    /// Damage of the shapes is told before damage of the table, whichever was met first.
+    /// Damage of the shapes is reported before damage of the table, so that the error does not depend on timing.
     pub(super) fn advance(&mut self, until: u64) -> Result<()> {
         let mut fault = None;
         loop {
@@ -149,7 +149,7 @@ impl PairedReader {
             let needs_table = fault.is_none() && self.table.as_ref().is_some_and(|table| !table.has_reached(until));
             match (&mut self.shapes, &mut self.table) {
                 (Some(shapes), Some(table)) if needs_shapes && needs_table => {
-                    // Whichever would have to wait for the other thread is left for later.
+                    // Reads the member whose data are available first.
                     if shapes.is_ready() && !table.has_offloaded_data() {
                         shapes.step(until)?;
                     } else {
@@ -165,7 +165,7 @@ impl PairedReader {
         }
     }
 
-    /// The next `size` rows as a layer like `template`, and whether they are the last.
+    /// Returns the next `size` rows as a layer like `template`, and whether they are the last.
     pub(super) fn next_batch(
         &mut self,
         template: &Layer,
@@ -187,12 +187,12 @@ impl PairedReader {
         Ok((layer, end < until))
     }
 
-    /// The shapes and the records read so far.
+    /// The numbers of shapes and records read so far.
     fn row_counts(&self) -> [Option<u64>; 2] {
         [self.shapes.as_ref().map(ShapeColumn::records), self.table.as_ref().map(TableReader::records)]
     }
 
-    /// How many rows shapes and records have in common; an error where they differ, unless damage is to be lived with.
+    /// The common row count. Different counts are an error, or a diagnostic without `strict`.
     pub(super) fn check_row_counts(
         &self,
         set: &Set,
@@ -215,13 +215,12 @@ impl PairedReader {
         }
     }
 
-    /// The fields of the columns, without the geometry, as far as their types are known.
+    /// The fields without the geometry, with the types known so far.
     pub(super) fn fields(&self) -> Vec<Field> {
         self.table.as_ref().map(TableReader::fields).unwrap_or_default()
     }
 
-    /// The rows before number `end` that were not taken yet, and nothing of those behind it; `is_last` where nothing is
-    /// read after them.
+    /// Returns the rows before `end` that were not returned yet. `is_last` if no rows follow.
     pub(super) fn take(&mut self, template: &Layer, end: u64, is_last: bool) -> Result<Layer> {
         let (deleted, lost) = self.table.as_ref().map(|table| table.deleted(end)).unwrap_or_default();
         let kept = usize::try_from(end.saturating_sub(self.rows_taken).saturating_sub(lost)).unwrap_or(usize::MAX);
@@ -240,7 +239,7 @@ impl PairedReader {
         layer.with_batch(arrays, kept)
     }
 
-    /// Reads the rest of the longer member, to count its records and to check it, and keeps nothing.
+    /// Reads the rest of the longer member to count and check its records.
     fn skip_rest(&mut self) -> Result<()> {
         loop {
             let row_counts = self.row_counts();
@@ -259,7 +258,7 @@ impl PairedReader {
         }
     }
 
-    /// What was found so far.
+    /// Adds the diagnostics so far.
     pub(super) fn report(&self, diagnostics: &mut Vec<Diagnostic>) {
         if let Some(shapes) = &self.shapes {
             shapes.report(diagnostics);
@@ -269,7 +268,7 @@ impl PairedReader {
         }
     }
 
-    /// The counts that index and header declare, where there are both and they differ.
+    /// The record counts of index and header, if both exist and differ.
     pub(super) fn declared_mismatch(&self) -> Option<(u64, u64)> {
         let shapes = self.shapes.as_ref()?.indexed()?;
         let records = self.table.as_ref()?.declared_records();

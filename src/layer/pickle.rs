@@ -1,4 +1,4 @@
-//! A layer in parts that travel between processes: one text of JSON about it, and the bytes of its columns.
+//! Serializes a layer for pickling: a JSON header and the buffers of its columns.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -19,10 +19,10 @@ use super::crs::Crs;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 
-/// The longest code of a diagnostic.
+/// The length limit of a diagnostic code in bytes.
 const LONGEST_CODE: usize = 64;
 
-/// What is told of a layer beside the bytes of its columns.
+/// All of a layer except the column buffers.
 #[derive(Serialize, Deserialize)]
 struct LayerHeader<'a> {
     name: Cow<'a, str>,
@@ -35,14 +35,14 @@ struct LayerHeader<'a> {
     metadata: Vec<(String, String)>,
     diagnostics: Vec<DiagnosticParts<'a>>,
     types: Vec<u32>,
-    /// The rows of each batch, and which of its columns have nulls.
+    /// For each batch its row count, and whether each column has nulls.
     batches: Vec<(usize, Vec<bool>)>,
 }
 
-/// A diagnostic: code, message, member, record.
+/// Code, message, member and record of a diagnostic.
 type DiagnosticParts<'a> = (Cow<'a, str>, String, Option<String>, Option<u64>);
 
-/// A column: its name, its type, and what its field says of it.
+/// Name, type and metadata of a column.
 #[derive(Serialize, Deserialize)]
 struct ColumnHeader<'a> {
     name: Cow<'a, str>,
@@ -53,7 +53,7 @@ struct ColumnHeader<'a> {
     metadata: BTreeMap<String, String>,
 }
 
-/// Metadata in the order of their keys, so that equal layers have equal pickles.
+/// Sorts metadata by key, so that equal layers have equal pickles.
 fn sorted(metadata: &HashMap<String, String>) -> BTreeMap<String, String> {
     metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
 }
@@ -63,7 +63,7 @@ fn invalid_parts(cause: impl std::fmt::Display) -> Error {
 }
 
 impl Layer {
-    /// The parts that [`Layer::from_parts`] makes the same layer of: rows, schema, coordinate system, what was told.
+    /// Serializes the layer for [`Layer::from_parts`].
     pub fn to_parts(&self) -> Result<(String, Vec<Buffer>)> {
         let mut fields = Vec::new();
         for field in self.schema.fields() {
@@ -112,7 +112,7 @@ impl Layer {
         Ok((serde_json::to_string(&header).map_err(invalid_parts)?, buffers))
     }
 
-    /// The layer of these parts; an error where they do not fit together.
+    /// Restores a layer; an error if header and buffers do not match.
     pub fn from_parts(header: &str, buffers: &[&[u8]]) -> Result<Self> {
         let header: LayerHeader<'_> = serde_json::from_str(header).map_err(invalid_parts)?;
         let mut fields = Vec::new();
@@ -159,7 +159,7 @@ impl Layer {
     }
 }
 
-/// The code of this name. One of another release is kept as text for the life of the process; there are few.
+/// Finds a code by name. An unknown code, from another release, is leaked as `Code::Other`; there are few.
 fn code_from_name(code: &str) -> Result<Code> {
     static CODES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     if let Some(known) = Code::named(code) {
@@ -177,7 +177,7 @@ fn code_from_name(code: &str) -> Result<Code> {
     Ok(Code::Other(new))
 }
 
-/// The name of a type, and the zone of a time, for every type that columns of layers have.
+/// Type name and time zone of each column type that layers have.
 fn type_name(kind: &DataType) -> Option<(&'static str, Option<&str>)> {
     Some(match kind {
         DataType::Boolean => ("bool", None),
@@ -206,7 +206,7 @@ fn data_type(kind: &str, zone: Option<&str>) -> Result<DataType> {
     })
 }
 
-/// Adds the buffers of a column, of its own rows alone; whether it has nulls, which come first.
+/// Appends the buffers of a column, sliced to its rows: validity first, if it has nulls. Returns whether it has nulls.
 fn pack_column(array: &ArrayRef, buffers: &mut Vec<Buffer>) -> Option<bool> {
     let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
     buffers.extend(nulls.map(|nulls| nulls.inner().sliced()));
@@ -235,7 +235,7 @@ fn pack_byte_array<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>, 
     buffers.push(array.values().slice_with_length(first, last.saturating_sub(first)));
 }
 
-/// The next column of so many rows.
+/// Restores the next column with `rows` values.
 fn unpack_column<'a>(
     kind: &DataType,
     rows: usize,
@@ -265,7 +265,7 @@ fn read_bits(bytes: &[u8], rows: usize) -> Result<BooleanBuffer> {
     Ok(BooleanBuffer::new(Buffer::from(bytes), 0, rows))
 }
 
-/// The numbers of a buffer, at a place in memory that is fit for them.
+/// Copies a buffer to aligned memory.
 fn read_numbers<T: ArrowNativeType>(bytes: &[u8]) -> Result<ScalarBuffer<T>> {
     if !bytes.len().is_multiple_of(size_of::<T>()) {
         return Err(invalid_parts("a column is cut"));

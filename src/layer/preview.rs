@@ -1,4 +1,4 @@
-//! A layer as a picture: which column is shown, and what the map needs of it.
+//! Draws a layer as an SVG map: chooses the column and collects its values.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
@@ -9,21 +9,21 @@ use super::Layer;
 use super::picture::{Drawing, Picture, Values, draw};
 use crate::error::{Error, Kind, Result};
 
-/// What people look for on a map of a field, in this order: the words that names of such columns hold.
+/// Parts of column names that a map shows by preference, in this order.
 const COLUMN_KEYWORDS: [&str; 8] = ["yield", "yld", "applied", "appl", "rate", "target", "flow", "moist"];
 
-/// A map of some thousand dots needs no more records than these to choose from; of longer layers, every so many is one.
+/// The most records that a map is drawn from. Longer layers are sampled at a regular interval.
 const MAX_SAMPLE: usize = 200_000;
 
-/// The values of one column.
+/// The values of a column.
 enum MapColumn {
     Numbers(Vec<Option<f64>>),
     Names(Vec<Option<String>>),
 }
 
 impl Layer {
-    /// An SVG map of one column: values in colour with a legend and its unit, a scale bar, a title, and how many
-    /// records it draws of how many. Needs no network and no font file.
+    /// Draws an SVG map of one column with legend, unit, scale bar, title, and the drawn and total number of records.
+    /// Needs no network and no font file.
     pub fn picture(&self, options: &Picture) -> Result<String> {
         if self.geometry.is_none() {
             let message = format!("layer `{}` has no geometry, so there is nothing to draw", self.name);
@@ -70,7 +70,7 @@ impl Layer {
         })
     }
 
-    /// The column that a map shows where nobody chose: one with a telling name, else the first whose numbers differ.
+    /// The default column: the first with a keyword in its name, else the first whose values differ.
     fn default_column(&self) -> Option<(String, MapColumn)> {
         let mut fields: Vec<(usize, &str)> = self
             .schema
@@ -93,7 +93,7 @@ impl Layer {
         })
     }
 
-    /// The values of a column; `None` where they can have no colours.
+    /// The values of a column; `None` for a type without colours.
     fn map_column(&self, index: usize) -> Option<MapColumn> {
         let mut all: Option<MapColumn> = None;
         for batch in &self.batches {

@@ -1,14 +1,14 @@
-//! Geometries of one type as coordinates and offsets, in the form that shapely makes arrays of.
+//! Converts WKB geometries of one type to coordinates and offsets for `shapely.from_ragged_array`.
 
 use arrow_array::{Array as _, LargeBinaryArray};
 
 use super::wkb::{Cursor, ordinate};
 
-/// The types by their codes in well-known binary less one: the name, and how many levels of offsets there are.
+/// Type names and levels of offsets, by WKB type code minus one.
 const TYPES: [(&str, usize); 6] =
     [("POINT", 0), ("LINESTRING", 1), ("POLYGON", 2), ("MULTIPOINT", 1), ("MULTILINESTRING", 2), ("MULTIPOLYGON", 3)];
 
-/// Rings have four vertices at least, the last of which is the first.
+/// A closed ring has at least four vertices.
 const MIN_RING_VERTICES: usize = 4;
 
 /// Geometries of one type.
@@ -16,17 +16,17 @@ const MIN_RING_VERTICES: usize = 4;
 pub struct Ragged {
     /// The name of the type.
     pub name: &'static str,
-    /// The numbers of a vertex: 2, or 3 with Z.
+    /// The ordinates per vertex: 2, or 3 with Z.
     pub dimensions: usize,
-    /// The numbers of all vertices.
+    /// The ordinates of all vertices.
     pub coordinates: Vec<f64>,
-    /// Where parts end, from rings and lines up to geometries; each level counts what the level below holds.
+    /// Part ends, from rings and lines up to geometries. Each level counts items of the level below.
     pub offsets: Vec<Vec<i64>>,
 }
 
 impl Ragged {
-    /// Reads a column of well-known binary. `None` where the geometries are of several types, null, empty or measured,
-    /// and where a line, a ring or a number is one that GEOS does not take as it is.
+    /// Reads a WKB column. `None` for mixed types, nulls, empty geometries or M, and for lines, rings or ordinates that
+    /// GEOS rejects or changes.
     #[must_use]
     pub fn read(column: &LargeBinaryArray) -> Option<Self> {
         if column.is_empty() || column.null_count() > 0 {
@@ -83,7 +83,7 @@ impl Ragged {
         Some(())
     }
 
-    /// Marks the end of a part of a level.
+    /// Marks the end of a part on a level.
     fn end_part(&mut self, level: usize) -> Option<()> {
         let below = match level.checked_sub(1) {
             Some(below) => self.offsets.get(below)?.len().checked_sub(1)?,

@@ -1,4 +1,4 @@
-//! A source into a layer: the set is chosen, its members are read side by side, and what they say is held together.
+//! Reads a dataset into a layer: picks its files, reads .shp and .dbf concurrently, checks row counts.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use super::sidecars::{self, Sidecars};
 use crate::archive::{self, Code, Diagnostic, ReadOptions, Set, Source};
 use crate::error::{Argument, Error, Kind, Result};
 
-/// Reads one layer of a zip, a folder or a shapefile, or a grain cart file.
+/// Reads one layer of a zip, a folder, a shapefile or a grain cart file.
 pub fn read(source: &Source, options: &ReadOptions) -> Result<Layer> {
     options.check()?;
     read_checked(source, options).map_err(|error| with_hint(error, options))
 }
 
-/// The same error, which says what else can be done where it is about damage at a place.
+/// Adds a hint about `strict` to an error about damage.
 pub(super) fn with_hint(error: Error, options: &ReadOptions) -> Error {
     let facts = error.facts();
     let is_damage = facts.field.is_none() && (facts.record.is_some() || facts.offset.is_some());
@@ -41,7 +41,7 @@ fn read_checked(source: &Source, options: &ReadOptions) -> Result<Layer> {
     layer.reproject(options)
 }
 
-/// The set that is meant, and what was refused on the way to it.
+/// Picks the files of the requested layer. Also returns the diagnostics of refused members.
 pub(super) fn choose_files(source: &Source, options: &ReadOptions) -> Result<(Set, Vec<Diagnostic>)> {
     let (sets, diagnostics) = archive::sets(source, options)?;
     let set = Set::choose(sets, options.layer.as_deref(), source)?;
@@ -51,7 +51,7 @@ pub(super) fn choose_files(source: &Source, options: &ReadOptions) -> Result<(Se
     Ok((set, diagnostics))
 }
 
-/// The layer of a set that is no shapefile, which is read at once; `None` where it is one.
+/// Reads a grain cart file or an FMIS folder; `None` for a shapefile.
 pub(super) fn read_non_shapefile(
     set: &Set,
     source: &Source,
@@ -65,7 +65,7 @@ pub(super) fn read_non_shapefile(
     Some(fmis::read(set.name.clone(), source.name(), product, options, std::mem::take(diagnostics)))
 }
 
-/// The layer of a shapefile, all its rows in one batch.
+/// Reads a shapefile into one batch.
 fn read_shapefile(
     set: &Set,
     source: &Source,
@@ -81,7 +81,7 @@ fn read_shapefile(
     Ok(layer)
 }
 
-/// A layer without rows: its schema, and what its sidecars say of coordinates and units.
+/// A layer without rows: schema, coordinate system and units.
 pub(super) fn empty_layer(
     set: &Set,
     source: &Source,
@@ -103,7 +103,7 @@ pub(super) fn empty_layer(
     let is_code = crs_from_code.is_some();
     let crs = prj.as_deref().and_then(|text| parse_crs(text, crs_from_code, set, diagnostics));
     if is_code {
-        // A code is no text that a reader of coordinate systems takes, so that it is not handed on as one.
+        // A code is no WKT, so pass the WKT of that code.
         prj = crs.as_ref().map(|crs| crs.wkt().to_owned());
     }
     let mut geometry = None;
@@ -130,7 +130,7 @@ pub(super) fn empty_layer(
     Ok(sidecars.apply_to(layer, set, options.columns.is_none(), diagnostics))
 }
 
-/// Tells of columns of one name, which only stand apart in what is written.
+/// Reports columns with the same name, which are renamed in written files.
 fn report_duplicate_names(schema: &Schema, set: &Set, diagnostics: &mut Vec<Diagnostic>) {
     let names = schema::distinct_names(schema);
     if let Some((field, name)) = schema.fields().iter().zip(&names).find(|(field, name)| field.name() != *name) {
@@ -143,7 +143,7 @@ fn report_duplicate_names(schema: &Schema, set: &Set, diagnostics: &mut Vec<Diag
     }
 }
 
-/// The text of the .prj, if there is any.
+/// The text of the .prj, if present.
 fn read_prj(set: &Set, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<String>> {
     let Some(prj) = &set.prj else {
         if set.shp.is_some() {
@@ -164,7 +164,7 @@ fn read_prj(set: &Set, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>)
     Ok(Some(text.to_owned()))
 }
 
-/// The system of a text, or of the code that it was found to be.
+/// Parses the coordinate system, or uses the one found by its code.
 fn parse_crs(
     text: &str,
     crs_from_code: Option<Result<Crs>>,

@@ -1,4 +1,4 @@
-//! A layer brought to WGS 84: every vertex transformed, all else as it was.
+//! Transforms the coordinates of a layer to WGS 84 and leaves all else unchanged.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::archive::{NoRoom, ReadOptions, make_exact_room, make_room};
 use crate::error::{Error, Kind, Result};
 
 impl Layer {
-    /// The same layer in the coordinate system that the options ask for.
+    /// Transforms the layer if the options request it.
     pub(super) fn reproject(self, options: &ReadOptions) -> Result<Self> {
         if options.to_crs.is_some() { self.into_wgs84() } else { Ok(self) }
     }
 
-    /// The same layer with coordinates in WGS 84; an error where its own system is unknown.
+    /// Transforms the layer to WGS 84. An unknown CRS is an error.
     pub(crate) fn into_wgs84(mut self) -> Result<Self> {
         let Some(column) = self.geometry else { return Ok(self) };
         let transform = self.known_crs()?.to_wgs84()?;
@@ -48,7 +48,7 @@ impl Layer {
     }
 }
 
-/// The column with its vertices moved, which leaves each geometry as long as it was.
+/// Transforms all vertices of a column. The size of each geometry is unchanged.
 fn transform_column(column: &ArrayRef, transform: &Transform) -> Result<ArrayRef> {
     let Some(old) = column.as_any().downcast_ref::<LargeBinaryArray>() else { return Ok(Arc::clone(column)) };
     let mut data = Vec::new();
@@ -67,12 +67,12 @@ fn transform_column(column: &ArrayRef, transform: &Transform) -> Result<ArrayRef
     Ok(Arc::new(new.map_err(|cause| schema_error(&cause))?))
 }
 
-/// The vertices of one geometry after another, used again and again.
+/// Reused buffers for the vertices of a geometry.
 #[derive(Default)]
 struct VertexBuffer {
     xs: Vec<f64>,
     ys: Vec<f64>,
-    /// Each run of them: where it begins, its bytes, and those of one vertex.
+    /// Offset, size and vertex size of each run, in bytes.
     runs: Vec<(usize, usize, usize)>,
 }
 
@@ -104,7 +104,7 @@ impl VertexBuffer {
         for (offset, size, stride) in runs {
             let target = wkb.get_mut(*offset..offset.saturating_add(*size)).unwrap_or_default();
             for (vertex, (x, y)) in target.chunks_exact_mut(*stride).zip(transform_column.by_ref()) {
-                // What is no place stays as it is.
+                // `no data` stays unchanged.
                 if x.is_nan() {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! The Arrow schema of a layer: names, types, units, and the geometry with its coordinate system.
+//! Arrow schema of a layer: names, types, units, and the geometry with its coordinate system.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use super::crs::Crs;
 use crate::archive::find_name;
 use crate::error::{Error, Kind, Result};
 
-/// The entry of the Arrow schema for what a source says of a layer as a whole.
+/// The Arrow schema entry with the metadata of the layer.
 const METADATA: &str = "headland.metadata";
 
-/// The name of the geometry column, which has a number at its end where another column has that name.
+/// The name of the geometry column, without the number that avoids a duplicate.
 const GEOMETRY: &str = "geometry";
 
 impl Layer {
-    /// The place of the column that `argument` names: an error where there is none, and where several have the name.
+    /// The index of the column that `argument` names. An unknown or duplicate name is an error.
     pub fn column_index(&self, argument: &str, name: &str) -> Result<usize> {
         let names: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
         let own = resolve_name(argument, name, &names)?;
@@ -43,8 +43,7 @@ impl Layer {
         self.schema.fields().iter().filter_map(unit).collect()
     }
 
-    /// The same layer with these units of columns; names that it does not have are passed over, since a service
-    /// may know more columns than a file holds.
+    /// Sets units of columns. Unknown names are ignored, since a service may list more columns than a file has.
     #[must_use]
     pub fn with_units(self, units: &[(String, String)]) -> Self {
         let fields: Vec<Arc<Field>> = self
@@ -64,8 +63,8 @@ impl Layer {
         self.with_schema(schema)
     }
 
-    /// The same layer with what its source says of it as a whole. The Arrow schema carries it too, as one JSON text: as
-    /// entries of its own, a file could set those that readers of Arrow and Parquet take for theirs.
+    /// Sets the metadata of the layer, also as one JSON entry of the Arrow schema. With separate entries, a file could
+    /// set keys that Arrow and Parquet readers interpret.
     pub(super) fn with_metadata(mut self, metadata: Vec<(String, String)>) -> Self {
         let object: serde_json::Map<String, serde_json::Value> =
             metadata.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
@@ -76,10 +75,10 @@ impl Layer {
         self.with_schema(schema)
     }
 
-    /// The same layer with a schema whose metadata alone differ.
+    /// Replaces the schema by one with other metadata.
     pub(super) fn with_schema(mut self, schema: Schema) -> Self {
         let schema = Arc::new(schema);
-        // Only metadata differ, so every batch fits the new schema; were it otherwise, the old one stays.
+        // Only metadata differ, so every batch fits. If not, the old schema is kept.
         let batches: std::result::Result<Vec<_>, _> = self
             .batches
             .iter()
@@ -95,14 +94,14 @@ impl Layer {
         self
     }
 
-    /// The same layer with other columns; the geometry keeps its position and its values.
+    /// Replaces the columns. The geometry keeps its position and its values.
     pub(crate) fn with_batches(mut self, schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         self.schema = schema;
         self.batches = batches;
         self
     }
 
-    /// The same layer with these columns as its one batch of `rows`; longer columns are cut.
+    /// Sets the columns as one batch of `rows`. Longer columns are truncated.
     pub(super) fn with_batch(mut self, arrays: Vec<ArrayRef>, rows: usize) -> Result<Self> {
         let truncate = |array: ArrayRef| if array.len() > rows { array.slice(0, rows) } else { array };
         let arrays = arrays.into_iter().map(truncate).collect();
@@ -113,7 +112,7 @@ impl Layer {
         Ok(self)
     }
 
-    /// The coordinate system, or an error that says what to do without one.
+    /// The coordinate system, or an error with the alternatives.
     pub(super) fn known_crs(&self) -> Result<&Crs> {
         self.crs.as_ref().ok_or_else(|| {
             let message = format!(
@@ -126,12 +125,12 @@ impl Layer {
     }
 }
 
-/// The error of columns that do not fit together, which no input should lead to.
+/// The error for columns that do not form a table. No input should cause it.
 pub(super) fn schema_error(cause: &ArrowError) -> Error {
     Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"))
 }
 
-/// The name of a column as its source writes it: the same name, or its other Unicode normal form.
+/// Finds a column by its name in either Unicode normal form, NFC or NFD.
 pub(super) fn resolve_name<'a>(argument: &str, name: &str, names: &[&'a str]) -> Result<&'a str> {
     find_name(argument, name, names.iter().copied())?.ok_or_else(|| {
         let message = format!("there is no column `{name}`; there are: {}", names.join(", "));
@@ -139,8 +138,7 @@ pub(super) fn resolve_name<'a>(argument: &str, name: &str, names: &[&'a str]) ->
     })
 }
 
-/// The names of the wanted columns as their source writes them. The geometry may be among the wanted ones where there is
-/// one, as it is among `Layer.columns`; it always comes along.
+/// The requested columns by their names in the source. The geometry column may be requested and is always included.
 pub(super) fn resolve_names(wanted: &[String], names: &[&str], has_geometry: bool) -> Result<Vec<String>> {
     let mut own = Vec::new();
     for name in wanted {
@@ -153,13 +151,13 @@ pub(super) fn resolve_names(wanted: &[String], names: &[&str], has_geometry: boo
     Ok(own)
 }
 
-/// Whether a geometry column may have this name.
+/// Whether a geometry column can have this name.
 fn is_geometry_name(name: &str) -> bool {
     let number = name.strip_prefix(GEOMETRY).and_then(|rest| rest.strip_prefix('_'));
     name == GEOMETRY || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// The field of the geometry column, named as `GeoArrow` asks.
+/// The geometry field with the [`GeoArrow`](https://geoarrow.org/extension-types.html) extension `geoarrow.wkb`.
 pub(super) fn geometry_field(names: &[String], crs: Option<&Crs>, prj: Option<&str>) -> Field {
     let name = unique_name(GEOMETRY, names);
     let metadata = match (crs.and_then(Crs::projjson), crs.map(Crs::wkt).or(prj)) {
@@ -174,18 +172,17 @@ pub(super) fn geometry_field(names: &[String], crs: Option<&Crs>, prj: Option<&s
     Field::new(name, DataType::LargeBinary, true).with_metadata(metadata)
 }
 
-/// The wanted name, or the first with a number that no column has, whatever the case of letters.
+/// The wanted name, or the first numbered one that no column has. Names are compared without case.
 pub(super) fn unique_name(wanted: &str, names: &[String]) -> String {
     let taken = |name: &str| names.iter().any(|other| other.eq_ignore_ascii_case(name));
-    // Among one more candidates than there are columns, one is free.
+    // There is one more candidate than columns, so one is unused.
     std::iter::once(wanted.to_owned())
         .chain((1..=names.len()).map(|number| format!("{wanted}_{number}")))
         .find(|name| !taken(name))
         .unwrap_or_default()
 }
 
-/// The names of all columns, each once: a later one of the same name has a number at its end. Files and JSON have no room
-/// for two of one name.
+/// Unique names of all columns: a later column of the same name gets a number. Parquet and JSON need unique names.
 pub(super) fn distinct_names(schema: &Schema) -> Vec<String> {
     let mut taken: HashSet<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     let (mut seen, mut next) = (HashSet::new(), HashMap::new());
@@ -205,7 +202,7 @@ pub(super) fn distinct_names(schema: &Schema) -> Vec<String> {
     schema.fields().iter().map(name).collect()
 }
 
-/// One batch of all columns; `rows` counts where there is no column to count.
+/// Builds a batch. `rows` is the row count if there is no column.
 pub(super) fn build_batch(
     fields: Vec<Field>,
     arrays: Vec<ArrayRef>,

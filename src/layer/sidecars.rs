@@ -1,5 +1,6 @@
-//! What stands beside a shapefile about its columns and itself: a vendor's JSON with units, and the metadata in XML that
-//! ESRI's programs write. All of it is kept; damage to it is told and never an error, since the records do without it.
+//! Reads the sidecars of a shapefile: vendor JSON with units, and ESRI metadata (.shp.xml).
+//!
+//! All of it is kept as metadata. Damage is a diagnostic and no error, since the records do not depend on it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -13,34 +14,34 @@ use super::units;
 use crate::archive::{Code, Diagnostic, Element, Member, Set};
 use crate::error::Result;
 
-/// Sidecars are small; more than this is none.
+/// The size limit of a sidecar in bytes.
 pub(super) const MAX_SIZE: u64 = 4 << 20;
 
-/// Names that a diagnostic lists.
+/// The most names in a diagnostic.
 const MAX_LISTED: usize = 20;
 
-/// The entry of a layer's metadata that holds the text of a `.shp.xml`.
+/// The metadata key of the text of a `.shp.xml`.
 const SHP_XML: &str = "shp.xml";
 
-/// A column name that begins a longer attribute name has so many letters at least.
+/// The least length of a column name that may be a truncated attribute name.
 const MIN_TRUNCATED_LENGTH: usize = 7;
 
 const RECODED: (Code, &str) = (Code::TextRecoded, "its text is not valid UTF-8; it was read as Windows-1252");
 const LOST: (Code, &str) = (Code::TextLost, "its text has units that are no UTF-16; U+FFFD stands in their place");
 
-/// What the sidecars of a set say.
+/// Content of the sidecars of a dataset.
 #[derive(Debug, Default)]
 pub(super) struct Sidecars {
-    /// Columns and their units, in the words of the sidecar.
+    /// Column names and their units, as written.
     units: Vec<(String, String)>,
-    /// Columns and what they are.
+    /// Column names and their descriptions.
     descriptions: Vec<(String, String)>,
-    /// What is kept of each sidecar as text.
+    /// All entries as text.
     metadata: Vec<(String, String)>,
 }
 
 impl Sidecars {
-    /// Reads the sidecars of a set.
+    /// Reads the sidecars of a dataset.
     pub(super) fn read(set: &Set, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut found = Self::default();
         if let Some(member) = &set.metadata
@@ -83,13 +84,13 @@ impl Sidecars {
             }
         };
         let stated = units::from_fgdc(&root);
-        // What the vendor states comes first; the first of several for one column stands.
+        // The vendor's entries come first, and the first entry of a column is used.
         self.units.extend(stated.units);
         self.descriptions.extend(stated.descriptions);
         self.metadata.push((SHP_XML.to_owned(), text));
     }
 
-    /// The layer with what the sidecars say of it; `is_whole` where it has all columns of its file.
+    /// Adds the content to a layer. `is_whole` if the layer has all columns of its file.
     pub(super) fn apply_to(
         self,
         mut layer: Layer,
@@ -107,7 +108,7 @@ impl Sidecars {
         let attributes: BTreeMap<String, String> =
             attributes.map(|(name, _)| (name.to_ascii_lowercase(), name.clone())).collect();
         let truncated = truncated_names(&columns, &attributes);
-        // The first statement about a column is used; names are compared without case.
+        // The first entry of a column is used. Names are compared without case.
         let first = |stated: Vec<(String, String)>| {
             let mut known = BTreeMap::new();
             let mut unmatched = Vec::new();
@@ -148,8 +149,8 @@ impl Sidecars {
     }
 }
 
-/// Attributes whose names begin with the name of a column: writers of .dbf files cut names. A column that an attribute
-/// names in full is not cut, and a column that begins several attributes, or several columns that begin one, prove nothing.
+/// Attributes that columns name in truncated form, as .dbf writers do. An attribute matches if it is the only one with
+/// that prefix and no other column does; columns with an exact match are excluded.
 fn truncated_names(
     columns: &HashMap<String, String>,
     attributes: &BTreeMap<String, String>,
@@ -174,7 +175,7 @@ fn truncated_names(
 }
 
 impl Layer {
-    /// The same layer with a word under `key` in the metadata of each of these columns.
+    /// Sets a text under `key` in the metadata of these columns.
     fn with_field_metadata(self, key: &str, texts: &BTreeMap<String, String>) -> Self {
         let field = |field: &Arc<Field>| {
             let Some(text) = texts.get(field.name()) else { return Arc::clone(field) };
@@ -188,8 +189,8 @@ impl Layer {
     }
 }
 
-/// The text of JSON, and what is doubtful about it: by its mark, or by the NULs beside the brace that it begins with, else
-/// UTF-8.
+/// Decodes JSON by its byte order mark, or by NULs next to the first brace, else as UTF-8. Also returns the issue of a
+/// wrong encoding.
 fn decode_json(bytes: &[u8]) -> (Cow<'_, str>, Option<(Code, &'static str)>) {
     let (encoding, mark) = match bytes {
         [b'{', 0, ..] => (encoding_rs::UTF_16LE, 0),
@@ -204,8 +205,7 @@ fn decode_json(bytes: &[u8]) -> (Cow<'_, str>, Option<(Code, &'static str)>) {
     (text, is_wrong.then_some(LOST))
 }
 
-/// The bytes of a small member. Where it is damaged: an error to those who cannot do without it, else a diagnostic and
-/// nothing.
+/// Reads a small member. Damage is an error if the member is needed, else a diagnostic and `None`.
 pub(super) fn read_small(
     member: &Member,
     most: u64,

@@ -1,4 +1,4 @@
-//! A source into batches of rows in bounded memory: the schema stands before the first row is read.
+//! Reads a dataset in record batches with bounded memory and a schema fixed in advance.
 
 use arrow_schema::SchemaRef;
 
@@ -14,39 +14,39 @@ use crate::error::{Error, Kind, Result};
 /// How the columns of a stream get their types.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TypePolicy {
-    /// By the header alone; without `strict` as [`TypePolicy::Scan`].
+    /// By the header. Without `strict`, as [`TypePolicy::Scan`].
     #[default]
     Header,
-    /// By the header, but for these columns.
+    /// By the header, except for these columns.
     Named(Vec<(String, ColumnType)>),
-    /// By a first pass over all cells, as [`super::read`] decides.
+    /// By a first pass over all cells, with the types of [`super::read`].
     Scan,
 }
 
-/// A layer that is read batch by batch.
+/// A layer that is read in batches.
 pub struct Stream {
-    /// The layer without rows, in the coordinates of the file and in those that were asked for.
+    /// The layer without rows, in the coordinates of the file and in the requested ones.
     source_layer: Layer,
     head: Layer,
     pending: Pending,
     size: usize,
-    /// The rows that were given.
+    /// The number of rows returned.
     rows_returned: usize,
-    /// What is known apart from what the readers count.
+    /// Diagnostics other than those of the readers.
     diagnostics: Vec<Diagnostic>,
     is_finished: bool,
 }
 
-/// What is left to read.
+/// The rows that are left.
 enum Pending {
     /// The members of a shapefile.
     Shapefile { reader: Box<PairedReader>, set: Box<Set>, options: Box<ReadOptions> },
-    /// The rows of a layer that was read at once.
+    /// The rows of a layer that was read completely.
     Layer(Box<Layer>),
 }
 
 impl Stream {
-    /// Opens a source to read `size` records at a time; types that no column can have are an error at once.
+    /// Opens a source to read `size` records per batch. Types that no column can have are an error here.
     pub fn open(source: &Source, options: &ReadOptions, types: &TypePolicy, size: usize) -> Result<Self> {
         options.check()?;
         Self::open_checked(source, options, types, size).map_err(|error| with_hint(error, options))
@@ -61,7 +61,7 @@ impl Stream {
         let overrides = match types {
             TypePolicy::Named(named) => TypeOverrides::ByName(named),
             TypePolicy::Header if options.strict => TypeOverrides::ByName(&[]),
-            // Without `strict`, what a whole read keeps is kept here too, and only a first pass finds it.
+            // Without `strict`, rows must match a complete read, whose types only a first pass finds.
             TypePolicy::Header | TypePolicy::Scan => {
                 scanned = type_scan::scan_types(&set, options, &mut diagnostics)?;
                 TypeOverrides::ByIndex(&scanned)
@@ -100,7 +100,7 @@ impl Stream {
         })
     }
 
-    /// The layer without its rows: name, source, schema, coordinate system and units.
+    /// The layer without rows: name, source, schema, coordinate system and units.
     #[must_use]
     pub fn head(&self) -> &Layer {
         &self.head
@@ -112,7 +112,7 @@ impl Stream {
         self.head.schema()
     }
 
-    /// What was repaired or left out so far; all of it after the last batch.
+    /// Repairs and omissions so far; complete after the last batch.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
@@ -124,9 +124,9 @@ impl Stream {
         diagnostics
     }
 
-    /// The next batch, never an empty one; `None` after the last, and after an error.
+    /// Returns the next nonempty batch; `None` after the last one or an error.
     ///
-    /// Deleted records leave a batch shorter. An error takes the place of the batch that it falls into.
+    /// Deleted records make a batch shorter. An error replaces the batch it occurs in.
     pub fn next_batch(&mut self) -> Result<Option<Layer>> {
         while !self.is_finished {
             let batch = self.read_batch();

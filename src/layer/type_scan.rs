@@ -1,4 +1,4 @@
-//! A first pass over a .dbf that decides on types as a whole read does.
+//! First pass over a .dbf that finds integer columns with decimals.
 
 use arrow_schema::DataType;
 
@@ -8,12 +8,12 @@ use super::paired_reader::threads;
 use crate::archive::{Code, Diagnostic, ReadOptions, Set};
 use crate::error::{Error, Kind, Result};
 
-/// Records that are decoded at a time, and forgotten.
+/// The number of records decoded at a time.
 const CHUNK: u64 = 65_536;
 
-/// The types that cells force on columns of integers, by their places among the columns that are wanted.
+/// The integer columns that must be floats, by index among the requested columns.
 ///
-/// Damage is left to the pass that reads the rows, which meets it in its place.
+/// Damage is left to the pass that reads the rows and reports it with its record.
 pub(super) fn scan_types(
     set: &Set,
     options: &ReadOptions,

@@ -1,10 +1,10 @@
-//! Units and descriptions of columns that sidecars state, in their own words.
+//! Parses units and descriptions of columns from sidecars; texts are kept as written.
 
 use serde_json::{Map, Value};
 
 use crate::archive::Element;
 
-/// What a sidecar states of columns: a name and a text each.
+/// Units and descriptions by column name.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ColumnMetadata {
     pub(super) units: Vec<(String, String)>,
@@ -19,7 +19,7 @@ impl ColumnMetadata {
     }
 }
 
-/// What a `*-Deere-Metadata.json` states: `{"DataAttributes": [{"Name": ..., "Unit": ..., "Description": ...}]}`.
+/// Parses a `*-Deere-Metadata.json`: `{"DataAttributes": [{"Name": ..., "Unit": ..., "Description": ...}]}`.
 pub(super) fn from_vendor_json(entries: &Map<String, Value>) -> ColumnMetadata {
     let mut stated = ColumnMetadata::default();
     for attribute in entries.get("DataAttributes").and_then(Value::as_array).into_iter().flatten() {
@@ -31,8 +31,8 @@ pub(super) fn from_vendor_json(entries: &Map<String, Value>) -> ColumnMetadata {
     stated
 }
 
-/// What the metadata of a shapefile states of its columns (FGDC and ESRI): `attr` with `attrlabl`, the name of the
-/// column, `attrdef`, what it is, and somewhere inside `attrunit`, its unit.
+/// Parses FGDC and ESRI metadata: in each `attr`, `attrlabl` is the column name, `attrdef` the description and a nested
+/// `attrunit` the unit.
 pub(super) fn from_fgdc(root: &Element) -> ColumnMetadata {
     let mut stated = ColumnMetadata::default();
     for attribute in root.all("attr") {
