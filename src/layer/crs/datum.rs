@@ -1,33 +1,32 @@
-//! The datums that field data come in: their names in every dialect, and how far they lie from WGS 84.
+//! Known datums: names in every WKT dialect, and their shift to WGS 84.
 
 use super::definition::{DEGREE, Datum, Definition, Ellipsoid, Geographic, Meridian, Unit};
 
-/// A datum known by name.
 pub(super) struct KnownDatum {
-    /// As the EPSG registry spells it, which is how `pyproj` finds it again.
+    /// The name in the EPSG registry, which `pyproj` recognizes.
     pub(super) name: &'static str,
-    /// The usual name of the geographic system on it, and its EPSG code where it is in degrees from Greenwich.
+    /// The common name of its geographic system, and the EPSG code of that system in degrees from Greenwich.
     pub(super) system: &'static str,
     pub(super) epsg: u32,
-    /// The letter under which `systems.txt` knows it.
+    /// The letter of the datum in `systems.txt`.
     pub(super) letter: char,
     figure: Figure,
-    /// The way to WGS 84.
+    /// The shift to WGS 84.
     pub(super) shift: DatumShift,
     aliases: &'static [&'static str],
 }
 
-/// How coordinates on a datum come to WGS 84: always the way that PROJ takes without grids where most of its fields are,
-/// with how far off places may be: the accuracy of that way, or their distance from where PROJ brings other regions.
+/// The shift of a datum to WGS 84 that PROJ uses without grids in most of its area, and its accuracy. If PROJ treats
+/// other regions differently, the accuracy covers the difference.
 #[derive(Clone, Copy)]
 pub(super) enum DatumShift {
-    /// It is WGS 84.
+    /// WGS 84 itself.
     Same,
-    /// The two are taken as one, though they lie so far apart.
+    /// No shift; the text is the error this may cause.
     AsIs(&'static str),
-    /// By these seven parameters, as `TOWGS84` has them.
+    /// Seven parameters as in `TOWGS84`; the text is the accuracy.
     Helmert([f64; 7], &'static str),
-    /// By other shifts in each region, or by a grid of shifts.
+    /// Different shifts in each region, or a grid.
     Unknown,
 }
 
@@ -36,18 +35,18 @@ const GRS80: Figure = (6_378_137.0, 298.257_222_101);
 const WGS84_FIGURE: Figure = (6_378_137.0, 298.257_223_563);
 const BESSEL: Figure = (6_377_397.155, 299.152_812_8);
 
-/// The name of the datum of WGS 84.
+/// The name of the WGS 84 datum.
 pub(super) const WGS84: &str = "World Geodetic System 1984";
-/// From NAD83(CSRS) and NAD83(HARN): the frame of 1997 as it moved from the one of 1983.
+/// For NAD83(CSRS) and NAD83(HARN): NAD83 as of 1997.
 const NAD83_1997: [f64; 7] =
     [-0.991, 1.9072, 0.5129, 0.025_789_907_519_493_2, 0.009_650_098_960_270_4, 0.011_659_943_232_342_1, 0.0];
-/// Outside of the 48 states, PROJ takes NAD83(HARN) for WGS 84: in American Samoa the two ways are 2.1 m apart.
+/// Outside the 48 states PROJ does not shift NAD83(HARN). In American Samoa the difference is 2.1 m.
 const HARN: &str = "1 m, in Alaska, Hawaii and on the islands, where PROJ shifts nothing, by up to 2.1 m";
 const OSGB36: [f64; 7] = [446.448, -125.157, 542.06, 0.15, 0.247, 0.842, -20.489];
 const AMERSFOORT: [f64; 7] =
     [565.4171, 50.3319, 465.5524, -0.398_957_388_243_134, 0.343_987_817_378_283, -1.877_401_639_980_45, 4.0725];
 
-/// Longitudes and latitudes on WGS 84.
+/// The geographic system WGS 84.
 pub(super) fn wgs84() -> Definition {
     let ellipsoid =
         Ellipsoid { name: "WGS 84".to_owned(), semi_major: 6_378_137.0, inverse_flattening: 298.257_223_563 };
@@ -103,18 +102,19 @@ const KNOWN: &[KnownDatum] = &[
 ];
 
 impl KnownDatum {
-    /// Whether its ellipsoid is that of WGS 84 or GRS 1980, which differ by a tenth of a millimetre.
+    /// Whether the ellipsoid is WGS 84 or GRS 1980, which differ by 0.1 mm.
     pub(super) fn is_modern(&self) -> bool {
         self.figure == GRS80 || self.figure == WGS84_FIGURE
     }
 
-    /// Whether this is the ellipsoid of the datum. Texts cut its digits, but tell GRS 1980 from WGS 84.
+    /// Whether this is the ellipsoid of the datum. The tolerance allows truncated digits and separates GRS 1980 from
+    /// WGS 84.
     pub(super) fn is_on(&self, figure: &Ellipsoid) -> bool {
         let (semi_major, inverse) = self.figure;
         (figure.semi_major - semi_major).abs() < 1e-3 && (figure.inverse_flattening - inverse).abs() < 1e-7
     }
 
-    /// The geographic system on it, in degrees from Greenwich, as well-known text.
+    /// The WKT of its geographic system in degrees from Greenwich.
     pub(super) fn wkt(&self) -> String {
         let (semi_major, inverse) = self.figure;
         let figure = match self.figure {
@@ -130,12 +130,12 @@ impl KnownDatum {
     }
 }
 
-/// The first datum of which this is true.
+/// The first datum that matches.
 pub(super) fn find_by(matches: impl Fn(&KnownDatum) -> bool) -> Option<&'static KnownDatum> {
     KNOWN.iter().find(|known| matches(known))
 }
 
-/// A name as it compares: lower-case letters and digits, without ESRI's `D_` and EPSG's ` ensemble`.
+/// Normalizes a name: lower-case letters and digits, without ESRI's `D_` and EPSG's ` ensemble`.
 pub(super) fn normalize(name: &str) -> String {
     let name = name.strip_prefix("D_").unwrap_or(name);
     let name = name.strip_suffix(" ensemble").unwrap_or(name);
@@ -148,7 +148,7 @@ pub(super) fn find(name: &str) -> Option<&'static KnownDatum> {
     KNOWN.iter().find(|known| normalize(known.name) == wanted || known.aliases.contains(&wanted.as_str()))
 }
 
-/// Whether the text says that its writer did not know the datum. PROJ writes "unknown" too where it knew a shift.
+/// Whether the writer did not know the datum. PROJ also writes "unknown" for a datum with a known shift.
 pub(super) fn is_unknown(name: &str) -> bool {
     let name = normalize(name);
     !name.contains("towgs84")

@@ -1,27 +1,26 @@
-//! What a coordinate system says, once its dialect is out of the way.
+//! Coordinate system definitions, independent of the WKT dialect.
 
 use super::projection::{Measure, Method, Parameter};
 
-/// Radians in a degree.
+/// A degree in radians.
 pub(super) const DEGREE: f64 = std::f64::consts::PI / 180.0;
-/// Metres in a US survey foot.
+/// A US survey foot in metres.
 pub(super) const SURVEY_FOOT: f64 = 1200.0 / 3937.0;
 
-/// Whether two numbers out of texts are one: the digits of texts say less than their bits.
+/// Compares numbers with a tolerance, since texts have fewer digits than floats.
 pub(super) fn nearly_equal(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
 }
 
-/// A coordinate system.
 #[derive(Clone, Debug)]
 pub(super) enum Definition {
     Geographic(Geographic),
     Projected(Projected),
-    /// Well-formed, but no system of the earth's surface that is understood; the sentence says which.
+    /// Another kind of system; the text names it.
     Other(String),
 }
 
-/// Longitudes and latitudes on an ellipsoid.
+/// A geographic system: longitude and latitude on an ellipsoid.
 #[derive(Clone, Debug)]
 pub(super) struct Geographic {
     pub(super) name: String,
@@ -32,18 +31,18 @@ pub(super) struct Geographic {
     pub(super) epsg: Option<u32>,
 }
 
-/// Where the ellipsoid lies in the earth.
+/// A geodetic datum.
 #[derive(Clone, Debug)]
 pub(super) struct Datum {
-    /// EPSG's name where it is known, else the text's.
+    /// EPSG's name if known, else the name in the text.
     pub(super) name: String,
     pub(super) ellipsoid: Ellipsoid,
     pub(super) epsg: Option<u32>,
-    /// Three translations in metres, three rotations in seconds of arc (position vector), parts per million.
+    /// Translations in metres, rotations in arc seconds (position vector convention), and scale difference in parts per
+    /// million.
     pub(super) to_wgs84: Option<[f64; 7]>,
 }
 
-/// The figure of the earth.
 #[derive(Clone, Debug)]
 pub(super) struct Ellipsoid {
     pub(super) name: String,
@@ -53,7 +52,7 @@ pub(super) struct Ellipsoid {
     pub(super) inverse_flattening: f64,
 }
 
-/// Where longitudes are counted from.
+/// A prime meridian.
 #[derive(Clone, Debug)]
 pub(super) struct Meridian {
     pub(super) name: String,
@@ -67,7 +66,7 @@ pub(super) struct Unit {
     pub(super) factor: f64,
 }
 
-/// The way an axis points.
+/// Direction of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     East,
@@ -76,19 +75,19 @@ pub(super) enum Direction {
     South,
 }
 
-/// A map projection of a geographic system.
+/// A projected system.
 #[derive(Clone, Debug)]
 pub(super) struct Projected {
     pub(super) name: String,
     pub(super) base: Geographic,
-    /// The sentence says why a projection is not understood.
+    /// The projection, or the reason why it is not supported.
     pub(super) conversion: std::result::Result<Conversion, String>,
     pub(super) unit: Unit,
     pub(super) axes: Vec<Direction>,
     pub(super) epsg: Option<u32>,
 }
 
-/// A projection with its parameters, in the order of `method.parameters`.
+/// A projection with its values, in the order of `method.parameters`.
 #[derive(Clone, Debug)]
 pub(super) struct Conversion {
     pub(super) name: String,
@@ -96,11 +95,11 @@ pub(super) struct Conversion {
     pub(super) values: Vec<Value>,
 }
 
-/// A parameter's value: degrees, or a number in a unit of length, or a ratio.
+/// A parameter value: degrees, a length in its unit, or a ratio.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
     pub(super) number: f64,
-    /// For lengths.
+    /// The unit of a length.
     pub(super) unit: Option<Unit>,
 }
 
@@ -109,34 +108,34 @@ impl Unit {
         (self.factor / DEGREE - 1.0).abs() < 1e-9
     }
 
-    /// Texts cut the size of a degree after ten digits or after fifteen; a degree is a degree.
+    /// Converts an angle to degrees. Texts truncate the size of a degree, so degrees are not scaled.
     pub(super) fn to_degrees(&self, value: f64) -> f64 {
         if self.is_degree() { value } else { value * self.factor / DEGREE }
     }
 }
 
 impl Ellipsoid {
-    /// The ellipsoids of WGS 84 and GRS 1980, which differ by a tenth of a millimetre.
+    /// Whether the ellipsoid is WGS 84 or GRS 1980, which differ by 0.1 mm.
     pub(super) fn is_modern(&self) -> bool {
         (self.semi_major - 6_378_137.0).abs() < 1e-3 && (self.inverse_flattening - 298.257_222).abs() < 1e-5
     }
 }
 
 impl Conversion {
-    /// Each parameter with its value.
+    /// The parameters with their values.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (&'static Parameter, &Value)> {
         self.method.parameters.iter().copied().zip(&self.values)
     }
 }
 
 impl Value {
-    /// The number in degrees, metres or as the ratio it is.
+    /// The value in degrees, in metres or as a ratio.
     pub(super) fn to_base_unit(&self) -> f64 {
         self.number * self.unit.as_ref().map_or(1.0, |unit| unit.factor)
     }
 }
 
-/// A value as a parameter of this measure takes it.
+/// Makes the value of a parameter with this measure.
 pub(super) fn make_value(measure: Measure, number: f64, angle: &Unit, length: &Unit) -> Value {
     match measure {
         Measure::Angle => Value { number: angle.to_degrees(number), unit: None },

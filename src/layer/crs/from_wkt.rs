@@ -1,4 +1,4 @@
-//! Well-known text in any dialect into a coordinate system.
+//! Reads a coordinate system definition from WKT of any dialect.
 
 use super::definition::{
     DEGREE, Datum, Definition, Direction, Ellipsoid, Geographic, Meridian, Projected, Unit, nearly_equal,
@@ -18,7 +18,6 @@ const BASE: &[&str] = &["GEOGCS", "BASEGEOGCRS", "BASEGEODCRS"];
 const LENGTH_UNIT: &[&str] = &["LENGTHUNIT", "UNIT"];
 const ANGLE_UNIT: &[&str] = &["ANGLEUNIT", "UNIT"];
 
-/// Reads any coordinate system.
 pub(super) fn read_definition(node: &Node) -> Result<Definition> {
     match node.keyword.as_str() {
         "GEOGCS" | "GEOGCRS" | "GEOGRAPHICCRS" => read_geographic(node).map(Definition::Geographic),
@@ -71,7 +70,7 @@ fn read_geographic(node: &Node) -> Result<Geographic> {
         None => Meridian { name: "Greenwich".to_owned(), degrees: 0.0 },
         Some(meridian) => {
             let value = meridian.number(1).ok_or_else(|| invalid_crs(node, "PRIMEM has no longitude"))?;
-            // WKT1 writes it in degrees whatever the unit of the system is; WKT2 says its unit.
+            // WKT1 has degrees, regardless of the unit of the system. WKT2 states the unit.
             let degrees = meridian
                 .child(ANGLE_UNIT)
                 .and_then(|unit| unit.number(1))
@@ -112,7 +111,7 @@ fn read_datum(system: &Node, node: &Node) -> Result<Datum> {
     Ok(Datum { name, ellipsoid, epsg: node.epsg(), to_wgs84 })
 }
 
-/// EPSG's spelling of the ellipsoids that matter; other names stay as they are.
+/// EPSG's name of the relevant ellipsoids; other names are kept.
 fn ellipsoid_name(written: &str) -> String {
     match projection::normalize(written).as_str() {
         "wgs84" | "wgs1984" => "WGS 84".to_owned(),
@@ -136,7 +135,7 @@ fn node_name(node: &Node) -> String {
     node.text(0).unwrap_or("unnamed").trim().to_owned()
 }
 
-/// The unit of a system: below it (WKT1), or below its first axis (WKT2).
+/// The unit of a system: a child of it (WKT1), or of its first axis (WKT2).
 fn read_unit(node: &Node, keywords: &[&str], default: &Unit) -> Unit {
     let below_axis = || node.child(&["AXIS"]).and_then(|axis| axis.child(keywords));
     let found = node.child(keywords).or_else(below_axis);

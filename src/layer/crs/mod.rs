@@ -1,10 +1,9 @@
-//! Coordinate systems: the text of a .prj into PROJJSON, an EPSG code where certain, and a transform to WGS 84.
+//! Coordinate systems: parses a .prj to PROJJSON and an EPSG code, if certain, and transforms to WGS 84.
 //!
-//! The datums of today (NAD83, ETRS89, GDA94, NZGD2000, SIRGAS 2000 ...) lie a metre or two from WGS 84. They come to it
-//! as PROJ brings them there without grids: taken for it, or by the published seven parameters; [`Crs::caution`] says how
-//! far off that may be. The same holds for systems that say "unknown datum" on the ellipsoid GRS 1980 or WGS 84, as
-//! machine displays write them. Older datums with different shifts in each region need `TOWGS84` in the text; without it
-//! a transform is an error and never a guess.
+//! Modern datums (NAD83, ETRS89, GDA94, NZGD2000, SIRGAS 2000 ...) differ from WGS 84 by a metre or two. They are
+//! transformed as PROJ does without grids: unchanged, or with the published seven parameters. [`Crs::caution`] states
+//! the error. The same applies to an "unknown datum" on the ellipsoid GRS 1980 or WGS 84, which machine displays write.
+//! Older datums with a different shift in each region need `TOWGS84` in the text; otherwise a transform is an error.
 
 mod datum;
 mod definition;
@@ -21,7 +20,7 @@ pub use transform::Transform;
 use crate::error::{Error, Kind, Result};
 use definition::Definition;
 
-/// The coordinate system of a layer, as its .prj tells it.
+/// The coordinate system of a layer.
 #[derive(Clone, Debug)]
 pub struct Crs {
     text: String,
@@ -35,8 +34,10 @@ const WGS84_TEXT: &str = "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",SPHEROID[
                           PRIMEM[\"Greenwich\",0.0],UNIT[\"Degree\",0.0174532925199433]]";
 
 impl Crs {
-    /// Reads well-known text: WKT1 as ESRI and as GDAL write it, or WKT2. A projection that is not understood is no
-    /// error here (the layer can be read all the same) but in [`Crs::to_wgs84`].
+    /// Parses WKT1, as written by ESRI and GDAL, or WKT2. An unsupported projection is an error only in
+    /// [`Crs::to_wgs84`], so that the layer can be read.
+    ///
+    /// Formats: OGC 01-009 (WKT1) and [OGC 18-010r7](https://docs.ogc.org/is/18-010r7/18-010r7.html) (WKT2).
     pub fn from_wkt(text: &str) -> Result<Self> {
         let definition = from_wkt::read_definition(&wkt::parse(text)?)?;
         let epsg = epsg::certain_code(&definition);
@@ -49,8 +50,8 @@ impl Crs {
         Ok(Self { text: text.to_owned(), name, epsg, projjson, definition })
     }
 
-    /// Reads a text that is a code and no well-known text: `EPSG:4326` or `urn:ogc:def:crs:EPSG::4326`. `None` where it is
-    /// something else, and an error where the code is not known here.
+    /// Parses a code such as `EPSG:4326` or `urn:ogc:def:crs:EPSG::4326`. `None` for other text; an error for an
+    /// unknown code.
     #[must_use]
     pub fn from_code(text: &str) -> Option<Result<Self>> {
         let upper = text.trim().to_ascii_uppercase();
@@ -65,7 +66,7 @@ impl Crs {
         Some(known.filter(|crs| crs.epsg == Some(number)).ok_or_else(unknown))
     }
 
-    /// Longitudes and latitudes on WGS 84, the system of GeoJSON.
+    /// Longitude and latitude on WGS 84, the system of GeoJSON.
     #[must_use]
     pub fn wgs84() -> Self {
         let definition = datum::wgs84();
@@ -73,19 +74,20 @@ impl Crs {
         Self { text: WGS84_TEXT.to_owned(), name: "WGS 84".to_owned(), epsg: Some(4326), projjson, definition }
     }
 
-    /// The text it was read from, unchanged.
+    /// The unchanged text.
     #[must_use]
     pub fn wkt(&self) -> &str {
         &self.text
     }
 
-    /// The system as PROJJSON; None where its projection is not understood.
+    /// The [PROJJSON](https://proj.org/en/stable/specifications/projjson.html); `None` if the projection is not
+    /// supported.
     #[must_use]
     pub fn projjson(&self) -> Option<&serde_json::Value> {
         self.projjson.as_ref()
     }
 
-    /// The EPSG code, where the text gives it or every parameter proves it.
+    /// The EPSG code, if the text states it or all parameters prove it.
     #[must_use]
     pub fn epsg(&self) -> Option<u32> {
         self.epsg
@@ -97,20 +99,19 @@ impl Crs {
         &self.name
     }
 
-    /// Whether coordinates are longitudes and latitudes, not distances on a map.
+    /// Whether coordinates are longitudes and latitudes.
     #[must_use]
     pub fn is_geographic(&self) -> bool {
         matches!(self.definition, Definition::Geographic(_))
     }
 
-    /// How far from their places on WGS 84 transformed coordinates may be, in a sentence, where that is more than
-    /// centimetres.
+    /// A sentence about the error of coordinates transformed to WGS 84, if it exceeds centimetres.
     #[must_use]
     pub fn caution(&self) -> Option<String> {
         transform::caution(&self.definition)
     }
 
-    /// The transform to longitude and latitude on WGS 84; an error names the projection or datum that is in the way.
+    /// The transform to longitude and latitude on WGS 84. An error names the unsupported projection or datum.
     pub fn to_wgs84(&self) -> Result<Transform> {
         transform::prepare(&self.definition)
     }

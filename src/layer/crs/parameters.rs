@@ -1,13 +1,13 @@
-//! The projection of a projected system, and the shift of a bound one, out of their parameters.
+//! Reads the parameters of a projection, and the shift of a bound system.
 
 use super::definition::{Conversion, Unit, Value, make_value, nearly_equal};
 use super::projection::{self, Measure, Method, Parameter};
 use super::wkt::Node;
 
-/// Parameters that say the usual thing when they have these values, and whose absence says it too.
+/// Values of parameters that are equivalent to their absence.
 const NEUTRAL: &[(&str, f64)] = &[("scalefactor", 1.0), ("auxiliaryspheretype", 0.0), ("latitudeoforigin", 0.0)];
 
-/// Reads the projection; the error is a sentence for the user.
+/// Reads the projection. The error is a clause for the user.
 pub(super) fn read_conversion(system: &Node, angle: &Unit, length: &Unit) -> Result<Conversion, String> {
     let (holder, method_node) = match system.child(&["CONVERSION"]) {
         Some(conversion) => (conversion, conversion.child(&["METHOD", "PROJECTION"])),
@@ -38,7 +38,7 @@ struct GivenParameter {
     /// In lower case without punctuation.
     name: String,
     raw: f64,
-    /// WKT2 gives each parameter its own unit.
+    /// WKT2 has a unit per parameter.
     angle: Unit,
     length: Unit,
     used: bool,
@@ -72,7 +72,7 @@ fn find_value(
     length: &Unit,
 ) -> Result<Value, String> {
     let mut found: Option<Value> = None;
-    // Lambert's form with one parallel comes with the same latitude under two names.
+    // Lambert with one parallel repeats the latitude under two names.
     for given in given.iter_mut().filter(|given| parameter.is_named(&given.name)) {
         given.used = true;
         let value = make_value(parameter.measure, given.raw, &given.angle, &given.length);
@@ -106,7 +106,7 @@ fn find_value(
     }
 }
 
-/// GDAL writes web maps as the ordinary Mercator with the true definition in an extension.
+/// Detects web Mercator: GDAL writes it as Mercator with the PROJ definition in an extension.
 fn web_mercator(system: &Node) -> Result<bool, String> {
     match system.child(&["EXTENSION"]).and_then(|extension| extension.text(1)) {
         None => Ok(false),
@@ -115,7 +115,7 @@ fn web_mercator(system: &Node) -> Result<bool, String> {
     }
 }
 
-/// The shift of `BOUNDCRS` to WGS 84 as seven numbers, rotations by the position vector convention.
+/// The seven parameters of `BOUNDCRS` to WGS 84, with rotations in the position vector convention.
 pub(super) fn read_abridged_shift(bound: &Node) -> Option<[f64; 7]> {
     let transformation = bound.child(&["ABRIDGEDTRANSFORMATION"])?;
     let target = bound.child(&["TARGETCRS"])?.child(&["GEOGCRS", "GEODCRS"])?;
@@ -139,7 +139,7 @@ pub(super) fn read_abridged_shift(bound: &Node) -> Option<[f64; 7]> {
             "xaxisrotation" => (3, sign * to_arc_seconds(number, factor)),
             "yaxisrotation" => (4, sign * to_arc_seconds(number, factor)),
             "zaxisrotation" => (5, sign * to_arc_seconds(number, factor)),
-            // Without a unit, the abridged form gives the ratio itself.
+            // Without a unit, the abridged form has the ratio itself.
             "scaledifference" => (6, factor.map_or((number - 1.0) * 1e6, |factor| number * factor * 1e6)),
             _ => return None,
         };

@@ -1,6 +1,6 @@
-//! The map projections that are understood: their names and parameters in WKT1, ESRI, WKT2 and EPSG.
+//! Supported map projections: names and parameters in WKT1, ESRI, WKT2 and EPSG.
 
-/// What a parameter measures, which decides its unit.
+/// Measure of a parameter, which determines its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     Angle,
@@ -18,14 +18,14 @@ pub(super) struct Parameter {
     /// The key in a PROJ string.
     pub(super) key: &'static str,
     pub(super) measure: Measure,
-    /// The value where a text leaves it out; None where it must be given.
+    /// The default value; `None` if the parameter is required.
     pub(super) default: Option<f64>,
-    /// The other names, in lower case without punctuation.
+    /// Other names, normalized.
     aliases: &'static [&'static str],
 }
 
 impl Parameter {
-    /// Whether `name` (lower case, no punctuation) means this parameter.
+    /// Whether a normalized name means this parameter.
     pub(super) fn is_named(&self, name: &str) -> bool {
         normalize(self.name) == name || self.aliases.contains(&name)
     }
@@ -38,12 +38,12 @@ pub(super) struct Method {
     pub(super) name: &'static str,
     /// EPSG's code.
     pub(super) code: u32,
-    /// The beginning of its PROJ string.
+    /// The start of its PROJ string.
     pub(super) proj: &'static str,
     pub(super) parameters: &'static [&'static Parameter],
 }
 
-/// A name as it compares: lower-case letters and digits.
+/// Normalizes a name to lower-case letters and digits.
 pub(super) fn normalize(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
@@ -100,7 +100,7 @@ type Parameters = &'static [&'static Parameter];
 const NATURAL: Parameters = &[&NATURAL_LAT, &NATURAL_LON, &NATURAL_SCALE, &FALSE_EAST, &FALSE_NORTH];
 const CONIC: Parameters = &[&FALSE_LAT, &FALSE_LON, &PARALLEL_1, &PARALLEL_2, &ORIGIN_EAST, &ORIGIN_NORTH];
 
-/// Transverse Mercator, the projection of UTM; `etmerc` is the exact series that PROJ uses too.
+/// Transverse Mercator, used by UTM. `etmerc` is the exact series, as in PROJ.
 pub(super) static TRANSVERSE_MERCATOR: Method =
     Method { name: "Transverse Mercator", code: 9807, proj: "etmerc", parameters: NATURAL };
 pub(super) static LAMBERT_1SP: Method =
@@ -115,7 +115,7 @@ static MERCATOR_B: Method = Method {
     proj: "merc",
     parameters: &[&PARALLEL_TS, &NATURAL_LON, &FALSE_EAST, &FALSE_NORTH],
 };
-/// Mercator of the sphere applied to latitudes of the ellipsoid: the projection of web maps.
+/// Spherical Mercator of ellipsoidal latitudes, used by web maps.
 pub(super) static WEB_MERCATOR: Method = Method {
     name: "Popular Visualisation Pseudo Mercator",
     code: 1024,
@@ -143,8 +143,8 @@ pub(super) static HOTINE_B: Method = Method {
     parameters: &[&CENTRE_LAT, &CENTRE_LON, &AZIMUTH, &GRID_ANGLE, &CENTRE_SCALE, &CENTRE_EAST, &CENTRE_NORTH],
 };
 
-/// Finds a projection by its name in any dialect; `has` tells which parameters the text gives, since ESRI uses one
-/// name for the forms with one and with two standard parallels.
+/// Finds a projection by its name in any dialect. `has_parameter` checks the text: ESRI uses one name for one and two
+/// standard parallels.
 pub(super) fn find(name: &str, has_parameter: impl Fn(&Parameter) -> bool) -> Option<&'static Method> {
     Some(match normalize(name).as_str() {
         "transversemercator" | "gausskruger" => &TRANSVERSE_MERCATOR,
@@ -166,12 +166,11 @@ pub(super) fn find(name: &str, has_parameter: impl Fn(&Parameter) -> bool) -> Op
     })
 }
 
-/// Whether the angle of the rectified grid is this parameter: ESRI leaves it out where it equals the azimuth.
+/// Whether the parameter is the angle of the rectified grid. ESRI omits it if it equals the azimuth.
 pub(super) fn defaults_to_azimuth(parameter: &Parameter) -> bool {
     parameter.code == GRID_ANGLE.code
 }
 
-/// Whether this parameter is the azimuth of an oblique projection.
 pub(super) fn is_azimuth(parameter: &Parameter) -> bool {
     parameter.code == AZIMUTH.code
 }

@@ -1,4 +1,6 @@
-//! A coordinate system as PROJJSON, which GeoParquet carries and `pyproj.CRS.from_json` reads.
+//! Writes a coordinate system as PROJJSON, for GeoParquet and `pyproj.CRS.from_json`.
+//!
+//! Format: <https://proj.org/en/stable/specifications/projjson.html>.
 
 use serde_json::{Value as Json, json};
 
@@ -6,7 +8,7 @@ use super::datum;
 use super::definition::{Conversion, Datum, Definition, Direction, Geographic, Projected, SURVEY_FOOT, Unit, Value};
 use super::projection::Measure;
 
-/// Writes a system; None where it is not understood well enough to be written down.
+/// Writes a system; `None` if it is not supported.
 pub(super) fn write(definition: &Definition, epsg: Option<u32>) -> Option<Json> {
     let (mut json, shift) = match definition {
         Definition::Geographic(system) => (geographic_json(system, epsg), system.datum.to_wgs84),
@@ -28,8 +30,8 @@ fn with_id(mut json: Json, epsg: Option<u32>) -> Json {
 }
 
 fn geographic_json(system: &Geographic, epsg: Option<u32>) -> Json {
-    // EPSG's own systems of this kind put the latitude first, and a code with another order is taken for broken. The
-    // coordinates of files are x, y all the same, and GeoParquet says so itself.
+    // EPSG's geographic systems have the latitude first, and readers reject a code with another order. Coordinates in
+    // files are x, y anyway, as GeoParquet specifies.
     let (given, default) = match epsg {
         Some(_) => (&[][..], [Direction::North, Direction::East]),
         None => (&system.axes[..], [Direction::East, Direction::North]),
@@ -107,7 +109,7 @@ fn axes_json(given: &[Direction], default: [Direction; 2], unit: &Json, names: [
 fn projected_json(system: &Projected, epsg: Option<u32>) -> Option<Json> {
     let conversion = system.conversion.as_ref().ok()?;
     let base_epsg = system.base.epsg.or_else(|| super::epsg::certain_geographic(&system.base));
-    // The order of a code is that of its definition, whatever the text says or leaves out; coordinates are x, y.
+    // A code implies the axis order of its definition, regardless of the text. Coordinates are x, y.
     let proven = super::epsg::certain_projected(system).filter(|code| Some(code.number) == epsg);
     let [east_first, north_first] = [[Direction::East, Direction::North], [Direction::North, Direction::East]];
     let order = proven.map(|code| if code.north_first { north_first } else { east_first });

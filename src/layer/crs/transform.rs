@@ -1,4 +1,4 @@
-//! Coordinates of a file into longitudes and latitudes on WGS 84, by proj4rs.
+//! Transforms coordinates to longitude and latitude on WGS 84, with proj4rs.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::definition::{Datum, Definition, Direction, Ellipsoid, Geographic, Pro
 use super::projection::WEB_MERCATOR;
 use crate::error::{Error, Kind, Result};
 
-/// How coordinates of one system become longitude and latitude in degrees on WGS 84.
+/// A transform to longitude and latitude in degrees on WGS 84.
 #[derive(Clone)]
 pub struct Transform {
     steps: Option<Box<Steps>>,
@@ -20,7 +20,7 @@ pub struct Transform {
 struct Steps {
     source: Proj,
     target: Proj,
-    /// Radians in a unit of a geographic source; 1 for a projected one.
+    /// Radians per unit of a geographic source; 1 for a projected one.
     factor: f64,
     name: String,
 }
@@ -33,21 +33,22 @@ impl std::fmt::Debug for Transform {
 }
 
 impl Transform {
-    /// The transform that leaves every coordinate as it is.
+    /// The identity transform.
     #[must_use]
     pub const fn identity() -> Self {
         Self { steps: None }
     }
 
-    /// Whether coordinates stay as they are, so that callers can leave out the work.
+    /// Whether coordinates are unchanged, so that callers can skip the work.
     #[must_use]
     pub const fn is_identity(&self) -> bool {
         self.steps.is_none()
     }
 
-    /// Turns x and y in place into longitude and latitude in degrees. Coordinates that are not numbers (the empty
-    /// points of shapefiles) become NaN; a number that has no place on the earth is an error that names it. The slices
-    /// are walked together, as far as the shorter one goes.
+    /// Transforms x and y in place to degrees of longitude and latitude, up to the length of the shorter slice.
+    ///
+    /// Coordinates that are not finite, such as those of empty points, become NaN. A coordinate outside the system is
+    /// an error.
     pub fn apply(&self, xs: &mut [f64], ys: &mut [f64]) -> Result<()> {
         let Some(steps) = &self.steps else {
             return Ok(());
@@ -112,7 +113,7 @@ fn from_projected(system: &Projected) -> Result<Transform> {
     let sphere = Ellipsoid { inverse_flattening: 0.0, ..ellipsoid.clone() };
     let is_web = std::ptr::eq(conversion.method, &raw const WEB_MERCATOR);
     let ellipsoid = if is_web { &sphere } else { ellipsoid };
-    // Hotine's projection with its line running due east is the one of Switzerland, which PROJ computes apart.
+    // Hotine with azimuth 90° is the Swiss projection, which PROJ computes separately.
     let is_swiss = conversion.method.proj == "omerc"
         && conversion.pairs().all(|(parameter, value)| {
             !matches!(parameter.key, "alpha" | "gamma") || (value.number - 90.0).abs() < 1e-9
@@ -155,7 +156,7 @@ fn push_meridian(system: &Geographic, source: &mut String) {
     }
 }
 
-/// The seven numbers to WGS 84; None where the datum is taken for WGS 84, as PROJ does without grids too.
+/// The seven parameters to WGS 84; `None` if the datum is used as WGS 84, as PROJ does without grids.
 fn datum_shift(name: &str, datum: &Datum) -> Result<Option<[f64; 7]>> {
     if let Some(shift) = datum.to_wgs84.filter(|shift| shift.iter().any(|part| *part != 0.0)) {
         let sane = shift.iter().all(|part| part.abs() < 1e5);
@@ -178,14 +179,14 @@ fn datum_shift(name: &str, datum: &Datum) -> Result<Option<[f64; 7]>> {
     }
 }
 
-/// A datum that is known, on an ellipsoid that is its own or does not differ from it by a millimetre.
+/// The known datum, if the ellipsoid matches within a millimetre.
 fn known_datum(datum: &Datum) -> Option<&'static KnownDatum> {
     let is_on = |known: &&KnownDatum| known.is_on(&datum.ellipsoid) || known.is_modern() && datum.ellipsoid.is_modern();
     datum::find(&datum.name).filter(is_on)
 }
 
-/// How far from their places on WGS 84 transformed coordinates may be, in a sentence; None where they are there within
-/// centimetres, where the text itself says how to bring them there, and where they cannot be brought there at all.
+/// A sentence about the error of transformed coordinates. `None` if it is centimetres, if the text defines the shift,
+/// or if there is no transform.
 pub(super) fn caution(definition: &Definition) -> Option<String> {
     let datum = match definition {
         Definition::Geographic(system) => &system.datum,

@@ -1,16 +1,16 @@
-//! The grammar of well-known text: keywords, brackets, texts and numbers, in both of its generations.
+//! Parser of the WKT grammar: keywords, brackets, texts and numbers, for WKT1 and WKT2.
 
 use crate::error::{Error, Kind, Result};
 
-/// Real texts nest six or seven deep; the limit keeps hostile ones off the stack.
+/// Nesting limit, which bounds the recursion. Real texts nest six or seven deep.
 const MAX_DEPTH: usize = 24;
-/// Real texts hold one to ten kilobytes.
+/// Length limit in bytes. Real texts have 1 to 10 KB.
 const MAX_LENGTH: usize = 256 * 1024;
 
 /// `KEYWORD[argument, ...]`.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// In upper case, as the grammar ignores case.
+    /// In upper case, since the grammar ignores case.
     pub(super) keyword: String,
     arguments: Vec<Argument>,
 }
@@ -41,7 +41,7 @@ impl Node {
         })
     }
 
-    /// The text at a place among the arguments, which for most keywords is the name at 0.
+    /// The text of an argument; for most keywords, argument 0 is the name.
     pub(super) fn text(&self, index: usize) -> Option<&str> {
         match self.arguments.get(index) {
             Some(Argument::Text(text) | Argument::Word(text)) => Some(text),
@@ -49,7 +49,7 @@ impl Node {
         }
     }
 
-    /// The number at a place among the arguments.
+    /// The number of an argument.
     pub(super) fn number(&self, index: usize) -> Option<f64> {
         match self.arguments.get(index) {
             Some(Argument::Number(number)) => Some(*number),
@@ -71,7 +71,7 @@ impl Node {
     }
 }
 
-/// Reads the one node that a text holds.
+/// Parses a text with one root node.
 pub(super) fn parse(text: &str) -> Result<Node> {
     if text.len() > MAX_LENGTH {
         return Err(invalid_wkt(0, "it is far longer than a coordinate system can be"));
@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
         found.is_some()
     }
 
-    /// Letters, digits and the signs of numbers: what stands between the punctuation.
+    /// Reads letters, digits and signs up to the next punctuation.
     fn read_word(&mut self) -> &'a str {
         self.peek();
         let rest = self.rest();
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         word
     }
 
-    /// Between double quotes, where a doubled quote stands for itself.
+    /// Reads a text in double quotes. A doubled quote is a literal quote.
     fn read_quoted(&mut self) -> Result<String> {
         let start = self.offset;
         self.skip(1);

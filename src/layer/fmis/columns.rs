@@ -1,4 +1,4 @@
-//! Columns of tables of text, whose types nobody declares: a column of numbers is one of integers until a cell has decimals.
+//! Columns of FMIS tables, which declare no types: numbers are integers until a cell has decimals.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use crate::layer::issues::IssueCounter;
 use crate::layer::schema::schema_error;
 use crate::wire::time;
 
-/// The zone of times in Arrow.
+/// The Arrow time zone of UTC.
 pub(in crate::layer) const UTC: &str = "UTC";
 
-/// The bytes that a time takes at most while it is written as text.
+/// The most working memory per time while times are converted to text, in bytes.
 const TIME_TEXT_SIZE: usize = 96;
 
-/// One column while it is read.
+/// A column while it is read.
 pub(super) struct Column {
     values: Values,
     nulls: NullBufferBuilder,
     pub(super) issues: IssueCounter,
-    /// Whole numbers with more digits than a float, as the times below.
+    /// The count of integers with more digits than a float, and the first record.
     long: Option<(u64, u64)>,
-    /// Times that are none, and times with and without a zone: how many, and the first record.
+    /// Counts and first records of invalid times, of times with a zone and of times without.
     pub(super) bad_times: Option<(u64, u64)>,
     pub(super) zoned: Option<(u64, u64)>,
     pub(super) zoneless: Option<(u64, u64)>,
@@ -37,14 +37,13 @@ pub(super) struct Column {
 enum Values {
     Integers(Vec<i64>),
     Floats(Vec<f64>),
-    /// Times in microseconds since 1970, and whether each is of UTC or of a clock that nobody names. Where the layout says
-    /// that the column is of UTC, all are.
+    /// Times in microseconds since 1970, and whether each has a zone. All are UTC if the layout states it.
     Times {
         micros: Vec<i64>,
         zoned: BooleanBufferBuilder,
         is_utc: bool,
     },
-    /// Texts, which become numbers at the end where all of them are.
+    /// Texts, which are converted to numbers at the end if all are numbers.
     Texts {
         ends: Vec<i64>,
         data: Vec<u8>,
@@ -59,22 +58,21 @@ impl Column {
         Self { values, nulls, issues, long: None, bad_times: None, zoned: None, zoneless: None }
     }
 
-    /// A column of numbers.
     pub(super) fn numbers() -> Self {
         Self::with_values(Values::Integers(Vec::new()))
     }
 
-    /// A column of times; `is_utc` where the layout states that zone for all of them.
+    /// A column of times; `is_utc` if the layout states that all are UTC.
     pub(super) fn times(is_utc: bool) -> Self {
         Self::with_values(Values::Times { micros: Vec::new(), zoned: BooleanBufferBuilder::new(0), is_utc })
     }
 
-    /// A column of which nothing is known.
+    /// A column of unknown type.
     pub(super) fn unknown(encoding: Encoding) -> Self {
         Self::with_values(Values::Texts { ends: vec![0], data: Vec::new(), encoding })
     }
 
-    /// Adds the same null `count` times.
+    /// Appends `count` nulls.
     pub(super) fn push_null(&mut self, count: usize) -> std::result::Result<(), NoRoom> {
         match &mut self.values {
             Values::Integers(values) => repeat(values, 0, count)?,
@@ -92,7 +90,6 @@ impl Column {
         Ok(())
     }
 
-    /// Adds an integer.
     pub(super) fn push_integer(&mut self, value: i64) -> std::result::Result<(), NoRoom> {
         if let Values::Integers(values) = &mut self.values {
             repeat(values, value, 1)?;
@@ -101,7 +98,7 @@ impl Column {
         Ok(())
     }
 
-    /// Adds what a cell of record `record` holds, `count` times.
+    /// Appends a cell of record `record`, `count` times.
     pub(super) fn push(&mut self, cell: &[u8], count: usize, record: u64) -> std::result::Result<(), NoRoom> {
         let text = cell.trim_ascii();
         if text.is_empty() {
@@ -109,7 +106,7 @@ impl Column {
         }
         match &mut self.values {
             Values::Integers(values) => match parse_integer(text) {
-                // Nobody declares integers here: who writes an exponent writes a float.
+                // No layout declares integers, so a number with an exponent is a float.
                 IntegerCell::Cell(Cell::Value(value)) if !has_exponent(text) => {
                     if to_f64(value).abs() >= LAST_EXACT && loses_digits(text, to_f64(value)) {
                         tally(&mut self.long, record);
@@ -164,8 +161,8 @@ impl Column {
         Ok(())
     }
 
-    /// Adds the null of a cell that holds something and no number. Stars, which fill cells of a .dbf that are too small for
-    /// their numbers, are none here: these cells have no width.
+    /// Appends nulls for invalid text. Stars are invalid too: these cells have no fixed width that a number could
+    /// exceed.
     fn push_invalid(&mut self, count: usize, record: u64) -> std::result::Result<(), NoRoom> {
         self.issues.add(Code::BadNumber, record);
         self.push_null(count)
@@ -173,7 +170,7 @@ impl Column {
 
     fn convert_to_floats(&mut self) {
         if let Values::Integers(values) = &mut self.values {
-            // They take the place of the integers, which are as long.
+            // Floats are as long as integers, so the memory is reused.
             let floats = std::mem::take(values).into_iter().map(to_f64).collect();
             self.values = Values::Floats(floats);
             if let Some((count, first)) = self.long.take() {
@@ -182,7 +179,7 @@ impl Column {
         }
     }
 
-    /// The finished array.
+    /// Finishes the array.
     pub(super) fn finish(mut self) -> Result<ArrayRef> {
         let nulls = self.nulls.finish();
         let array = match self.values {
@@ -224,14 +221,14 @@ fn to_array_ref(array: impl Array + 'static) -> ArrayRef {
     Arc::new(array)
 }
 
-/// Adds `value` so many times.
+/// Appends `value`, `count` times.
 fn repeat<T: Copy>(values: &mut Vec<T>, value: T, count: usize) -> std::result::Result<(), NoRoom> {
     make_room(values, count)?;
     values.resize(values.len().saturating_add(count), value);
     Ok(())
 }
 
-/// A time as text: one of UTC ends in `Z`, one of a clock that nobody names in nothing.
+/// A time as text, with `Z` only if it has a zone.
 fn time_text(micros: i64, is_zoned: bool) -> Option<String> {
     let mut text = DateTime::from_timestamp_micros(micros)?.to_rfc3339_opts(SecondsFormat::AutoSi, true);
     if !is_zoned {
@@ -240,11 +237,11 @@ fn time_text(micros: i64, is_zoned: bool) -> Option<String> {
     Some(text)
 }
 
-/// Texts as numbers, where every one of them is written as a number is and stays what it is.
+/// Converts texts to numbers if all are numbers and keep their value.
 fn parse_numbers(texts: &LargeStringArray) -> Result<Option<ArrayRef>> {
     let is_number = |text: &str| {
         let digits = text.strip_prefix('-').unwrap_or(text);
-        // A leading zero marks a code, such as that of a county, and no number.
+        // A leading zero marks a code, such as that of a county.
         let is_code = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
         !is_code && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
     };
@@ -259,20 +256,20 @@ fn parse_numbers(texts: &LargeStringArray) -> Result<Option<ArrayRef>> {
         };
         pushed.map_err(NoRoom::error)?;
     }
-    // A number of twenty digits is the name of something, and a float would change it.
+    // An integer of many digits is an identifier, which a float would change.
     let is_whole = |text: &str| !text.contains('.');
     let is_exact = matches!(column.values, Values::Integers(_))
         || texts.iter().flatten().all(|text| text.len() <= KEPT_DIGITS || !is_whole(text));
     if column.issues.is_empty() && is_exact { column.finish().map(Some) } else { Ok(None) }
 }
 
-/// Counts something met at a record.
+/// Counts an event and keeps the first record.
 pub(in crate::layer) fn tally(counter: &mut Option<(u64, u64)>, record: u64) {
     let (count, _) = counter.get_or_insert((0, record));
     *count = count.saturating_add(1);
 }
 
-/// Whether a time says its zone: it ends in `Z`, or in an offset behind its `T` or blank.
+/// Whether a time has a zone: a final `Z`, or an offset after its `T` or blank.
 fn states_zone(text: &[u8]) -> bool {
     let clock = text.iter().position(|byte| matches!(byte, b'T' | b't' | b' ')).and_then(|index| text.get(index..));
     text.last().is_some_and(|last| matches!(last, b'Z' | b'z'))

@@ -1,4 +1,4 @@
-//! The lines of a table of text, one after the other out of a window, so that no table is ever held whole.
+//! Reads the lines of a text table through a buffer of bounded size.
 
 use std::borrow::Cow;
 
@@ -7,19 +7,19 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use crate::archive::{Member, NoRoom, Window};
 use crate::error::{Argument, Error, Result};
 
-/// How much is looked at at a time.
+/// The buffer size in bytes.
 const WINDOW_SIZE: usize = 256 * 1024;
 
-/// A record is some hundred cells; a line beyond this is none.
+/// The size limit of a line in bytes. A record has some hundred cells.
 const MAX_LINE_SIZE: usize = 4 << 20;
 
-/// What ends texts in old systems.
+/// The end-of-text mark of DOS.
 const END_OF_TEXT: u8 = 0x1A;
 
-/// What stands in a line, or why it is no text.
+/// The content of a line, or the reason why it is no text.
 pub(super) type Line<'a> = std::result::Result<&'a [u8], String>;
 
-/// A table of text before its first line.
+/// A text table before its first line.
 pub(super) struct LineReader<'a> {
     member: &'a Member,
     window: Window,
@@ -27,11 +27,9 @@ pub(super) struct LineReader<'a> {
     is_marked: bool,
 }
 
-/// Why a line cannot be taken.
+/// Reason why a line is rejected.
 pub(super) enum LineError {
-    /// It is damaged.
     Damage(String),
-    /// The system has no memory left for more.
     OutOfMemory(NoRoom),
 }
 
@@ -47,17 +45,17 @@ impl From<NoRoom> for LineError {
     }
 }
 
-/// What a letter of the table is made of.
+/// Code units of the table.
 #[derive(Clone, Copy)]
 enum CodeUnits {
-    /// Bytes, in an encoding in which a line feed is one of them.
+    /// Bytes, in an encoding in which a line feed is one byte.
     Bytes,
-    /// Two bytes at a time, in this encoding.
+    /// UTF-16 in this byte order.
     Utf16(&'static Encoding),
 }
 
 impl CodeUnits {
-    /// Where the first line ends, behind its line feed; `None` where there is none.
+    /// The end of the first line, after its line feed; `None` without one.
     fn first_end(self, text: &[u8]) -> Option<usize> {
         let (index, size) = match self {
             Self::Bytes => (text.iter().position(|byte| *byte == b'\n')?, 1),
@@ -66,7 +64,7 @@ impl CodeUnits {
         Some(index.saturating_add(1).saturating_mul(size))
     }
 
-    /// Where the last line ends that has an end.
+    /// The end of the last complete line; `None` without one.
     fn last_end(self, text: &[u8]) -> Option<usize> {
         let (index, size) = match self {
             Self::Bytes => (text.iter().rposition(|byte| *byte == b'\n')?, 1),
@@ -75,7 +73,7 @@ impl CodeUnits {
         Some(index.saturating_add(1).saturating_mul(size))
     }
 
-    /// The line in an encoding in which a tab is a byte; an error where it is no text.
+    /// Decodes UTF-16 to UTF-8. An error if the line is not valid UTF-16.
     fn decode(self, line: &[u8]) -> std::result::Result<Cow<'_, [u8]>, String> {
         let Self::Utf16(encoding) = self else { return Ok(Cow::Borrowed(line)) };
         match encoding.decode_without_bom_handling_and_without_replacement(line) {
@@ -91,7 +89,8 @@ fn is_line_feed(encoding: &'static Encoding, unit: &[u8]) -> bool {
 }
 
 impl<'a> LineReader<'a> {
-    /// Looks for a mark of UTF-16 at the start, or for NULs, which no other text has: without either, a table is bytes.
+    /// Detects UTF-16 by its byte order mark or by NULs, which other encodings do not have. Otherwise the table is
+    /// bytes.
     pub(super) fn open(member: &'a Member) -> Result<Self> {
         let mut window = member.window(WINDOW_SIZE)?;
         let (units, mark) = match window.fill(4) {
@@ -99,26 +98,26 @@ impl<'a> LineReader<'a> {
             Ok([0xFE, 0xFF, ..]) => (CodeUnits::Utf16(UTF_16BE), 2),
             Ok([1..=0xFF, 0, 1..=0xFF, 0, ..]) => (CodeUnits::Utf16(UTF_16LE), 0),
             Ok([0, 1..=0xFF, 0, 1..=0xFF, ..]) => (CodeUnits::Utf16(UTF_16BE), 0),
-            // Damage is met again where the first line is asked for.
+            // The first read reports damage.
             _ => (CodeUnits::Bytes, 0),
         };
         window.consume(mark);
         Ok(Self { member, window, units, is_marked: mark > 0 })
     }
 
-    /// Whether the table itself shows that it is UTF-16; its lines are then given in UTF-8.
+    /// Whether the table is UTF-16. Its lines are then UTF-8.
     pub(super) fn is_utf_16(&self) -> bool {
         matches!(self.units, CodeUnits::Utf16(_))
     }
 
-    /// Whether it is UTF-16 that does not begin with its mark.
+    /// Whether the table is UTF-16 without a byte order mark.
     pub(super) fn lacks_mark(&self) -> bool {
         self.is_utf_16() && !self.is_marked
     }
 
-    /// Gives each line that is not blank to `take`, with its number among them, or why it is no text, and reads the member to
-    /// its end. What `take` says against a line becomes an error with the record and its offset. False where the last line
-    /// has no end.
+    /// Calls `take` with the number and content of each nonblank line and reads the member to its end.
+    ///
+    /// An error of `take` gets the record and its offset. Returns false if the last line has no end.
     pub(super) fn for_each(
         self,
         mut take: impl FnMut(u64, Line<'_>) -> std::result::Result<(), LineError>,
@@ -155,7 +154,7 @@ impl<'a> LineReader<'a> {
                 let (content, is_ended) = strip_line_end(decoded.as_deref().unwrap_or(line));
                 let content =
                     if line_offset == 0 { content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content) } else { content };
-                // What ends texts may stand alone in the last line.
+                // The last line may hold the end-of-text mark only.
                 if !content.iter().all(|byte| byte.is_ascii_whitespace() || *byte == END_OF_TEXT) {
                     let content = decoded.as_ref().map(|_| content).map_err(Clone::clone);
                     take(record, content).map_err(|line_error| match line_error {
@@ -167,7 +166,7 @@ impl<'a> LineReader<'a> {
                     })?;
                     record = record.saturating_add(1);
                 }
-                // Blanks behind the last line end are no record; tabs may be what is left of one.
+                // Blanks after the last line end are no record. Tabs may be the rest of one.
                 has_end = is_ended || !content.iter().any(|byte| !matches!(byte, b' ' | b'\r'));
                 line_offset = line_offset.saturating_add(u64::try_from(line.len()).unwrap_or(u64::MAX));
                 rest = more;
@@ -178,7 +177,7 @@ impl<'a> LineReader<'a> {
     }
 }
 
-/// What a line holds, and whether that is all: a line feed follows, or the mark of the end of the text.
+/// The content of a line, and whether a line feed or end-of-text mark follows.
 fn strip_line_end(line: &[u8]) -> (&[u8], bool) {
     match line {
         [content @ .., b'\r', b'\n'] | [content @ .., b'\n' | END_OF_TEXT] => (content, true),

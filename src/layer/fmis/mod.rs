@@ -1,8 +1,8 @@
-//! The records of an FMIS folder into a layer: a row for each step of the machine and each section with values.
+//! Reads the records of an FMIS folder into a layer: one row per step of the machine and section with values.
 //!
-//! What a line says of the whole machine is repeated in the rows of its sections, `SECTION` is the number of the section,
-//! and each quantity is a column, with its unit and its number in ISO 11783-11 from `advanced.xml`. So the rows are those
-//! of the shapefile of the same job; the points are where the middle of the machine was (field notes, Job data archives).
+//! Cells about the whole machine are repeated in each section row. `SECTION` is the section number. Each quantity is a
+//! column with the unit and the ISO 11783-11 number (DDI) of `advanced.xml`. The rows equal those of the shapefile of
+//! the same job; points are positions of the middle of the machine (field notes, Job data archives).
 
 pub(super) mod columns;
 mod lines;
@@ -16,7 +16,7 @@ use crate::archive::{Code, Diagnostic, Element, Fmis, Layout, ReadOptions};
 use crate::error::{Kind, Result};
 use crate::layer::Layer;
 
-/// What the job was fits into this; its tables are elsewhere.
+/// The size limit of `jobdata.xml` in bytes; it holds no records.
 const MAX_JOB_SIZE: u64 = 8 << 20;
 
 /// Reads a product of an FMIS folder into a layer.
@@ -33,7 +33,7 @@ pub(super) fn read(
         let message = "the table is UTF-16, as its NULs show, and does not begin with the mark of that";
         diagnostics.push(Diagnostic::new(Code::NoByteOrderMark, message).in_member(fmis.tab.name()));
     }
-    // What the table says of itself goes before what a caller says of tables.
+    // An encoding found in the table takes precedence over the requested one.
     let encoding = if lines.as_ref().is_ok_and(LineReader::is_utf_16) { None } else { options.encoding.clone() };
     let mut rows = RowBuilder::new(layout, &ReadOptions { encoding, ..options.clone() })?;
     let read = lines.and_then(|lines| lines.for_each(|record, line| rows.add_line(record, line)));
@@ -50,8 +50,8 @@ pub(super) fn read(
     rows.finish(name, source, metadata, diagnostics)
 }
 
-/// The flat fields of the job, in their order; those that repeat are numbered. They are beside the records, so that damage
-/// to them is told and no error.
+/// The flat fields of the job in file order; repeated names are numbered. Damage is a diagnostic and no error, since
+/// the records do not depend on it.
 fn read_job(fmis: &Fmis, diagnostics: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
     let Some(job) = &fmis.job else {
         let message = "there is no jobdata.xml, so nothing says what the job was";
@@ -75,7 +75,7 @@ fn read_job(fmis: &Fmis, diagnostics: &mut Vec<Diagnostic>) -> Vec<(String, Stri
         let mut name = child.name().to_owned();
         while *count > 1 {
             name = format!("{}_{count}", child.name());
-            // A numbered name may be that of another field.
+            // A numbered name may already be in use.
             if !own.contains(&*name) {
                 break;
             }

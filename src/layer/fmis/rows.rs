@@ -1,4 +1,4 @@
-//! The rows of FMIS records while they are read: one for each section with values, or one for each step.
+//! Builds the rows of FMIS records: one per section with values, or one per step.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,32 +20,32 @@ use crate::layer::crs::Crs;
 use crate::layer::schema::{self, schema_error};
 use crate::wire::names::same;
 
-/// The column with the number of the section.
+/// The column with the section number.
 const SECTION: &str = "SECTION";
 
-/// Well-known binary of a point, little endian, without its coordinates.
+/// The header of a little-endian WKB point.
 const POINT: [u8; 5] = [1, 1, 0, 0, 0];
 
-/// The bytes of a row beside those of its columns: its point, and where that ends.
+/// The bytes of a row in addition to its columns: a point and its offset.
 const ROW_OVERHEAD: u64 = 29;
 
-/// So many bytes of rows are made whatever the size of the table.
+/// The bytes of rows that are allowed for a table of any size.
 const MIN_BUDGET: u64 = 16 << 20;
 
-/// Rows as they are read.
+/// The rows read so far.
 pub(super) struct RowBuilder {
     layout: Layout,
     wanted: Option<Vec<String>>,
     is_strict: bool,
-    /// How many times the bytes of the table its rows may have.
+    /// The limit of row bytes per table byte.
     ratio: u64,
-    /// The bytes of the table, and of the rows that were made of them.
+    /// The bytes of the table, and of the rows made from it.
     bytes_read: u64,
     bytes_made: u64,
     step_columns: Vec<Column>,
     section: Column,
     section_columns: Vec<Column>,
-    /// For each section, the cell of each quantity.
+    /// The cell of each quantity, by section.
     cells: Vec<Vec<Option<usize>>>,
     id: Option<usize>,
     last_id: Option<i64>,
@@ -55,16 +55,16 @@ pub(super) struct RowBuilder {
     valid: NullBufferBuilder,
     records: u64,
     count: usize,
-    /// Of each record its number of cells, the sections with values and where its cells are, used again and again.
+    /// Sections with values and cell ranges of the current record; the vectors are reused.
     active: Vec<usize>,
     ranges: Vec<Range<usize>>,
-    /// The last record that fits the layout, and whether the table ended before the line of its last record did.
+    /// The last record that fits the layout, and whether the last line has no end.
     last_kept: Option<u64>,
     lacks_line_end: bool,
-    /// The records that do not fit, and why the first of them does not.
+    /// The records that do not fit, and the reason of the first.
     misfits: Option<(u64, u64)>,
     first_misfit: String,
-    /// What was met: how often, and the first record.
+    /// Counts and first records of issues.
     id_jumps: Option<(u64, u64)>,
     empty_steps: Option<(u64, u64)>,
     trailing_cells: Option<(u64, u64)>,
@@ -94,7 +94,7 @@ impl RowBuilder {
         let is_number = |name: &str| {
             ["LATITUDE", "LONGITUDE", "ELEVATION", "DISTANCE", "SPEED"].iter().any(|known| same(name, known))
         };
-        // What a step has beside a section of the same name was renamed, and stays a number.
+        // The prefix distinguishes a step column from a section column of the same name. Its type is the same.
         let base_name = |name: &str| name.strip_prefix("STEP_").unwrap_or(name).to_owned();
         let column = |quantity: &Quantity| match &*base_name(&quantity.name) {
             name if same(name, "TIMESTAMP") => {
@@ -145,22 +145,21 @@ impl RowBuilder {
         Ok(rows)
     }
 
-    /// How many records there were.
     pub(super) fn records(&self) -> u64 {
         self.records
     }
 
-    /// Says that the table ended before the line of its last record did.
+    /// Marks that the last line has no end.
     pub(super) fn mark_missing_line_end(&mut self) {
         self.lacks_line_end = true;
     }
 
-    /// Whether its records say where they were made.
+    /// Whether the layout has latitude and longitude.
     fn has_position(&self) -> bool {
         self.latitude.is_some() && self.longitude.is_some()
     }
 
-    /// The names of all columns in their order.
+    /// The names of all columns in order.
     fn names(&self) -> Vec<&str> {
         let section = (!self.layout.sections.is_empty()).then_some(SECTION);
         let step_names = self.layout.of_step.iter().map(|quantity| quantity.name.as_str());
@@ -168,8 +167,7 @@ impl RowBuilder {
         step_names.chain(section).chain(section_names).collect()
     }
 
-    /// Takes one line, whose number is `record`; a text is why it cannot be taken. Without `strict`, lines that do not fit
-    /// the layout are left out.
+    /// Adds a line, or the reason why it is no text. Without `strict`, lines that do not fit the layout are skipped.
     pub(super) fn add_line(&mut self, record: u64, line: Line<'_>) -> std::result::Result<(), LineError> {
         self.records = record.saturating_add(1);
         let line = match line.and_then(|line| self.split_cells(record, line).map(|()| line)) {
@@ -191,7 +189,7 @@ impl RowBuilder {
         active.extend(
             (0..cells.len()).filter(|section| cells.get(*section).is_some_and(|own| own.iter().any(has_value))),
         );
-        // A machine without sections has one row for each step.
+        // A machine without sections has one row per step.
         let count = if layout.sections.is_empty() { 1 } else { active.len() };
         let repeated_cells = layout.slots.iter().zip(ranges.iter()).filter(|(slot, _)| matches!(slot, Slot::Step(_)));
         let repeated_size = repeated_cells.map(|(_, range)| range.len().saturating_add(8) as u64).sum::<u64>();
@@ -257,7 +255,7 @@ impl RowBuilder {
         Ok(())
     }
 
-    /// Finds the cells of a line: as many as the layout has, and blank ones after them at most.
+    /// Finds the cells of a line: as many as the layout has. Only blank cells may follow.
     fn split_cells(&mut self, record: u64, line: &[u8]) -> std::result::Result<(), String> {
         if line.contains(&0) {
             return Err("it holds a NUL, which no text has".to_owned());

@@ -1,21 +1,20 @@
-//! The cells of a grain cart file, column by column.
+//! Accessors of the cells of a grain cart file, by column.
 
 use crate::archive::GrainCart;
 use crate::layer::columns::number::{Cell, parse_float};
 use crate::wire::names::same;
 
-/// The cells of one column.
+/// The cells of the column at a position.
 pub(super) fn cells_at(cart: &GrainCart, position: usize) -> impl Iterator<Item = &str> {
     cart.loads.iter().map(move |load| load.get(position).map(|cell| cell.trim()).unwrap_or_default())
 }
 
-/// The cells of the column of that name; none where the file has no such column.
+/// The cells of a named column; `None` if there is no such column.
 pub(super) fn column_cells<'a>(cart: &'a GrainCart, name: &str) -> Option<Vec<&'a str>> {
     let position = cart.names.iter().position(|known| same(known, name))?;
     Some(cells_at(cart, position).collect())
 }
 
-/// The number in a cell.
 pub(super) fn parse_number(cell: &str) -> Option<f64> {
     match parse_float(cell.as_bytes()) {
         Cell::Value(value) => Some(value),

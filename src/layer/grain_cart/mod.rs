@@ -1,6 +1,6 @@
-//! A grain cart file into a layer: one row a load, its types by the names of the columns, points where it has them.
+//! Reads a grain cart file into a layer: one row per load, types by column name, points where positions exist.
 //!
-//! Dates and times stay texts: columns that are labelled UTC have been seen to hold local time, and times to be cut.
+//! Dates and times stay text. Columns labelled UTC have been seen with local time, and times with missing digits.
 
 mod cells;
 mod validate;
@@ -20,10 +20,10 @@ use crate::layer::issues::IssueCounter;
 use crate::layer::schema::{self, schema_error};
 use crate::wire::names::same;
 
-/// Columns of whole numbers.
+/// Integer columns.
 const INTEGERS: &[&str] = &["LoadNumber"];
 
-/// Columns of numbers with decimals. All others stay texts, the calibration of load cells too, whose form nobody states.
+/// Float columns. All others stay text, also the calibration of load cells, whose format is not specified.
 const FLOATS: &[&str] = &[
     "Weight",
     "MeasuredMoisture",
@@ -36,7 +36,7 @@ const FLOATS: &[&str] = &[
     "Longitude",
 ];
 
-/// Well-known binary of a point, little endian, without its coordinates.
+/// The header of a little-endian WKB point.
 const POINT: [u8; 5] = [1, 1, 0, 0, 0];
 
 /// Reads a grain cart file into a layer.
@@ -126,7 +126,7 @@ fn float_column<'a>(cells: impl Iterator<Item = &'a str>, issues: &mut IssueCoun
     Arc::new(cells.enumerate().map(value).collect::<Float64Array>())
 }
 
-/// Where each load was weighed; null without both coordinates, or where they are none on earth.
+/// The position of each load; null if a coordinate is missing or out of range.
 fn build_points(cart: &GrainCart, member: &Member, diagnostics: &mut Vec<Diagnostic>) -> LargeBinaryArray {
     let (latitudes, longitudes) = (column_cells(cart, "Latitude"), column_cells(cart, "Longitude"));
     let parse_cell =

@@ -1,17 +1,17 @@
-//! What a grain cart file says of itself that does not fit together. Nothing is changed, all is told.
+//! Checks the consistency of a grain cart file. Reports diagnostics and changes nothing.
 
 use super::cells::{column_cells, parse_number};
 use crate::archive::{Code, Diagnostic, GrainCart, Member};
 use crate::wire::names::same;
 
-/// Totals of the header, the columns that they sum, and the unit in which they do.
+/// Header totals, their columns, and the unit of the total.
 const TOTALS: [(&str, &str, &str); 2] =
     [("TotalPounds", "Weight", "Pounds"), ("TotalDryBushels", "DryBushels", "Bushels")];
 
-/// No zone is further from UTC than fourteen hours.
+/// The largest offset of a time zone from UTC: fourteen hours, in seconds.
 const MAX_UTC_OFFSET: i64 = 14 * 3_600;
 
-/// Tells what does not fit.
+/// Adds a diagnostic for each inconsistency.
 pub(super) fn report(cart: &GrainCart, member: &Member, diagnostics: &mut Vec<Diagnostic>) {
     let mut found = check_totals(cart);
     found.extend(check_bushels(cart));
@@ -20,7 +20,7 @@ pub(super) fn report(cart: &GrainCart, member: &Member, diagnostics: &mut Vec<Di
     diagnostics.extend(found.into_iter().map(|diagnostic| diagnostic.in_member(member.name())));
 }
 
-/// Totals that are not the rounded sum of their loads.
+/// Totals that differ from the rounded sum of their loads.
 fn check_totals(cart: &GrainCart) -> Vec<Diagnostic> {
     let differing = |(key, column, unit): &(&str, &str, &str)| {
         let (_, stated) = cart.header.iter().find(|(known, _)| same(known, key))?;
@@ -33,7 +33,7 @@ fn check_totals(cart: &GrainCart) -> Vec<Diagnostic> {
         let sum = column_cells(cart, column)?.into_iter().filter_map(parse_number).fold(0.0, |sum, value| sum + value);
         let scale = decimal_scale(stated);
         let rounded = (sum * scale).round() / scale;
-        // The last bits of a sum of floats must not turn a half the other way.
+        // The tolerance covers the rounding error of the sum.
         if (sum - total).abs() * scale <= 0.5 + 1e-6 {
             return None;
         }
@@ -46,13 +46,13 @@ fn check_totals(cart: &GrainCart) -> Vec<Diagnostic> {
     TOTALS.iter().filter_map(differing).collect()
 }
 
-/// Ten to the number of decimals that a number is written with.
+/// 10 to the power of the number of written decimals.
 fn decimal_scale(text: &str) -> f64 {
     let decimals = text.trim().split_once('.').map_or(0, |(_, decimals)| decimals.len().min(9));
     (0..decimals).fold(1.0, |scale, _| scale * 10.0)
 }
 
-/// Bushels that are weight over test weight with decimals cut off instead of rounded.
+/// Bushels that equal weight divided by test weight, truncated instead of rounded.
 fn check_bushels(cart: &GrainCart) -> Option<Diagnostic> {
     let (weights, tests) = (column_cells(cart, "Weight")?, column_cells(cart, "TestWeight")?);
     let bushels = column_cells(cart, "WetBushels")?;
@@ -73,7 +73,7 @@ fn check_bushels(cart: &GrainCart) -> Option<Diagnostic> {
     Some(Diagnostic::new(Code::BushelsTruncated, message).at(first))
 }
 
-/// Times such as `09:26:4`: their last digit is lost.
+/// Times without their last digit, such as `09:26:4`.
 fn check_times(cart: &GrainCart, column: &str) -> Option<Diagnostic> {
     let is_truncated = |cell: &str| {
         cell.len() == 7
@@ -90,7 +90,7 @@ fn check_times(cart: &GrainCart, column: &str) -> Option<Diagnostic> {
     Some(Diagnostic::new(Code::TimeCut, message).at(first))
 }
 
-/// Dates and times that are labelled UTC and do not look like it, or cannot be checked.
+/// Dates and times labelled UTC that look like local time or cannot be checked.
 fn check_utc(cart: &GrainCart) -> Option<Diagnostic> {
     let position = cart.names.iter().position(|name| same(name, "LoadDate"))?;
     if !cart.units.get(position)?.to_ascii_uppercase().starts_with("UTC") {
@@ -119,14 +119,14 @@ fn check_utc(cart: &GrainCart) -> Option<Diagnostic> {
     Some(Diagnostic::new(Code::UtcDoubtful, message).at(first))
 }
 
-/// The seconds since midnight of a time such as `09:26:4`.
+/// The seconds since midnight of `09:26:4`.
 fn parse_seconds(time: &str) -> Option<i64> {
     let mut parts = time.split(':').map(|part| part.parse::<i64>().ok().filter(|part| (0..60).contains(part)));
     let (hours, minutes) = (parts.next()??, parts.next()??);
     Some(hours * 3_600 + minutes * 60 + parts.next().flatten().unwrap_or(0))
 }
 
-/// The first row for which something holds, and for how many.
+/// The first row for which the condition is true, and the number of such rows.
 fn count_matches(holds: impl Iterator<Item = bool>) -> Option<(u64, usize)> {
     let rows: Vec<usize> = holds.enumerate().filter(|(_, holds)| *holds).map(|(row, _)| row).collect();
     rows.first().map(|first| (*first as u64, rows.len()))

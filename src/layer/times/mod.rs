@@ -1,6 +1,7 @@
-//! Columns of dates and times of day, joined to one of UTC time stamps by an explicit zone.
+//! Joins columns of local dates and times to UTC timestamps.
 //!
-//! The zone's offsets are asked for once for each minute that occurs, so that no database of zones travels along.
+//! The caller passes the offset of the zone for each minute that occurs, so that this crate needs no time zone
+//! database.
 
 mod parse;
 
@@ -17,24 +18,25 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 use crate::layer::fmis::columns::{UTC, tally};
 
-/// Microseconds of a minute.
+/// In microseconds.
 const MINUTE: i64 = 60_000_000;
 
-/// The times of a layer's records on a local clock.
+/// Local times of the records of a layer.
 #[derive(Clone, Debug)]
 pub struct LocalTimes {
     rows: Vec<Option<LocalTime>>,
-    /// Cells that hold something and no time: how many, and the first record.
+    /// The count and first record of cells that are no time.
     invalid: Option<(u64, u64)>,
     minutes: Vec<i64>,
 }
 
-/// The seconds that a zone is before UTC at a minute of its clocks: before and after a change of them, if one is near.
-/// Where the first is less, there is no such minute; where it is more, there are two.
+/// The offset from UTC in seconds, before and after a change close to the minute.
+///
+/// If the first is less, the local minute does not exist. If it is more, the minute is ambiguous.
 pub type Offsets = (i32, i32);
 
 impl LocalTimes {
-    /// The minutes that occur, since 1970 as the local clock counts them, in rising order.
+    /// The local minutes that occur, since 1970, in ascending order.
     #[must_use]
     pub fn minutes(&self) -> &[i64] {
         &self.minutes
@@ -42,7 +44,7 @@ impl LocalTimes {
 }
 
 impl Layer {
-    /// Reads the times of all records from a column of dates and one of times of day, or from one column with both.
+    /// Reads the times from a column of dates and one of times, or from one column with both.
     pub fn local_times(
         &self,
         date_column: &str,
@@ -86,8 +88,8 @@ impl Layer {
         Ok(LocalTimes { rows, invalid, minutes })
     }
 
-    /// The same layer with a column of UTC time stamps before the geometry. `offsets` has one entry for each minute of
-    /// `times`; `fold` says which of two is meant, 0 the earlier and 1 the later.
+    /// Adds a column of UTC timestamps before the geometry. `offsets` has one entry per minute of `times`. `fold`
+    /// selects an ambiguous time: 0 the earlier, 1 the later.
     pub fn with_times(&self, name: &str, times: &LocalTimes, offsets: &[Offsets], fold: Option<u8>) -> Result<Self> {
         if name.is_empty() || self.schema.field_with_name(name).is_ok() {
             return Err(Error::new(Kind::Value, format!("the layer has a column `{name}`: choose another `name`")));
@@ -147,7 +149,7 @@ impl Layer {
         Ok(layer)
     }
 
-    /// The same layer with one more column, before the geometry where that is the last.
+    /// Adds a column, before the geometry if that is last.
     fn with_column(&self, name: &str, column: &ArrayRef) -> Result<Self> {
         let schema_error = |cause| Error::new(Kind::Archive, format!("the columns do not form a table: {cause}"));
         let count = self.schema.fields().len();
@@ -171,7 +173,7 @@ impl Layer {
         Ok(layer)
     }
 
-    /// The cells of a column that can hold dates or times of day.
+    /// The cells of a column with dates or times.
     fn date_cells<'a>(&self, batch: &'a RecordBatch, name: &str, argument: &str) -> Result<Cells<'a>> {
         let value_error =
             |message: String| Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned()));
@@ -208,7 +210,7 @@ fn offset_conflict(stated: i32, zone: i32, record: u64) -> Error {
     Error::new(Kind::Value, message).with(|facts| facts.record = Some(record))
 }
 
-/// The cells of a column of dates, of times on some clock, or of texts and numbers that are written like one.
+/// Cells of a date column, of a timestamp column without zone, or of text and integers.
 enum Cells<'a> {
     Dates(&'a ArrayRef),
     Timestamps(&'a ArrayRef),
@@ -223,7 +225,7 @@ impl Cells<'_> {
         }
     }
 
-    /// The text of a cell; whole numbers have lost the zeros before them.
+    /// The text of a cell. Integers get back their leading zeros.
     fn text(&self, row: usize) -> Option<String> {
         let (Self::Dates(array) | Self::Timestamps(array) | Self::Texts(array)) = self;
         if array.is_null(row) {

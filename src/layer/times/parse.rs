@@ -1,36 +1,35 @@
-//! Dates and times of day as displays write them, read to microseconds of a local clock; nothing that can be read in two
-//! ways is read without a format.
+//! Parses local dates and times in the formats of displays. Ambiguous text needs a format.
 
 use chrono::format::{Item, Parsed, StrftimeItems, parse};
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime};
 
-/// Microseconds of a day.
+/// In microseconds.
 const DAY: i64 = 86_400_000_000;
 
-/// A time on some clock.
+/// A local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LocalTime {
-    /// Microseconds since 1970 as that clock counts them.
+    /// Local microseconds since 1970.
     pub(super) micros: i64,
-    /// How many seconds the clock is before UTC, where the text says it.
+    /// Seconds ahead of UTC, if the text has an offset.
     pub(super) offset: Option<i32>,
 }
 
-/// Reads a date and a time of day in one text: `2026-09-01T12:00:00Z`, a blank for the `T`, any form of the two parts.
+/// Parses a date and a time in one text, such as `2026-09-01T12:00:00Z`. The `T` may be a blank.
 pub(super) fn parse_timestamp(text: &str) -> Option<LocalTime> {
     let text = text.trim();
     let (day, time) = text.split_once(['T', 't', ' '])?;
     parse_time_on(parse_date(day)?, time)
 }
 
-/// Reads a time of day, with an offset or not, on a date.
+/// Parses a time, with or without offset, on a date.
 pub(super) fn parse_time_on(day: i64, time: &str) -> Option<LocalTime> {
     let (time, offset) = split_offset(time.trim())?;
     let micros = day.checked_mul(DAY)?.checked_add(parse_time_of_day(time.trim_end())?)?;
     Some(LocalTime { micros, offset })
 }
 
-/// The days since 1970 of `2026-09-01`, `2026/09/01` or `20260901`. Day and month in another order are for a format.
+/// The days since 1970 of `2026-09-01`, `2026/09/01` or `20260901`. Other orders of day and month need a format.
 pub(super) fn parse_date(text: &str) -> Option<i64> {
     let text = text.trim();
     let digits: String = match text.as_bytes() {
@@ -47,18 +46,19 @@ pub(super) fn parse_date(text: &str) -> Option<i64> {
     days_since_epoch(NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)?)
 }
 
-/// The days since 1970; the first and the last year that Python counts hold no dates of machines, but zeros of records.
+/// The days since 1970. The first and last year of Python's range are rejected, since machines write them for missing
+/// dates.
 fn days_since_epoch(date: NaiveDate) -> Option<i64> {
     let epoch = NaiveDate::from_ymd_opt(1970, 1, 1)?;
     (2..=9_998).contains(&date.year()).then(|| date.signed_duration_since(epoch).num_days())
 }
 
-/// A time that is counted already, in microseconds since 1970 on its clock.
+/// A timestamp column value; `None` if its date is out of range.
 pub(super) fn check_timestamp(micros: i64) -> Option<LocalTime> {
     days_since_epoch(DateTime::from_timestamp_micros(micros)?.date_naive()).map(|_| LocalTime { micros, offset: None })
 }
 
-/// The offset in seconds at the end of a time of day, `Z`, `+02:00`, `+0200` or `+02`, and what stands before it.
+/// Splits the offset in seconds from a time: `Z`, `+02:00`, `+0200` or `+02`.
 fn split_offset(text: &str) -> Option<(&str, Option<i32>)> {
     if let Some(time) = text.strip_suffix(['Z', 'z']) {
         return Some((time, Some(0)));
@@ -97,7 +97,7 @@ fn parse_time_of_day(text: &str) -> Option<i64> {
         let fits = (least..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
         if fits { part.parse().ok() } else { None }
     };
-    // `9:05` is a time; `9:5` or `09:26:4` has lost a digit, and nobody knows which one.
+    // `9:05` is a time. `9:5` and `09:26:4` have lost a digit of unknown position.
     let (hour, minute, second) = match &*parts {
         [hour, minute, second] => (parse_number(hour, 1)?, parse_number(minute, 2)?, parse_number(second, 2)?),
         [hour, minute] if fraction.is_empty() => (parse_number(hour, 1)?, parse_number(minute, 2)?, 0),
@@ -117,19 +117,19 @@ fn parse_time_of_day(text: &str) -> Option<i64> {
     seconds.checked_mul(1_000_000)?.checked_add(micros)
 }
 
-/// A form of times that the user gives, in the signs of `strptime`.
+/// A time format with the directives of `strptime`.
 pub(super) struct Format<'a> {
     items: Vec<Item<'a>>,
 }
 
 impl<'a> Format<'a> {
-    /// The form as the core reads it; `None` where it has a sign that is unknown.
+    /// Parses the format; `None` for an unknown directive.
     pub(super) fn new(text: &'a str) -> Option<Self> {
         let items = StrftimeItems::new(text).parse().ok()?;
         Some(Self { items })
     }
 
-    /// Reads a text of that form.
+    /// Parses a text in this format.
     pub(super) fn read(&self, text: &str) -> Option<LocalTime> {
         let mut parsed = Parsed::new();
         parse(&mut parsed, text, self.items.iter()).ok()?;
