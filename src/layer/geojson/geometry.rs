@@ -1,4 +1,4 @@
-//! Geometries as GeoJSON: coordinates transformed, rings turned as RFC 7946 wants them, shortest digits.
+//! Writes geometries as GeoJSON: transformed coordinates, ring directions of RFC 7946, shortest floats.
 
 use super::shortest_float::{FloatFormatter, ShortText};
 use super::winding;
@@ -7,32 +7,32 @@ use crate::layer::crs::Transform;
 use crate::layer::shapes::is_valid_coordinate;
 use crate::layer::wkb::{Cursor, GeometryHeader, flat_point, ordinate, points};
 
-/// Collections inside collections go no deeper in any real file.
+/// Nesting limit of collections; real files are below it.
 const MAX_DEPTH: usize = 8;
 
-/// The coordinates that are written.
+/// Coordinates to write.
 pub(super) enum Target {
     AsIs,
-    /// Longitudes and latitudes on WGS 84; `None` where they are that already.
+    /// Longitude and latitude on WGS 84. `None` if they are already.
     Wgs84(Option<Transform>),
 }
 
-/// Writes geometries one after the other, with room that is used again.
+/// Writes geometries with reused buffers.
 pub(super) struct GeometryWriter<'a> {
     transform: Option<&'a Transform>,
-    /// Whether what is written has to be a longitude and a latitude.
+    /// Whether coordinates must be longitudes and latitudes.
     is_wgs84: bool,
     xs: Vec<f64>,
     ys: Vec<f64>,
     heights: Vec<f64>,
-    /// Whether the geometry at hand is written with its Z: all of them, or none, are heights.
+    /// Whether the geometry has Z. If any Z is `no data`, it is written without.
     has_heights: bool,
     formatters: [FloatFormatter; 3],
     short: ShortText,
 }
 
 impl<'a> GeometryWriter<'a> {
-    /// A pen that brings coordinates to WGS 84, or leaves them as they are.
+    /// Creates a writer for these coordinates.
     pub(super) fn new(target: &'a Target) -> Self {
         let (transform, is_wgs84) = match target {
             Target::AsIs => (None, false),
@@ -51,7 +51,7 @@ impl<'a> GeometryWriter<'a> {
         }
     }
 
-    /// Writes one geometry; `null` for one with a vertex that is no place, of which a diagnostic of the layer tells.
+    /// Writes a geometry. A geometry with an invalid coordinate is `null`; a diagnostic of the layer reports it.
     pub(super) fn write_geometry(&mut self, text: &mut Vec<u8>, wkb: &[u8]) -> Result<()> {
         if let Some((x, y)) = flat_point(wkb) {
             if !is_valid_coordinate(x) || !is_valid_coordinate(y) {
@@ -148,7 +148,7 @@ impl<'a> GeometryWriter<'a> {
         Ok(())
     }
 
-    /// Vertices with commas between them; a ring is turned round where RFC 7946 wants it the other way.
+    /// Writes vertices separated by commas. A ring is reversed if RFC 7946 requires it.
     fn write_vertices(
         &mut self,
         text: &mut Vec<u8>,
@@ -168,7 +168,8 @@ impl<'a> GeometryWriter<'a> {
             heights.extend(run.chunks_exact(header.stride).map(|vertex| ordinate(vertex, 2)));
         }
         if let Some(transform) = transform {
-            // The last vertex of a ring is the first one again; a transform costs more than all else does.
+            // The last vertex of a ring equals the first. It is not transformed again, since the transform dominates
+            // the cost.
             let last = xs.len().saturating_sub(1);
             let is_closed = last > 0 && xs.first() == xs.last() && ys.first() == ys.last();
             let count = if is_closed { last } else { xs.len() };
@@ -192,7 +193,7 @@ impl<'a> GeometryWriter<'a> {
         outcome
     }
 
-    /// Positions with commas between them. The last one of a ring is the first one again, and is copied.
+    /// Writes positions separated by commas. The last position of a ring is copied from the first.
     fn write_positions(&mut self, text: &mut Vec<u8>, xs: &[f64], ys: &[f64], heights: &[f64]) -> Result<()> {
         let bits =
             |index: usize| [xs, ys, heights].map(|ordinates| ordinates.get(index).map(|ordinate| ordinate.to_bits()));
@@ -228,7 +229,7 @@ impl<'a> GeometryWriter<'a> {
         Ok(())
     }
 
-    /// RFC 7946 knows no longitude beyond 180 degrees and no latitude beyond 90.
+    /// Checks the range of RFC 7946: longitude up to 180 degrees, latitude up to 90.
     fn check_range(&self, x: f64, y: f64) -> Result<()> {
         if !self.is_wgs84 || (x.abs() <= 180.0 && y.abs() <= 90.0) {
             return Ok(());
@@ -240,7 +241,6 @@ impl<'a> GeometryWriter<'a> {
         Err(Error::new(Kind::Archive, message))
     }
 
-    /// The digits of one ordinate.
     fn write_number(&mut self, text: &mut Vec<u8>, axis: usize, ordinate: f64) {
         if let Some(formatter) = self.formatters.get_mut(axis) {
             formatter.format(&mut self.short, ordinate);

@@ -1,4 +1,5 @@
-//! Layers as GeoJSON (RFC 7946): WGS 84, outer rings counter-clockwise, shortest digits; rows in steps, side by side.
+//! Writes layers as GeoJSON ([RFC 7946](https://www.rfc-editor.org/rfc/rfc7946)): WGS 84, shortest floats, several
+//! threads.
 
 mod geometry;
 mod properties;
@@ -25,13 +26,14 @@ use crate::part_file;
 
 /// The most rows of a step.
 const MAX_ROWS: usize = 1_024;
-/// A step of several rows holds about so many bytes of geometries and texts at most.
+/// The approximate size limit of a step with several rows, in bytes of geometries and texts.
 const MAX_BYTES: usize = 1 << 20;
 
 impl Layer {
-    /// Writes a `FeatureCollection`. `as_is` writes coordinates as they are; otherwise they are brought to WGS 84, and
-    /// it is an error where the CRS is unknown or a place is beyond the earth's longitudes and latitudes. Once `cancel`
-    /// is set, nothing is left or replaced.
+    /// Writes a `FeatureCollection` in WGS 84, or with unchanged coordinates if `as_is`.
+    ///
+    /// An unknown CRS or a coordinate out of range is an error. After cancellation, the file is not replaced and no
+    /// temporary file remains.
     pub fn write_geojson(&self, path: &Path, as_is: bool, cancel: &Cancel) -> Result<()> {
         let target = self.target(as_is)?;
         let fill = |out: &mut BufWriter<&File>| {
@@ -42,7 +44,7 @@ impl Layer {
         part_file::write(path, fill, || cancel.check())
     }
 
-    /// The same as text.
+    /// Returns the `FeatureCollection` as text.
     pub fn geojson(&self, as_is: bool) -> Result<String> {
         let mut all = Vec::new();
         self.write_features(&self.target(as_is)?, threads(), &Cancel::default(), &mut |text| {
@@ -87,7 +89,7 @@ impl Layer {
         sink(b"\n]}\n")
     }
 
-    /// Writes the features of some rows, each behind the line break that parts it from the one before.
+    /// Writes the features of a step, each after a separator.
     fn write_step(&self, step: &Step, keys: &[(usize, Key)], target: &Target, text: &mut Vec<u8>) -> Result<()> {
         let columns = step.batch.columns();
         let mut properties: Vec<PropertyWriter<'_>> =
@@ -114,14 +116,14 @@ impl Layer {
     }
 }
 
-/// Some rows of one batch.
+/// Consecutive rows of one batch.
 struct Step {
     batch: RecordBatch,
-    /// How many rows of the layer stand before these.
+    /// The number of rows of the layer before this step.
     rows_before: usize,
 }
 
-/// All rows in steps, small enough that a few of them in memory are nothing, whatever the records are.
+/// Splits all rows into steps of bounded size, so that a few of them fit in memory.
 fn split_steps(batches: &[RecordBatch]) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut rows_before = 0_usize;
@@ -141,7 +143,7 @@ fn split_steps(batches: &[RecordBatch]) -> Vec<Step> {
     steps
 }
 
-/// The bytes of geometries and texts in some rows.
+/// The size in bytes of geometries and texts in a range of rows.
 fn byte_size(batch: &RecordBatch, start: usize, end: usize) -> usize {
     fn between<O: OffsetSizeTrait>(offsets: &[O], start: usize, end: usize) -> usize {
         let offset = |row: usize| offsets.get(row).map_or(0, |offset| offset.as_usize());

@@ -1,4 +1,4 @@
-//! The cells of one column as JSON, with its key before each; what repeats from row to row is copied.
+//! Writes the cells of a column as JSON properties; repeated values are copied.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use chrono::{DateTime, SecondsFormat};
 
 use super::shortest_float::{FloatFormatter, ShortText};
 
-/// The day 1970-01-01, counted from year 1.
+/// Days from 0001-01-01 to 1970-01-01, where day 1 is 0001-01-01.
 const EPOCH: i32 = 719_163;
 
-/// What stands before each value of a column: a comma, the key and a colon.
+/// The text before each value of a column: comma, key and colon.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     short: ShortText,
-    /// The same, where it is not short.
+    /// The same, if it is too long for `short`.
     long: Vec<u8>,
 }
 
@@ -42,13 +42,13 @@ impl Key {
     }
 }
 
-/// A column whose cells are written row after row into one text.
+/// Writes the cells of a column, row by row.
 pub(super) struct PropertyWriter<'a> {
     key: &'a Key,
     array: &'a ArrayRef,
     has_nulls: bool,
     values: Values<'a>,
-    /// The last value that was written, and its text.
+    /// The bits of the last value, whose text is in `short`.
     last: Option<u64>,
     short: ShortText,
 }
@@ -58,14 +58,13 @@ enum Values<'a> {
     Int32(&'a [i32]),
     Int64(&'a [i64]),
     Dates(&'a [i32]),
-    /// Microseconds since 1970, and what ends the text: `Z` where they are of UTC, nothing where they are of a clock that
-    /// nobody names.
+    /// Microseconds since 1970, and the suffix: `Z` for UTC, none without a zone.
     Times(&'a [i64], &'static str),
     Logicals(&'a BooleanArray),
-    /// With the last text that was written, and where it stands.
+    /// With the last text and its range in the output.
     Texts(&'a LargeStringArray, Option<(&'a str, Range<usize>)>),
     Bytes(&'a LargeBinaryArray),
-    /// Columns of types that no reader of this room makes.
+    /// Types that no reader of this module produces.
     Other,
 }
 
@@ -88,7 +87,7 @@ impl<'a> PropertyWriter<'a> {
         Self { key, array, has_nulls: array.null_count() > 0, values, last: None, short: ShortText::default() }
     }
 
-    /// Adds the key and the value of a row.
+    /// Writes the key and the value of a row.
     pub(super) fn write(&mut self, text: &mut Vec<u8>, row: usize) {
         self.key.append_to(text);
         if self.has_nulls && self.array.is_null(row) {
@@ -96,7 +95,7 @@ impl<'a> PropertyWriter<'a> {
             return;
         }
         let Self { values, last, short, .. } = self;
-        // Values that repeat are told by their bits.
+        // Equal bits have equal text.
         let mut is_new = |bits: u64| last.replace(bits) != Some(bits);
         match values {
             Values::Floats(values, formatter) => {
@@ -173,23 +172,23 @@ impl<'a> PropertyWriter<'a> {
     }
 }
 
-/// A text as JSON.
+/// Writes a JSON string.
 pub(super) fn write_string(text: &mut Vec<u8>, value: &str) {
     if needs_no_escape(value.as_bytes()) {
         text.push(b'"');
         text.extend_from_slice(value.as_bytes());
         text.push(b'"');
     } else {
-        // Into memory, and of a type that cannot fail.
+        // Writing a string to memory cannot fail.
         drop(serde_json::to_writer(text, value));
     }
 }
 
-/// Whether JSON has the bytes as they are: no quote, no backslash, no control character. Eight at a time.
+/// Whether a JSON string needs no escape: no quote, backslash or control character. Checks eight bytes at a time.
 fn needs_no_escape(bytes: &[u8]) -> bool {
     const ONES: u64 = u64::MAX / 255;
     const HIGHS: u64 = ONES << 7;
-    // Bytes that are zero have their high bit set, and below the first of them nothing else has.
+    // Sets the high bit of each zero byte. Bits above the first one are undefined, which is enough to find any.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
     let (words, rest) = bytes.as_chunks::<8>();
     words.iter().all(|word| {

@@ -1,15 +1,15 @@
-//! Numbers as the shortest text that reads back to the same bits, written as `serde_json` writes them.
+//! Formats floats as the shortest text that parses to the same bits, as `serde_json` does.
 
-/// Room for any number or date in quotes; copied whole, which is quicker than copying as much as is filled.
+/// The capacity for any number or date in quotes. The buffer is copied as a whole, which is faster than an exact copy.
 const CAPACITY: usize = 32;
 
-/// The largest count of decimals that is looked for.
+/// The most decimals that are tried.
 const MAX_DECIMALS: usize = 13;
-/// Numbers of decimals below this have at most 14 digits, which with a point and a sign fill 16 bytes.
+/// A scaled value below this has at most 14 digits, so that digits, point and sign fit into 16 bytes.
 const MAX_SCALED: f64 = 1e14;
-/// Below this, texts may have an exponent.
+/// Smaller values may need an exponent.
 const MIN_PLAIN: f64 = 1e-3;
-/// Adding this to a smaller float rounds it to a whole number, which then stands in the low bits.
+/// 2^52: the sum with a smaller float is rounded to an integer, which is in the low bits.
 const ROUNDING: f64 = 4_503_599_627_370_496.0;
 
 const TENS: [f64; MAX_DECIMALS + 1] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13];
@@ -22,7 +22,7 @@ pub(super) struct ShortText {
 }
 
 impl ShortText {
-    /// Takes the place of what was there; text that has no room is left out, and `false` says so.
+    /// Replaces the content. A text that is too long is not stored, and the result is false.
     pub(super) fn set(&mut self, text: &[u8]) -> bool {
         let target = self.bytes.get_mut(..text.len());
         self.length = if target.is_some() { text.len() } else { 0 };
@@ -32,7 +32,7 @@ impl ShortText {
         })
     }
 
-    /// Adds it to a text.
+    /// Appends the content to a text.
     pub(super) fn append_to(&self, text: &mut Vec<u8>) {
         text.extend_from_slice(&self.bytes);
         text.truncate(text.len().saturating_sub(CAPACITY.saturating_sub(self.length)));
@@ -46,14 +46,14 @@ impl ShortText {
     }
 }
 
-/// Writes the floats of one column, and learns how many decimals they have.
+/// Formats the floats of one column and adapts to their number of decimals.
 #[derive(Clone, Debug)]
 pub(super) struct FloatFormatter {
-    /// The decimals of the last value that had few.
+    /// The decimals of the last value with few.
     decimals: usize,
-    /// Values in a row that had many.
+    /// The number of consecutive values with many decimals.
     misses: u32,
-    /// So many values are not tried.
+    /// The number of values to format without a try.
     skip: u32,
 }
 
@@ -62,7 +62,7 @@ impl FloatFormatter {
         Self { decimals: 1, misses: 0, skip: 0 }
     }
 
-    /// Sets `short` to the shortest digits of a finite float.
+    /// Sets `short` to the shortest text of a finite float.
     pub(super) fn format(&mut self, short: &mut ShortText, value: f64) {
         match self.as_decimal(value) {
             Some((whole, decimals)) => {
@@ -75,7 +75,7 @@ impl FloatFormatter {
         }
     }
 
-    /// The value as a whole number of 10^-decimals, where it is one of at most 14 digits.
+    /// The value as an integer and a number of decimals, if it has at most 14 digits.
     fn as_decimal(&mut self, value: f64) -> Option<(u64, usize)> {
         if self.skip > 0 {
             self.skip -= 1;
@@ -89,31 +89,31 @@ impl FloatFormatter {
             (self.decimals, self.misses) = (decimals, 0);
         } else {
             self.misses = self.misses.saturating_add(1);
-            // Computed columns have all digits in nearly every row; now and then one is tried.
+            // Computed columns have all digits in most rows, so try only now and then.
             self.skip = if self.misses > 8 { 64 } else { 0 };
         }
         found
     }
 }
 
-/// `value` times 10^`decimals` where that is whole and divided again gives the same float.
+/// `value` times 10^`decimals`, if that is an integer and divides back to the same float.
 ///
-/// Then its digits are the shortest text of the float. The quotient of two floats that are exact is rounded once, so
-/// the float is the one nearest to the decimal number whole / 10^decimals, which has at most 14 digits. No two decimal
-/// numbers of at most 15 digits have the same nearest float (that is what `f64::DIGITS` says), so no shorter number
-/// reads back as this float, nor another one as short; without the zeros at its end this is the shortest.
+/// Its digits are then the shortest text. Both operands of the division are exact, so it rounds once, and the float is
+/// the nearest to that decimal number of at most 14 digits. Decimal numbers of at most 15 digits have different nearest
+/// floats (`f64::DIGITS`). So no other number of this length parses to the same float, and without trailing zeros the
+/// text is the shortest.
 #[expect(clippy::float_cmp, reason = "whether it is the same float is what is asked")]
 fn scale_exactly(value: f64, decimals: usize) -> Option<u64> {
     let (value, ten) = (value.abs(), *TENS.get(decimals)?);
     let shifted = value * ten + ROUNDING;
     let whole = shifted - ROUNDING;
-    // Not a number compares as false.
+    // NaN compares as false.
     let is_same = whole < MAX_SCALED && (value >= MIN_PLAIN || value == 0.0) && whole / ten == value;
     is_same.then(|| shifted.to_bits() & ((1 << 52) - 1))
 }
 
-/// The digits with a point before the last `decimals` (1 to 13) of them, without zeros at either end but one on each
-/// side of the point; as bytes, the first one lowest, and how many they are.
+/// Formats digits with a point before the last `decimals` (1 to 13), without redundant zeros. Returns the bytes, little
+/// endian, and their number.
 fn format_fixed(whole: u64, decimals: usize, is_negative: bool) -> (u128, usize) {
     let digits = u128::from(eight_digits(whole / 100_000_000)) | u128::from(eight_digits(whole % 100_000_000)) << 64;
     let leading = digits.trailing_zeros() as usize / 8;
@@ -129,8 +129,8 @@ fn format_fixed(whole: u64, decimals: usize, is_negative: bool) -> (u128, usize)
     if is_negative { (text << 8 | u128::from(b'-'), length.saturating_add(1)) } else { (text, length) }
 }
 
-/// The eight digits of a number below 10^8 as the bytes 0 to 9, the first one lowest: halves, quarters and single digits
-/// are parted by multiplications over all of them at a time.
+/// The eight digits of a number below 10^8 as bytes 0 to 9, the first one lowest. Splits halves, quarters and digits
+/// with multiplications on all lanes.
 fn eight_digits(number: u64) -> u64 {
     let halves = number + (0x1_0000_0000 - 10_000) * ((number * 109_951_163) >> 40);
     let quarters = halves + (0x1_0000 - 100) * (((halves * 5_243) >> 19) & 0x7F_0000_007F);
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// Millions of decimal numbers of every length, as columns have them, and their neighbours among the floats.
+    /// Millions of decimals of every length, and the adjacent floats.
     #[test]
     fn decimals_match_serde_json() {
         let mut random = fastrand::Rng::with_seed(7);

@@ -1,4 +1,4 @@
-//! What the writer makes, against JSON that `serde_json` makes value by value; on one thread and on several.
+//! Compares the writer with `serde_json`, on one thread and on several.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use arrow_schema::{Field, Schema};
 use super::*;
 use crate::layer::crs::Crs;
 
-/// Columns of every type in batches of these lengths, with repeats, nulls and values that JSON has no word for.
+/// Columns of every type in batches of these lengths, with repeats, nulls and values without a JSON form.
 fn layer(rows: &[usize], seed: u64) -> Layer {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut batches = Vec::new();
@@ -88,7 +88,7 @@ fn written(layer: &Layer, threads: usize) -> String {
     String::from_utf8(all).unwrap()
 }
 
-/// One cell as `serde_json` writes it.
+/// A cell in the format of `serde_json`.
 fn cell(array: &ArrayRef, row: usize) -> String {
     if array.is_null(row) {
         return "null".to_owned();
@@ -147,7 +147,7 @@ fn expected(layer: &Layer) -> String {
     format!("{{\"type\":\"FeatureCollection\",\"name\":{name},\"features\":[{}\n]}}\n", features.join(","))
 }
 
-/// RFC 7946 and design, section 5: the same text for every value, however many batches and threads there are.
+/// RFC 7946 and design, section 5: the text does not depend on batches or threads.
 #[test]
 fn values_match_serde_json_on_any_number_of_threads() {
     for (seed, rows) in [vec![0], vec![1], vec![5_000], vec![3, 0, 2_500, 1, 1_024, 1_025]].iter().enumerate() {
@@ -161,7 +161,7 @@ fn values_match_serde_json_on_any_number_of_threads() {
     }
 }
 
-/// A geometry that is no WKB is told with the number of its record in the layer, whatever batch it is in.
+/// A broken geometry is an error with its record number in the layer.
 #[test]
 fn broken_geometry_is_an_error_with_its_record() {
     let mut layer = layer(&[2_000, 700], 3);
@@ -176,7 +176,7 @@ fn broken_geometry_is_an_error_with_its_record() {
     }
 }
 
-/// Steps are small whatever the records are: bounded memory.
+/// Bounded memory: steps are small for records of any size.
 #[test]
 fn steps_have_few_bytes() {
     let long = "x".repeat(300_000);

@@ -1,4 +1,4 @@
-//! A box around each geometry, and around all of them: only of vertices that are places.
+//! Bounding boxes of each geometry and of all geometries, without invalid coordinates.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::shapes::is_valid_coordinate;
 use crate::layer::wkb::{Cursor, flat_point, points};
 
-/// The sides of a box, as the covering of GeoParquet 1.1 names them.
+/// The field names of a box in the covering of GeoParquet 1.1.
 pub(super) const SIDES: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
 
-/// The smallest box around every place that was added; none while none was.
+/// The bounding box of all coordinates added; none if there are none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     low: [f64; 2],
@@ -33,7 +33,7 @@ impl Bounds {
         (left <= right).then_some([left, below, right, above])
     }
 
-    /// The smallest box around all places of some geometries.
+    /// The bounding box of geometries.
     pub(crate) fn from_geometries<'a>(geometries: impl Iterator<Item = Option<&'a [u8]>>) -> Result<Self> {
         let mut bounds = Self::default();
         for wkb in geometries.flatten() {
@@ -69,7 +69,7 @@ impl Bounds {
     }
 }
 
-/// The field of a column of boxes. Single precision is enough to leave out what lies elsewhere, at half the size.
+/// The field of a column of boxes. Single precision is enough to skip rows and halves the size.
 pub(super) fn box_field(name: String) -> Field {
     Field::new(name, DataType::Struct(side_fields()), true)
 }
@@ -78,7 +78,7 @@ fn side_fields() -> Fields {
     SIDES.iter().map(|side| Field::new(*side, DataType::Float32, false)).collect()
 }
 
-/// The boxes around `count` geometries, null where there is no place; `bounds` grows to hold them all.
+/// Builds the boxes of `count` geometries, null without a valid coordinate, and extends `bounds`.
 pub(super) fn build_boxes<'a>(
     geometries: impl Iterator<Item = Option<&'a [u8]>>,
     count: usize,
@@ -103,14 +103,14 @@ pub(super) fn build_boxes<'a>(
         .map_err(|cause| Error::new(Kind::Archive, format!("the boxes do not form a column: {cause}")))
 }
 
-/// The nearest float of single precision that is no greater, so that a box holds what it is around.
+/// Rounds down to single precision, so that a box covers its geometry.
 #[expect(clippy::cast_possible_truncation, reason = "what is lost is made up for")]
 fn round_down(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) > value { near.next_down() } else { near }
 }
 
-/// The nearest one that is no less.
+/// Rounds up to single precision.
 fn round_up(value: f64) -> f32 {
     -round_down(-value)
 }
@@ -129,7 +129,7 @@ mod tests {
         wkb
     }
 
-    /// What is no place (design, section 5: `no data` below -1e38, nothing that is not finite) is in no box.
+    /// Design, section 5: `no data` and coordinates that are not finite are in no box.
     #[test]
     fn invalid_coordinates_are_not_in_boxes_or_bounds() {
         let invalid = [f64::NAN, f64::INFINITY, -1.7e308, 2e38];

@@ -1,4 +1,4 @@
-//! Whether the values of a column repeat, from a sample of them: what a dictionary is worth.
+//! Decides from a sample whether dictionary encoding pays for a column.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -7,10 +7,10 @@ use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
-/// So many values tell a few thousand different ones from nothing but different ones.
+/// The sample size, enough to detect a few thousand distinct values.
 const SAMPLE: usize = 2_048;
 
-/// Whether at most three quarters of a sample are different.
+/// Whether at most three quarters of a sample are distinct.
 pub(super) fn has_repeats(array: &ArrayRef) -> bool {
     let step = array.len().div_ceil(SAMPLE).max(1);
     let rows = (0..array.len()).step_by(step).filter(|row| array.is_valid(*row));

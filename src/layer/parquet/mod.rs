@@ -1,5 +1,6 @@
-//! Layers as GeoParquet 1.1: WKB, the coordinate system as PROJJSON, and a box around each geometry for readers that
-//! look for a region. Columns of a row group are encoded side by side.
+//! Writes layers as [GeoParquet 1.1](https://geoparquet.org/releases/v1.1.0/): WKB, PROJJSON and bounding boxes.
+//!
+//! Readers skip rows outside a region by their boxes. The columns of a row group are encoded concurrently.
 
 mod bbox;
 mod dictionary;
@@ -23,12 +24,12 @@ use crate::part_file;
 pub(crate) use bbox::Bounds;
 pub(crate) use writer::{Table, Writer};
 
-/// Large enough to compress well, small enough that a region of interest leaves most of them unread.
+/// The rows per row group: enough to compress well, few enough that a regional query skips most groups.
 pub(crate) const ROW_GROUP: usize = 65_536;
 
 impl Layer {
-    /// Writes GeoParquet 1.1. An unknown CRS is written as `null`, which says so; the default of the format would
-    /// claim WGS 84. Once `cancel` is set, nothing is left or replaced.
+    /// Writes GeoParquet 1.1. An unknown CRS is written as `null`, since the default of the format is WGS 84. After
+    /// cancellation, the file is not replaced and no temporary file remains.
     pub fn write_parquet(&self, path: &Path, cancel: &Cancel) -> Result<()> {
         let to_error =
             |cause: ParquetError| Error::new(Kind::File, format!("cannot write `{}`: {cause}", path.display()));
@@ -59,7 +60,7 @@ impl Layer {
         writer.finish(&self.types)
     }
 
-    /// The schema of the file but for boxes: that of the layer, each name once.
+    /// The schema of the file with unique names and without boxes.
     fn with_distinct_names(&self) -> SchemaRef {
         let names = schema::distinct_names(&self.schema);
         let renamed = |(field, name): (&Arc<Field>, &String)| {
@@ -70,7 +71,7 @@ impl Layer {
     }
 }
 
-/// The batches cut and joined into groups of so many rows; the last one may have fewer.
+/// Splits and joins batches to groups of `rows`; the last may be shorter.
 fn row_groups(batches: &[RecordBatch], rows: usize) -> Vec<Vec<RecordBatch>> {
     let mut groups: Vec<Vec<RecordBatch>> = Vec::new();
     let mut left = 0;

@@ -1,4 +1,4 @@
-//! Layers of several batches as row groups, on one thread and on several.
+//! Tests of row groups from several batches, on one thread and on several.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::layer::crs::Crs;
 
-/// Points whose rows are numbered in batches of these lengths; every seventh has no place, every eleventh no geometry.
+/// Numbered points in batches of these lengths. Every seventh has no valid coordinate, every eleventh is null.
 fn layer(rows: &[usize]) -> Layer {
     let mut first = 0_u32;
     let mut batches = Vec::new();
@@ -57,8 +57,8 @@ fn written(layer: &Layer, row_group: usize, threads: usize) -> Bytes {
     Bytes::from(out)
 }
 
-/// What is read back is what was written, in groups of the wanted size whatever the batches are; and the same bytes on
-/// any number of threads.
+/// The rows that are read equal those written, in groups of the given size, with the same bytes for any number of
+/// threads.
 #[test]
 fn row_groups_have_the_same_bytes_on_any_number_of_threads() {
     for (rows, row_group, groups) in [
@@ -91,7 +91,7 @@ fn row_groups_have_the_same_bytes_on_any_number_of_threads() {
     }
 }
 
-/// GeoParquet 1.1: boxes and bounds hold what is a place and nothing else, and the covering names their column.
+/// GeoParquet 1.1: boxes and bounds have valid coordinates only, and the covering names their column.
 #[test]
 fn no_data_is_not_in_boxes_or_bounds() {
     let bytes = written(&layer(&[500, 500]), 300, 2);

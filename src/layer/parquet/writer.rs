@@ -1,4 +1,4 @@
-//! A GeoParquet file that grows by row groups: of one layer, or of as many as have the same columns.
+//! Writer of a GeoParquet file in row groups, for one layer or several with the same columns.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,33 +25,31 @@ use crate::layer::batch_geometries;
 use crate::layer::ordered_pipeline::run_ordered;
 use crate::layer::schema;
 
-/// The level that geopandas' writer uses as well. The third one takes a sixth longer and saves one to three parts in a
-/// hundred of points and polygons as machines write them.
+/// The level of geopandas. Level 3 takes a sixth longer and saves 1 to 3 % for points and polygons of machines.
 const ZSTD_LEVEL: i32 = 1;
 
-/// Where the bytes go. One type for all writers, so that the encoders are compiled once.
+/// The output. A single type for all writers, so that the encoders are compiled once.
 type Out<'a> = Box<dyn Write + Send + 'a>;
 
-/// What tells which file an error is about.
+/// Converts an error and adds the name of the file.
 type ErrorMapper<'a> = &'a (dyn Fn(ParquetError) -> Error + Sync);
 
-/// What is known of a file before its first row.
+/// Description of a file before its first row.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// The columns, each name once; boxes are put behind them where there are geometries.
+    /// The columns with unique names. Boxes are added at the end if there are geometries.
     pub(crate) schema: SchemaRef,
-    /// The place of the column of geometries.
+    /// The index of the geometry column.
     pub(crate) geometry: Option<usize>,
-    /// The name of the column of their boxes; it gets a number where a column is called so.
+    /// The name of the box column, which is numbered if a column has that name.
     pub(crate) boxes: String,
-    /// The coordinate system as PROJJSON. An unknown one is written as `null`, which says so; the default of the format
-    /// would claim WGS 84.
+    /// The PROJJSON. An unknown CRS is written as `null`, since the default of the format is WGS 84.
     pub(crate) crs: Option<Value>,
-    /// The place of a column of integers that count up, which are written as the steps between them.
+    /// The index of an ascending integer column, which is delta-encoded.
     pub(crate) counter: Option<usize>,
 }
 
-/// A file that is being written. It is none before [`Writer::finish`].
+/// A file in progress. It is not readable before [`Writer::finish`].
 pub(crate) struct Writer<'a> {
     table: Table,
     /// The columns with the boxes.
@@ -64,7 +62,7 @@ pub(crate) struct Writer<'a> {
     to_error: ErrorMapper<'a>,
 }
 
-/// What encoding one column of a row group gives: its chunks, and the bounds of geometries.
+/// An encoded column of a row group: chunks, and bounds of its geometries.
 #[derive(Default)]
 struct Encoded {
     field: usize,
@@ -73,7 +71,7 @@ struct Encoded {
 }
 
 impl<'a> Writer<'a> {
-    /// Begins a file; `sample` is a batch of it that tells which columns repeat their values.
+    /// Begins a file. Columns of `sample` decide about dictionary encoding.
     pub(crate) fn begin(
         out: Out<'a>,
         table: Table,
@@ -89,7 +87,7 @@ impl<'a> Writer<'a> {
         Ok(Self { table, schema, file, factory, groups: 0, bounds: Bounds::default(), threads, to_error })
     }
 
-    /// Writes one row group of all rows of these batches.
+    /// Writes all rows of these batches as one row group.
     pub(crate) fn write_group(&mut self, batches: &[RecordBatch], cancel: &Cancel) -> Result<()> {
         let (to_error, schema, geometry) = (self.to_error, &self.schema, self.table.geometry);
         let columns = column_writers(schema, &self.factory, self.groups).map_err(to_error)?;
@@ -122,12 +120,12 @@ impl<'a> Writer<'a> {
         self.file.bytes_written()
     }
 
-    /// The row groups so far.
+    /// The number of row groups so far.
     pub(crate) fn groups(&self) -> usize {
         self.groups
     }
 
-    /// Writes the end of the file; `types` are the types of its geometries, as codes of well-known binary.
+    /// Writes the footer; `types` are the WKB type codes of the geometries.
     pub(crate) fn finish(mut self, types: &[u32]) -> Result<()> {
         let mut metadata = self.schema.metadata().clone();
         if let Some(geo) = self.table.geo_metadata(&self.schema, types, &self.bounds) {
@@ -135,7 +133,7 @@ impl<'a> Writer<'a> {
             self.file.append_key_value_metadata(KeyValue::new("geo".to_owned(), geo.clone()));
             metadata.insert("geo".to_owned(), geo);
         }
-        // Readers of folders, such as geopandas, look for `geo` in the Arrow schema and not among the entries.
+        // Dataset readers, such as geopandas, expect `geo` in the Arrow schema instead of the footer entries.
         let schema = Schema::new_with_metadata(self.schema.fields().clone(), metadata);
         let schema = KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(&schema));
         self.file.append_key_value_metadata(schema);
@@ -144,7 +142,7 @@ impl<'a> Writer<'a> {
 }
 
 impl Table {
-    /// The schema of the file: with boxes at its end where there are geometries.
+    /// The schema with a box column, if there are geometries.
     fn with_boxes(&self) -> SchemaRef {
         let names: Vec<String> = self.schema.fields().iter().map(|field| field.name().clone()).collect();
         let boxes = self.geometry.map(|_| Arc::new(bbox::box_field(schema::unique_name(&self.boxes, &names))));
@@ -163,7 +161,7 @@ impl Table {
                     properties = properties.set_column_dictionary_enabled(path, false);
                 }
             } else if Some(index) == self.geometry {
-                // No reader asks for the least and the greatest well-known binary.
+                // Minimum and maximum of WKB are useless to readers.
                 properties = properties
                     .set_column_dictionary_enabled(path.clone(), false)
                     .set_column_statistics_enabled(path, EnabledStatistics::None);
@@ -172,17 +170,17 @@ impl Table {
                     .set_column_dictionary_enabled(path.clone(), false)
                     .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
             } else if let Some(array) = sample.and_then(|batch| batch.columns().get(index)) {
-                // Of values that hardly repeat, a dictionary costs time and saves nothing.
+                // Without repeated values, a dictionary costs time and saves nothing.
                 properties = properties.set_column_dictionary_enabled(path, has_repeats(array));
             }
         }
         Ok(properties.build())
     }
 
-    /// The `geo` entry of the file; none where there is no geometry.
+    /// The `geo` entry of the footer; `None` without geometries.
     fn geo_metadata(&self, schema: &Schema, types: &[u32], bounds: &Bounds) -> Option<Value> {
         let column = self.geometry.and_then(|index| self.schema.fields().get(index))?.name().as_str();
-        // The format has no name for surfaces of triangles; an empty list says that types are not known.
+        // The format has no TIN type. An empty list means unknown types.
         let types: Vec<String> =
             types.iter().map(|code| geometry_type_name(*code)).collect::<Option<_>>().unwrap_or_default();
         let mut geometry = json!({
@@ -203,13 +201,13 @@ impl Table {
     }
 }
 
-/// The writers of one column, taken by the thread that encodes it.
+/// The leaf writers of one column, taken by the thread that encodes it.
 struct Column {
     field: usize,
     writers: Mutex<Vec<ArrowColumnWriter>>,
 }
 
-/// The writers of each column of a row group; those that take longest come first, so that no thread ends alone.
+/// The writers of each column of a row group. The slowest columns come first, to balance the threads.
 fn column_writers(
     schema: &Schema,
     factory: &ArrowRowGroupWriterFactory,
@@ -225,7 +223,7 @@ fn column_writers(
     Ok(columns)
 }
 
-/// Encodes one column of a row group; what lies behind the last column of the batches are the boxes.
+/// Encodes a column of a row group. The column after those of the batches is the boxes.
 fn encode_column(
     geometry: Option<usize>,
     schema: &Schema,
@@ -249,7 +247,7 @@ fn encode_column(
     Ok(Encoded { field: column.field, chunks: chunks.map_err(to_error)?, bounds })
 }
 
-/// The name of a type in GeoParquet, which knows no M; `None` where it has none.
+/// The type name in GeoParquet, without M; `None` if there is none.
 fn geometry_type_name(code: u32) -> Option<String> {
     let flat = match code % 1000 {
         1 => "Point",

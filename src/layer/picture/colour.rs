@@ -1,11 +1,12 @@
-//! Which colour a value has: a ramp, a few steps, or names.
+//! Maps values to colours: a continuous ramp, discrete steps, or names.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::drawing::Values;
 
-/// Viridis, which is even to the eye and safe for colour-blind readers, at every tenth.
+/// Every tenth colour of Viridis, which is perceptually uniform and safe for colour-blind readers
+/// (<https://bids.github.io/colormap/>).
 const RAMP: [[u8; 3]; 11] = [
     [68, 1, 84],
     [72, 36, 117],
@@ -19,25 +20,25 @@ const RAMP: [[u8; 3]; 11] = [
     [189, 223, 38],
     [253, 231, 37],
 ];
-/// Names get colours that can be told apart.
+/// Distinct colours for names.
 const NAME_COLOURS: [&str; 8] =
     ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#ee8866", "#44bb99"];
-/// Names beyond those that have a colour of their own.
+/// For further names.
 const OTHER: &str = "#6d6d6d";
-/// Records without a value.
+/// For records without a value.
 pub(super) const MISSING: &str = "#c4c4c0";
-/// Records of a layer without values.
+/// For layers without values.
 const PLAIN: &str = "#2a788e";
-/// How many shades a ramp is drawn in; records of one shade share a path.
+/// The number of shades of a ramp. Records of one shade share a path.
 pub(super) const SHADES: usize = 32;
-/// Numbers with so few different values are shown one by one: rates of a prescription, sections, passes.
+/// The most distinct numbers shown as steps, such as rates, sections or passes.
 const MAX_STEPS: usize = 8;
 
-/// The rule from values to colours.
+/// Rule from values to colours.
 #[derive(Debug)]
 pub(super) enum ColourScale<'a> {
     Plain,
-    /// Evenly from `low` to `high`, which leave out the outer 2 % on both sides where `clipped`.
+    /// A ramp from `low` to `high`, which exclude the outer 2 % on both sides.
     Ramp {
         values: &'a [Option<f64>],
         low: f64,
@@ -68,7 +69,7 @@ impl<'a> ColourScale<'a> {
         }
     }
 
-    /// The number of a record's colour; records of one number are drawn together.
+    /// The shade of a record. Records of one shade are drawn together.
     pub(super) fn shade(&self, record: usize) -> usize {
         match self {
             Self::Plain => 0,
@@ -93,7 +94,7 @@ impl<'a> ColourScale<'a> {
         }
     }
 
-    /// The colours by number, with that of missing values last, so that no neighbour covers what is missing.
+    /// The colours by shade. Missing values are drawn last, so that no neighbour covers them.
     pub(super) fn colours(&self) -> Vec<(usize, String)> {
         match self {
             Self::Plain => vec![(0, PLAIN.to_owned())],
@@ -109,7 +110,7 @@ impl<'a> ColourScale<'a> {
         }
     }
 
-    /// How many records have no value.
+    /// The number of records without a value.
     pub(super) fn missing(&self) -> usize {
         match self {
             Self::Plain => 0,
@@ -123,7 +124,7 @@ fn with_missing(colours: Vec<String>, missing: usize) -> Vec<(usize, String)> {
 }
 
 fn finite_number(values: &[Option<f64>], record: usize) -> Option<f64> {
-    // Adding zero makes a negative zero positive.
+    // Adding zero converts -0.0 to 0.0.
     values.get(record).copied().flatten().filter(|value| value.is_finite()).map(|value| value + 0.0)
 }
 

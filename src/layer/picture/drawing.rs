@@ -1,35 +1,35 @@
-//! What is drawn: geometries, the values that give their colours, and the words around them.
+//! Input of a map: geometries, values for the colours, and labels.
 
 use crate::layer::crs::Transform;
 
-/// The values that give the colours, one for each geometry.
+/// Values for the colours, one per geometry.
 #[derive(Clone, Copy, Debug)]
 pub enum Values<'a> {
-    /// Every record has the same colour.
+    /// All records have the same colour.
     None,
-    /// Numbers; numbers that are not finite count as missing.
+    /// Numbers; values that are not finite are missing.
     Numbers(&'a [Option<f64>]),
-    /// Names, such as those of products.
+    /// Names, such as products.
     Categories(&'a [Option<&'a str>]),
 }
 
-/// What is drawn.
+/// Input of a map.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawing<'a> {
-    /// ISO WKB, None for null.
+    /// ISO WKB; `None` for null.
     pub geometries: &'a [Option<&'a [u8]>],
-    /// How many geometries there are, where those above are a sample of them.
+    /// The total number of geometries, if the above are a sample.
     pub sample_of: Option<usize>,
-    /// The values of the column shown, in the order of the geometries.
+    /// The values of the shown column, in the order of the geometries.
     pub values: Values<'a>,
-    /// The transform to WGS 84; None draws coordinates as they are.
+    /// The transform to WGS 84; `None` draws unchanged coordinates.
     pub transform: Option<&'a Transform>,
-    /// The title, which is the field's or the layer's name.
+    /// The title: name of the field or layer.
     pub title: &'a str,
-    /// The name of the column shown.
+    /// The name of the shown column.
     pub column: Option<&'a str>,
-    /// The unit of its values; the map says so where it is unknown.
+    /// The unit of its values. An unknown unit is labelled as such.
     pub unit: Option<&'a str>,
-    /// The width in pixels; None is 760.
+    /// The width in pixels; `None` is 760.
     pub width: Option<u32>,
 }

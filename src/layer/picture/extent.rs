@@ -1,4 +1,4 @@
-//! Where records lie, which part of the ground is shown, and which records are drawn.
+//! Computes the extent of a map and selects the records to draw.
 
 use std::collections::HashMap;
 
@@ -6,15 +6,15 @@ use crate::error::Result;
 use crate::layer::crs::Transform;
 use crate::layer::wkb::{FlatCoordinates, Part};
 
-/// Dots stay apart up to about this many on a map of the usual size.
+/// The most dots that remain distinct on a map of default size.
 const MAX_DOTS: usize = 8_000;
-/// More outlines than this become specks, and are drawn as dots.
+/// The most outlines; more would be too small to see and are drawn as squares or dots.
 const MAX_OUTLINES: usize = 12_000;
-/// The radii of the ellipsoid of WGS 84 and the square of its eccentricity, for metres on the ground.
+/// Semi-major axis in metres and squared eccentricity of WGS 84.
 const SEMI_MAJOR: f64 = 6_378_137.0;
 const E2: f64 = 0.006_694_379_990_141_317;
 
-/// A record and the point that stands for it.
+/// A record and its representative point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marker {
     pub(super) record: usize,
@@ -22,7 +22,7 @@ pub(super) struct Marker {
     pub(super) y: f64,
 }
 
-/// The ground that is shown, in degrees (or in the coordinates as they are).
+/// The visible extent in degrees, or in unchanged coordinates.
 #[derive(Debug)]
 pub(super) struct Extent {
     pub(super) markers: Vec<Marker>,
@@ -32,19 +32,20 @@ pub(super) struct Extent {
     pub(super) east: f64,
     pub(super) south: f64,
     pub(super) north: f64,
-    /// Metres in a degree of longitude and of latitude, or 1 for coordinates as they are.
+    /// Metres per degree of longitude and latitude; 1 for unchanged coordinates.
     pub(super) metres: (f64, f64),
-    /// Records with a geometry.
+    /// The number of records with a geometry.
     pub(super) total: usize,
-    /// Records so far from all others that they would make the map a speck.
+    /// The number of outliers, which are not drawn.
     pub(super) outside: usize,
 }
 
-/// How records are drawn.
+/// Shape of the drawn records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
     Dots,
-    /// Polygons too many and too small to draw: squares side by side, each in the colour of the polygon at its centre.
+    /// A grid of squares, for polygons that are too many and too small. Each has the colour of the polygon at its
+    /// centre.
     Squares {
         /// In metres.
         cell: f64,
@@ -52,14 +53,14 @@ pub(super) enum Shape {
     Outlines,
 }
 
-/// The records that are drawn.
+/// The records to draw.
 #[derive(Debug)]
 pub(super) struct Selection {
     pub(super) shape: Shape,
     pub(super) markers: Vec<Marker>,
 }
 
-/// The span of values on one axis.
+/// The interval of values on an axis.
 #[derive(Clone, Copy)]
 struct Span {
     low: f64,
@@ -82,7 +83,7 @@ impl Extent {
     pub(super) fn measure(geometries: &[Option<&[u8]>], transform: Option<&Transform>) -> Result<Self> {
         let mut flat = FlatCoordinates::default();
         let (mut markers, mut boxes) = (Vec::with_capacity(geometries.len()), Vec::new());
-        // Beyond this, numbers are rubbish and no places; they count as lying far outside.
+        // Coordinates beyond this are invalid and count as outliers.
         let farthest = if transform.is_some() { 1e3 } else { 1e9 };
         let mut total = 0;
         let (mut points, mut lines, mut polygons) = (false, false, false);
@@ -141,12 +142,12 @@ impl Extent {
         })
     }
 
-    /// The size of the ground from west to east and from south to north, in metres.
+    /// Width and height of the extent in metres.
     pub(super) fn size(&self) -> (f64, f64) {
         ((self.east - self.west) * self.metres.0, (self.north - self.south) * self.metres.1)
     }
 
-    /// Chooses what is drawn: everything where there is room, else the records nearest to the centres of an even grid.
+    /// Selects all records if they fit, else those nearest to the cell centres of a regular grid.
     pub(super) fn select(&self) -> Selection {
         let outlined = self.kind != "points" && self.markers.len() <= MAX_OUTLINES;
         if outlined || self.markers.len() <= MAX_DOTS {
@@ -156,7 +157,7 @@ impl Extent {
         let (width, height) = self.size();
         #[expect(clippy::cast_precision_loss, reason = "a count of dots on a map")]
         let most = MAX_DOTS as f64;
-        // With cells of this size the whole ground holds as many as there may be dots; a field fills part of it.
+        // At this cell size, the full extent has as many cells as dots are allowed. A field fills a part of it.
         let mut coarse = (width * height / most).sqrt().max(width.max(height) / most);
         let mut fine = coarse / 16.0;
         while Grid::new(self, coarse).count_filled(&self.markers) > MAX_DOTS {
@@ -183,8 +184,8 @@ impl Extent {
         }
     }
 
-    /// The distance in metres at which the chosen records join up to a surface: passes that are nine metres apart have
-    /// gaps in every grid finer than that.
+    /// The distance in metres at which the records form a closed surface. For passes nine metres apart, a finer grid
+    /// has gaps.
     pub(super) fn spacing(&self, markers: &[Marker]) -> f64 {
         let (width, height) = self.size();
         #[expect(clippy::cast_precision_loss, reason = "a count of dots on a map")]
@@ -201,7 +202,7 @@ impl Extent {
     }
 }
 
-/// Reads a geometry in the coordinates of the map.
+/// Reads a geometry in map coordinates.
 pub(super) fn read_geometry(
     flat: &mut FlatCoordinates,
     wkb: &[u8],
@@ -215,8 +216,8 @@ pub(super) fn read_geometry(
         .map_err(|error| error.with(|facts| facts.record = u64::try_from(record).ok()))
 }
 
-/// The span that is shown. Displays write a few positions far away (often 0, 0) before they have a fix; where the
-/// outermost hundredth stretches the map more than fourfold, it is left out.
+/// The visible interval. Displays record some positions far away, often 0, 0, before they have a fix. If the outermost
+/// percent stretches the map more than fourfold, it is excluded.
 fn visible_span(values: impl Iterator<Item = f64>) -> Span {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
@@ -243,7 +244,7 @@ fn metres_in_degree(latitude: f64) -> (f64, f64) {
     (across.to_radians(), along.to_radians())
 }
 
-/// Square cells over the ground.
+/// A grid of square cells over the extent.
 struct Grid<'a> {
     extent: &'a Extent,
     cell: f64,
@@ -252,7 +253,7 @@ struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// At most this many cells on a side, so that a diagonal line of points costs no memory.
+    /// The most cells per side, which bounds the memory for a diagonal line of points.
     const MAX_SIDE: f64 = 4_000.0;
 
     fn new(extent: &'a Extent, cell: f64) -> Self {
@@ -263,7 +264,7 @@ impl<'a> Grid<'a> {
         Self { extent, cell, columns: cells(width), rows: cells(height) }
     }
 
-    /// The column and row of a spot and its squared distance from the cell's centre.
+    /// Column and row of a marker, and its squared distance from the cell centre.
     fn locate(&self, marker: &Marker) -> (usize, usize, f64) {
         let across = (marker.x - self.extent.west) * self.extent.metres.0 / self.cell;
         let along = (marker.y - self.extent.south) * self.extent.metres.1 / self.cell;
@@ -288,7 +289,7 @@ impl<'a> Grid<'a> {
         self.fill(markers).iter().filter(|cell| **cell).count()
     }
 
-    /// The spot nearest to the centre of each cell, in the order of records; moved there if `aligned`.
+    /// The marker nearest to the centre of each cell, in record order. With `aligned`, it is moved to the centre.
     fn nearest_to_centres(&self, markers: &[Marker], aligned: bool) -> Vec<Marker> {
         let mut best: HashMap<(usize, usize), (f64, Marker)> = HashMap::new();
         for marker in markers {
@@ -310,7 +311,7 @@ impl<'a> Grid<'a> {
         chosen
     }
 
-    /// Whether next to no cell is empty between two that are not, along rows or columns.
+    /// Whether few cells are empty between filled ones, along rows and columns.
     fn has_no_gaps(&self, markers: &[Marker]) -> bool {
         let filled = self.fill(markers);
         let is_filled = |column: usize, row: usize| filled.get(row * self.columns + column).copied().unwrap_or(false);
@@ -323,7 +324,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// The empty cells in short gaps of a row; longer ones are the shape of the field, a waterway or a road.
+/// The empty cells in short gaps of a row. Longer gaps are the shape of the field, a waterway or a road.
 fn count_gaps(row: impl Iterator<Item = bool>) -> usize {
     const SHORT: usize = 6;
     let (mut total, mut run, mut begun) = (0, 0, false);

@@ -1,4 +1,4 @@
-//! What stands around the records: title, legend, scale bar, north and the counts.
+//! Lays out a map: title, legend, scale bar, north arrow and record counts.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const INK: &str = "#1f2421";
 const PALE: &str = "#666b67";
 const FONTS: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
-/// Sizes in pixels, and how ground becomes paper.
+/// Sizes in pixels, and the scale of the map.
 #[derive(Debug)]
 pub(super) struct Layout {
     width: f64,
@@ -39,7 +39,7 @@ impl Layout {
         let wanted = if across > 0.0 { along / across * available } else { available };
         let panel_height = wanted.clamp(230.0, (available * 1.15).max(230.0)) + 2.0 * PADDING;
         let fits = (available / across).min((panel_height - 2.0 * PADDING) / along);
-        // A single point has no extent; any scale shows it.
+        // A single point has no extent, so any scale works.
         let pixels_per_metre = if fits.is_finite() { fits } else { 1.0 };
         Self {
             width,
@@ -53,18 +53,18 @@ impl Layout {
         }
     }
 
-    /// A place on the ground in tenths of a pixel inside the panel.
+    /// Converts a coordinate to tenths of a pixel in the panel.
     pub(super) fn to_tenths(&self, extent: &Extent, x: f64, y: f64) -> (i64, i64) {
         let right = self.left + (x - extent.west) * extent.metres.0 * self.pixels_per_metre;
         let down = self.top + (extent.north - y) * extent.metres.1 * self.pixels_per_metre;
-        // Corners of records at the edge may lie far outside; the panel cuts them off.
+        // Vertices of records at the edge may be far outside; the panel clips them.
         #[expect(clippy::cast_possible_truncation, reason = "clamped to a few pages")]
         let tenth = |pixels: f64| (pixels * 10.0).round().clamp(-1e6, 1e6) as i64;
         (tenth(right), tenth(down))
     }
 }
 
-/// Puts the whole map together.
+/// Writes the whole map.
 pub(super) fn write(
     drawing: &Drawing<'_>,
     extent: &Extent,
@@ -106,14 +106,14 @@ pub(super) fn write(
         let end = draw_scale_bar(&mut svg, line, layout);
         draw_north_arrow(&mut svg, end + 20.0, line - 16.0);
     }
-    // On a narrow map the counts need the room under the legend.
+    // On a narrow map, the counts extend below the legend.
     let edge = (if panel_width > 480.0 { MARGIN + panel_width } else { width - MARGIN }, line);
     write_text(&mut svg, edge, r#"font-size="12" text-anchor="end""#, PALE, &drawn);
     svg.push_str("</svg>\n");
     svg
 }
 
-/// What the colours show, escaped.
+/// The escaped caption of the colours.
 fn describe_colours(drawing: &Drawing<'_>) -> String {
     let column = drawing.column.filter(|_| !matches!(drawing.values, Values::None));
     match (column, drawing.unit) {
@@ -155,7 +155,7 @@ fn draw_north_arrow(svg: &mut String, x: f64, y: f64) {
     write_text(svg, (x + 8.0, y + 11.0), r#"font-size="12""#, PALE, "N");
 }
 
-/// A bar of a round length up to a third of the panel; gives back where it ends.
+/// Draws a bar of a round length up to a third of the panel. Returns the x of its end.
 fn draw_scale_bar(svg: &mut String, line: f64, layout: &Layout) -> f64 {
     let metres = round_below(layout.panel_width / 3.0 / layout.pixels_per_metre);
     let end = MARGIN + metres * layout.pixels_per_metre;
@@ -219,7 +219,7 @@ fn draw_swatch(svg: &mut String, x: f64, y: &mut f64, colour: &str, escaped: &st
     *y += 20.0;
 }
 
-/// The bar of shades with its numbers; gives back where the next entry goes.
+/// Draws the ramp with its numbers. Returns the y of the next entry.
 fn draw_ramp(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high, least, most]: [f64; 4]) -> f64 {
     let length = (layout.panel_height - 128.0).clamp(96.0, 220.0);
     #[expect(clippy::cast_precision_loss, reason = "a few shades")]
@@ -227,7 +227,7 @@ fn draw_ramp(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high, 
     for shade in 0..SHADES {
         #[expect(clippy::cast_precision_loss, reason = "a few shades")]
         let top = y + length - part * (shade + 1) as f64;
-        // Each shade reaches under the one above it, so that no seam shows.
+        // Shades overlap, so that no seam is visible.
         let over = if shade == 0 { part } else { part + 0.6 };
         let colour = ramp_colour(shade, SHADES);
         let _ = writeln!(svg, r#"<rect x="{x:.1}" y="{top:.2}" width="16" height="{over:.2}" fill="{colour}"/>"#);

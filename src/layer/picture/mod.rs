@@ -1,8 +1,7 @@
-//! A layer as a small map in SVG that needs no network, no script and no font file.
+//! Draws a layer as an SVG map without network, script or font file.
 //!
-//! North is up. Distances are true along both axes at the middle of the map (a local equirectangular map), which for a
-//! field is true everywhere. Records beyond what a small map can show are thinned evenly over the ground, and the map
-//! says so.
+//! North is up. The local equirectangular projection is true to scale along both axes at the centre, and for a field
+//! everywhere. Large layers are thinned evenly, and the map states the drawn and total number of records.
 
 mod colour;
 mod drawing;
@@ -16,22 +15,22 @@ use self::extent::{Extent, Shape};
 use crate::error::Result;
 pub use drawing::{Drawing, Values};
 
-/// How a picture is drawn.
+/// Options of a picture.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// The column whose values are shown; None chooses one.
+    /// The shown column; `None` chooses one.
     pub column: Option<String>,
-    /// The title; None takes the layer's name.
+    /// The title; `None` is the name of the layer.
     pub title: Option<String>,
-    /// The unit of the values; None takes the layer's, if it is known.
+    /// The unit of the values; `None` is the unit of the layer, if known.
     pub unit: Option<String>,
-    /// The width in pixels; None is 760.
+    /// The width in pixels; `None` is 760.
     pub width: Option<u32>,
-    /// Draws coordinates as they are, for layers whose coordinate system is not known.
+    /// Draws unchanged coordinates, for layers with an unknown CRS.
     pub as_is: bool,
 }
 
-/// Draws the map. Geometry that is not well-formed, or has no place on the earth, is an error that names the record.
+/// Draws the map. A malformed geometry or an invalid coordinate is an error with the record.
 pub fn draw(drawing: &Drawing<'_>) -> Result<String> {
     let extent = Extent::measure(drawing.geometries, drawing.transform)?;
     let scale = ColourScale::from_values(&drawing.values);

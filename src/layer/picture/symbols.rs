@@ -1,4 +1,4 @@
-//! Records as dots or outlines: one path for each colour, in whole tenths of a pixel.
+//! Draws records as dots, squares or outlines: one path per colour, in integer tenths of a pixel.
 
 use std::fmt::Write as _;
 
@@ -9,15 +9,15 @@ use super::layout::Layout;
 use crate::error::Result;
 use crate::layer::wkb::{FlatCoordinates, Part};
 
-/// Bends of less than this many tenths of a pixel say nothing to the eye.
+/// The initial tolerance in tenths of a pixel; smaller bends are not visible.
 const MIN_TOLERANCE: f64 = 2.0;
-/// With more corners than this the file grows beyond what a page should carry, and they are thinned further.
+/// The most vertices of a map. With more, outlines are simplified further to bound the file size.
 const MAX_CORNERS: usize = 50_000;
 
-/// Round dots that just touch their neighbours, or squares side by side.
+/// Draws touching round dots, or a grid of squares.
 pub(super) fn draw_dots(extent: &Extent, selection: &Selection, scale: &ColourScale<'_>, layout: &Layout) -> String {
     let (opening, paint, mark, corner) = if let Shape::Squares { cell } = selection.shape {
-        // A little more than the cell, so that no seam shows.
+        // Slightly larger than the cell, so that no seam is visible.
         #[expect(clippy::cast_possible_truncation, reason = "tenths of a pixel on a page")]
         let side = (cell * layout.pixels_per_metre * 10.0).clamp(1.0, 1e5) as i64 + 4;
         (r#"<g transform="scale(.1)">"#.to_owned(), "fill", format!("h{side}v{side}h-{side}z"), side / 2)
@@ -45,7 +45,7 @@ pub(super) fn draw_dots(extent: &Extent, selection: &Selection, scale: &ColourSc
     group_paths(&opening, &paths, scale, |colour| format!(r#"{paint}="{colour}""#))
 }
 
-/// Lines and polygons with their corners.
+/// Draws lines and polygons.
 pub(super) fn draw_outlines(
     drawing: &Drawing<'_>,
     extent: &Extent,
@@ -62,7 +62,7 @@ pub(super) fn draw_outlines(
         tolerance *= 2.0;
     };
     let plain = matches!(drawing.values, Values::None);
-    // A hair of the same colour closes the seams between neighbours; a few large zones are told apart by white lines.
+    // A thin line of the same colour closes seams between neighbours. Few zones are separated by white lines.
     let few = selection.markers.len() <= 300;
     let mut svg = group_paths(r#"<g transform="scale(.1)" stroke-linejoin="round">"#, &fills, scale, |colour| {
         match (plain, few) {
@@ -113,7 +113,7 @@ fn trace_paths(
             let Some(path) = paths.get_mut(shade) else { continue };
             corners += kept.len();
             match part {
-                // Outlines of one colour share a path: with shells one way round and holes the other, overlaps stay
+                // Outlines of one colour share a path. With opposite directions of shells and holes, overlaps stay
                 // filled and holes stay empty.
                 Part::Shell => append_ring(path, &mut kept, true),
                 Part::Hole => append_ring(path, &mut kept, false),
@@ -128,7 +128,8 @@ fn trace_paths(
     Ok((fills, strokes, corners))
 }
 
-/// Leaves out corners that lie within `tolerance` of the line between those that stay (Douglas and Peucker's rule).
+/// Douglas-Peucker simplification: drops vertices within `tolerance` of the line between those kept
+/// (<https://doi.org/10.3138/FM57-6770-U75U-7727>).
 fn simplify(kept: &mut Vec<(i64, i64)>, corners: &[(i64, i64)], tolerance: f64) {
     kept.clear();
     let Some(last) = corners.len().checked_sub(1) else { return };
@@ -141,7 +142,7 @@ fn simplify(kept: &mut Vec<(i64, i64)>, corners: &[(i64, i64)], tolerance: f64) 
         let farthest =
             distances.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|farthest| farthest.1 > tolerance);
         match farthest {
-            // The part nearer to the start is looked at first, so that corners come out in order.
+            // The first half is on top of the stack, so that vertices are emitted in order.
             Some((index, _)) => open.extend([(first + 1 + index, last), (first, first + 1 + index)]),
             None if last > first => kept.push(*end),
             None => {}
@@ -149,7 +150,7 @@ fn simplify(kept: &mut Vec<(i64, i64)>, corners: &[(i64, i64)], tolerance: f64) 
     }
 }
 
-/// The distance of a corner from the line through `start` and `end`, or from `start` where the two are one.
+/// The distance from the line through `start` and `end`, or from `start` if both are equal.
 fn distance(corner: (i64, i64), start: (i64, i64), end: (i64, i64)) -> f64 {
     let (along_x, along_y) = (end.0 - start.0, end.1 - start.1);
     let (off_x, off_y) = (corner.0 - start.0, corner.1 - start.1);
@@ -186,7 +187,7 @@ fn append_line(path: &mut String, line: &[(i64, i64)]) {
     }
 }
 
-/// A command with a pair of numbers, as short as the grammar of paths allows.
+/// Appends a command and two numbers in the shortest SVG path syntax.
 fn append_command(path: &mut String, command: char, (x, y): (i64, i64)) {
     if command != ' ' {
         path.push(command);

@@ -1,4 +1,4 @@
-//! What a reader of a map can rely on.
+//! Tests of the guarantees for readers of a map.
 
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn polygon(rings: &[&[(f64, f64)]]) -> Vec<u8> {
     wkb
 }
 
-/// A map on WGS 84 with a title that would break careless XML.
+/// A map on WGS 84 with a title that needs XML escapes.
 fn map(geometries: &[Vec<u8>], values: Values<'_>) -> Result<String> {
     let transform = Crs::wgs84().to_wgs84()?;
     let geometries: Vec<Option<&[u8]>> = geometries.iter().map(|wkb| Some(wkb.as_slice())).collect();
@@ -49,7 +49,7 @@ fn field() -> (Vec<Vec<u8>>, Vec<Option<f64>>) {
     (wkb, points.map(|(pass, along)| Some(60.0 + (pass / 30.0).sin() * 20.0 + along / 40.0)).collect())
 }
 
-/// The places of dots in tenths of a pixel, in the order they are drawn.
+/// The dots in tenths of a pixel, in drawing order.
 fn dots(svg: &str) -> Vec<(i64, i64)> {
     let mut found = Vec::new();
     for path in svg.split("stroke=\"#").filter_map(|part| part.split("\" d=\"M").nth(1)) {
@@ -81,7 +81,7 @@ fn large_layer_is_thinned_evenly() {
     assert!((6_000..=8_000).contains(&drawn.len()), "{} dots", drawn.len());
     let said = format!("draws {},{:03} of 100,000 points", drawn.len() / 1000, drawn.len() % 1000);
     assert!(svg.contains(&said), "{said}");
-    // Evenly: each of 10 × 10 squares of the map holds its share.
+    // Each of 10 × 10 squares of the map has its share of the dots.
     let (west, east) = (drawn.iter().map(|dot| dot.0).min().unwrap(), drawn.iter().map(|dot| dot.0).max().unwrap());
     let (north, south) = (drawn.iter().map(|dot| dot.1).min().unwrap(), drawn.iter().map(|dot| dot.1).max().unwrap());
     let mut shares = [0_usize; 100];
@@ -94,7 +94,7 @@ fn large_layer_is_thinned_evenly() {
 
 #[test]
 fn scale_bar_matches_the_latitude() {
-    // One kilometre apart on the ellipsoid at 60° north, by pyproj.Geod("WGS84").fwd: east, then north.
+    // One kilometre east and north of 60° N, from pyproj.Geod("WGS84").fwd.
     let (east, north) = (10.017_921_146_010_07, 60.008_975_664_518_4);
     for (other, is_north) in [((east, 60.0), false), ((10.0, north), true)] {
         let svg = map(&[point(10.0, 60.0), point(other.0, other.1)], Values::Numbers(&[Some(1.0), Some(2.0)])).unwrap();
@@ -189,7 +189,7 @@ fn holes_stay_empty_and_overlaps_stay_filled() {
     let expected = map(&[polygon(&[&shell, &hole])], Values::None).unwrap();
     let turned = map(&[polygon(&[&shell, &backwards])], Values::None).unwrap();
     assert!(expected.contains("draws 1 of 1 polygons") && expected.matches('z').count() >= 2);
-    // Under the non-zero rule a hole must run against its shell, whichever way the file has it.
+    // With the non-zero rule, a hole needs the opposite direction of its shell, regardless of the file.
     let area = |svg: &str| {
         let path = svg.split(" d=\"M").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
         path.split("zM").map(signed_area).collect::<Vec<_>>()
@@ -198,7 +198,7 @@ fn holes_stay_empty_and_overlaps_stay_filled() {
     assert!(expected[0] > 0 && expected[1] < 0 && turned[1] < 0, "{expected:?} {turned:?}");
 }
 
-/// Twice the area of a path of the form `x yldx dy dx dy...`, positive where it runs clockwise on the page.
+/// Twice the area of a path `x yldx dy dx dy...`, positive if clockwise on the page.
 fn signed_area(path: &str) -> i64 {
     let spaced = path.trim_end_matches('z').replace('l', " ").replace('-', " -");
     let numbers: Vec<i64> = spaced.split_whitespace().map(|number| number.parse().unwrap()).collect();
@@ -223,9 +223,9 @@ fn small_polygons_become_squares_without_gaps() {
     let count = svg.matches("h-").count();
     let said = format!("draws {},{:03} of 16,900 polygons as squares", count / 1000, count % 1000);
     assert!(svg.contains(&said) && count <= 8_000, "{said}");
-    // As many squares as fill the field's rectangle, none missing.
+    // The squares fill the rectangle of the field.
     let side: f64 = svg.split("h-").nth(1).and_then(|rest| rest.split('z').next()).unwrap().parse().unwrap();
-    // The room is 520 pixels wide and at most 598 high, and the field is higher than wide at this latitude.
+    // The panel is 520 pixels wide and at most 598 high. At this latitude the field is higher than wide.
     let field = 598.0 * 598.0 * 50.0_f64.to_radians().cos();
     #[expect(clippy::cast_precision_loss, reason = "a count of squares")]
     let covered = count as f64 * (side / 10.0 - 0.4).powi(2);
@@ -236,7 +236,7 @@ fn small_polygons_become_squares_without_gaps() {
 fn positions_without_a_fix_do_not_shrink_the_field() {
     let (mut wkb, mut values) = field();
     let whole = dots(&map(&wkb, Values::Numbers(&values)).unwrap()).len();
-    // The last one is `no data`, and no place at all.
+    // The last one is `no data`, not a coordinate.
     wkb.extend([point(0.0, 0.0), point(1e30, 0.0), point(-1.7e308, 0.0)]);
     values.extend([Some(0.0); 3]);
     let svg = map(&wkb, Values::Numbers(&values)).unwrap();

@@ -1,6 +1,6 @@
-//! Words and numbers as a reader of a map expects them, safe inside XML.
+//! Formats text and numbers for a map and escapes XML.
 
-/// Text for XML: markup is escaped, and characters that XML forbids become spaces.
+/// Escapes markup and replaces characters that XML forbids by blanks.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -17,7 +17,7 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// The text with at most `most` characters, cut with an ellipsis.
+/// Truncates to `most` characters with an ellipsis.
 pub(super) fn truncate(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -26,12 +26,12 @@ pub(super) fn truncate(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A count with commas: 100,000.
+/// A count with thousands separators: 100,000.
 pub(super) fn format_count(count: usize) -> String {
     with_commas(&count.to_string())
 }
 
-/// A number with as many decimals as a step between neighbours needs.
+/// A number with the decimals that a step between neighbours needs.
 pub(super) fn format_number(value: f64, step: f64) -> String {
     let size = value.abs().max(step.abs());
     if size >= 1e9 || (size > 0.0 && size < 1e-4) {
@@ -51,7 +51,7 @@ pub(super) fn format_number(value: f64, step: f64) -> String {
     fraction.map_or_else(|| format!("{sign}{whole}"), |fraction| format!("{sign}{whole}.{fraction}"))
 }
 
-/// A number in three digits or so, for values that stand alone.
+/// A number with about three digits.
 pub(super) fn format_value(value: f64) -> String {
     let step = if value == 0.0 { 1.0 } else { 10_f64.powf((value.abs().log10().floor() - 2.0).min(0.0)) };
     let text = format_number((value / step).round() * step, step);
@@ -62,7 +62,7 @@ pub(super) fn format_value(value: f64) -> String {
     }
 }
 
-/// The largest of 1, 2, 5, 10, 20 ... that is not above `most`.
+/// The largest of 1, 2, 5, 10, 20 ... up to `most`.
 pub(super) fn round_below(most: f64) -> f64 {
     let decade = 10_f64.powf(most.log10().floor());
     [5.0, 2.0].into_iter().map(|digit| digit * decade).find(|round| *round <= most * 1.000_001).unwrap_or(decade)
