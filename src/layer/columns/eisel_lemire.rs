@@ -82,7 +82,7 @@ impl PowerOfTen {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "a half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "takes one half")]
 fn split_halves(product: u128) -> (u64, u64) {
     ((product >> 64) as u64, product as u64)
 }

@@ -61,7 +61,7 @@ impl Integer for Int64Type {
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "only the last of all, for which no integer column has room, is taken for a float by that"
+        reason = "the cast saturates near i64::MAX only, for which no integer column is wide enough"
     )]
     fn loses_digits(value: i64) -> bool {
         Self::is_large(value) && Self::to_f64(value) as i64 != value && has_many_digits(value.unsigned_abs())

@@ -102,7 +102,7 @@ impl FloatFormatter {
 /// the nearest to that decimal number of at most 14 digits. Decimal numbers of at most 15 digits have different nearest
 /// floats (`f64::DIGITS`). So no other number of this length parses to the same float, and without trailing zeros the
 /// text is the shortest.
-#[expect(clippy::float_cmp, reason = "whether it is the same float is what is asked")]
+#[expect(clippy::float_cmp, reason = "tests whether it is the same float")]
 fn scale_exactly(value: f64, decimals: usize) -> Option<u64> {
     let (value, ten) = (value.abs(), *TENS.get(decimals)?);
     let shifted = value * ten + ROUNDING;

@@ -104,7 +104,7 @@ pub(super) fn build_boxes<'a>(
 }
 
 /// Rounds down to single precision, so that a box covers its geometry.
-#[expect(clippy::cast_possible_truncation, reason = "what is lost is made up for")]
+#[expect(clippy::cast_possible_truncation, reason = "corrected below if it rounds up")]
 fn round_down(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) > value { near.next_down() } else { near }
@@ -143,7 +143,7 @@ mod tests {
         for row in 0..4 {
             let side = |index: usize| f64::from(column.column(index).as_primitive::<Float32Type>().value(row));
             assert!(side(0) <= -111.1 && side(1) <= 45.3 && side(2) >= -111.1 && side(3) >= 45.3);
-            assert!((side(2) - side(0)) < 1e-4, "the box is no larger than single precision asks for");
+            assert!((side(2) - side(0)) < 1e-4, "the box is no larger than single precision requires");
         }
         assert!(column.is_valid(3) && column.is_null(4) && column.is_null(5));
         assert_eq!(Bounds::default().sides(), None);

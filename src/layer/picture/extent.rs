@@ -268,7 +268,7 @@ impl<'a> Grid<'a> {
     fn locate(&self, marker: &Marker) -> (usize, usize, f64) {
         let across = (marker.x - self.extent.west) * self.extent.metres.0 / self.cell;
         let along = (marker.y - self.extent.south) * self.extent.metres.1 / self.cell;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "spots lie inside the ground")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "markers are inside the extent")]
         let (column, row) = (across as usize, along as usize);
         let (off_x, off_y) = (across.fract() - 0.5, along.fract() - 0.5);
         (column.min(self.columns - 1), row.min(self.rows - 1), off_x * off_x + off_y * off_y)

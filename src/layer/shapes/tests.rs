@@ -56,7 +56,7 @@ fn point_runs_match_single_points() {
     assert_eq!(all.push_points(POINTS, 2, &bytes[56..]), Ok(3));
     let (mut expected, none) = (one_by_one(POINTS, &bytes), BTreeSet::new());
     assert_eq!(reported(&all), reported(&expected));
-    assert_eq!(reported(&all).len(), 1, "two coordinates are no places: {:?}", reported(&all));
+    assert_eq!(reported(&all).len(), 1, "two coordinates are invalid: {:?}", reported(&all));
     assert_eq!(all.types, expected.types);
     assert_eq!(&all.take(&none, true).unwrap(), &expected.take(&none, true).unwrap());
 }
@@ -100,7 +100,7 @@ fn batches_skip_deleted_rows_and_keep_nulls() {
     assert_eq!(all.take(&deleted, false).unwrap().len(), 0);
     all.push_points(POINTS, 9, &bytes).unwrap();
     assert_eq!(xs(&all.take(&BTreeSet::new(), false).unwrap()), [Some(0.0), Some(1.0), Some(2.0)]);
-    assert_eq!(reported(&all).len(), 1, "what was found is told for all batches");
+    assert_eq!(reported(&all).len(), 1, "issues count for all batches");
 }
 
 #[test]

@@ -85,6 +85,6 @@ mod tests {
                 }
             }
         }
-        assert!(most > 90, "no shape takes more than {most} % of its room");
+        assert!(most > 90, "no shape takes more than {most} % of its bound");
     }
 }
