@@ -10,8 +10,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::try_join_all;
 
 use super::journal::{Cursor, Item, ItemKind, Listed, Reading, Step, Vanished};
-use super::round::Round;
-use super::run::{Run, ends_all};
+use super::sync_cycle::Round;
+use super::writer::{Run, ends_all};
 use crate::api::{self, Endpoint, Returns, Shape};
 use crate::client::{Arguments, Position};
 use crate::error::{Error, Kind, Result};

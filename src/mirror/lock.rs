@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
-use super::disk::failed;
+use super::fs::failed;
 use crate::error::{Error, Kind, Result};
 
 /// The lock of a folder, held until it is dropped.

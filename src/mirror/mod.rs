@@ -3,38 +3,38 @@
 /// The dataset: all archives as few large GeoParquet files.
 pub mod dataset;
 
-mod devices;
-mod disk;
-mod folder;
-mod intake;
+mod archive_log;
+mod archive_store;
+mod catalog_tables;
+mod fs;
+mod handle;
+mod ingest;
 mod journal;
-mod ledger;
-mod links;
+mod layout;
 mod lists;
+mod locations;
 mod lock;
 mod options;
 mod plan;
 mod progress;
-mod publishing;
-mod pull;
-mod round;
-mod run;
+mod publisher;
+mod queue;
 mod status;
-mod store;
+mod symlinks;
 mod sync;
-mod tables;
-mod work;
+mod sync_cycle;
+mod writer;
 
-pub use disk::{Disk, Operation, Part, Watch};
-pub use folder::{Draft, Folder, Generation};
-pub use intake::{drop_unused, mend, set_aside, settle, take_in};
+pub use archive_store::{Finding, Store, Stored, Trouble};
+pub use fs::{Disk, Operation, Part, Watch};
+pub use handle::{Mirror, Outcome, Verification};
+pub use ingest::{drop_unused, mend, set_aside, settle, take_in};
 pub use journal::{
     Archive, Calls, Changes, Cursor, Damaged, FileState, Item, ItemKind, Journal, Listed, Location, Look, Published,
     Reading, Record, Relist, StateCount, Step, Summary, TypeCount, Vanished, Wanted,
 };
+pub use layout::{Draft, Folder, Generation};
 pub use options::Options;
 pub use plan::{Plan, Planned};
 pub use progress::{Event, Phase, Progress, Snapshot};
-pub use pull::{Mirror, Outcome, Verification};
 pub use status::{Status, Unavailable, account};
-pub use store::{Finding, Store, Stored, Trouble};

@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 
 use super::journal::Look;
 use super::progress::{in_words, size_in_words, time_at_limit};
-use super::round::Round;
-use super::work::{Left, Queue};
+use super::queue::{Left, Queue};
+use super::sync_cycle::Round;
 use crate::error::Result;
 use crate::limiter::Budget;
 

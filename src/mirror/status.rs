@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
-use super::folder::Folder;
+use super::archive_store::{Finding, Trouble};
 use super::journal::{Calls, FileState, ItemKind, Journal, Look, StateCount, TypeCount};
+use super::layout::Folder;
 use super::options::Options;
-use super::round::{Round, is_relist_due};
-use super::store::{Finding, Trouble};
+use super::sync_cycle::{Round, is_relist_due};
 use crate::error::Result;
 
 /// So many records are named that could not be had.

@@ -12,9 +12,9 @@ use chrono::TimeDelta;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
 use super::progress::{Phase, time_at_limit};
-use super::publishing::Publishing;
-use super::run::{Run, ends_all};
-use super::work::{After, Queue, Work, perform};
+use super::publisher::Publishing;
+use super::queue::{After, Queue, Work, perform};
+use super::writer::{Run, ends_all};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Budget;
 

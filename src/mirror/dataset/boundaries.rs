@@ -10,9 +10,9 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
 use super::manifest::Boundary;
-use super::origin::{Origin, Stop};
-use super::place::{JOB_ID, LAYER};
-use super::{digest, rows};
+use super::schema::{JOB_ID, LAYER};
+use super::source_archive::{Origin, Stop};
+use super::{convert, row_digest};
 use crate::error::{Error, Kind};
 use crate::layer::boundary::{Meaning, meaning};
 use crate::layer::crs::Crs;
@@ -49,8 +49,8 @@ pub(super) fn read(boundaries: &[(usize, Boundary)], wanted: &[Origin], cancel: 
     for (at, boundary) in boundaries {
         cancel.check()?;
         let Some(origin) = wanted.get(*at) else { continue };
-        let layer = rows::layer(origin, &boundary.layer, Some(1)).map_err(|error| Stop::Refused(*at, error))?;
-        if digest::of(&layer) != boundary.digest {
+        let layer = convert::layer(origin, &boundary.layer, Some(1)).map_err(|error| Stop::Refused(*at, error))?;
+        if row_digest::of(&layer) != boundary.digest {
             return Err(Stop::Refused(*at, other_archive(&origin.archive)));
         }
         columns.add(boundary, layer)?;
@@ -71,7 +71,7 @@ impl Columns {
     fn add(&mut self, boundary: &Boundary, layer: Layer) -> Result<(), Error> {
         // A boundary whose place on the earth is unknown has neither a geometry here nor an area.
         let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
-        let is_placed = layer.crs().is_some_and(super::place::is_wgs84);
+        let is_placed = layer.crs().is_some_and(super::schema::is_wgs84);
         self.types.extend(layer.geometry_types().iter().filter(|_| is_placed));
         let field = column(&layer, Meaning::Field).or_else(|| column(&layer, Meaning::Name));
         let stated = column(&layer, Meaning::Area);

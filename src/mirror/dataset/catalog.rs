@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 
 use super::boundaries::{self, Boundaries};
 use super::manifest::{Manifest, Table};
-use super::part::{Output, failed};
+use super::part_writer::{Output, failed};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Cancel, ROW_GROUP, Writer, threads};
 use crate::mirror::Disk;

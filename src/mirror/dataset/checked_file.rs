@@ -9,11 +9,11 @@ use bytes::{Buf as _, Bytes};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::sums::BLOCK;
+use super::checksums::BLOCK;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
-use crate::mirror::disk::failed;
-use crate::mirror::store::hex;
+use crate::mirror::archive_store::hex;
+use crate::mirror::fs::failed;
 
 /// The hexadecimal digits of a checksum.
 const DIGITS: usize = 8;

@@ -13,7 +13,7 @@ use parquet::file::statistics::Statistics;
 use serde_json::Value;
 
 use super::checked_file::{CheckedFile, damaged};
-use super::order::Sides;
+use super::hilbert::Sides;
 use crate::error::Result;
 
 /// The column of geometries.

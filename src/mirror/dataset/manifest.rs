@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::checked_file::{AGAIN, missing};
-use super::origin::Origin;
+use super::source_archive::Origin;
 use crate::error::{Error, Kind, Result};
-use crate::mirror::disk::{Disk, failed};
-use crate::mirror::store::{Finding, Trouble, hex};
+use crate::mirror::archive_store::{Finding, Trouble, hex};
+use crate::mirror::fs::{Disk, failed};
 
 /// The name of the file in its generation.
 pub(super) const NAME: &str = "manifest.json";
@@ -69,7 +69,7 @@ pub(super) struct Part {
     pub(super) rows: u64,
     pub(super) bytes: u64,
     pub(super) sha256: String,
-    /// The checksums of its blocks, as [`super::sums::Summed`] has them; a manifest of format 1 has none.
+    /// The checksums of its blocks, as [`super::checksums::Summed`] has them; a manifest of format 1 has none.
     #[serde(default)]
     pub(super) crc32: String,
     pub(super) row_groups: usize,
@@ -95,7 +95,7 @@ pub(super) struct Source {
     pub(super) archive: String,
     pub(super) first_row: u64,
     pub(super) rows: u64,
-    /// The digest of the rows as the archive gives them; see [`super::digest`].
+    /// The digest of the rows as the archive gives them; see [`super::row_digest`].
     pub(super) digest: String,
     /// The coordinate system of the archive: `EPSG:32612`, its name, or none where it is unknown.
     pub(super) crs: Option<String>,

@@ -4,40 +4,40 @@
 mod boundaries;
 mod catalog;
 mod checked_file;
-mod digest;
+mod checksums;
+mod convert;
+mod diff;
 mod footer;
+mod hilbert;
 mod manifest;
-mod order;
-mod origin;
-mod part;
-mod place;
-mod plan;
+mod part_writer;
 mod published;
-mod rows;
+mod row_digest;
 mod scan;
-mod sums;
-mod union;
+mod schema;
+mod schema_union;
+mod source_archive;
+mod sql_views;
 mod verify;
-mod views;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
 
+use self::diff::{Piece, Plan};
 use self::manifest::Manifest;
-use self::origin::Stop;
-use self::part::{Groups, Output};
-use self::plan::{Piece, Plan};
+use self::part_writer::{Groups, Output};
+use self::source_archive::Stop;
 use super::{Disk, Folder, Generation};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
-pub use origin::{Origin, Refusal};
-pub use place::column_names;
-pub use plan::Sizes;
+pub use diff::Sizes;
 pub use published::{Dataset, Stock};
 pub use scan::{RowGroups, Scan, Selection, read as read_row_groups};
-pub use union::{system, union};
+pub use schema::column_names;
+pub use schema_union::{system, union};
+pub use source_archive::{Origin, Refusal};
 pub use verify::{mend, verify};
 
 /// What came of a publication.
@@ -151,7 +151,7 @@ impl<'a> Work<'a> {
         let is_there = |part: &manifest::Part| usable.is_some_and(|(path, _)| part.is_there(path));
         let again = !before.is_empty();
         let Plan { kept, written, boundaries, refused } =
-            plan::plan(usable.map(|(_, last)| last), &is_there, wanted, self.sizes, again, self.cancel)?;
+            diff::plan(usable.map(|(_, last)| last), &is_there, wanted, self.sizes, again, self.cancel)?;
         if before.iter().chain(&refused).any(Refusal::is_lost) {
             return Ok(Outcome::Without(refused));
         }
@@ -246,28 +246,32 @@ impl<'a> Work<'a> {
 
 /// The end of an attempt that came upon an archive which cannot be read.
 fn without(mut refused: Vec<Refusal>, origin: Option<&Origin>, error: Error) -> Result<Outcome> {
-    refused.extend(origin.map(|origin| plan::refused(error).map(|error| Refusal::of(origin, error))).transpose()?);
+    refused.extend(origin.map(|origin| diff::refused(error).map(|error| Refusal::of(origin, error))).transpose()?);
     Ok(Outcome::Without(refused))
 }
 
 /// The layers of a folder along the curve; what lies in one place by job and layer, so that the order is always the same.
 fn ordered(pieces: Vec<Piece>, wanted: &[Origin]) -> Vec<Piece> {
     let boxes: Vec<_> = pieces.iter().map(|piece| piece.bounds).collect();
-    let mut placed: Vec<(u64, Piece)> = order::along_curve(&boxes).into_iter().zip(pieces).collect();
+    let mut placed: Vec<(u64, Piece)> = hilbert::along_curve(&boxes).into_iter().zip(pieces).collect();
     let id = |piece: &Piece| wanted.get(piece.origin).map(|origin| (origin.kind.word(), origin.job_id.clone()));
     placed.sort_by_cached_key(|(place, piece)| (*place, id(piece), piece.layer.clone()));
     placed.into_iter().map(|(_, piece)| piece).collect()
 }
 
 /// The rows of a layer that belongs into `folder`.
-fn read<'a>(piece: Piece, folder: &str, wanted: &'a [Origin]) -> std::result::Result<(&'a Origin, rows::Rows), Stop> {
+fn read<'a>(
+    piece: Piece,
+    folder: &str,
+    wanted: &'a [Origin],
+) -> std::result::Result<(&'a Origin, convert::Rows), Stop> {
     let at = piece.origin;
     let Some(origin) = wanted.get(at) else {
         return Err(Stop::Failed(Error::new(Kind::Value, "an archive is in the plan that is not wanted")));
     };
     let rows = match piece.read {
         Some(rows) => rows,
-        None => rows::read(origin, &piece.layer, None).map_err(|error| Stop::Refused(at, error))?,
+        None => convert::read(origin, &piece.layer, None).map_err(|error| Stop::Refused(at, error))?,
     };
     if rows.folder(origin) != folder || rows.len() as u64 != piece.rows {
         return Err(Stop::Refused(at, boundaries::other_archive(&origin.archive)));

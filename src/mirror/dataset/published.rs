@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::checked_file::{AGAIN, CheckedFile, NOT_FOUND, missing};
 use super::manifest::{self, Manifest};
-use super::place;
+use super::schema;
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, run_ordered, threads};
 use crate::mirror::Disk;
-use crate::mirror::store::Store;
+use crate::mirror::archive_store::Store;
 
 /// The published state of a mirror. It stays the same when another one is published.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Dataset {
     /// The job types of its rows.
     #[must_use]
     pub fn job_types(&self) -> BTreeSet<String> {
-        self.manifest.parts.iter().filter_map(|part| place::keys(&part.path).0).collect()
+        self.manifest.parts.iter().filter_map(|part| schema::keys(&part.path).0).collect()
     }
 
     /// What is published of each job type and year.
@@ -126,7 +126,7 @@ impl Dataset {
             if !path.is_file() {
                 return Err(missing(&path));
             }
-            let (job_type, year) = place::keys(&part.path);
+            let (job_type, year) = schema::keys(&part.path);
             Ok(Part { index, path, job_type, year, crc32: part.crc32.clone() })
         };
         self.manifest.parts.iter().enumerate().map(part).collect()

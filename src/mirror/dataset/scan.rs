@@ -16,9 +16,9 @@ use parquet::arrow::arrow_reader::{ArrowPredicateFn, ParquetRecordBatchReaderBui
 
 use super::checked_file::{CheckedFile, damaged};
 use super::footer::{self, Footer, GEOMETRY, Group, SIDES};
-use super::order::{Sides, joined};
+use super::hilbert::{Sides, joined};
 use super::published::{Dataset, Part};
-use super::union::{self, conform};
+use super::schema_union::{self, conform};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, run_ordered, threads};
 
@@ -84,7 +84,7 @@ impl Dataset {
         let opened = of_one_system(open(parts, cancel)?, &mut warnings)?;
         let columns = |(part, footer): &(Part, Footer)| (part.path.display().to_string(), columns(&footer.schema));
         let tables: Vec<(String, Schema)> = opened.iter().map(columns).collect();
-        let schema = union::union(&tables, selection.columns.as_deref())?;
+        let schema = schema_union::union(&tables, selection.columns.as_deref())?;
         warnings.extend(several_units(&schema));
         let meets = |footer: &Footer, group: &Group| match selection.bbox {
             Some(bbox) => footer.geometry.is_some() && group.bounds.is_none_or(|bounds| meet(bounds, bbox)),
@@ -121,7 +121,7 @@ impl Scan {
     /// The units of the columns that have one.
     #[must_use]
     pub fn units(&self) -> Vec<(String, String)> {
-        union::units(&self.schema)
+        schema_union::units(&self.schema)
     }
 
     /// Row groups that are read together: of one part, and of no more than `most` rows where groups are not larger.
@@ -213,17 +213,18 @@ fn columns(schema: &Schema) -> Schema {
 /// Leaves out parts in other coordinate systems than WGS 84 where some are in it: those of unknown systems, and of such that
 /// cannot be transformed to WGS 84. One table has one system.
 fn of_one_system(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Result<Vec<(Part, Footer)>> {
-    let system = |(_, footer): &(Part, Footer)| footer.geometry.as_ref().and_then(|_| union::system(&footer.schema));
+    let system =
+        |(_, footer): &(Part, Footer)| footer.geometry.as_ref().and_then(|_| schema_union::system(&footer.schema));
     let systems: BTreeSet<String> = opened.iter().filter_map(system).collect();
     if systems.len() <= 1 {
         return Ok(opened);
     }
-    let is_other = |opened: &(Part, Footer)| system(opened).is_some_and(|system| system != union::WGS84);
+    let is_other = |opened: &(Part, Footer)| system(opened).is_some_and(|system| system != schema_union::WGS84);
     let (others, kept): (Vec<_>, Vec<_>) = opened.into_iter().partition(is_other);
     let folders: BTreeSet<String> =
         others.iter().filter_map(|(part, _)| Some(part.path.parent()?.display().to_string())).collect();
     let folders = folders.into_iter().collect::<Vec<_>>().join(", ");
-    if !systems.contains(union::WGS84) {
+    if !systems.contains(schema_union::WGS84) {
         let message = format!(
             "the rows are in {} coordinate systems, none of them WGS 84, and one frame has one; \
              `geopandas.read_parquet` reads each: {folders}",
@@ -241,7 +242,7 @@ fn of_one_system(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Res
 
 /// The warning of columns that have several units.
 fn several_units(schema: &Schema) -> Option<String> {
-    let units = union::units(schema).into_iter().filter(|(_, units)| units.contains(union::OR));
+    let units = schema_union::units(schema).into_iter().filter(|(_, units)| units.contains(schema_union::OR));
     let units: Vec<String> = units.map(|(name, units)| format!("`{name}` ({units})")).collect();
     (!units.is_empty()).then(|| {
         format!(

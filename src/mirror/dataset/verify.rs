@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::checksums::Sums;
 use super::manifest::{self, Manifest};
-use super::origin::Origin;
-use super::sums::Sums;
-use super::{boundaries, digest, rows};
+use super::source_archive::Origin;
+use super::{boundaries, convert, row_digest};
 use crate::error::Result;
 use crate::layer::{Cancel, run_ordered, threads};
-use crate::mirror::store::{self, Finding, Trouble};
+use crate::mirror::archive_store::{self, Finding, Trouble};
 use crate::mirror::{Folder, ItemKind};
 
 /// What is to be done about a file of the dataset that is not as it was published.
@@ -68,7 +68,7 @@ fn file(path: &Path, sha256: &str, crc32: &str, cancel: &Cancel) -> Result<Optio
         return Ok(finding(Trouble::Missing, AGAIN.to_owned()));
     }
     let mut sums = Sums::default();
-    Ok(match store::read(path, cancel, &mut |bytes| sums.update(bytes)).map(|()| sums.finish()) {
+    Ok(match archive_store::read(path, cancel, &mut |bytes| sums.update(bytes)).map(|()| sums.finish()) {
         Ok(found) if found.sha256 != sha256 => {
             finding(Trouble::Damaged, format!("its bytes have the digest {}, not {sha256}; {AGAIN}", found.sha256))
         }
@@ -152,7 +152,7 @@ fn archives(folder: &Folder, generation: &Path, manifest: &Manifest, cancel: &Ca
                 let detail = format!("rows of {kind} {job_id} came from it; sync again to fetch it anew");
                 return wrong(Trouble::Missing, store.path_for(claim.archive), detail);
             };
-            match rows::layer(&claim.origin(archive.clone()), layer, Some(1)).map(|layer| digest::of(&layer)) {
+            match convert::layer(&claim.origin(archive.clone()), layer, Some(1)).map(|layer| row_digest::of(&layer)) {
                 Ok(found) if found == claim.digest => None,
                 Ok(_) => {
                     let rows = &claim.rows;

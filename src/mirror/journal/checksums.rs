@@ -11,8 +11,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Row, params};
 
 use super::items::Archive;
-use super::look::{Look, Step};
-use super::values::count;
+use super::sql_values::count;
+use super::transaction::{Look, Step};
 use crate::error::Result;
 
 /// The columns of a listing, in the order of its checksum.

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 
-use super::look::{Look, Step};
-use super::values::{count, signed, text, time};
+use super::sql_values::{count, signed, text, time};
+use super::transaction::{Look, Step};
 use crate::error::Result;
 
 /// How far a list was read.

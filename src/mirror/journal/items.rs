@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use super::look::Look;
-use super::values::{count, time};
+use super::sql_values::{count, time};
+use super::transaction::Look;
 use crate::error::Result;
 
 /// What has a file of its own.

@@ -6,10 +6,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::checksums::of_texts;
 use super::items::ItemKind;
-use super::look::Step;
-use super::values::{count, signed, text};
+use super::sql_values::{count, signed, text};
+use super::transaction::Step;
 use crate::error::Result;
-use crate::mirror::store::hex;
+use crate::mirror::archive_store::hex;
 
 /// A record as a list has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

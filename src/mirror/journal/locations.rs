@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use rusqlite::params;
 
 use super::checksums::of_texts;
-use super::look::{Look, Step};
-use super::values::{count, signed, text, time};
+use super::sql_values::{count, signed, text, time};
+use super::transaction::{Look, Step};
 use crate::error::Result;
 
 /// A record of a location list.

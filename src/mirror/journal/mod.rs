@@ -2,18 +2,18 @@
 
 mod checksums;
 mod cursors;
-mod files;
+mod errors;
+mod file_states;
 mod items;
 mod listing;
 mod locations;
-mod look;
 pub(super) mod open;
+mod queue;
 mod records;
 mod schema;
-mod trouble;
+mod sql_values;
+mod transaction;
 mod upgrade;
-mod values;
-mod work;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -25,15 +25,15 @@ pub use cursors::{Calls, Cursor, Published, Reading, Relist};
 pub use items::{Archive, FileState, Item, ItemKind, Wanted};
 pub use listing::{Changes, Listed, Vanished};
 pub use locations::Location;
-pub use look::{Look, Step};
+pub use queue::{StateCount, Summary, TypeCount};
 pub use records::Record;
-pub use work::{StateCount, Summary, TypeCount};
+pub use transaction::{Look, Step};
 
-use super::folder::Folder;
-use super::ledger::{self, Entry};
+use super::archive_log::{self, Entry};
+use super::layout::Folder;
 use crate::error::{Error, Kind, Result};
+use errors::failed;
 use open::{for_reading, for_writing};
-use trouble::failed;
 
 /// The journal of a mirror. Threads share it; each step and each look has it for itself meanwhile.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Journal {
 
     /// The first step of a new journal: whose it is, and which archives are here already, where an older journal was lost.
     fn begin(&self, folder: &Folder, account: &str) -> Result<()> {
-        let entries = ledger::read(folder.path())?;
+        let entries = archive_log::read(folder.path())?;
         if entries.iter().any(|entry| entry.account != account) {
             return Err(foreign(folder));
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
+use super::errors::failed;
 use super::schema::{APPLICATION, VERSION};
-use super::trouble::failed;
 use super::upgrade::upgrade;
 use crate::error::{Error, Kind, Result};
 

@@ -3,7 +3,7 @@
 use crc32fast::Hasher;
 use sha2::{Digest as _, Sha256};
 
-use crate::mirror::store::hex;
+use crate::mirror::archive_store::hex;
 
 /// The bytes of a block, but for the last one; a system reads about as many in one go anyway.
 pub(super) const BLOCK: u64 = 128 * 1024;

@@ -6,23 +6,23 @@ use std::time::Duration;
 use chrono::{TimeDelta, Utc};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
+use super::archive_log;
+use super::archive_store::{Finding, Trouble};
 use super::dataset;
-use super::devices;
-use super::folder::Folder;
-use super::intake::{forget_damaged, mend, mend_ledger};
+use super::ingest::{forget_damaged, mend, mend_ledger};
 use super::journal::{Journal, Look, Published, Record};
-use super::ledger;
+use super::layout::Folder;
 use super::lists::{self, List};
+use super::locations;
 use super::options::Options;
 use super::plan::Plan;
 use super::progress::{Phase, Progress};
-use super::publishing;
-use super::round::{Entry, Round};
-use super::run::{Run, ends_all};
+use super::publisher;
+use super::queue::{NOTHING, Queue, Work, perform};
 use super::status::{self, Status};
-use super::store::{Finding, Trouble};
 use super::sync;
-use super::work::{NOTHING, Queue, Work, perform};
+use super::sync_cycle::{Entry, Round};
+use super::writer::{Run, ends_all};
 use crate::client::Client;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
@@ -189,7 +189,7 @@ impl Mirror {
             path: folder.journal_path(),
             detail: format!("{damaged} is not what was written; sync again, which reads it anew"),
         });
-        let of_ledger = ledger::check(folder.path(), &taken)?;
+        let of_ledger = archive_log::check(folder.path(), &taken)?;
         let of_journal: Vec<Finding> = of_journal.chain(of_ledger.clone()).collect();
         let of_store = folder.store().verify(&expected, cancel)?;
         let mut of_dataset = dataset::verify(&folder, deep, cancel)?;
@@ -238,7 +238,7 @@ async fn one_round(run: &Run, round: &Round, is_stale: bool, outcome: &mut Outco
             told.phase = Phase::Publishing;
             (told.waiting_until, told.limit_until) = (None, None);
         });
-        if let Some(published) = publishing::finish(run).await? {
+        if let Some(published) = publisher::finish(run).await? {
             (outcome.generation, outcome.rows) = (Some(published.generation), Some(published.rows));
         }
         if pulled.is_err() || !run.journal.look(Look::has_lost)? {
@@ -264,7 +264,7 @@ async fn pull(run: &Run, round: &Round) -> Result<()> {
 
 /// The work that is left; lists of locations that were begun go on.
 fn load(run: &Run, round: &Round) -> Result<Queue> {
-    let devices = devices::due(run, round)?;
+    let devices = locations::due(run, round)?;
     run.journal.look(|look| Queue::load(look, devices, round.number, run.now()))
 }
 
@@ -281,14 +281,14 @@ async fn read_lists(run: &Run, round: &Round) -> Result<()> {
                 round.relist.is_some() && !is_of_round && detail != NOTHING
             }
         };
-        let mut computers = devices::present(look, List::Computers)?;
+        let mut computers = locations::present(look, List::Computers)?;
         computers.retain(is_due);
         Ok(computers)
     })?;
     let details = computers.into_iter().map(|computer| Work::Record { list: List::Computers, id: computer.id });
     all(run, details.collect()).await?;
     let mut fresh = Vec::new();
-    for device in devices::due(run, round)? {
+    for device in locations::due(run, round)? {
         if !run.journal.look(|look| device.has_begun(look))? {
             fresh.push(Work::Locations(device, round.number));
         }

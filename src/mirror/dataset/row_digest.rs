@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use sha2::{Digest as _, Sha256};
 
 use crate::layer::Layer;
-use crate::mirror::store::hex;
+use crate::mirror::archive_store::hex;
 
 /// Bytes that are gathered before they are hashed.
 const ROOM: usize = 64 * 1024;

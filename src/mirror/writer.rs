@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 
-use super::folder::Folder;
-use super::intake::settle;
+use super::ingest::settle;
 use super::journal::Journal;
+use super::layout::Folder;
 use super::options::Options;
 use super::progress::Progress;
 use crate::client::Client;

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::error::{Error, Kind};
 use crate::layer::Cancel;
-use crate::mirror::{ItemKind, store};
+use crate::mirror::{ItemKind, archive_store};
 
 /// An archive whose rows are wanted in the dataset.
 #[derive(Clone, Debug)]
@@ -54,7 +54,8 @@ impl Refusal {
 
     pub(super) fn of(origin: &Origin, mut error: Error) -> Self {
         if error.kind() != Kind::File
-            && store::digest(&origin.archive, &Cancel::default()).is_ok_and(|(found, ..)| found != origin.sha256)
+            && archive_store::digest(&origin.archive, &Cancel::default())
+                .is_ok_and(|(found, ..)| found != origin.sha256)
         {
             // What was taken in may well be whole, so that nothing is held against it.
             let path = origin.archive.display();

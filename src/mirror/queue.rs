@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::devices::{self, Device};
-use super::intake::{set_aside, take_in};
+use super::ingest::{set_aside, take_in};
 use super::journal::{FileState, Item, ItemKind, Look, Step};
 use super::lists::{self, List};
+use super::locations::{self, Device};
 use super::progress::Event;
-use super::run::Run;
+use super::writer::Run;
 use crate::client::{Arguments, Asked};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Code, ReadOptions, Source};
@@ -216,7 +216,7 @@ pub(super) async fn perform(run: &Run, work: &Work) -> Result<After> {
             Ok(After::Done)
         }
         Work::Locations(device, round) => {
-            let more = devices::read_page(run, device, *round).await?;
+            let more = locations::read_page(run, device, *round).await?;
             Ok(if more { After::More(work.clone()) } else { After::Done })
         }
     }

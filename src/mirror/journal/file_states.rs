@@ -5,10 +5,10 @@ use rusqlite::{OptionalExtension as _, params};
 
 use super::checksums::of_texts;
 use super::items::{Archive, FileState, ItemKind};
-use super::look::{Look, Step};
-use super::values::{count, signed, text};
+use super::sql_values::{count, signed, text};
+use super::transaction::{Look, Step};
 use crate::error::Result;
-use crate::mirror::ledger::Entry;
+use crate::mirror::archive_log::Entry;
 
 /// Nothing is left of an item's archives.
 const NO_ARCHIVE: &str = "sha256 = NULL, earlier = NULL, archive_of = NULL";

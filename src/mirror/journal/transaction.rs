@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::trouble::failed;
+use super::errors::failed;
 use crate::error::Result;
 
 /// One state of the journal, to be read.

@@ -7,14 +7,14 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use parquet::errors::ParquetError;
 
+use super::checksums::{Summed, Sums};
+use super::convert::Rows;
+use super::hilbert::{Sides, are_apart, joined};
 use super::manifest;
-use super::order::{Sides, are_apart, joined};
-use super::origin::Origin;
-use super::rows::Rows;
-use super::sums::{Summed, Sums};
+use super::source_archive::Origin;
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, ROW_GROUP, Table, Writer, threads};
-use crate::mirror::disk::{Disk, Part};
+use crate::mirror::fs::{Disk, Part};
 
 /// Rows from which on a row group ends where the next job lies apart: fewer would make more groups than they spare.
 const ENOUGH: usize = 8_192;

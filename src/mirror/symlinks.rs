@@ -4,9 +4,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::disk::{failed, name_of};
-use super::folder::{Folder, Generation};
-use super::store::{Finding, Trouble};
+use super::archive_store::{Finding, Trouble};
+use super::fs::{failed, name_of};
+use super::layout::{Folder, Generation};
 use crate::error::{Error, Kind, Result};
 
 /// The link to the published generation.

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::disk::{Disk, entries, failed, is_hidden, name_of};
+use super::archive_store::Store;
+use super::fs::{Disk, entries, failed, is_hidden, name_of};
 use super::journal::open::is_made;
 use super::lock::Lock;
-use super::store::Store;
 use crate::error::{Error, Kind, Result};
 
 /// Everything that a mirror has at its top level. What is hidden belongs to the file browser or the user.

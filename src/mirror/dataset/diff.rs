@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::convert::{self, Rows};
+use super::hilbert::Sides;
 use super::manifest::{self, Manifest};
-use super::order::Sides;
-use super::origin::{Origin, Refusal};
-use super::place;
-use super::rows::{self, Rows};
+use super::schema;
+use super::source_archive::{Origin, Refusal};
 use crate::error::{Error, Result};
 use crate::layer::boundary::boundaries;
 use crate::layer::{Cancel, run_ordered, threads};
@@ -82,7 +82,7 @@ pub(super) fn plan(
         if let Some((at, origin)) = found.and_then(|at| Some((*at, wanted.get(*at)?)))
             && origin.sha256 == boundary.archive
         {
-            plan.boundaries.push((at, manifest::Boundary { year: place::year(origin), ..boundary.clone() }));
+            plan.boundaries.push((at, manifest::Boundary { year: schema::year(origin), ..boundary.clone() }));
         }
     }
     plan.boundaries.sort_by(|(a, one), (b, other)| (a, &one.layer).cmp(&(b, &other.layer)));
@@ -131,8 +131,8 @@ fn known<'a>(
         let found = *by_key.get(&(&*source.kind, &*source.job_id))?;
         let origin = wanted.get(found)?;
         let is_same = origin.sha256 == source.archive
-            && part.path.starts_with(&place::job_folder(origin))
-            && rows::cart_name(origin).is_none_or(|name| name == source.layer);
+            && part.path.starts_with(&schema::job_folder(origin))
+            && convert::cart_name(origin).is_none_or(|name| name == source.layer);
         is_same.then_some((at, found))
     };
     let live: Vec<_> = part.origins.iter().enumerate().filter_map(is_live).collect();
@@ -158,9 +158,9 @@ fn survey(
     let read = |step: usize, found: &mut Option<Result<Vec<Rows>>>| {
         cancel.check()?;
         if let Some((at, origin)) = archives.get(step).and_then(|at| Some((*at, wanted.get(*at)?))) {
-            let layers = rows::names(origin).and_then(|names| {
+            let layers = convert::names(origin).and_then(|names| {
                 let is_chosen = |name: &&String| chosen.is_none_or(|chosen| chosen(at, name));
-                names.iter().filter(is_chosen).map(|name| rows::read(origin, name, each)).collect()
+                names.iter().filter(is_chosen).map(|name| convert::read(origin, name, each)).collect()
             });
             *found = Some(layers);
         }
@@ -208,7 +208,7 @@ fn boundary(origin: &Origin, rows: Rows) -> manifest::Boundary {
         job_id: origin.job_id.clone(),
         layer: rows.name,
         archive: origin.sha256.clone(),
-        year: place::year(origin),
+        year: schema::year(origin),
         digest: rows.digest,
     }
 }

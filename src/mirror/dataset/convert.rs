@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, LargeStringArray, RecordBatch};
 
-use super::digest;
-use super::order::Sides;
-use super::origin::Origin;
-use super::place::{self, Columns};
+use super::hilbert::Sides;
+use super::row_digest;
+use super::schema::{self, Columns};
+use super::source_archive::Origin;
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Bounds, Layer, ReadOptions, Source};
 use crate::mirror::ItemKind;
@@ -59,13 +59,13 @@ pub(super) fn layer(origin: &Origin, name: &str, threads: Option<usize>) -> Resu
 /// Reads a layer of an archive.
 pub(super) fn read(origin: &Origin, name: &str, threads: Option<usize>) -> Result<Rows> {
     let layer = layer(origin, name, threads)?;
-    let digest = digest::of(&layer);
+    let digest = row_digest::of(&layer);
     let crs = layer.crs().map(|crs| crs.epsg().map_or_else(|| crs.name().to_owned(), |code| format!("EPSG:{code}")));
     // A system that cannot be brought to WGS 84, or a coordinate that lies outside of it, is no reason to lose rows:
     // they stay as they are, in a folder of their own.
     let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
     let bounds = Bounds::from_geometries(layer.geometries())?.sides();
-    let columns = place::columns(&layer);
+    let columns = schema::columns(&layer);
     Ok(Rows { layer, name: name.to_owned(), columns, digest, crs, bounds })
 }
 
@@ -82,7 +82,7 @@ impl Rows {
 
     /// The folder of its part.
     pub(super) fn folder(&self, origin: &Origin) -> String {
-        format!("{}columns={}", place::job_folder(origin), self.columns.key)
+        format!("{}columns={}", schema::job_folder(origin), self.columns.key)
     }
 
     /// Its records as they stand in a part.

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::disk::{Disk, failed};
-use super::store::{Finding, Trouble, hex};
+use super::archive_store::{Finding, Trouble, hex};
+use super::fs::{Disk, failed};
 use crate::error::Result;
 use crate::part_file::folder_of;
 

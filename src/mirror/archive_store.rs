@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::disk::{Disk, entries, failed, is_hidden};
+use super::fs::{Disk, entries, failed, is_hidden};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::part_file::folder_of;

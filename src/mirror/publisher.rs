@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use super::catalog_tables;
 use super::dataset::{self, Origin, Publication, Published as Told};
-use super::folder::Folder;
-use super::intake::{drop_unused, forget_damaged, forget_lost_of_gone, set_aside};
+use super::ingest::{drop_unused, forget_damaged, forget_lost_of_gone, set_aside};
 use super::journal::{Journal, Look, Published, Wanted};
+use super::layout::Folder;
 use super::progress::{Event, Progress};
-use super::run::{Desk, Run};
-use super::tables;
+use super::writer::{Desk, Run};
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
@@ -153,7 +153,7 @@ fn publish(
             progress.happened(Event::Unavailable(why));
         }
         let (revision, wanted, tables) =
-            journal.look(|look| Ok((look.revision()?, origins(desk, look)?, tables::all(look)?)))?;
+            journal.look(|look| Ok((look.revision()?, origins(desk, look)?, catalog_tables::all(look)?)))?;
         let publication = dataset::publish(folder, &wanted, &tables, cancel)?;
         let (Publication::Published(Told { refused, .. }) | Publication::Lost(refused)) = &publication;
         // All that was lost is so in one step: a kill does not leave some of it unmarked.

@@ -8,11 +8,11 @@ use chrono::{Datelike, NaiveDate};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::version;
-use super::origin::Origin;
+use super::source_archive::Origin;
 use crate::layer::crs::Crs;
 use crate::layer::{Layer, Table};
 use crate::mirror::ItemKind;
-use crate::mirror::store::hex;
+use crate::mirror::archive_store::hex;
 
 /// The columns that every part begins with.
 pub(super) const JOB_ID: &str = "job_id";

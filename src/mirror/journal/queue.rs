@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use rusqlite::params;
 
 use super::items::{Item, ItemKind, item, query};
-use super::look::Look;
-use super::values::{count, signed, text, time};
+use super::sql_values::{count, signed, text, time};
+use super::transaction::Look;
 use crate::error::Result;
 
 /// How many items are in a state.

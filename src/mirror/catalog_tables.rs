@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 
-use super::devices::present;
 use super::journal::{FileState, Item, ItemKind, Look, Record};
 use super::lists::List;
+use super::locations::present;
 use crate::api::Shape;
 use crate::api::field_computers::FIELD_COMPUTER_DETAIL;
 use crate::api::field_hubs::{FIELD_HUB_DETAIL, FIELD_HUB_REPORT};

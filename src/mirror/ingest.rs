@@ -8,12 +8,12 @@ use std::path::Path;
 
 use chrono::{DateTime, Utc};
 
-use super::disk::name_of;
-use super::folder::Folder;
+use super::archive_log::{self, Entry};
+use super::archive_store::{Finding, Stored, Trouble};
+use super::fs::name_of;
 use super::journal::{Archive, Damaged, FileState, ItemKind, Journal, Look, Step};
-use super::ledger::{self, Entry};
-use super::round::Round;
-use super::store::{Finding, Stored, Trouble};
+use super::layout::Folder;
+use super::sync_cycle::Round;
 use crate::error::{Kind, Result};
 
 /// Takes a whole file in as that of the record with this stamp. `also` is kept in the same step, such as the count of the
@@ -42,7 +42,7 @@ pub fn take_in(
         file_name: file_name.clone(),
         taken_at: now.to_rfc3339(),
     };
-    ledger::add(folder.disk(), folder.path(), &entry)?;
+    archive_log::add(folder.disk(), folder.path(), &entry)?;
     journal.step(|step| {
         step.note_archive(&sha256, bytes, now)?;
         step.set_file(kind, id, stamp, &FileState::Have(Archive { sha256, file_name, bytes }), now)?;
@@ -92,13 +92,13 @@ const SEALED: &str = "ledger has checksums";
 /// Writes the ledger anew: its whole lines, and those that it lacks of what the journal knows.
 pub(super) fn mend_ledger(folder: &Folder, journal: &Journal) -> Result<()> {
     let _alone = folder.intake();
-    let mut entries = ledger::read(folder.path())?;
+    let mut entries = archive_log::read(folder.path())?;
     let mut here: HashSet<(String, String)> =
         entries.iter().map(|entry| (entry.stamp.clone(), entry.sha256.clone())).collect();
     let known = journal.look(Look::taken)?.into_iter();
     entries.extend(known.filter(|entry| here.insert((entry.stamp.clone(), entry.sha256.clone()))));
     if !entries.is_empty() {
-        ledger::write(folder.disk(), folder.path(), &entries)?;
+        archive_log::write(folder.disk(), folder.path(), &entries)?;
     }
     journal.step(|step| step.set_about(SEALED, "yes"))
 }

@@ -17,8 +17,8 @@ use serde_json::Value as Tree;
 
 use super::journal::{Location, Look, Record};
 use super::lists::{self, List, PAGE};
-use super::round::Round;
-use super::run::Run;
+use super::sync_cycle::Round;
+use super::writer::Run;
 use crate::client::Arguments;
 use crate::error::Result;
 use crate::transport::Notices;
