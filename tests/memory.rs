@@ -19,7 +19,7 @@ use headland::api;
 use headland::client::{Arguments, Client, Config, LimiterState, Pages};
 use headland::clock::SystemClock;
 use headland::layer::Cancel;
-use headland::mirror::dataset::{Origin, Publication, Sizes, publish_in};
+use headland::mirror::dataset::{Publication, Sizes, SourceArchive, publish_in};
 use headland::mirror::{Folder, ItemKind};
 use headland::sandbox::fields::{Coverage, account};
 use headland::sandbox::{Options, Sandbox};
@@ -128,7 +128,7 @@ fn growth(count: usize, front: &'static str, as_columns: bool) -> usize {
 fn publishing(archive: &Path, jobs: u32) -> usize {
     let home = tempfile::tempdir().unwrap();
     let folder = Folder::open(&home.path().join("farm"), true).unwrap();
-    let origin = |number: u32| Origin {
+    let origin = |number: u32| SourceArchive {
         kind: ItemKind::Job,
         job_id: number.to_string(),
         sha256: "0".repeat(64),
@@ -139,13 +139,13 @@ fn publishing(archive: &Path, jobs: u32) -> usize {
         display: None,
         name: String::new(),
     };
-    let wanted: Vec<Origin> = (0..jobs).map(origin).collect();
+    let wanted: Vec<SourceArchive> = (0..jobs).map(origin).collect();
     let sizes = Sizes { bytes: 1 << 20, ..Sizes::default() };
     let start = NOW.load(Ordering::Relaxed);
     MOST.store(start, Ordering::Relaxed);
     let published = publish_in(&folder, &wanted, &[], sizes, &Cancel::default()).unwrap();
     let Publication::Published(published) = published else { panic!("{published:?}") };
-    assert!(published.refused.is_empty() && published.rows > u64::from(jobs) * 1_000, "{published:?}");
+    assert!(published.rejected.is_empty() && published.rows > u64::from(jobs) * 1_000, "{published:?}");
     MOST.load(Ordering::Relaxed) - start
 }
 

@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::archive_store::{Finding, Trouble, hex};
-use super::fs::{Disk, failed};
+use super::archive_store::{Finding, Problem, hex};
+use super::fs::{Disk, fs_error};
 use crate::error::Result;
 use crate::part_file::folder_of;
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Entry {
+pub(super) struct LogEntry {
     /// Whose it is; the digest that the journal keeps too.
     pub(super) account: String,
     /// `job` or `cart`, for people.
@@ -36,22 +36,22 @@ pub(super) struct Entry {
 const NAME: &str = "archives/taken.jsonl";
 
 /// What stands before and behind the checksum of all that comes before it, at the end of a line.
-const SEAL: (&str, &str) = (",\"crc32\":\"", "\"}");
+const CHECKSUM_FIELD: (&str, &str) = (",\"crc32\":\"", "\"}");
 
 /// The hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
 
 /// Where it is.
-fn path(mirror: &Path) -> PathBuf {
+fn log_path(mirror: &Path) -> PathBuf {
     mirror.join(NAME)
 }
 
-fn line(entry: &Entry, path: &Path) -> Result<String> {
-    let mut line = serde_json::to_string(entry).map_err(|cause| failed("write", path, &cause.into()))?;
+fn format_line(entry: &LogEntry, path: &Path) -> Result<String> {
+    let mut line = serde_json::to_string(entry).map_err(|cause| fs_error("write", path, &cause.into()))?;
     // The checksum is the last field.
     line.pop();
     let crc32 = checksum(line.as_bytes());
-    line.extend([SEAL.0, &crc32, SEAL.1]);
+    line.extend([CHECKSUM_FIELD.0, &crc32, CHECKSUM_FIELD.1]);
     Ok(line)
 }
 
@@ -61,10 +61,12 @@ fn checksum(bytes: &[u8]) -> String {
 
 /// The entry of a line; `None` where the line is half or has another checksum. Lines from before there were checksums have
 /// none.
-fn entry(line: &[u8]) -> Option<Entry> {
-    let body = line.len().saturating_sub(SEAL.0.len() + DIGITS + SEAL.1.len());
-    if let Some((body, seal)) = line.split_at_checked(body)
-        && let Some(crc32) = seal.strip_prefix(SEAL.0.as_bytes()).and_then(|rest| rest.strip_suffix(SEAL.1.as_bytes()))
+fn parse_line(line: &[u8]) -> Option<LogEntry> {
+    let body = line.len().saturating_sub(CHECKSUM_FIELD.0.len() + DIGITS + CHECKSUM_FIELD.1.len());
+    if let Some((body, field)) = line.split_at_checked(body)
+        && let Some(crc32) = field
+            .strip_prefix(CHECKSUM_FIELD.0.as_bytes())
+            .and_then(|rest| rest.strip_suffix(CHECKSUM_FIELD.1.as_bytes()))
     {
         let is_whole = crc32 == checksum(body).as_bytes();
         return is_whole.then(|| serde_json::from_slice(&[body, b"}"].concat()).ok()).flatten();
@@ -74,62 +76,62 @@ fn entry(line: &[u8]) -> Option<Entry> {
 }
 
 /// Adds a line; it is on the disk when this returns.
-pub(super) fn add(disk: &Disk, mirror: &Path, entry: &Entry) -> Result<()> {
-    let path = path(mirror);
-    disk.append_line(&path, &line(entry, &path)?)
+pub(super) fn append(disk: &Disk, mirror: &Path, entry: &LogEntry) -> Result<()> {
+    let path = log_path(mirror);
+    disk.append_line(&path, &format_line(entry, &path)?)
 }
 
 /// Writes it anew in one step.
-pub(super) fn write(disk: &Disk, mirror: &Path, entries: &[Entry]) -> Result<()> {
-    let path = path(mirror);
+pub(super) fn rewrite(disk: &Disk, mirror: &Path, entries: &[LogEntry]) -> Result<()> {
+    let path = log_path(mirror);
     let mut text = String::new();
     for entry in entries {
-        text.push_str(&line(entry, &path)?);
+        text.push_str(&format_line(entry, &path)?);
         text.push('\n');
     }
     let mut part = disk.create_part(folder_of(&path), "taken")?;
-    part.write_all(text.as_bytes()).map_err(|cause| part.failed(&cause))?;
+    part.write_all(text.as_bytes()).map_err(|cause| part.write_error(&cause))?;
     part.keep(&path)
 }
 
 /// All lines in their order, `None` for one that is damaged; nothing where there is no such file.
-fn lines(mirror: &Path) -> Result<Option<Vec<Option<Entry>>>> {
-    let path = path(mirror);
+fn read_lines(mirror: &Path) -> Result<Option<Vec<Option<LogEntry>>>> {
+    let path = log_path(mirror);
     let file = match File::open(&path) {
         Ok(file) => file,
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(cause) => return Err(failed("read", &path, &cause)),
+        Err(cause) => return Err(fs_error("read", &path, &cause)),
     };
     let mut entries = Vec::new();
     for line in BufReader::new(file).split(b'\n') {
-        let line = line.map_err(|cause| failed("read", &path, &cause))?;
+        let line = line.map_err(|cause| fs_error("read", &path, &cause))?;
         if !line.is_empty() {
-            entries.push(entry(&line));
+            entries.push(parse_line(&line));
         }
     }
     Ok(Some(entries))
 }
 
 /// The entries of all lines that are whole, in their order.
-pub(super) fn read(mirror: &Path) -> Result<Vec<Entry>> {
-    Ok(lines(mirror)?.unwrap_or_default().into_iter().flatten().collect())
+pub(super) fn read(mirror: &Path) -> Result<Vec<LogEntry>> {
+    Ok(read_lines(mirror)?.unwrap_or_default().into_iter().flatten().collect())
 }
 
 /// What is wrong with it, compared with the entries that the journal knows.
-pub(super) fn check(mirror: &Path, known: &[Entry]) -> Result<Option<Finding>> {
-    let finding = |trouble, detail| Some(Finding { trouble, path: path(mirror), detail });
-    let Some(lines) = lines(mirror)? else {
+pub(super) fn check(mirror: &Path, known: &[LogEntry]) -> Result<Option<Finding>> {
+    let finding = |problem, detail| Some(Finding { problem, path: log_path(mirror), detail });
+    let Some(lines) = read_lines(mirror)? else {
         let detail = "it names the record of each archive; it is written anew from the journal".to_owned();
-        return Ok(finding(Trouble::Missing, detail).filter(|_| !known.is_empty()));
+        return Ok(finding(Problem::Missing, detail).filter(|_| !known.is_empty()));
     };
     let damaged: Vec<String> =
-        (1_u64..).zip(&lines).filter(|(_, entry)| entry.is_none()).map(|(at, _)| at.to_string()).collect();
+        (1_u64..).zip(&lines).filter(|(_, entry)| entry.is_none()).map(|(number, _)| number.to_string()).collect();
     if damaged.is_empty() {
-        let key = |entry: &Entry| (entry.stamp.clone(), entry.sha256.clone());
-        let here: HashSet<(String, String)> = lines.iter().flatten().map(key).collect();
-        let lacking = known.iter().filter(|entry| !here.contains(&key(entry))).count();
+        let key = |entry: &LogEntry| (entry.stamp.clone(), entry.sha256.clone());
+        let logged: HashSet<(String, String)> = lines.iter().flatten().map(key).collect();
+        let lacking = known.iter().filter(|entry| !logged.contains(&key(entry))).count();
         let detail = format!("{lacking} archives of the journal are not in it; they are written anew from the journal");
-        return Ok(finding(Trouble::Damaged, detail).filter(|_| lacking > 0));
+        return Ok(finding(Problem::Damaged, detail).filter(|_| lacking > 0));
     }
     let detail = format!(
         "{} of its {} lines are not what was written (the first is line {}); they are written anew from the journal",
@@ -137,5 +139,5 @@ pub(super) fn check(mirror: &Path, known: &[Entry]) -> Result<Option<Finding>> {
         lines.len(),
         damaged.first().map_or("", String::as_str)
     );
-    Ok(finding(Trouble::Damaged, detail))
+    Ok(finding(Problem::Damaged, detail))
 }

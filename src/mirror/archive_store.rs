@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::fs::{Disk, entries, failed, is_hidden};
+use super::fs::{Disk, entries, fs_error, is_hidden};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::part_file::folder_of;
 
 /// The ends of names: zips and grain cart files.
-const ENDS: [&str; 2] = ["zip", "grc"];
+const EXTENSIONS: [&str; 2] = ["zip", "grc"];
 
 /// The archives of a mirror.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct Stored {
 
 /// What is wrong with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum Problem {
     /// It should be there.
     Missing,
     /// Its bytes are not those that were written.
@@ -49,7 +49,7 @@ pub enum Trouble {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What is wrong.
-    pub trouble: Trouble,
+    pub problem: Problem,
     /// Where.
     pub path: PathBuf,
     /// The rest of the sentence: what is known, and what to do.
@@ -58,12 +58,12 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let trouble = match self.trouble {
-            Trouble::Missing => "is missing",
-            Trouble::Damaged => "is damaged",
-            Trouble::Extra => "belongs to nothing",
+        let problem = match self.problem {
+            Problem::Missing => "is missing",
+            Problem::Damaged => "is damaged",
+            Problem::Extra => "belongs to nothing",
         };
-        write!(f, "`{}` {trouble}: {}", self.path.display(), self.detail)
+        write!(f, "`{}` {problem}: {}", self.path.display(), self.detail)
     }
 }
 
@@ -72,21 +72,21 @@ impl Store {
         Self { archives: mirror.join("archives"), quarantine: mirror.join("quarantine"), disk }
     }
 
-    /// Takes a whole file in under the digest of its content. The file stays where it is until [`Store::release`], so that
+    /// Takes a whole file in under the digest of its content. The file stays where it is until [`Store::remove_download`], so that
     /// a run which is killed before the journal knows of it finds it again.
-    pub fn take(&self, incoming: &Path) -> Result<Stored> {
-        let (sha256, bytes, end) = digest(incoming, &Cancel::default())?;
+    pub fn add(&self, incoming: &Path) -> Result<Stored> {
+        let (sha256, bytes, extension) = hash_file(incoming, &Cancel::default())?;
         if bytes == 0 {
             let message = format!("`{}` is empty, which no archive is; fetch it again", incoming.display());
             return Err(Error::new(Kind::Archive, message));
         }
         let folder = self.archives.join(sha256.get(..2).unwrap_or_default());
-        let path = folder.join(format!("{sha256}.{end}"));
+        let path = folder.join(format!("{sha256}.{extension}"));
         self.disk.sync_file(incoming)?;
         self.disk.protect(incoming)?;
         self.disk.make_folder(&folder)?;
         // The same bytes under another name, or the same file before a kill. One that was damaged since is replaced.
-        let is_damaged = path.exists() && digest(&path, &Cancel::default())?.0 != sha256;
+        let is_damaged = path.exists() && hash_file(&path, &Cancel::default())?.0 != sha256;
         if is_damaged {
             self.disk.remove_file(&path)?;
         }
@@ -96,14 +96,14 @@ impl Store {
     }
 
     /// Removes a file of `incoming`, with the folder of its own, once the journal knows the archive.
-    pub fn release(&self, incoming: &Path) -> Result<()> {
+    pub fn remove_download(&self, incoming: &Path) -> Result<()> {
         self.disk.remove_folder(folder_of(incoming))
     }
 
     /// Where an archive is; `None` where there is none.
     #[must_use]
     pub fn path_of(&self, sha256: &str) -> Option<PathBuf> {
-        in_folder(&self.archives.join(sha256.get(..2)?), sha256)
+        find_in(&self.archives.join(sha256.get(..2)?), sha256)
     }
 
     /// Where an archive would be, for those who miss it.
@@ -113,8 +113,8 @@ impl Store {
 
     /// Where an archive is that was put into quarantine.
     #[must_use]
-    pub fn quarantined(&self, sha256: &str) -> Option<PathBuf> {
-        in_folder(&self.quarantine, sha256)
+    pub fn quarantined_path(&self, sha256: &str) -> Option<PathBuf> {
+        find_in(&self.quarantine, sha256)
     }
 
     /// Moves an archive into quarantine, where it is not there yet.
@@ -141,18 +141,18 @@ impl Store {
                 let stem = path.file_stem().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
                 if !missing.remove(stem) {
                     let detail = "it may be deleted".to_owned();
-                    findings.push(Finding { trouble: Trouble::Extra, path, detail });
+                    findings.push(Finding { problem: Problem::Extra, path, detail });
                     continue;
                 }
-                let (found, _, _) = digest(&path, cancel)?;
+                let (found, _, _) = hash_file(&path, cancel)?;
                 if found != stem {
                     let detail = format!("its bytes have the digest {found}; sync again to fetch it anew");
-                    findings.push(Finding { trouble: Trouble::Damaged, path, detail });
+                    findings.push(Finding { problem: Problem::Damaged, path, detail });
                 }
             }
         }
         findings.extend(missing.into_iter().map(|sha256| Finding {
-            trouble: Trouble::Missing,
+            problem: Problem::Missing,
             path: self.path_for(sha256),
             detail: "sync again to fetch it anew".to_owned(),
         }));
@@ -160,28 +160,28 @@ impl Store {
     }
 }
 
-fn in_folder(folder: &Path, sha256: &str) -> Option<PathBuf> {
-    ENDS.iter().map(|end| folder.join(format!("{sha256}.{end}"))).find(|path| path.is_file())
+fn find_in(folder: &Path, sha256: &str) -> Option<PathBuf> {
+    EXTENSIONS.iter().map(|extension| folder.join(format!("{sha256}.{extension}"))).find(|path| path.is_file())
 }
 
 /// The digest of a file, its length, and the end of its name by its first bytes.
-pub(super) fn digest(path: &Path, cancel: &Cancel) -> Result<(String, u64, &'static str)> {
+pub(super) fn hash_file(path: &Path, cancel: &Cancel) -> Result<(String, u64, &'static str)> {
     let mut hash = Sha256::new();
     let mut bytes: u64 = 0;
-    let mut end = "grc";
-    read(path, cancel, &mut |read| {
-        if bytes == 0 && read.starts_with(b"PK") {
-            end = "zip";
+    let mut extension = "grc";
+    read_file(path, cancel, &mut |chunk| {
+        if bytes == 0 && chunk.starts_with(b"PK") {
+            extension = "zip";
         }
-        hash.update(read);
-        bytes = bytes.saturating_add(read.len() as u64);
+        hash.update(chunk);
+        bytes = bytes.saturating_add(chunk.len() as u64);
     })?;
-    Ok((hex(&hash.finalize()), bytes, end))
+    Ok((hex(&hash.finalize()), bytes, extension))
 }
 
 /// Reads a file from its begin to its end.
-pub(super) fn read(path: &Path, cancel: &Cancel, take: &mut dyn FnMut(&[u8])) -> Result<()> {
-    let fail = |cause: std::io::Error| failed("read", path, &cause);
+pub(super) fn read_file(path: &Path, cancel: &Cancel, consume: &mut dyn FnMut(&[u8])) -> Result<()> {
+    let fail = |cause: std::io::Error| fs_error("read", path, &cause);
     let mut file = File::open(path).map_err(fail)?;
     let mut buffer = vec![0; 256 * 1024];
     loop {
@@ -191,11 +191,11 @@ pub(super) fn read(path: &Path, cancel: &Cancel, take: &mut dyn FnMut(&[u8])) ->
             Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(cause) => return Err(fail(cause)),
         };
-        let read = buffer.get(..count).unwrap_or_default();
-        if read.is_empty() {
+        let chunk = buffer.get(..count).unwrap_or_default();
+        if chunk.is_empty() {
             return Ok(());
         }
-        take(read);
+        consume(chunk);
     }
 }
 

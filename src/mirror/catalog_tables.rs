@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 
-use super::journal::{FileState, Item, ItemKind, Look, Record};
+use super::journal::{FileState, Item, ItemKind, ReadTxn, Record};
 use super::lists::List;
-use super::locations::present;
+use super::locations::present_records;
 use crate::api::Shape;
 use crate::api::field_computers::FIELD_COMPUTER_DETAIL;
 use crate::api::field_hubs::{FIELD_HUB_DETAIL, FIELD_HUB_REPORT};
@@ -23,37 +23,53 @@ use crate::wire::columns::batch_of;
 use crate::wire::{Content, Name, Value, decode_detail};
 
 /// So many locations are read from the journal at once.
-const SOME: usize = 10_000;
+const LOCATIONS_PER_READ: usize = 10_000;
 
 /// A column of texts that the service's own records do not have.
 type Column = (&'static str, &'static str, Vec<Option<String>>);
 
 /// Every table by its name.
-pub(super) fn all(look: &Look) -> Result<Vec<(String, RecordBatch)>> {
-    let jobs = look.items(ItemKind::Job)?;
+pub(super) fn build_tables(txn: &ReadTxn) -> Result<Vec<(String, RecordBatch)>> {
+    let jobs = txn.items(ItemKind::Job)?;
     let details: Vec<Value> = jobs.iter().map(detail).collect();
     let products: Vec<Value> = details.iter().flat_map(|detail| flatten(detail, &PRODUCT_ROW)).collect();
-    let carts = look.items(ItemKind::Cart)?;
+    let carts = txn.items(ItemKind::Cart)?;
     let tables = [
-        ("jobs", with(&flat(&JOB_DATA_DETAIL, &details)?, list_columns(&jobs), file_columns(&jobs))?),
-        ("products", flat(&PRODUCT_ROW, &products)?),
-        ("field_computers", records(look, List::Computers, &FIELD_COMPUTER_DETAIL)?),
-        ("field_hubs", hubs(look)?),
-        ("prescription_maps", maps(look)?),
-        ("grain_carts", with(&flat(&GRAIN_CART, &listed(&carts, &GRAIN_CART))?, Vec::new(), file_columns(&carts))?),
-        ("locations", locations(look)?),
+        (
+            "jobs",
+            with_text_columns(&flat_batch(&JOB_DATA_DETAIL, &details)?, list_columns(&jobs), file_columns(&jobs))?,
+        ),
+        ("products", flat_batch(&PRODUCT_ROW, &products)?),
+        ("field_computers", records(txn, List::Computers, &FIELD_COMPUTER_DETAIL)?),
+        ("field_hubs", hubs(txn)?),
+        ("prescription_maps", maps(txn)?),
+        (
+            "grain_carts",
+            with_text_columns(
+                &flat_batch(&GRAIN_CART, &listed(&carts, &GRAIN_CART))?,
+                Vec::new(),
+                file_columns(&carts),
+            )?,
+        ),
+        ("locations", locations(txn)?),
     ];
     Ok(tables.into_iter().map(|(name, table)| (name.to_owned(), table)).collect())
 }
 
 /// The columns of a shape that hold one value each: lists inside a record are tables of their own, or an address that
 /// only the service can follow.
-fn flat(shape: &'static Shape, records: &[Value]) -> Result<RecordBatch> {
+fn flat_batch(shape: &'static Shape, records: &[Value]) -> Result<RecordBatch> {
     let batch = batch_of(shape, records)?;
     let is_flat = |field: &FieldRef| !field.data_type().is_nested();
-    let kept: Vec<usize> =
-        batch.schema().fields().iter().enumerate().filter(|(_, field)| is_flat(field)).map(|(at, _)| at).collect();
-    batch.project(&kept).map_err(|cause| failed(shape.name, &cause))
+    let kept: Vec<usize> = batch
+        .schema()
+        .fields()
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| is_flat(field))
+        .map(|(index, _)| index)
+        .collect();
+    batch.project(&kept).map_err(|cause| table_error(shape.name, &cause))
 }
 
 /// The detail of a job, or where there is none, what the list says.
@@ -87,19 +103,19 @@ fn list_columns(jobs: &[Item]) -> Vec<Column> {
 /// What became of the file of each item.
 fn file_columns(items: &[Item]) -> Vec<Column> {
     // A conversion that is waited for is on the way like a file that was not asked for yet.
-    let word = |item: &Item| match item.file {
-        FileState::Asked { .. } => FileState::Unasked.word(),
-        _ => item.file.word(),
+    let file_state = |item: &Item| match item.file {
+        FileState::Asked { .. } => FileState::Unasked.as_str(),
+        _ => item.file.as_str(),
     };
     let reason = |item: &Item| match &item.file {
         FileState::NoCoverage { reason } | FileState::Failed { reason, .. } | FileState::Quarantined { reason, .. } => {
             Some(reason.clone())
         }
-        FileState::Superseded { by } => Some(format!("superseded by {by}")),
+        FileState::Superseded { newer_id } => Some(format!("superseded by {newer_id}")),
         _ => None,
     };
     vec![
-        ("file", "What became of its file.", items.iter().map(|item| Some(word(item).to_owned())).collect()),
+        ("file", "What became of its file.", items.iter().map(|item| Some(file_state(item).to_owned())).collect()),
         ("file_reason", "Why there is none.", items.iter().map(reason).collect()),
         (
             "archive",
@@ -110,20 +126,20 @@ fn file_columns(items: &[Item]) -> Vec<Column> {
 }
 
 /// Records of a list, each with the fields of its detail where it has one.
-fn records(look: &Look, list: List, shape: &'static Shape) -> Result<RecordBatch> {
-    let of = |record: &Record| {
+fn records(txn: &ReadTxn, list: List, shape: &'static Shape) -> Result<RecordBatch> {
+    let to_value = |record: &Record| {
         let detail = record.detail.as_deref().and_then(|json| read(json, shape));
         detail.or_else(|| read(&record.listed, shape)).unwrap_or(Value::Null)
     };
-    flat(shape, &present(look, list)?.iter().map(of).collect::<Vec<_>>())
+    flat_batch(shape, &present_records(txn, list)?.iter().map(to_value).collect::<Vec<_>>())
 }
 
 /// Hubs with their last reports, whose fields begin with `report_`.
-fn hubs(look: &Look) -> Result<RecordBatch> {
+fn hubs(txn: &ReadTxn) -> Result<RecordBatch> {
     let hubs: Vec<Value> =
-        present(look, List::Hubs)?.iter().filter_map(|hub| read(&hub.listed, &FIELD_HUB_DETAIL)).collect();
+        present_records(txn, List::Hubs)?.iter().filter_map(|hub| read(&hub.listed, &FIELD_HUB_DETAIL)).collect();
     let reports: Vec<Value> = hubs.iter().map(|hub| hub.get("report").cloned().unwrap_or(Value::Null)).collect();
-    let (hubs, reports) = (flat(&FIELD_HUB_DETAIL, &hubs)?, flat(&FIELD_HUB_REPORT, &reports)?);
+    let (hubs, reports) = (flat_batch(&FIELD_HUB_DETAIL, &hubs)?, flat_batch(&FIELD_HUB_REPORT, &reports)?);
     let prefixed = reports
         .schema()
         .fields()
@@ -134,45 +150,47 @@ fn hubs(look: &Look) -> Result<RecordBatch> {
             Arc::new(field.with_name(name))
         })
         .collect::<Vec<FieldRef>>();
-    joined("FieldHubDetail", [(hubs.schema().fields().to_vec(), hubs.columns()), (prefixed, reports.columns())])
+    join_columns("FieldHubDetail", [(hubs.schema().fields().to_vec(), hubs.columns()), (prefixed, reports.columns())])
 }
 
 /// Prescription maps; the detail does not repeat the id and the name.
-fn maps(look: &Look) -> Result<RecordBatch> {
-    let maps = present(look, List::Maps)?;
-    let of = |map: &Record| map.detail.as_deref().and_then(|json| read(json, &PRESCRIPTION_MAP_DETAIL));
-    let details =
-        flat(&PRESCRIPTION_MAP_DETAIL, &maps.iter().map(|map| of(map).unwrap_or(Value::Null)).collect::<Vec<_>>())?;
-    let named = |map: &Record| {
+fn maps(txn: &ReadTxn) -> Result<RecordBatch> {
+    let maps = present_records(txn, List::Maps)?;
+    let to_value = |map: &Record| map.detail.as_deref().and_then(|json| read(json, &PRESCRIPTION_MAP_DETAIL));
+    let details = flat_batch(
+        &PRESCRIPTION_MAP_DETAIL,
+        &maps.iter().map(|map| to_value(map).unwrap_or(Value::Null)).collect::<Vec<_>>(),
+    )?;
+    let name = |map: &Record| {
         let tree: serde_json::Value = serde_json::from_str(&map.listed).unwrap_or_default();
         tree.get("Name").and_then(serde_json::Value::as_str).map(str::to_owned)
     };
     let front = vec![
         ("id", "Id of the prescription map.", maps.iter().map(|map| Some(map.id.clone())).collect()),
-        ("name", "Name given by a user, or the file name.", maps.iter().map(named).collect()),
+        ("name", "Name given by a user, or the file name.", maps.iter().map(name).collect()),
     ];
-    with(&details, front, Vec::new())
+    with_text_columns(&details, front, Vec::new())
 }
 
 /// Every location of every device, each record once.
-fn locations(look: &Look) -> Result<RecordBatch> {
+fn locations(txn: &ReadTxn) -> Result<RecordBatch> {
     let mut columns = crate::wire::columns::Columns::new(&DEVICE_LOCATION, 0);
     let mut after = 0;
     loop {
-        let some = look.locations(after, SOME)?;
+        let some = txn.locations(after, LOCATIONS_PER_READ)?;
         for (number, location) in &some {
             after = *number;
             let record = read(&location.json, &DEVICE_LOCATION).unwrap_or(Value::Null);
-            columns.push(&record).map_err(|cause| failed("DeviceLocation", &cause))?;
+            columns.push(&record).map_err(|cause| table_error("DeviceLocation", &cause))?;
         }
-        if some.len() < SOME {
+        if some.len() < LOCATIONS_PER_READ {
             return columns.into_batch();
         }
     }
 }
 
 /// A table with columns of texts in front of it and behind it.
-fn with(table: &RecordBatch, front: Vec<Column>, back: Vec<Column>) -> Result<RecordBatch> {
+fn with_text_columns(table: &RecordBatch, front: Vec<Column>, back: Vec<Column>) -> Result<RecordBatch> {
     let texts = |columns: Vec<Column>| -> (Vec<FieldRef>, Vec<ArrayRef>) {
         let made = columns.into_iter().map(|(name, doc, values)| {
             let metadata = HashMap::from([("documentation".to_owned(), doc.to_owned())]);
@@ -184,18 +202,18 @@ fn with(table: &RecordBatch, front: Vec<Column>, back: Vec<Column>) -> Result<Re
     };
     let (front_fields, front) = texts(front);
     let (back_fields, back) = texts(back);
-    joined(
+    join_columns(
         "the catalog",
         [(front_fields, front.as_slice()), (table.schema().fields().to_vec(), table.columns()), (back_fields, &back)],
     )
 }
 
-fn joined<const N: usize>(name: &str, parts: [(Vec<FieldRef>, &[ArrayRef]); N]) -> Result<RecordBatch> {
+fn join_columns<const N: usize>(name: &str, parts: [(Vec<FieldRef>, &[ArrayRef]); N]) -> Result<RecordBatch> {
     let columns: Vec<ArrayRef> = parts.iter().flat_map(|(_, columns)| columns.iter().cloned()).collect();
     let fields: Vec<FieldRef> = parts.into_iter().flat_map(|(fields, _)| fields).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(|cause| failed(name, &cause))
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(|cause| table_error(name, &cause))
 }
 
-fn failed(name: &str, cause: &arrow_schema::ArrowError) -> Error {
+fn table_error(name: &str, cause: &arrow_schema::ArrowError) -> Error {
     Error::new(Kind::Decode, format!("the records of {name} do not form a table: {cause}"))
 }

@@ -41,7 +41,7 @@ pub enum Operation {
 }
 
 /// Sees each operation before it is done and may let it fail: this is how tests fill a disk at any step.
-pub trait Watch: Send + Sync {
+pub trait FaultInjector: Send + Sync {
     /// Called before the operation; an error is taken for the operating system's.
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()>;
 }
@@ -49,25 +49,25 @@ pub trait Watch: Send + Sync {
 /// The disk; clones share the watcher.
 #[derive(Clone, Default)]
 pub struct Disk {
-    watch: Option<Arc<dyn Watch>>,
+    injector: Option<Arc<dyn FaultInjector>>,
 }
 
 impl std::fmt::Debug for Disk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Disk").field("watched", &self.watch.is_some()).finish()
+        f.debug_struct("Disk").field("injects_faults", &self.injector.is_some()).finish()
     }
 }
 
 impl Disk {
     /// A disk whose operations a watcher sees first.
     #[must_use]
-    pub fn watched(watch: Arc<dyn Watch>) -> Self {
-        Self { watch: Some(watch) }
+    pub fn with_injector(injector: Arc<dyn FaultInjector>) -> Self {
+        Self { injector: Some(injector) }
     }
 
-    fn step<T>(&self, operation: Operation, path: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        if let Some(watch) = &self.watch {
-            watch.before(operation, path)?;
+    fn run<T>(&self, operation: Operation, path: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        if let Some(injector) = &self.injector {
+            injector.before(operation, path)?;
         }
         work()
     }
@@ -80,10 +80,10 @@ impl Disk {
         if !folder_of(path).is_dir() {
             self.make_folder(folder_of(path))?;
         }
-        match self.step(Operation::MakeFolder, path, || fs::create_dir(path)) {
+        match self.run(Operation::MakeFolder, path, || fs::create_dir(path)) {
             Ok(()) => {}
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
-            Err(cause) => return Err(failed("make the folder", path, &cause)),
+            Err(cause) => return Err(fs_error("make the folder", path, &cause)),
         }
         self.sync_folder(folder_of(path))
     }
@@ -92,15 +92,15 @@ impl Disk {
     pub fn create_part(&self, folder: &Path, name: &str) -> Result<Part> {
         let path = folder.join(format!("{name}.{:016x}.part", fastrand::u64(..)));
         let open = || OpenOptions::new().read(true).write(true).create_new(true).open(&path);
-        let file = self.step(Operation::Create, &path, open).map_err(|cause| failed("make", &path, &cause))?;
+        let file = self.run(Operation::Create, &path, open).map_err(|cause| fs_error("make", &path, &cause))?;
         Ok(Part { disk: self.clone(), path, file: Some(file) })
     }
 
     /// Brings the bytes of a file to the disk.
     pub fn sync_file(&self, path: &Path) -> Result<()> {
         // Windows syncs only what was opened for writing, and refuses that for read-only files, which are synced already.
-        let open = || File::open(path).and_then(|file| if cfg!(windows) { Ok(()) } else { file.sync_all() });
-        self.step(Operation::Sync, path, open).map_err(|cause| failed("bring to the disk", path, &cause))
+        let sync = || File::open(path).and_then(|file| if cfg!(windows) { Ok(()) } else { file.sync_all() });
+        self.run(Operation::Sync, path, sync).map_err(|cause| fs_error("bring to the disk", path, &cause))
     }
 
     /// Brings the names in a folder to the disk, where the system can.
@@ -111,30 +111,30 @@ impl Disk {
             Err(_) if cfg!(windows) => Ok(()),
             other => other,
         };
-        self.step(Operation::SyncFolder, path, sync)
-            .map_err(|cause| failed("bring the folder to the disk", path, &cause))
+        self.run(Operation::SyncFolder, path, sync)
+            .map_err(|cause| fs_error("bring the folder to the disk", path, &cause))
     }
 
     /// Gives a file or folder another name, in the place of a file that has it.
     pub fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        self.step(Operation::Rename, to, || fs::rename(from, to)).map_err(|cause| failed("put in place", to, &cause))
+        self.run(Operation::Rename, to, || fs::rename(from, to)).map_err(|cause| fs_error("put in place", to, &cause))
     }
 
     /// Gives a file a second name, or a copy where the file system has no links. A file that has the name already stays.
     pub fn link_or_copy(&self, from: &Path, to: &Path) -> Result<()> {
-        match self.step(Operation::Link, to, || fs::hard_link(from, to)) {
+        match self.run(Operation::Link, to, || fs::hard_link(from, to)) {
             Ok(()) => Ok(()),
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(cause) if cannot_link(&cause) => self.copy(from, to),
-            Err(cause) => Err(failed("link", to, &cause)),
+            Err(cause) => Err(fs_error("link", to, &cause)),
         }
     }
 
     /// Copies a file by way of a `.part`.
     pub fn copy(&self, from: &Path, to: &Path) -> Result<()> {
-        let mut source = File::open(from).map_err(|cause| failed("read", from, &cause))?;
+        let mut source = File::open(from).map_err(|cause| fs_error("read", from, &cause))?;
         let mut part = self.create_part(folder_of(to), "copy")?;
-        io::copy(&mut source, &mut part).map_err(|cause| failed("write", to, &cause))?;
+        io::copy(&mut source, &mut part).map_err(|cause| fs_error("write", to, &cause))?;
         part.keep(to)
     }
 
@@ -152,9 +152,9 @@ impl Disk {
             Ok(file)
         };
         let is_new = !path.exists();
-        let file = self.step(Operation::Write, path, append).map_err(|cause| failed("write", path, &cause))?;
-        let sync = self.step(Operation::Sync, path, || file.sync_data());
-        sync.map_err(|cause| failed("bring to the disk", path, &cause))?;
+        let file = self.run(Operation::Write, path, append).map_err(|cause| fs_error("write", path, &cause))?;
+        let sync = self.run(Operation::Sync, path, || file.sync_data());
+        sync.map_err(|cause| fs_error("bring to the disk", path, &cause))?;
         if is_new { self.sync_folder(folder_of(path)) } else { Ok(()) }
     }
 
@@ -163,7 +163,7 @@ impl Disk {
     pub fn swap_link(&self, target: &Path, path: &Path) -> Result<()> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let fresh = folder_of(path).join(format!("{name}.{:016x}.part", fastrand::u64(..)));
-        self.step(Operation::Symlink, &fresh, || symlink(target, &fresh)).map_err(|cause| no_link(path, &cause))?;
+        self.run(Operation::Symlink, &fresh, || symlink(target, &fresh)).map_err(|cause| link_error(path, &cause))?;
         if let Err(error) = self.rename(&fresh, path) {
             let _ = fs::remove_file(&fresh);
             return Err(error);
@@ -178,21 +178,21 @@ impl Disk {
             permissions.set_readonly(true);
             fs::set_permissions(path, permissions)
         };
-        self.step(Operation::Protect, path, protect).map_err(|cause| failed("make read-only", path, &cause))
+        self.run(Operation::Protect, path, protect).map_err(|cause| fs_error("make read-only", path, &cause))
     }
 
     /// Removes a file or a link; none is fine.
     pub fn remove_file(&self, path: &Path) -> Result<()> {
-        match self.step(Operation::Remove, path, || fs::remove_file(path)) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(failed("remove", path, &cause)),
+        match self.run(Operation::Remove, path, || fs::remove_file(path)) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(fs_error("remove", path, &cause)),
             _ => Ok(()),
         }
     }
 
     /// Removes a folder and all that is in it; none is fine.
     pub fn remove_folder(&self, path: &Path) -> Result<()> {
-        match self.step(Operation::Remove, path, || fs::remove_dir_all(path)) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(failed("remove the folder", path, &cause)),
+        match self.run(Operation::Remove, path, || fs::remove_dir_all(path)) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(fs_error("remove the folder", path, &cause)),
             _ => Ok(()),
         }
     }
@@ -215,16 +215,16 @@ impl Part {
 
     /// The error for a write to this file that failed.
     #[must_use]
-    pub fn failed(&self, cause: &io::Error) -> Error {
-        failed("write", &self.path, cause)
+    pub fn write_error(&self, cause: &io::Error) -> Error {
+        fs_error("write", &self.path, cause)
     }
 
     /// Brings the bytes to the disk and gives the file its name, in the place of a file that has it; the name is on the
     /// disk when this returns.
     pub fn keep(mut self, target: &Path) -> Result<()> {
         if let Some(file) = self.file.take() {
-            let sync = self.disk.step(Operation::Sync, &self.path, || file.sync_all());
-            sync.map_err(|cause| failed("bring to the disk", &self.path, &cause))?;
+            let sync = self.disk.run(Operation::Sync, &self.path, || file.sync_all());
+            sync.map_err(|cause| fs_error("bring to the disk", &self.path, &cause))?;
         }
         self.disk.rename(&self.path, target)?;
         self.disk.sync_folder(folder_of(target))
@@ -235,7 +235,7 @@ impl Write for Part {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Self { disk, path, file } = self;
         let Some(file) = file else { return Err(io::Error::other("the file is closed")) };
-        disk.step(Operation::Write, path, || file.write(bytes))
+        disk.run(Operation::Write, path, || file.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -252,7 +252,7 @@ impl Drop for Part {
 }
 
 /// An operation on a file that failed: what, where, the system's word, and what to do.
-pub(super) fn failed(action: &str, path: &Path, cause: &io::Error) -> Error {
+pub(super) fn fs_error(action: &str, path: &Path, cause: &io::Error) -> Error {
     let text = match advice(cause) {
         Some(advice) => io::Error::new(cause.kind(), format!("{cause}; {advice}")),
         None => io::Error::new(cause.kind(), cause.to_string()),
@@ -262,7 +262,7 @@ pub(super) fn failed(action: &str, path: &Path, cause: &io::Error) -> Error {
 
 fn advice(cause: &io::Error) -> Option<&'static str> {
     /// `EIO` of every system that has it.
-    const FAULT: i32 = 5;
+    const EIO: i32 = 5;
     match cause.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Some("all that was finished is kept; make room on this disk and run it again, it goes on where it stopped")
@@ -270,7 +270,7 @@ fn advice(cause: &io::Error) -> Option<&'static str> {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             Some("give yourself the right to write there, or choose another folder")
         }
-        _ if cause.raw_os_error() == Some(FAULT) => Some(
+        _ if cause.raw_os_error() == Some(EIO) => Some(
             "the disk or its connection is at fault; all that was finished is kept: see to the disk, run `verify`, then run it again",
         ),
         _ => None,
@@ -283,9 +283,9 @@ fn cannot_link(cause: &io::Error) -> bool {
     matches!(cause.kind(), CrossesDevices | PermissionDenied | TooManyLinks | Unsupported)
 }
 
-fn no_link(path: &Path, cause: &io::Error) -> Error {
+fn link_error(path: &Path, cause: &io::Error) -> Error {
     if !cannot_link(cause) {
-        return failed("link", path, cause);
+        return fs_error("link", path, cause);
     }
     let advice = if cfg!(windows) {
         "allow links (developer mode), or choose another disk"
@@ -311,13 +311,13 @@ pub(super) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-pub(super) fn name_of(path: &Path) -> Option<&str> {
+pub(super) fn file_name(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
 /// The paths in a folder, in order; none where it is missing.
 pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let fail = |cause: std::io::Error| failed("read the folder", folder, &cause);
+    let fail = |cause: std::io::Error| fs_error("read the folder", folder, &cause);
     let listed = match fs::read_dir(folder) {
         Ok(listed) => listed,
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -7,10 +7,10 @@ use chrono::{TimeDelta, Utc};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::archive_log;
-use super::archive_store::{Finding, Trouble};
+use super::archive_store::{Finding, Problem};
 use super::dataset;
-use super::ingest::{forget_damaged, mend, mend_ledger};
-use super::journal::{Journal, Look, Published, Record};
+use super::ingest::{forget_damaged, repair, repair_archive_log};
+use super::journal::{Journal, Published, ReadTxn, Record};
 use super::layout::Folder;
 use super::lists::{self, List};
 use super::locations;
@@ -18,21 +18,21 @@ use super::options::Options;
 use super::plan::Plan;
 use super::progress::{Phase, Progress};
 use super::publisher;
-use super::queue::{NOTHING, Queue, Work, perform};
+use super::queue::{NULL_DETAIL, Queue, Task, execute};
 use super::status::{self, Status};
 use super::sync;
-use super::sync_cycle::{Entry, Round};
-use super::writer::{Run, ends_all};
+use super::sync_cycle::{CycleMode, SyncCycle};
+use super::writer::{MirrorWriter, is_fatal};
 use crate::client::Client;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
 /// A round whose lists are older than this when a sync begins is ended, and another one is begun at once: who syncs
 /// expects what is new now.
-const STALE: Duration = Duration::from_secs(3_600);
+const STALE_AFTER: Duration = Duration::from_secs(3_600);
 
 /// So often does a round pull what its publications find gone.
-const PULLS: u32 = 5;
+const MAX_PULLS: u32 = 5;
 
 /// What a sync did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,23 +98,23 @@ impl Mirror {
 
     /// Reads the lists that are due and says what a sync has to do. The sync that follows does not read them again.
     pub async fn plan(&self) -> Result<Plan> {
-        self.plan_telling(&Progress::default()).await
+        self.plan_with_progress(&Progress::default()).await
     }
 
     /// The same, and tells how far it has come: the lists of a large account take their time.
-    pub async fn plan_telling(&self, progress: &Progress) -> Result<Plan> {
-        let run = Run::open(&self.path, self.client()?, &self.options, progress)?;
-        progress.update(|told| told.phase = Phase::Lists);
-        let round = Round::enter(&run.journal, &self.options, Entry::Plan, run.now())?;
-        read_lists(&run, &round).await?;
-        let queue = load(&run, &round)?;
-        let budget = run.client.budget()?;
-        run.journal.look(|look| {
-            let calls = look.calls()?;
+    pub async fn plan_with_progress(&self, progress: &Progress) -> Result<Plan> {
+        let writer = MirrorWriter::open(&self.path, self.client()?, &self.options, progress)?;
+        progress.update(|snapshot| snapshot.phase = Phase::Lists);
+        let cycle = SyncCycle::resume_or_begin(&writer.journal, &self.options, CycleMode::Plan, writer.now())?;
+        read_lists(&writer, &cycle).await?;
+        let queue = load_queue(&writer, &cycle)?;
+        let budget = writer.client.budget()?;
+        writer.journal.read(|txn| {
+            let calls = txn.calls()?;
             let made = |purpose: &str| {
                 calls.iter().filter(|calls| calls.purpose == purpose).map(|calls| calls.this_run).sum::<u64>()
             };
-            Plan::of(look, Round::open(look)?.as_ref(), &queue, &budget, (made("lists"), made("details")))
+            Plan::from_journal(txn, SyncCycle::load(txn)?.as_ref(), &queue, &budget, (made("lists"), made("details")))
         })
     }
 
@@ -132,39 +132,39 @@ impl Mirror {
                 service_wait: None,
             },
         };
-        journal.look(|look| {
-            let queue = Queue::load(look, Vec::new(), 0, self.now())?;
-            Plan::of(look, Round::open(look)?.as_ref(), &queue, &budget, (0, 0))
+        journal.read(|txn| {
+            let queue = Queue::load(txn, Vec::new(), 0, self.now())?;
+            Plan::from_journal(txn, SyncCycle::load(txn)?.as_ref(), &queue, &budget, (0, 0))
         })
     }
 
     /// Pulls all that is new or has changed and publishes it. Dropped on the way, it leaves everything in order, and the
     /// next sync goes on where it stopped.
     pub async fn sync(&self, progress: &Progress) -> Result<Outcome> {
-        let run = Run::open(&self.path, self.client()?, &self.options, progress)?;
-        let begun = run.now();
+        let writer = MirrorWriter::open(&self.path, self.client()?, &self.options, progress)?;
+        let begun = writer.now();
         let mut outcome = Outcome::default();
         loop {
-            let round = Round::enter(&run.journal, &self.options, Entry::Sync, run.now())?;
-            let age = begun.signed_duration_since(round.began);
-            let is_stale = TimeDelta::from_std(STALE).is_ok_and(|stale| age > stale);
-            let done = one_round(&run, &round, is_stale, &mut outcome).await;
-            let counted = run.journal.look(Round::open)?.unwrap_or_else(|| round.clone());
+            let cycle = SyncCycle::resume_or_begin(&writer.journal, &self.options, CycleMode::Sync, writer.now())?;
+            let age = begun.signed_duration_since(cycle.began);
+            let is_stale = TimeDelta::from_std(STALE_AFTER).is_ok_and(|stale| age > stale);
+            let done = run_cycle(&writer, &cycle, is_stale, &mut outcome).await;
+            let counted = writer.journal.read(SyncCycle::load)?.unwrap_or_else(|| cycle.clone());
             outcome.new = outcome.new.saturating_add(counted.new);
             outcome.changed = outcome.changed.saturating_add(counted.changed);
             outcome.gone = outcome.gone.saturating_add(counted.gone);
             done?;
-            Round::end(&run.journal)?;
+            SyncCycle::finish(&writer.journal)?;
             if !is_stale {
                 break;
             }
         }
-        progress.update(|told| {
-            told.phase = Phase::Done;
-            told.left = Some(Duration::ZERO);
+        progress.update(|snapshot| {
+            snapshot.phase = Phase::Done;
+            snapshot.time_left = Some(Duration::ZERO);
         });
-        let told = progress.snapshot();
-        (outcome.calls, outcome.bytes, outcome.notes) = (told.calls_done, told.bytes, run.take_notes());
+        let snapshot = progress.snapshot();
+        (outcome.calls, outcome.bytes, outcome.notes) = (snapshot.calls_done, snapshot.bytes, writer.take_notes());
         Ok(outcome)
     }
 
@@ -180,37 +180,41 @@ impl Mirror {
     pub fn verify(&self, deep: bool, cancel: &Cancel) -> Result<Verification> {
         let folder = Folder::open(&self.path, false)?;
         let journal = Journal::open(&folder, None)?;
-        let (expected, lost, damaged, taken) = journal.look(|look| {
-            look.check()?;
-            Ok((look.archives()?, status::lost(&folder, look)?, look.damaged()?, look.taken()?))
+        let (expected, lost, damaged, logged) = journal.read(|txn| {
+            txn.check()?;
+            Ok((txn.archives()?, status::find_lost(&folder, txn)?, txn.damaged()?, txn.logged_archives()?))
         })?;
-        let of_journal = damaged.iter().map(|damaged| Finding {
-            trouble: Trouble::Damaged,
+        let journal_findings = damaged.iter().map(|damaged| Finding {
+            problem: Problem::Damaged,
             path: folder.journal_path(),
             detail: format!("{damaged} is not what was written; sync again, which reads it anew"),
         });
-        let of_ledger = archive_log::check(folder.path(), &taken)?;
-        let of_journal: Vec<Finding> = of_journal.chain(of_ledger.clone()).collect();
-        let of_store = folder.store().verify(&expected, cancel)?;
-        let mut of_dataset = dataset::verify(&folder, deep, cancel)?;
-        of_dataset.extend(lost);
-        let findings: Vec<String> =
-            of_journal.iter().chain(&of_store).chain(&of_dataset).map(ToString::to_string).collect();
+        let log_finding = archive_log::check(folder.path(), &logged)?;
+        let journal_findings: Vec<Finding> = journal_findings.chain(log_finding.clone()).collect();
+        let archive_findings = folder.store().verify(&expected, cancel)?;
+        let mut dataset_findings = dataset::verify(&folder, deep, cancel)?;
+        dataset_findings.extend(lost);
+        let findings: Vec<String> = journal_findings
+            .iter()
+            .chain(&archive_findings)
+            .chain(&dataset_findings)
+            .map(ToString::to_string)
+            .collect();
         if !findings.is_empty() {
             drop((folder, journal));
             // Where somebody syncs the folder just now, the next look has it mended.
             if let Ok(folder) = Folder::open(&self.path, true) {
                 let journal = Journal::open(&folder, None)?;
-                if of_ledger.is_some() {
-                    mend_ledger(&folder, &journal)?;
+                if log_finding.is_some() {
+                    repair_archive_log(&folder, &journal)?;
                 }
                 forget_damaged(&journal)?;
-                mend(&journal, &of_store, self.now())?;
-                if !of_dataset.is_empty() {
-                    dataset::mend(&folder, &of_dataset)?;
+                repair(&journal, &archive_findings, self.now())?;
+                if !dataset_findings.is_empty() {
+                    dataset::repair(&folder, &dataset_findings)?;
                     // What is published counts as older than any revision, so that the next sync publishes again.
-                    journal.step(|step| match step.published()? {
-                        Some(before) => step.set_published(Published { revision: 0, ..before }),
+                    journal.write(|txn| match txn.published()? {
+                        Some(before) => txn.set_published(Published { revision: 0, ..before }),
                         None => Ok(()),
                     })?;
                 }
@@ -223,89 +227,89 @@ impl Mirror {
 /// The lists, then the work that follows from them, then its publication; what is stale is left to the next round's.
 ///
 /// A publication that finds archives gone publishes nothing, and they are pulled first.
-async fn one_round(run: &Run, round: &Round, is_stale: bool, outcome: &mut Outcome) -> Result<()> {
-    run.progress.update(|told| told.phase = Phase::Lists);
-    let mut pulled = read_lists(run, round).await;
-    for _ in 0..PULLS {
+async fn run_cycle(writer: &MirrorWriter, cycle: &SyncCycle, is_stale: bool, outcome: &mut Outcome) -> Result<()> {
+    writer.progress.update(|snapshot| snapshot.phase = Phase::Lists);
+    let mut pulled = read_lists(writer, cycle).await;
+    for _ in 0..MAX_PULLS {
         if pulled.is_ok() {
-            pulled = pull(run, round).await;
+            pulled = pull(writer, cycle).await;
         }
         // A pull that the service or the key has ended publishes what it has; a disk that is full takes no more.
         if (pulled.is_ok() && is_stale) || pulled.as_ref().is_err_and(|error| error.kind() == Kind::File) {
             return pulled;
         }
-        run.progress.update(|told| {
-            told.phase = Phase::Publishing;
-            (told.waiting_until, told.limit_until) = (None, None);
+        writer.progress.update(|snapshot| {
+            snapshot.phase = Phase::Publishing;
+            (snapshot.waiting_until, snapshot.limit_until) = (None, None);
         });
-        if let Some(published) = publisher::finish(run).await? {
+        if let Some(published) = publisher::finish(writer).await? {
             (outcome.generation, outcome.rows) = (Some(published.generation), Some(published.rows));
         }
-        if pulled.is_err() || !run.journal.look(Look::has_lost)? {
+        if pulled.is_err() || !writer.journal.read(ReadTxn::has_lost)? {
             return pulled;
         }
     }
     let message = format!(
         "archives in `{}` are lost as fast as they are fetched: see which program removes or changes files there, or \
          whether the disk is at fault, and sync again; what was published before stays",
-        run.folder.path().display()
+        writer.folder.path().display()
     );
     Err(Error::new(Kind::File, message))
 }
 
 /// Makes the calls that are left. What was lost before it is asked for then; no more is lost meanwhile, since nothing is
 /// published until then.
-async fn pull(run: &Run, round: &Round) -> Result<()> {
-    let had_lost = run.journal.look(Look::has_lost)?;
-    let mut queue = load(run, round)?;
-    sync::pull(run, &mut queue).await?;
-    if had_lost { run.journal.step(|step| step.set_lost(false)) } else { Ok(()) }
+async fn pull(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
+    let had_lost = writer.journal.read(ReadTxn::has_lost)?;
+    let mut queue = load_queue(writer, cycle)?;
+    sync::pull(writer, &mut queue).await?;
+    if had_lost { writer.journal.write(|txn| txn.set_lost(false)) } else { Ok(()) }
 }
 
 /// The work that is left; lists of locations that were begun go on.
-fn load(run: &Run, round: &Round) -> Result<Queue> {
-    let devices = locations::due(run, round)?;
-    run.journal.look(|look| Queue::load(look, devices, round.number, run.now()))
+fn load_queue(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<Queue> {
+    let devices = locations::due_devices(writer, cycle)?;
+    writer.journal.read(|txn| Queue::load(txn, devices, cycle.number, writer.now()))
 }
 
 /// Reads the lists of the account, then the details of computers, which tell whose locations a list holds, and the first
 /// page of each list of locations, which tells how many there are.
-async fn read_lists(run: &Run, round: &Round) -> Result<()> {
-    lists::read_all(run, round).await?;
-    let computers = run.journal.look(|look| {
+async fn read_lists(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
+    lists::read_all(writer, cycle).await?;
+    let computers = writer.journal.read(|txn| {
         // What the service does not describe, it will not describe: some legacy devices.
         let is_due = |computer: &Record| match &computer.detail {
             None => true,
             Some(detail) => {
-                let is_of_round = computer.detail_at.is_some_and(|at| at >= round.began);
-                round.relist.is_some() && !is_of_round && detail != NOTHING
+                let is_of_cycle = computer.detail_at.is_some_and(|at| at >= cycle.began);
+                cycle.relist.is_some() && !is_of_cycle && detail != NULL_DETAIL
             }
         };
-        let mut computers = locations::present(look, List::Computers)?;
+        let mut computers = locations::present_records(txn, List::Computers)?;
         computers.retain(is_due);
         Ok(computers)
     })?;
-    let details = computers.into_iter().map(|computer| Work::Record { list: List::Computers, id: computer.id });
-    all(run, details.collect()).await?;
+    let details = computers.into_iter().map(|computer| Task::Record { list: List::Computers, id: computer.id });
+    run_concurrently(writer, details.collect()).await?;
     let mut fresh = Vec::new();
-    for device in locations::due(run, round)? {
-        if !run.journal.look(|look| device.has_begun(look))? {
-            fresh.push(Work::Locations(device, round.number));
+    for device in locations::due_devices(writer, cycle)? {
+        if !writer.journal.read(|txn| device.has_begun(txn))? {
+            fresh.push(Task::Locations(device, cycle.number));
         }
     }
-    all(run, fresh).await
+    run_concurrently(writer, fresh).await
 }
 
 /// Makes calls, several at once. One that fails for reasons of its record is noted, and made again by the next sync.
-async fn all(run: &Run, work: Vec<Work>) -> Result<()> {
-    let calls = stream::iter(work).map(|work| async move {
-        match perform(run, &work).await {
-            Err(error) if !ends_all(&error) => {
-                run.note(format!("{}: {error}", sync::named(&work)));
+async fn run_concurrently(writer: &MirrorWriter, tasks: Vec<Task>) -> Result<()> {
+    let calls = stream::iter(tasks).map(|task| async move {
+        match execute(writer, &task).await {
+            Err(error) if !is_fatal(&error) => {
+                writer.add_note(format!("{}: {error}", sync::describe_task(&task)));
                 Ok(())
             }
             other => other.map(drop),
         }
     });
-    calls.buffer_unordered(run.options.concurrency).try_collect().await
+    calls.buffer_unordered(writer.options.concurrency).try_collect().await
 }

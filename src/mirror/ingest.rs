@@ -8,33 +8,33 @@ use std::path::Path;
 
 use chrono::{DateTime, Utc};
 
-use super::archive_log::{self, Entry};
-use super::archive_store::{Finding, Stored, Trouble};
-use super::fs::name_of;
-use super::journal::{Archive, Damaged, FileState, ItemKind, Journal, Look, Step};
+use super::archive_log::{self, LogEntry};
+use super::archive_store::{Finding, Problem, Stored};
+use super::fs::file_name;
+use super::journal::{Archive, Damaged, FileState, ItemKind, Journal, ReadTxn, WriteTxn};
 use super::layout::Folder;
-use super::sync_cycle::Round;
+use super::sync_cycle::SyncCycle;
 use crate::error::{Kind, Result};
 
 /// Takes a whole file in as that of the record with this stamp. `also` is kept in the same step, such as the count of the
-/// call. Where the record has changed meanwhile, nothing refers to the file and [`drop_unused`] removes it.
-pub fn take_in(
+/// call. Where the record has changed meanwhile, nothing refers to the file and [`collect_garbage`] removes it.
+pub fn ingest(
     folder: &Folder,
     journal: &Journal,
     item: (ItemKind, &str, &str),
     incoming: &Path,
     now: DateTime<Utc>,
-    also: impl FnOnce(&Step<'_>) -> Result<()>,
+    extra: impl FnOnce(&WriteTxn<'_>) -> Result<()>,
 ) -> Result<Stored> {
     let (kind, id, stamp) = item;
-    let _alone = folder.intake();
+    let _guard = folder.lock_ingest();
     let store = folder.store();
-    let stored = store.take(incoming)?;
+    let stored = store.add(incoming)?;
     let Stored { sha256, bytes, .. } = stored.clone();
-    let file_name = name_of(incoming).unwrap_or_default().to_owned();
-    let entry = Entry {
-        account: journal.look(|look| look.about("account"))?.unwrap_or_default(),
-        kind: kind.word().to_owned(),
+    let file_name = file_name(incoming).unwrap_or_default().to_owned();
+    let entry = LogEntry {
+        account: journal.read(|txn| txn.get_meta("account"))?.unwrap_or_default(),
+        kind: kind.as_str().to_owned(),
         id: id.to_owned(),
         stamp: stamp.to_owned(),
         sha256: sha256.clone(),
@@ -42,110 +42,110 @@ pub fn take_in(
         file_name: file_name.clone(),
         taken_at: now.to_rfc3339(),
     };
-    archive_log::add(folder.disk(), folder.path(), &entry)?;
-    journal.step(|step| {
-        step.note_archive(&sha256, bytes, now)?;
-        step.set_file(kind, id, stamp, &FileState::Have(Archive { sha256, file_name, bytes }), now)?;
-        also(step)
+    archive_log::append(folder.disk(), folder.path(), &entry)?;
+    journal.write(|txn| {
+        txn.add_archive(&sha256, bytes, now)?;
+        txn.set_file(kind, id, stamp, &FileState::Have(Archive { sha256, file_name, bytes }), now)?;
+        extra(txn)
     })?;
-    store.release(incoming)?;
+    store.remove_download(incoming)?;
     Ok(stored)
 }
 
 /// Puts an archive that cannot be read into quarantine, with the reason. Who had it falls back to the archive of its
 /// earlier version, where it has one.
-pub fn set_aside(folder: &Folder, journal: &Journal, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
-    let _alone = folder.intake();
-    journal.step(|step| step.put_aside(sha256, reason, now))?;
+pub fn quarantine(folder: &Folder, journal: &Journal, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
+    let _guard = folder.lock_ingest();
+    journal.write(|txn| txn.quarantine(sha256, reason, now))?;
     folder.store().quarantine(sha256)
 }
 
 /// Forgets archives of records that the service has no more, where somebody removed them: nobody can give them again. Gives
 /// the ids of those records.
-pub(super) fn forget_lost_of_gone(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<Vec<String>> {
-    let _alone = folder.intake();
+pub(super) fn forget_missing_archives(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<Vec<String>> {
+    let _guard = folder.lock_ingest();
     let store = folder.store();
-    let mut lost = journal.look(Look::of_gone)?;
+    let mut lost = journal.read(ReadTxn::archives_of_removed)?;
     lost.retain(|(sha256, _)| store.path_of(sha256).is_none());
     if !lost.is_empty() {
-        journal.step(|step| lost.iter().try_for_each(|(sha256, _)| step.lose(sha256, now)))?;
+        journal.write(|txn| lost.iter().try_for_each(|(sha256, _)| txn.mark_lost(sha256, now)))?;
     }
     Ok(lost.into_iter().map(|(_, id)| id).collect())
 }
 
 /// Removes archives that nothing refers to any more and gives how many they were; called after a publication.
-pub fn drop_unused(folder: &Folder, journal: &Journal) -> Result<u64> {
-    let _alone = folder.intake();
-    let unused = journal.look(Look::unused)?;
+pub fn collect_garbage(folder: &Folder, journal: &Journal) -> Result<u64> {
+    let _guard = folder.lock_ingest();
+    let unused = journal.read(ReadTxn::unused_archives)?;
     for sha256 in &unused {
         folder.store().remove(sha256)?;
     }
     if !unused.is_empty() {
-        journal.step(|step| unused.iter().try_for_each(|sha256| step.forget_archive(sha256)))?;
+        journal.write(|txn| unused.iter().try_for_each(|sha256| txn.delete_archive(sha256)))?;
     }
     Ok(u64::try_from(unused.len()).unwrap_or(u64::MAX))
 }
 
 /// The fact that every line of the ledger was written with its checksum.
-const SEALED: &str = "ledger has checksums";
+const HAS_CHECKSUMS: &str = "ledger has checksums";
 
 /// Writes the ledger anew: its whole lines, and those that it lacks of what the journal knows.
-pub(super) fn mend_ledger(folder: &Folder, journal: &Journal) -> Result<()> {
-    let _alone = folder.intake();
+pub(super) fn repair_archive_log(folder: &Folder, journal: &Journal) -> Result<()> {
+    let _guard = folder.lock_ingest();
     let mut entries = archive_log::read(folder.path())?;
-    let mut here: HashSet<(String, String)> =
+    let mut logged: HashSet<(String, String)> =
         entries.iter().map(|entry| (entry.stamp.clone(), entry.sha256.clone())).collect();
-    let known = journal.look(Look::taken)?.into_iter();
-    entries.extend(known.filter(|entry| here.insert((entry.stamp.clone(), entry.sha256.clone()))));
+    let known = journal.read(ReadTxn::logged_archives)?.into_iter();
+    entries.extend(known.filter(|entry| logged.insert((entry.stamp.clone(), entry.sha256.clone()))));
     if !entries.is_empty() {
-        archive_log::write(folder.disk(), folder.path(), &entries)?;
+        archive_log::rewrite(folder.disk(), folder.path(), &entries)?;
     }
-    journal.step(|step| step.set_about(SEALED, "yes"))
+    journal.write(|txn| txn.set_meta(HAS_CHECKSUMS, "yes"))
 }
 
 /// Ends what a killed run began: takes finished downloads in and moves what was to be in quarantine. Gives how many
 /// downloads those were. Every run begins with it.
-pub fn settle(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<u64> {
-    if journal.look(|look| look.about(SEALED))?.is_none() {
-        mend_ledger(folder, journal)?;
+pub fn recover(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<u64> {
+    if journal.read(|txn| txn.get_meta(HAS_CHECKSUMS))?.is_none() {
+        repair_archive_log(folder, journal)?;
     }
     let store = folder.store();
-    for sha256 in journal.look(Look::aside)? {
+    for sha256 in journal.read(ReadTxn::quarantined)? {
         store.quarantine(&sha256)?;
     }
-    let mut taken: u64 = 0;
-    for (stamp, path) in folder.arrivals()? {
-        let item = journal.look(|look| look.of_stamp(&stamp))?;
+    let mut ingested: u64 = 0;
+    for (stamp, path) in folder.completed_downloads()? {
+        let item = journal.read(|txn| txn.item_by_stamp(&stamp))?;
         let is_new = item.as_ref().is_some_and(|item| !matches!(item.file, FileState::Have(_)));
         // Where the record has changed since, it is of nobody.
         let (kind, id) = item.as_ref().map_or((ItemKind::Job, ""), |item| (item.kind, item.id.as_str()));
-        match take_in(folder, journal, (kind, id, &stamp), &path, now, |_| Ok(())) {
-            Ok(_) => taken = taken.saturating_add(u64::from(is_new)),
-            Err(error) if error.kind() == Kind::Archive => store.release(&path)?,
+        match ingest(folder, journal, (kind, id, &stamp), &path, now, |_| Ok(())) {
+            Ok(_) => ingested = ingested.saturating_add(u64::from(is_new)),
+            Err(error) if error.kind() == Kind::Archive => store.remove_download(&path)?,
             Err(error) => return Err(error),
         }
     }
-    Ok(taken)
+    Ok(ingested)
 }
 
 /// Has the archives that [`super::Store::verify`] found missing or damaged asked for again by the next sync. Gives how many
 /// they are.
-pub fn mend(journal: &Journal, findings: &[Finding], now: DateTime<Utc>) -> Result<u64> {
+pub fn repair(journal: &Journal, findings: &[Finding], now: DateTime<Utc>) -> Result<u64> {
     let lost: Vec<&str> = findings
         .iter()
-        .filter(|finding| finding.trouble != Trouble::Extra)
+        .filter(|finding| finding.problem != Problem::Extra)
         .filter_map(|finding| finding.path.file_stem()?.to_str())
         .collect();
-    journal.step(|step| lost.iter().try_for_each(|sha256| step.lose(sha256, now)))?;
+    journal.write(|txn| lost.iter().try_for_each(|sha256| txn.mark_lost(sha256, now)))?;
     Ok(u64::try_from(lost.len()).unwrap_or(u64::MAX))
 }
 
 /// Forgets records that are not what was written into the journal, so that the next sync reads them anew.
 pub(super) fn forget_damaged(journal: &Journal) -> Result<Vec<Damaged>> {
-    journal.step(|step| {
-        let damaged = step.forget_damaged()?;
+    journal.write(|txn| {
+        let damaged = txn.forget_damaged()?;
         if !damaged.is_empty() {
-            Round::give_up(step)?;
+            SyncCycle::abandon(txn)?;
         }
         Ok(damaged)
     })

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::archive_store::Store;
-use super::fs::{Disk, entries, failed, is_hidden, name_of};
-use super::journal::open::is_made;
+use super::fs::{Disk, entries, file_name, fs_error, is_hidden};
+use super::journal::open::has_journal;
 use super::lock::Lock;
 use crate::error::{Error, Kind, Result};
 
 /// Everything that a mirror has at its top level. What is hidden belongs to the file browser or the user.
-const NAMES: &[&str] = &[
+const TOP_LEVEL_NAMES: &[&str] = &[
     "journal.sqlite",
     "journal.sqlite-wal",
     "journal.sqlite-shm",
@@ -35,9 +35,9 @@ pub struct Folder {
     /// Held by the one that writes.
     lock: Option<Lock>,
     /// The generation that was published when this one began to write.
-    first: Option<u64>,
+    initial_generation: Option<u64>,
     /// Threads take archives in and out one at a time, so that none is removed which another one has just taken in.
-    intake: Mutex<()>,
+    ingest_lock: Mutex<()>,
 }
 
 /// A published state of the dataset.
@@ -53,35 +53,47 @@ impl Folder {
     /// Opens the mirror in `path`. For writing the folder is made where it is missing, others are kept from writing, and
     /// what a killed run left half is removed; for reading it must be there, and nothing is changed.
     pub fn open(path: &Path, for_writing: bool) -> Result<Self> {
-        Self::open_on(path, for_writing, Disk::default())
+        Self::open_with_disk(path, for_writing, Disk::default())
     }
 
     /// The same on a disk that is watched.
-    pub fn open_on(path: &Path, for_writing: bool, disk: Disk) -> Result<Self> {
+    pub fn open_with_disk(path: &Path, for_writing: bool, disk: Disk) -> Result<Self> {
         // Who changes the working folder meanwhile does not move the mirror.
-        let path = &std::path::absolute(path).map_err(|cause| failed("find", path, &cause))?;
+        let path = &std::path::absolute(path).map_err(|cause| fs_error("find", path, &cause))?;
         if path.is_file() {
             let message = format!("`{}` is a file, and a mirror is a folder: choose another path", path.display());
             let code = fs::read_dir(path).err().and_then(|cause| cause.raw_os_error());
             return Err(Error::new(Kind::File, message).with(|facts| facts.os_error = code));
         }
         if !for_writing {
-            if !is_made(&path.join("journal.sqlite"))? {
+            if !has_journal(&path.join("journal.sqlite"))? {
                 let message = format!("there is no mirror in `{}`: sync one into it first", path.display());
                 return Err(Error::new(Kind::Configuration, message));
             }
-            return Ok(Self { path: path.to_owned(), disk, lock: None, first: None, intake: Mutex::default() });
+            return Ok(Self {
+                path: path.to_owned(),
+                disk,
+                lock: None,
+                initial_generation: None,
+                ingest_lock: Mutex::default(),
+            });
         }
         disk.make_folder(path)?;
-        must_be_ours(path)?;
-        let lock = Lock::take(path)?;
-        is_made(&path.join("journal.sqlite"))?;
-        let mut folder = Self { path: path.to_owned(), disk, lock: Some(lock), first: None, intake: Mutex::default() };
+        check_is_mirror_or_empty(path)?;
+        let lock = Lock::acquire(path)?;
+        has_journal(&path.join("journal.sqlite"))?;
+        let mut folder = Self {
+            path: path.to_owned(),
+            disk,
+            lock: Some(lock),
+            initial_generation: None,
+            ingest_lock: Mutex::default(),
+        };
         for name in ["incoming", "archives", "quarantine", "generations"] {
             folder.disk.make_folder(&path.join(name))?;
         }
-        folder.clean()?;
-        folder.first = folder.current()?.map(|current| current.number);
+        folder.remove_leftovers()?;
+        folder.initial_generation = folder.current()?.map(|current| current.number);
         Ok(folder)
     }
 
@@ -103,8 +115,8 @@ impl Folder {
         self.lock.is_some()
     }
 
-    pub(super) fn intake(&self) -> MutexGuard<'_, ()> {
-        self.intake.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn lock_ingest(&self) -> MutexGuard<'_, ()> {
+        self.ingest_lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The file of the journal.
@@ -129,36 +141,36 @@ impl Folder {
     }
 
     /// The whole files of `incoming`, each with the stamp of its record.
-    pub(super) fn arrivals(&self) -> Result<Vec<(String, PathBuf)>> {
-        let mut arrivals = Vec::new();
+    pub(super) fn completed_downloads(&self) -> Result<Vec<(String, PathBuf)>> {
+        let mut completed = Vec::new();
         for folder in entries(&self.path.join("incoming"))? {
-            let Some(stamp) = name_of(&folder).filter(|_| folder.is_dir()).map(str::to_owned) else { continue };
+            let Some(stamp) = file_name(&folder).filter(|_| folder.is_dir()).map(str::to_owned) else { continue };
             let files = entries(&folder)?.into_iter().filter(|file| !is_hidden(file));
-            arrivals.extend(files.map(|file| (stamp.clone(), file)));
+            completed.extend(files.map(|file| (stamp.clone(), file)));
         }
-        Ok(arrivals)
+        Ok(completed)
     }
 
     /// The newest generation: they have their numbers once they are whole. Where nothing points to one (a kill before the
     /// first publication was done, a copy of the mirror without its links), the next writer takes it for the published one.
     pub(super) fn newest(&self) -> Result<Option<Generation>> {
         let all = entries(&self.path.join("generations"))?.into_iter();
-        let numbered = all.filter_map(|path| Some(Generation { number: name_of(&path)?.parse().ok()?, path }));
+        let numbered = all.filter_map(|path| Some(Generation { number: file_name(&path)?.parse().ok()?, path }));
         Ok(numbered.max_by_key(|generation| generation.number))
     }
 
     /// Begins the next generation.
-    pub fn draft(&self) -> Result<Draft<'_>> {
+    pub fn stage_generation(&self) -> Result<StagedGeneration<'_>> {
         let generations = self.path.join("generations");
         let number = self.newest()?.map_or(0, |newest| newest.number).saturating_add(1);
         let path = generations.join(format!("{number:06}.part"));
         self.disk.remove_folder(&path)?;
         self.disk.make_folder(&path)?;
-        Ok(Draft { folder: self, number, path })
+        Ok(StagedGeneration { folder: self, number, path })
     }
 
     /// Removes what a killed run left half: `.part` files, links and generations that nothing points to.
-    fn clean(&self) -> Result<()> {
+    fn remove_leftovers(&self) -> Result<()> {
         let incoming = self.path.join("incoming");
         for path in entries(&incoming)? {
             let is_empty = path.is_dir() && {
@@ -174,8 +186,8 @@ impl Folder {
         }
         self.remove_parts(&self.path)?;
         self.remove_parts(&self.path.join("archives"))?;
-        self.mend_links()?;
-        self.keep_newest()
+        self.repair_links()?;
+        self.remove_old_generations()
     }
 
     fn remove_parts(&self, folder: &Path) -> Result<()> {
@@ -189,33 +201,33 @@ impl Folder {
 
     /// Keeps the published generation, the one before it, and for those who read it the one that was published when this
     /// writer began, which may publish many times.
-    fn keep_newest(&self) -> Result<()> {
+    fn remove_old_generations(&self) -> Result<()> {
         let generations = self.path.join("generations");
         let current = self.current()?.map_or(0, |current| current.number);
         let mut numbered = Vec::new();
         for path in entries(&generations)?.into_iter().filter(|path| path.is_dir()) {
-            match name_of(&path).and_then(|name| name.parse::<u64>().ok()) {
+            match file_name(&path).and_then(|name| name.parse::<u64>().ok()) {
                 Some(number) if number <= current => numbered.push((number, path)),
                 _ => self.disk.remove_folder(&path)?,
             }
         }
         numbered.sort();
-        for (_, path) in numbered.iter().rev().skip(2).filter(|(number, _)| Some(*number) != self.first) {
+        for (_, path) in numbered.iter().rev().skip(2).filter(|(number, _)| Some(*number) != self.initial_generation) {
             self.disk.remove_folder(path)?;
         }
         Ok(())
     }
 }
 
-/// A generation that is being made. Dropped before [`Draft::publish`], it leaves nothing.
+/// A generation that is being made. Dropped before [`StagedGeneration::publish`], it leaves nothing.
 #[derive(Debug)]
-pub struct Draft<'a> {
+pub struct StagedGeneration<'a> {
     folder: &'a Folder,
     number: u64,
     path: PathBuf,
 }
 
-impl Draft<'_> {
+impl StagedGeneration<'_> {
     /// The number that it will have.
     #[must_use]
     pub fn number(&self) -> u64 {
@@ -237,14 +249,14 @@ impl Draft<'_> {
         let path = folder.path.join("generations").join(&name);
         folder.disk.rename(&self.path, &path)?;
         folder.disk.sync_folder(&folder.path.join("generations"))?;
-        folder.mend_through()?;
+        folder.repair_folder_links()?;
         folder.point_to(&path)?;
-        folder.keep_newest()?;
+        folder.remove_old_generations()?;
         Ok(Generation { number: self.number, path })
     }
 }
 
-impl Drop for Draft<'_> {
+impl Drop for StagedGeneration<'_> {
     fn drop(&mut self) {
         // After `publish` there is nothing left under this name; what cannot be removed now is removed by the next run.
         let _ = fs::remove_dir_all(&self.path);
@@ -259,13 +271,13 @@ fn sync_tree(disk: &Disk, folder: &Path) -> Result<()> {
 }
 
 /// A folder with other things in it is not made into a mirror: somebody mistook the path.
-fn must_be_ours(path: &Path) -> Result<()> {
+fn check_is_mirror_or_empty(path: &Path) -> Result<()> {
     if path.join("journal.sqlite").exists() {
         return Ok(());
     }
     let is_other = |found: &PathBuf| {
-        !name_of(found).is_some_and(|name| {
-            NAMES.contains(&name) || name.starts_with('.') || found.extension() == Some(OsStr::new("part"))
+        !file_name(found).is_some_and(|name| {
+            TOP_LEVEL_NAMES.contains(&name) || name.starts_with('.') || found.extension() == Some(OsStr::new("part"))
         })
     };
     let Some(other) = entries(path)?.into_iter().find(is_other) else { return Ok(()) };

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::try_join_all;
 
-use super::journal::{Cursor, Item, ItemKind, Listed, Reading, Step, Vanished};
-use super::sync_cycle::Round;
-use super::writer::{Run, ends_all};
+use super::journal::{Cursor, Item, ItemKind, Listed, Reading, Removed, WriteTxn};
+use super::sync_cycle::SyncCycle;
+use super::writer::{MirrorWriter, is_fatal};
 use crate::api::{self, Endpoint, Returns, Shape};
 use crate::client::{Arguments, Position};
 use crate::error::{Error, Kind, Result};
@@ -32,7 +32,7 @@ pub(super) enum List {
     /// Field computers.
     Computers,
     /// Where they are now; tells which of them have new locations.
-    Places,
+    CurrentLocations,
     /// Field hubs with their last reports; tells the same of hubs.
     Hubs,
     /// Prescription maps.
@@ -40,7 +40,8 @@ pub(super) enum List {
 }
 
 /// Every list.
-pub(super) const LISTS: [List; 6] = [List::Jobs, List::Carts, List::Computers, List::Places, List::Hubs, List::Maps];
+pub(super) const LISTS: [List; 6] =
+    [List::Jobs, List::Carts, List::Computers, List::CurrentLocations, List::Hubs, List::Maps];
 
 impl List {
     /// The full name of its row, which names its cursor, too.
@@ -49,7 +50,7 @@ impl List {
             Self::Jobs => "job_data.list",
             Self::Carts => "grain_carts.list",
             Self::Computers => "field_computers.list",
-            Self::Places => "field_computers.current_locations",
+            Self::CurrentLocations => "field_computers.current_locations",
             Self::Hubs => "field_hubs.reports",
             Self::Maps => "prescription_maps.list",
         }
@@ -61,7 +62,7 @@ impl List {
             Self::Jobs => "job_data",
             Self::Carts => "grain_carts",
             Self::Computers => "field_computers",
-            Self::Places => "current_locations",
+            Self::CurrentLocations => "current_locations",
             Self::Hubs => "field_hubs",
             Self::Maps => "prescription_maps",
         }
@@ -77,69 +78,75 @@ impl List {
 }
 
 /// Reads the lists that this round has not read.
-pub(super) async fn read_all(run: &Run, round: &Round) -> Result<()> {
-    try_join_all(LISTS.map(|list| read(run, round, list))).await.map(drop)
+pub(super) async fn read_all(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
+    try_join_all(LISTS.map(|list| read_list(writer, cycle, list))).await.map(drop)
 }
 
-async fn read(run: &Run, round: &Round, list: List) -> Result<()> {
-    let row = row(list.row_name())?;
-    let cursor = run.journal.look(|look| look.cursor(row.full_name))?;
-    if round.has_read(row.full_name) {
+async fn read_list(writer: &MirrorWriter, cycle: &SyncCycle, list: List) -> Result<()> {
+    let row = endpoint(list.row_name())?;
+    let cursor = writer.journal.read(|txn| txn.cursor(row.full_name))?;
+    if cycle.has_read(row.full_name) {
         return Ok(());
     }
-    match pages(run, round, list, row, cursor).await {
+    match read_pages(writer, cycle, list, row, cursor).await {
         // A key may give jobs and not, say, grain carts, and a service may have no hubs: what it gives is mirrored.
-        Err(error) if list != List::Jobs && !ends_all(&error) => {
-            run.note(format!("{} cannot be had: {error}", row.full_name));
-            run.journal.step(|step| {
-                let cursor = step.cursor(row.full_name)?;
-                Round::mark(step, row.full_name, true)?;
-                step.set_cursor(row.full_name, &Cursor { unfinished: None, ..cursor })
+        Err(error) if list != List::Jobs && !is_fatal(&error) => {
+            writer.add_note(format!("{} cannot be had: {error}", row.full_name));
+            writer.journal.write(|txn| {
+                let cursor = txn.cursor(row.full_name)?;
+                SyncCycle::mark_page_read(txn, row.full_name, true)?;
+                txn.set_cursor(row.full_name, &Cursor { unfinished: None, ..cursor })
             })
         }
         other => other,
     }
 }
 
-async fn pages(run: &Run, round: &Round, list: List, row: &'static Endpoint, mut cursor: Cursor) -> Result<()> {
-    let since = match (list, round.relist) {
-        (List::Jobs, None) => cursor.newest_created.and_then(|newest| back(newest, run.options.overlap)),
+async fn read_pages(
+    writer: &MirrorWriter,
+    cycle: &SyncCycle,
+    list: List,
+    row: &'static Endpoint,
+    mut cursor: Cursor,
+) -> Result<()> {
+    let since = match (list, cycle.relist) {
+        (List::Jobs, None) => cursor.newest_created.and_then(|newest| subtract(newest, writer.options.overlap)),
         _ => None,
     };
-    let given: Vec<(&str, String)> = since.iter().map(|since| ("date", write(since))).collect();
+    let arguments: Vec<(&str, String)> = since.iter().map(|since| ("date", write(since))).collect();
     let warnings = Arc::new(Notices::default());
-    let pages = run.client.pages(row, Arguments::new(row, &given)?, Some(PAGE), None)?;
-    let mut pages = pages.one_by_one().on_error(run.options.on_error).warning(&warnings);
-    let begun = cursor.unfinished.filter(|_| round.has_begun(row.full_name));
-    let began_at = begun.map_or_else(|| run.now(), |reading| reading.began_at);
-    if let (Some(reading), Some(kind), Some(number)) = (begun, list.item_kind(), round.relist) {
-        let known: Vec<Item> = run.journal.look(|look| look.items(kind))?;
+    let pages = writer.client.pages(row, Arguments::new(row, &arguments)?, Some(PAGE), None)?;
+    let mut pages = pages.one_by_one().on_error(writer.options.on_error).warning(&warnings);
+    let begun = cursor.unfinished.filter(|_| cycle.has_begun(row.full_name));
+    let began_at = begun.map_or_else(|| writer.now(), |reading| reading.began_at);
+    if let (Some(reading), Some(kind), Some(number)) = (begun, list.item_kind(), cycle.relist) {
+        let known: Vec<Item> = writer.journal.read(|txn| txn.items(kind))?;
         let known = known.iter().filter(|item| item.seen == number).map(|item| item.id.as_str());
-        let at = Position { page: reading.pages_done, total: reading.total_count, is_at_end: false };
-        pages = pages.resumed(at, known);
+        let position = Position { page: reading.pages_done, total: reading.total_count, is_at_end: false };
+        pages = pages.resumed(position, known);
     }
     while let Some(page) = pages.next_page().await? {
-        warnings.take().into_iter().for_each(|text| run.note(text));
-        let at = pages.position();
-        let now = run.now();
-        let newest = page.iter().filter_map(|item| time(item, "create_date")).max();
+        warnings.take().into_iter().for_each(|text| writer.add_note(text));
+        let position = pages.position();
+        let now = writer.now();
+        let newest = page.iter().filter_map(|item| time_field(item, "create_date")).max();
         cursor.newest_created = cursor.newest_created.max(newest);
-        let reading = Reading { pages_done: at.page, total_count: at.total, began_at };
-        cursor.unfinished = (!at.is_at_end).then_some(reading);
-        if at.is_at_end {
+        let reading = Reading { pages_done: position.page, total_count: position.total, began_at };
+        cursor.unfinished = (!position.is_at_end).then_some(reading);
+        if position.is_at_end {
             cursor.read_at = Some(now);
         }
-        run.journal.step(|step| {
-            keep(step, list, row, &page, round, now)?;
-            if at.is_at_end {
-                finish(step, list, round, at.total, now)?;
+        writer.journal.write(|txn| {
+            store_page(txn, list, row, &page, cycle, now)?;
+            if position.is_at_end {
+                finish_list(txn, list, cycle, position.total, now)?;
             }
-            Round::mark(step, row.full_name, at.is_at_end)?;
-            step.set_cursor(row.full_name, &cursor)?;
-            step.count_call("lists")
+            SyncCycle::mark_page_read(txn, row.full_name, position.is_at_end)?;
+            txn.set_cursor(row.full_name, &cursor)?;
+            txn.count_call("lists")
         })?;
-        run.called();
-        if at.is_at_end {
+        writer.count_finished_call();
+        if position.is_at_end {
             break;
         }
     }
@@ -147,59 +154,65 @@ async fn pages(run: &Run, round: &Round, list: List, row: &'static Endpoint, mut
 }
 
 /// Keeps a page.
-fn keep(
-    step: &Step<'_>,
+fn store_page(
+    txn: &WriteTxn<'_>,
     list: List,
     row: &'static Endpoint,
     page: &[Value],
-    round: &Round,
+    cycle: &SyncCycle,
     now: DateTime<Utc>,
 ) -> Result<()> {
     let shape = item_shape(row)?;
     if let Some(kind) = list.item_kind() {
-        let listed: Vec<Listed> = page.iter().filter_map(|item| listed(item, shape)).collect();
-        let changes = step.list_page(kind, &listed, round.relist, now)?;
-        return Round::count(step, changes, 0);
+        let listed: Vec<Listed> = page.iter().filter_map(|item| to_listed(item, shape)).collect();
+        let changes = txn.list_page(kind, &listed, cycle.relist, now)?;
+        return SyncCycle::count_changes(txn, changes, 0);
     }
     for item in page {
         // Current locations are told apart by whose they are.
-        let id = if list == List::Places { text(item, "device_id") } else { text(item, "id") };
+        let id = if list == List::CurrentLocations { text_field(item, "device_id") } else { text_field(item, "id") };
         let Some(id) = id else { continue };
-        step.put_record(list.records(), &id, &encode_json(shape, item).to_string(), round.number, now)?;
+        txn.put_record(list.records(), &id, &encode_json(shape, item).to_string(), cycle.number, now)?;
     }
     Ok(())
 }
 
 /// Ends a reading of a list: what a whole one did not have is gone.
-fn finish(step: &Step<'_>, list: List, round: &Round, total: Option<u64>, now: DateTime<Utc>) -> Result<()> {
-    match (list.item_kind(), round.relist) {
+fn finish_list(
+    txn: &WriteTxn<'_>,
+    list: List,
+    cycle: &SyncCycle,
+    total: Option<u64>,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    match (list.item_kind(), cycle.relist) {
         (Some(kind), Some(number)) => {
-            if let Vanished::Gone(gone) = step.finish_relist(kind, number, total, now)? {
-                Round::count(step, super::journal::Changes::default(), gone)?;
+            if let Removed::Gone(gone) = txn.finish_relist(kind, number, total, now)? {
+                SyncCycle::count_changes(txn, super::journal::Changes::default(), gone)?;
             }
-            if kind == ItemKind::Job { step.set_relisted(now) } else { Ok(()) }
+            if kind == ItemKind::Job { txn.set_relisted(now) } else { Ok(()) }
         }
         (Some(_), None) => Ok(()),
         // Two computers may have one hub, whose record is then there twice: their number is no measure.
-        (None, _) if list == List::Places => Ok(()),
-        (None, _) => step.finish_records(list.records(), round.number, total, now),
+        (None, _) if list == List::CurrentLocations => Ok(()),
+        (None, _) => txn.finish_records(list.records(), cycle.number, total, now),
     }
 }
 
-fn listed(item: &Value, shape: &Shape) -> Option<Listed> {
+fn to_listed(item: &Value, shape: &Shape) -> Option<Listed> {
     Some(Listed {
-        id: text(item, "id")?,
-        name: text(item, "name").unwrap_or_default(),
-        uri: text(item, "uri"),
-        sub_type: text(item, "sub_type"),
-        created: time(item, "create_date"),
-        updated: time(item, "update_date"),
+        id: text_field(item, "id")?,
+        name: text_field(item, "name").unwrap_or_default(),
+        uri: text_field(item, "uri"),
+        sub_type: text_field(item, "sub_type"),
+        created: time_field(item, "create_date"),
+        updated: time_field(item, "update_date"),
         json: encode_json(shape, item).to_string(),
     })
 }
 
 /// The row of that full name.
-pub(super) fn row(name: &str) -> Result<&'static Endpoint> {
+pub(super) fn endpoint(name: &str) -> Result<&'static Endpoint> {
     api::row(name).ok_or_else(|| Error::new(Kind::Type, format!("the interface has no `{name}`")))
 }
 
@@ -212,17 +225,17 @@ pub(super) fn item_shape(row: &'static Endpoint) -> Result<&'static Shape> {
     }
 }
 
-pub(super) fn text(record: &Value, name: &str) -> Option<String> {
+pub(super) fn text_field(record: &Value, name: &str) -> Option<String> {
     record.get(name).and_then(Value::as_text).map(str::to_owned)
 }
 
-pub(super) fn time(record: &Value, name: &str) -> Option<DateTime<Utc>> {
+pub(super) fn time_field(record: &Value, name: &str) -> Option<DateTime<Utc>> {
     match record.get(name) {
         Some(Value::Time(time)) => Some(*time),
         _ => None,
     }
 }
 
-fn back(time: DateTime<Utc>, span: std::time::Duration) -> Option<DateTime<Utc>> {
+fn subtract(time: DateTime<Utc>, span: std::time::Duration) -> Option<DateTime<Utc>> {
     TimeDelta::from_std(span).ok().and_then(|span| time.checked_sub_signed(span))
 }

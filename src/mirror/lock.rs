@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
-use super::fs::failed;
+use super::fs::fs_error;
 use crate::error::{Error, Kind, Result};
 
 /// The lock of a folder, held until it is dropped.
@@ -17,13 +17,13 @@ pub(super) struct Lock {
 
 impl Lock {
     /// Takes the lock of `folder`, or says who has it.
-    pub(super) fn take(folder: &Path) -> Result<Self> {
+    pub(super) fn acquire(folder: &Path) -> Result<Self> {
         let path = folder.join("lock");
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = opened.map_err(|cause| failed("open", &path, &cause))?;
+        let mut file = opened.map_err(|cause| fs_error("open", &path, &cause))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(held(folder, &mut file)),
+            Err(TryLockError::WouldBlock) => return Err(lock_error(folder, &mut file)),
             Err(TryLockError::Error(cause)) => {
                 let message = format!(
                     "cannot lock `{}`: {cause}; put the mirror on a disk whose file system has locks",
@@ -49,17 +49,17 @@ impl Drop for Lock {
     }
 }
 
-fn held(folder: &Path, file: &mut File) -> Error {
+fn lock_error(folder: &Path, file: &mut File) -> Error {
     let mut text = String::new();
     // Where the system keeps others from reading a locked file, the message goes without the number.
     let _ = file.take(64).read_to_string(&mut text);
-    let who = match text.trim().parse::<u32>() {
+    let owner = match text.trim().parse::<u32>() {
         Ok(process) if process == std::process::id() => format!("this process ({process}) itself"),
         Ok(process) => format!("process {process}"),
         Err(_) => "another process".to_owned(),
     };
     let message = format!(
-        "`{}` is being synced by {who}: wait until it has ended, or end it; reading the mirror needs no waiting",
+        "`{}` is being synced by {owner}: wait until it has ended, or end it; reading the mirror needs no waiting",
         folder.display()
     );
     Error::new(Kind::Conflict, message)

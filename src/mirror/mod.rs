@@ -25,15 +25,15 @@ mod sync;
 mod sync_cycle;
 mod writer;
 
-pub use archive_store::{Finding, Store, Stored, Trouble};
-pub use fs::{Disk, Operation, Part, Watch};
+pub use archive_store::{Finding, Problem, Store, Stored};
+pub use fs::{Disk, FaultInjector, Operation, Part};
 pub use handle::{Mirror, Outcome, Verification};
-pub use ingest::{drop_unused, mend, set_aside, settle, take_in};
+pub use ingest::{collect_garbage, ingest, quarantine, recover, repair};
 pub use journal::{
-    Archive, Calls, Changes, Cursor, Damaged, FileState, Item, ItemKind, Journal, Listed, Location, Look, Published,
-    Reading, Record, Relist, StateCount, Step, Summary, TypeCount, Vanished, Wanted,
+    Archive, Calls, Changes, Cursor, Damaged, FileState, Item, ItemKind, Journal, Listed, Location, Published, ReadTxn,
+    Reading, Record, Relist, Removed, StateCount, Summary, TypeCount, Wanted, WriteTxn,
 };
-pub use layout::{Draft, Folder, Generation};
+pub use layout::{Folder, Generation, StagedGeneration};
 pub use options::Options;
 pub use plan::{Plan, Planned};
 pub use progress::{Event, Phase, Progress, Snapshot};

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::journal::Look;
-use super::progress::{in_words, size_in_words, time_at_limit};
-use super::queue::{Left, Queue};
-use super::sync_cycle::Round;
+use super::journal::ReadTxn;
+use super::progress::{format_duration, format_size, time_at_limit};
+use super::queue::{Queue, Remaining};
+use super::sync_cycle::SyncCycle;
 use crate::error::Result;
 use crate::limiter::Budget;
 
@@ -57,7 +57,7 @@ impl Plan {
     #[must_use]
     pub fn calls(&self) -> (u64, u64) {
         let all = [self.lists, self.details, self.asked, self.collected];
-        let sum = |of: fn(&Planned) -> u64| all.iter().map(of).fold(0, u64::saturating_add);
+        let sum = |count: fn(&Planned) -> u64| all.iter().map(count).fold(0, u64::saturating_add);
         (sum(|calls| calls.made.saturating_add(calls.least)), sum(|calls| calls.made.saturating_add(calls.most)))
     }
 
@@ -65,30 +65,30 @@ impl Plan {
     #[must_use]
     pub fn calls_left(&self) -> (u64, u64) {
         let all = [self.lists, self.details, self.asked, self.collected];
-        let sum = |of: fn(&Planned) -> u64| all.iter().map(of).fold(0, u64::saturating_add);
+        let sum = |count: fn(&Planned) -> u64| all.iter().map(count).fold(0, u64::saturating_add);
         (sum(|calls| calls.least), sum(|calls| calls.most))
     }
 
     /// Counts what is left.
-    pub(super) fn of(
-        look: &Look,
-        round: Option<&Round>,
+    pub(super) fn from_journal(
+        txn: &ReadTxn,
+        cycle: Option<&SyncCycle>,
         queue: &Queue,
         budget: &Budget,
         made: (u64, u64),
     ) -> Result<Self> {
-        let Left { converting, files, details, lists } = queue.left(look)?;
-        let summary = look.summary()?;
+        let Remaining { converting, files, details, lists } = queue.remaining(txn)?;
+        let summary = txn.summary()?;
         let both = |made: u64, least: u64, most: u64| Planned { made, least, most };
         let wanted = converting.saturating_add(files);
         let bytes = summary.bytes.checked_div(summary.archives).map(|mean| mean.saturating_mul(wanted));
         let mut plan = Self {
-            new: round.map_or(0, |round| round.new),
-            changed: round.map_or(0, |round| round.changed),
-            gone: round.map_or(0, |round| round.gone),
+            new: cycle.map_or(0, |cycle| cycle.new),
+            changed: cycle.map_or(0, |cycle| cycle.changed),
+            gone: cycle.map_or(0, |cycle| cycle.gone),
             files: wanted,
-            is_relist: round.is_some_and(|round| round.relist.is_some()),
-            lists_read_at: round.map(|round| round.began),
+            is_relist: cycle.is_some_and(|cycle| cycle.relist.is_some()),
+            lists_read_at: cycle.map(|cycle| cycle.began),
             lists: both(made.0, lists, lists),
             details: both(made.1, details, details),
             asked: both(0, files, files),
@@ -111,7 +111,7 @@ impl fmt::Display for Plan {
         } else {
             write!(f, "{least} to {most} calls")?;
         }
-        let (least, most) = (in_words(self.time.0), in_words(self.time.1));
+        let (least, most) = (format_duration(self.time.0), format_duration(self.time.1));
         if self.time.1.is_zero() {
             write!(f, ", at once")?;
         } else if least == most || self.time.0.is_zero() {
@@ -121,7 +121,7 @@ impl fmt::Display for Plan {
         }
         match self.bytes {
             _ if self.files == 0 => Ok(()),
-            Some(bytes) => write!(f, ", about {}", size_in_words(bytes)),
+            Some(bytes) => write!(f, ", about {}", format_size(bytes)),
             None => write!(f, ", {} files of unknown size", self.files),
         }
     }

@@ -29,7 +29,7 @@ pub enum Phase {
 impl Phase {
     /// The word for it.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
             Self::Lists => "lists",
@@ -62,7 +62,7 @@ pub struct Snapshot {
     /// Until when the limit lets no call start although there are some to make; `None` where it does.
     pub limit_until: Option<DateTime<Utc>>,
     /// How long it takes to the end, as far as the limit of calls and the stated waits tell.
-    pub left: Option<Duration>,
+    pub time_left: Option<Duration>,
 }
 
 /// Something that has happened on the way, for logs.
@@ -80,7 +80,7 @@ pub enum Event {
 }
 
 /// So many events wait for somebody who takes them; where nobody does, the oldest are forgotten. The journal has all.
-const KEPT: usize = 10_000;
+const MAX_EVENTS: usize = 10_000;
 
 /// Where a sync tells how far it has come; clones share it.
 #[derive(Clone, Debug, Default)]
@@ -102,7 +102,7 @@ impl Progress {
     /// Asks a pull to begin no call more: what is on its way comes in and is kept, nothing is published, and then the sync
     /// ends. Whether there is a pull: any other work is ended by dropping it.
     #[must_use]
-    pub fn end(&self) -> bool {
+    pub fn request_end(&self) -> bool {
         let is_pulling = self.lock().0.phase == Phase::Pulling;
         if is_pulling {
             self.1.notify_one();
@@ -111,7 +111,7 @@ impl Progress {
     }
 
     /// Comes back, once, when a pull is asked to end.
-    pub(super) async fn ended(&self) {
+    pub(super) async fn wait_for_end(&self) {
         self.1.notified().await;
     }
 
@@ -119,9 +119,9 @@ impl Progress {
         change(&mut self.lock().0);
     }
 
-    pub(super) fn happened(&self, event: Event) {
+    pub(super) fn push_event(&self, event: Event) {
         let events = &mut self.lock().1;
-        if events.len() >= KEPT {
+        if events.len() >= MAX_EVENTS {
             events.pop_front();
         }
         events.push_back(event);
@@ -134,18 +134,18 @@ impl Progress {
 
 /// How long the limit makes so many calls take, from now until the last one may start.
 pub(super) fn time_at_limit(calls: u64, budget: &Budget) -> Duration {
-    let of_window = |(window, used): &(crate::limiter::Window, u32)| {
+    let window_time = |(window, used): &(crate::limiter::Window, u32)| {
         let free = window.calls.saturating_sub(*used);
         let beyond = calls.saturating_sub(u64::from(free));
         let rounds = beyond.div_ceil(u64::from(window.calls.max(1)));
         window.period.saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX))
     };
-    let longest = budget.windows.iter().map(of_window).max().unwrap_or_default();
+    let longest = budget.windows.iter().map(window_time).max().unwrap_or_default();
     if calls == 0 { Duration::ZERO } else { longest.max(budget.next_call_in) }
 }
 
 /// A span in words, as exact as somebody who waits wants it.
-pub(super) fn in_words(span: Duration) -> String {
+pub(super) fn format_duration(span: Duration) -> String {
     let seconds = span.as_secs();
     match seconds {
         0..=90 => format!("{} s", seconds.max(1)),
@@ -156,7 +156,7 @@ pub(super) fn in_words(span: Duration) -> String {
 }
 
 /// A size in words.
-pub(super) fn size_in_words(bytes: u64) -> String {
+pub(super) fn format_size(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     let size = bytes as f64;
     match bytes {
@@ -172,7 +172,7 @@ mod tests {
     use crate::limiter::DEFAULT_WINDOWS;
 
     #[test]
-    fn the_time_at_the_limit_counts_what_was_used_already_8() {
+    fn time_at_limit_counts_calls_used_already_8() {
         let budget = |used: u32| Budget {
             remaining: 0,
             next_call_in: Duration::ZERO,
@@ -189,20 +189,20 @@ mod tests {
     }
 
     #[test]
-    fn events_are_taken_once_and_nobody_has_to_take_them() {
+    fn events_beyond_the_cap_are_dropped_and_others_taken_once() {
         let progress = Progress::default();
-        for generation in 0..=KEPT as u64 {
-            progress.happened(Event::Published { generation, rows: 0 });
+        for generation in 0..=MAX_EVENTS as u64 {
+            progress.push_event(Event::Published { generation, rows: 0 });
         }
-        assert_eq!(progress.take_events().len(), KEPT);
+        assert_eq!(progress.take_events().len(), MAX_EVENTS);
         assert_eq!(progress.take_events(), []);
     }
 
     #[test]
-    fn spans_and_sizes_are_told_as_people_say_them() {
-        let told: Vec<String> =
-            [5, 420, 7_200, 500_000].iter().map(|seconds| in_words(Duration::from_secs(*seconds))).collect();
-        assert_eq!(told, ["5 s", "7 min", "2.0 h", "5.8 days"]);
-        assert_eq!([12_300, 45_000_000, 1_200_000_000].map(size_in_words), ["12 kB", "45 MB", "1.2 GB"]);
+    fn durations_and_sizes_are_rounded_for_people() {
+        let formatted: Vec<String> =
+            [5, 420, 7_200, 500_000].iter().map(|seconds| format_duration(Duration::from_secs(*seconds))).collect();
+        assert_eq!(formatted, ["5 s", "7 min", "2.0 h", "5.8 days"]);
+        assert_eq!([12_300, 45_000_000, 1_200_000_000].map(format_size), ["12 kB", "45 MB", "1.2 GB"]);
     }
 }

@@ -7,38 +7,38 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::catalog_tables;
-use super::dataset::{self, Origin, Publication, Published as Told};
-use super::ingest::{drop_unused, forget_damaged, forget_lost_of_gone, set_aside};
-use super::journal::{Journal, Look, Published, Wanted};
+use super::dataset::{self, Publication, Published as PublishedDataset, SourceArchive};
+use super::ingest::{collect_garbage, forget_damaged, forget_missing_archives, quarantine};
+use super::journal::{Journal, Published, ReadTxn, Wanted};
 use super::layout::Folder;
 use super::progress::{Event, Progress};
-use super::writer::{Desk, Run};
+use super::writer::{MirrorWriter, Workspace};
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::wire::{Content, Value, decode_detail};
 
 /// So many damaged records are named in an error.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// So often is a dataset made again without the archives that it refused.
-const READINGS: u32 = 8;
+const MAX_ATTEMPTS: u32 = 8;
 
 /// A publication that goes on, or none; dropped, it ends as soon as it can, and nothing is published.
-pub(super) struct Publishing<'a> {
-    run: &'a Run,
+pub(super) struct Publisher<'a> {
+    writer: &'a MirrorWriter,
     /// When the last one began.
     last: Duration,
-    working: Option<Working>,
+    thread: Option<PublishThread>,
 }
 
-struct Working {
+struct PublishThread {
     cancel: Cancel,
     thread: Option<JoinHandle<()>>,
-    outcome: oneshot::Receiver<Result<Option<Told>>>,
+    outcome: oneshot::Receiver<Result<Option<PublishedDataset>>>,
 }
 
-impl Drop for Working {
+impl Drop for PublishThread {
     fn drop(&mut self) {
         self.cancel.cancel();
         if let Some(thread) = self.thread.take() {
@@ -48,20 +48,20 @@ impl Drop for Working {
     }
 }
 
-impl<'a> Publishing<'a> {
-    pub(super) fn idle(run: &'a Run) -> Self {
-        Self { run, last: run.client.clock().elapsed(), working: None }
+impl<'a> Publisher<'a> {
+    pub(super) fn new(writer: &'a MirrorWriter) -> Self {
+        Self { writer, last: writer.client.clock().elapsed(), thread: None }
     }
 
     /// Whether none goes on.
     pub(super) fn is_idle(&self) -> bool {
-        self.working.is_none()
+        self.thread.is_none()
     }
 
     /// Begins one where the last is long ago: long pulls are published every now and then.
     pub(super) fn begin_if_due(&mut self) -> Result<()> {
-        let now = self.run.client.clock().elapsed();
-        if self.working.is_none() && now.saturating_sub(self.last) >= self.run.options.publish_every {
+        let now = self.writer.client.clock().elapsed();
+        if self.thread.is_none() && now.saturating_sub(self.last) >= self.writer.options.publish_every {
             self.begin()?;
         }
         Ok(())
@@ -69,14 +69,14 @@ impl<'a> Publishing<'a> {
 
     /// Begins one.
     pub(super) fn begin(&mut self) -> Result<()> {
-        self.last = self.run.client.clock().elapsed();
+        self.last = self.writer.client.clock().elapsed();
         let (sender, outcome) = oneshot::channel();
         let cancel = Cancel::default();
-        let (desk, seen, now) = (Arc::clone(&self.run.desk), cancel.clone(), self.run.now());
-        let progress = self.run.progress.clone();
+        let (workspace, thread_cancel, now) = (Arc::clone(&self.writer.workspace), cancel.clone(), self.writer.now());
+        let progress = self.writer.progress.clone();
         let work = move || {
             // The send fails where the run has ended: then nobody wants the outcome.
-            let _ = sender.send(publish(&desk, now, &progress, &seen));
+            let _ = sender.send(publish(&workspace, now, &progress, &thread_cancel));
         };
         let thread = std::thread::Builder::new().name("headland-publish".to_owned()).spawn(work);
         let thread = thread.map_err(|cause| {
@@ -86,55 +86,55 @@ impl<'a> Publishing<'a> {
             );
             Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error())
         })?;
-        self.working = Some(Working { cancel, thread: Some(thread), outcome });
+        self.thread = Some(PublishThread { cancel, thread: Some(thread), outcome });
         Ok(())
     }
 
     /// Comes back when the one that goes on has ended; never where none does.
-    pub(super) async fn ended(&mut self) -> Result<()> {
-        if self.working.is_none() {
+    pub(super) async fn wait_if_running(&mut self) -> Result<()> {
+        if self.thread.is_none() {
             std::future::pending::<()>().await;
         }
         self.wait().await.map(drop)
     }
 
     /// Waits for the one that goes on, if any.
-    pub(super) async fn wait(&mut self) -> Result<Option<Told>> {
-        let Some(working) = &mut self.working else { return Ok(None) };
-        let outcome = (&mut working.outcome).await;
-        self.working = None;
+    pub(super) async fn wait(&mut self) -> Result<Option<PublishedDataset>> {
+        let Some(thread) = &mut self.thread else { return Ok(None) };
+        let outcome = (&mut thread.outcome).await;
+        self.thread = None;
         outcome.unwrap_or_else(|_| Err(Error::new(Kind::File, "the publication ended without an outcome: report this")))
     }
 }
 
 /// Publishes all that is not published yet; `None` where that is nothing, or where archives were lost.
-pub(super) async fn finish(run: &Run) -> Result<Option<Told>> {
-    let mut publishing = Publishing::idle(run);
-    publishing.begin()?;
-    let told = publishing.wait().await?;
-    if told.is_some() {
-        drop_unused(&run.folder, &run.journal)?;
+pub(super) async fn finish(writer: &MirrorWriter) -> Result<Option<PublishedDataset>> {
+    let mut publisher = Publisher::new(writer);
+    publisher.begin()?;
+    let dataset = publisher.wait().await?;
+    if dataset.is_some() {
+        collect_garbage(&writer.folder, &writer.journal)?;
     }
-    Ok(told)
+    Ok(dataset)
 }
 
 /// Publishes, unless archives were lost that no pull has asked for since: their rows would be missing until then.
 fn publish(
-    desk: &Desk,
+    workspace: &Workspace,
     now: chrono::DateTime<chrono::Utc>,
     progress: &Progress,
     cancel: &Cancel,
-) -> Result<Option<Told>> {
-    let Desk { folder, journal, .. } = desk;
+) -> Result<Option<PublishedDataset>> {
+    let Workspace { folder, journal, .. } = workspace;
     let mut last = None;
-    folder.mend_links()?;
-    for _ in 0..READINGS {
+    folder.repair_links()?;
+    for _ in 0..MAX_ATTEMPTS {
         let (revision, published, has_lost) =
-            journal.look(|look| Ok((look.revision()?, look.published()?, look.has_lost()?)))?;
+            journal.read(|txn| Ok((txn.revision()?, txn.published()?, txn.has_lost()?)))?;
         if has_lost {
             let why =
                 "nothing is published before the archives and records that are gone were asked for again".to_owned();
-            progress.happened(Event::Unavailable(why));
+            progress.push_event(Event::Unavailable(why));
             return Ok(last);
         }
         // What the journal calls published may be gone from the disk: then it is published again.
@@ -143,38 +143,38 @@ fn publish(
             published.revision == revision
                 && current.as_ref().is_some_and(|current| current.number == published.generation)
         });
-        if is_shown && current.is_some_and(|current| dataset::may_stay(&current)) {
+        if is_shown && current.is_some_and(|current| dataset::is_usable(&current)) {
             return Ok(last);
         }
-        must_be_whole(folder, journal)?;
-        for id in forget_lost_of_gone(folder, journal, now)? {
+        check_journal(folder, journal)?;
+        for id in forget_missing_archives(folder, journal, now)? {
             let why = format!("record {id}: its archive is gone, and the service has it no more");
-            desk.note(why.clone());
-            progress.happened(Event::Unavailable(why));
+            workspace.add_note(why.clone());
+            progress.push_event(Event::Unavailable(why));
         }
-        let (revision, wanted, tables) =
-            journal.look(|look| Ok((look.revision()?, origins(desk, look)?, catalog_tables::all(look)?)))?;
+        let (revision, wanted, tables) = journal
+            .read(|txn| Ok((txn.revision()?, source_archives(workspace, txn)?, catalog_tables::build_tables(txn)?)))?;
         let publication = dataset::publish(folder, &wanted, &tables, cancel)?;
-        let (Publication::Published(Told { refused, .. }) | Publication::Lost(refused)) = &publication;
+        let (Publication::Published(PublishedDataset { rejected, .. }) | Publication::Lost(rejected)) = &publication;
         // All that was lost is so in one step: a kill does not leave some of it unmarked.
-        let gone = || refused.iter().filter(|refusal| refusal.is_lost());
-        journal.step(|step| gone().try_for_each(|refusal| step.lose(&refusal.sha256, now)))?;
-        for refusal in refused {
-            let what = if refusal.is_lost() {
+        let gone = || rejected.iter().filter(|archive| archive.is_lost());
+        journal.write(|txn| gone().try_for_each(|archive| txn.mark_lost(&archive.sha256, now)))?;
+        for archive in rejected {
+            let what = if archive.is_lost() {
                 "its archive is gone and is asked for again".to_owned()
             } else {
-                set_aside(folder, journal, &refusal.sha256, &refusal.error.message(), now)?;
-                format!("quarantined: {}", refusal.error.message())
+                quarantine(folder, journal, &archive.sha256, &archive.error.message(), now)?;
+                format!("quarantined: {}", archive.error.message())
             };
-            progress.happened(Event::Unavailable(format!("job {}: {what}", refusal.job_id)));
+            progress.push_event(Event::Unavailable(format!("job {}: {what}", archive.job_id)));
         }
-        let Publication::Published(told) = publication else { return Ok(last) };
-        let is_whole = told.refused.is_empty();
+        let Publication::Published(published) = publication else { return Ok(last) };
+        let is_whole = published.rejected.is_empty();
         if is_whole {
-            journal.step(|step| step.set_published(Published { generation: told.generation, revision }))?;
-            progress.happened(Event::Published { generation: told.generation, rows: told.rows });
+            journal.write(|txn| txn.set_published(Published { generation: published.generation, revision }))?;
+            progress.push_event(Event::Published { generation: published.generation, rows: published.rows });
         }
-        last = Some(told);
+        last = Some(published);
         if is_whole {
             break;
         }
@@ -183,13 +183,13 @@ fn publish(
 }
 
 /// Refuses to publish records that are not what was written into the journal; the next sync reads them anew.
-fn must_be_whole(folder: &Folder, journal: &Journal) -> Result<()> {
-    if journal.look(Look::damaged)?.is_empty() {
+fn check_journal(folder: &Folder, journal: &Journal) -> Result<()> {
+    if journal.read(ReadTxn::damaged)?.is_empty() {
         return Ok(());
     }
     let damaged = forget_damaged(journal)?;
-    let named: Vec<String> = damaged.iter().take(NAMED).map(ToString::to_string).collect();
-    let more = damaged.len().saturating_sub(NAMED);
+    let named: Vec<String> = damaged.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+    let more = damaged.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
         "cannot publish: the journal `{}` does not hold what was written of {}{more}, its bytes have changed on this disk; \
@@ -201,9 +201,9 @@ fn must_be_whole(folder: &Folder, journal: &Journal) -> Result<()> {
 }
 
 /// The archives whose rows are wanted.
-fn origins(desk: &Desk, look: &Look) -> Result<Vec<Origin>> {
-    let store = desk.folder.store();
-    let origin = |wanted: Wanted| {
+fn source_archives(workspace: &Workspace, txn: &ReadTxn) -> Result<Vec<SourceArchive>> {
+    let store = workspace.folder.store();
+    let source = |wanted: Wanted| {
         let Wanted { kind, id, name, sub_type, created, archive, detail } = wanted;
         let detail = detail.and_then(|json| decode_detail(Content::Json, json.as_bytes(), &JOB_DATA_DETAIL).ok());
         let text = |name: &str| {
@@ -217,10 +217,20 @@ fn origins(desk: &Desk, look: &Look) -> Result<Vec<Origin>> {
         let job_type = text("job_type").unwrap_or_else(|| job_type(sub_type.as_deref().unwrap_or_default()));
         let display = text("software_version");
         // One that is missing is refused where it is read.
-        let path = store.path_of(&archive.sha256).unwrap_or_else(|| desk.folder.path().join(&archive.sha256));
-        Origin { kind, job_id: id, sha256: archive.sha256, archive: path, job_type, start, created, display, name }
+        let path = store.path_of(&archive.sha256).unwrap_or_else(|| workspace.folder.path().join(&archive.sha256));
+        SourceArchive {
+            kind,
+            job_id: id,
+            sha256: archive.sha256,
+            archive: path,
+            job_type,
+            start,
+            created,
+            display,
+            name,
+        }
     };
-    Ok(look.wanted()?.into_iter().map(origin).collect())
+    Ok(txn.wanted()?.into_iter().map(source).collect())
 }
 
 /// The Job Type of the detail that the list's other word stands for (specification 2.1, 2.6).

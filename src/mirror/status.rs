@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
-use super::archive_store::{Finding, Trouble};
-use super::journal::{Calls, FileState, ItemKind, Journal, Look, StateCount, TypeCount};
+use super::archive_store::{Finding, Problem};
+use super::journal::{Calls, FileState, ItemKind, Journal, ReadTxn, StateCount, TypeCount};
 use super::layout::Folder;
 use super::options::Options;
-use super::sync_cycle::{Round, is_relist_due};
+use super::sync_cycle::{SyncCycle, is_relist_due};
 use crate::error::Result;
 
 /// So many records are named that could not be had.
-const NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// A record whose file or detail could not be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Status {
     /// Details of jobs that are still to come.
     pub details_due: u64,
     /// When the first conversion that is waited for is ripe.
-    pub next_ripe: Option<DateTime<Utc>>,
+    pub next_ready_at: Option<DateTime<Utc>>,
     /// When the list of jobs was read last.
     pub listed_at: Option<DateTime<Utc>>,
     /// When all jobs were listed last: what changed since then without a sign of it is not known.
@@ -75,7 +75,7 @@ pub fn account(path: &std::path::Path) -> Result<Option<String>> {
         return Ok(None);
     }
     let folder = Folder::open(path, false)?;
-    Journal::open(&folder, None)?.look(|look| look.about("account"))
+    Journal::open(&folder, None)?.read(|txn| txn.get_meta("account"))
 }
 
 /// Reads it.
@@ -83,50 +83,50 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
     let folder = Folder::open(path, false)?;
     let journal = Journal::open(&folder, None)?;
     let generation = folder.current()?.map(|current| current.number);
-    journal.look(|look| {
-        let summary = look.summary()?;
-        let published = look.published()?;
-        let round = Round::open(look)?;
+    journal.read(|txn| {
+        let summary = txn.summary()?;
+        let published = txn.published()?;
+        let cycle = SyncCycle::load(txn)?;
         Ok(Status {
             path: path.to_owned(),
             details_due: summary.details_due(),
-            next_ripe: summary.next_ripe,
+            next_ready_at: summary.next_ready_at,
             archives: summary.archives,
             bytes: summary.bytes,
             states: summary.states,
-            types: look.types()?,
-            listed_at: look.cursor("job_data.list")?.read_at,
-            relisted_at: look.relist()?.last_full_at,
-            relist_due: is_relist_due(look, options, now)?,
-            unfinished_since: round.as_ref().filter(|round| !round.is_plan).map(|round| round.began),
-            planned_at: round
+            types: txn.types()?,
+            listed_at: txn.cursor("job_data.list")?.read_at,
+            relisted_at: txn.relist()?.last_full_at,
+            relist_due: is_relist_due(txn, options, now)?,
+            unfinished_since: cycle.as_ref().filter(|cycle| !cycle.is_plan).map(|cycle| cycle.began),
+            planned_at: cycle
                 .as_ref()
-                .filter(|round| round.is_plan && round.has_read_a_list())
-                .map(|round| round.began),
-            calls: look.calls()?,
+                .filter(|cycle| cycle.is_plan && cycle.has_read_any_list())
+                .map(|cycle| cycle.began),
+            calls: txn.calls()?,
             generation,
             // What is shown may be an older generation, where somebody removed the one that was published last.
             is_published: published.is_some_and(|published| {
                 generation.unwrap_or(0) == published.generation
-                    && look.revision().is_ok_and(|now| now == published.revision)
+                    && txn.revision().is_ok_and(|now| now == published.revision)
             }),
-            lost: damage(&folder, look)?,
-            unavailable: unavailable(look)?,
+            lost: damage_message(&folder, txn)?,
+            unavailable: list_unavailable(txn)?,
         })
     })
 }
 
 /// Why readers do not get what was published last: a generation that is gone, links that are missing or lead elsewhere.
-fn damage(folder: &Folder, look: &Look) -> Result<Option<String>> {
-    let findings = lost(folder, look)?.into_iter().chain(folder.broken_links()?);
+fn damage_message(folder: &Folder, txn: &ReadTxn) -> Result<Option<String>> {
+    let findings = find_lost(folder, txn)?.into_iter().chain(folder.broken_links()?);
     let sentences: Vec<String> = findings.map(|finding| finding.to_string()).collect();
     Ok((!sentences.is_empty()).then(|| sentences.join("; ")))
 }
 
 /// What was removed where readers do not get what was published last: `current`, or the folder of that generation.
-pub(super) fn lost(folder: &Folder, look: &Look) -> Result<Option<Finding>> {
+pub(super) fn find_lost(folder: &Folder, txn: &ReadTxn) -> Result<Option<Finding>> {
     // The journal is told of a generation once `current` points to it, and is read first.
-    let last = look.published()?.map_or(0, |published| published.generation);
+    let last = txn.published()?.map_or(0, |published| published.generation);
     let newest = folder.newest()?.map_or(0, |newest| newest.number);
     let (name, why) = match folder.current()? {
         Some(current) if current.number < last => {
@@ -137,20 +137,20 @@ pub(super) fn lost(folder: &Folder, look: &Look) -> Result<Option<Finding>> {
         _ => return Ok(None),
     };
     let detail = format!("{why}; sync again, which mends that");
-    Ok(Some(Finding { trouble: Trouble::Missing, path: folder.path().join(name), detail }))
+    Ok(Some(Finding { problem: Problem::Missing, path: folder.path().join(name), detail }))
 }
 
-fn unavailable(look: &Look) -> Result<Vec<Unavailable>> {
+fn list_unavailable(txn: &ReadTxn) -> Result<Vec<Unavailable>> {
     let mut unavailable = Vec::new();
     for state in ["failed", "quarantined"] {
-        for item in look.in_state(state, NAMED)? {
+        for item in txn.in_state(state, MAX_NAMED)? {
             if let FileState::Failed { reason, .. } | FileState::Quarantined { reason, .. } = item.file {
                 unavailable.push(Unavailable { kind: item.kind, id: item.id, name: item.name, state, reason });
             }
         }
     }
     let (kind, state) = (ItemKind::Job, "no detail");
-    let refused = look.without_detail(NAMED)?.into_iter();
+    let refused = txn.without_detail(MAX_NAMED)?.into_iter();
     unavailable.extend(refused.map(|(id, name, reason)| Unavailable { kind, id, name, state, reason }));
     Ok(unavailable)
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::archive_store::{Finding, Trouble};
-use super::fs::{failed, name_of};
+use super::archive_store::{Finding, Problem};
+use super::fs::{file_name, fs_error};
 use super::layout::{Folder, Generation};
 use crate::error::{Error, Kind, Result};
 
@@ -13,18 +13,18 @@ use crate::error::{Error, Kind, Result};
 const CURRENT: &str = "current";
 
 /// The links through `current` to its folders.
-const THROUGH: [&str; 2] = ["dataset", "catalog"];
+const FOLDER_LINKS: [&str; 2] = ["dataset", "catalog"];
 
 /// The advice of each finding.
-const AGAIN: &str = "sync again, which repairs it";
+const SYNC_ADVICE: &str = "sync again, which repairs it";
 
 impl Folder {
     /// The published generation; `None` where `current` is missing or leads to no generation of this folder.
     pub fn current(&self) -> Result<Option<Generation>> {
-        let Some(target) = target(&self.path().join(CURRENT))? else { return Ok(None) };
+        let Some(target) = read_target(&self.path().join(CURRENT))? else { return Ok(None) };
         let path = self.path().join(target);
         let is_ours = path.parent() == Some(&self.path().join("generations")) && path.is_dir();
-        let number = name_of(&path).and_then(|name| name.parse().ok()).filter(|_| is_ours);
+        let number = file_name(&path).and_then(|name| name.parse().ok()).filter(|_| is_ours);
         Ok(number.map(|number| Generation { number, path }))
     }
 
@@ -36,32 +36,32 @@ impl Folder {
         let check = |name: &str| {
             let path = self.path().join(name);
             let expected = Path::new(CURRENT).join(name);
-            let (trouble, detail) = match target(&path) {
+            let (problem, detail) = match read_target(&path) {
                 Ok(Some(found)) if found == expected => return None,
-                Ok(Some(found)) => (Trouble::Damaged, format!("it leads to `{}`; {AGAIN}", found.display())),
-                Ok(None) => (Trouble::Missing, format!("it leads readers to what was published; {AGAIN}")),
-                Err(_) => (Trouble::Damaged, "it is not the link of headland; move it away and sync again".to_owned()),
+                Ok(Some(found)) => (Problem::Damaged, format!("it leads to `{}`; {SYNC_ADVICE}", found.display())),
+                Ok(None) => (Problem::Missing, format!("it leads readers to what was published; {SYNC_ADVICE}")),
+                Err(_) => (Problem::Damaged, "it is not the link of headland; move it away and sync again".to_owned()),
             };
-            Some(Finding { trouble, path, detail })
+            Some(Finding { problem, path, detail })
         };
-        Ok(THROUGH.into_iter().filter_map(check).collect())
+        Ok(FOLDER_LINKS.into_iter().filter_map(check).collect())
     }
 
     /// Makes the links that are missing or lead elsewhere. A kill between the steps of a publication, a copy of the mirror
     /// and a user may each have removed them. A folder in the place of a link is an error: it may be somebody's data.
-    pub(super) fn mend_links(&self) -> Result<()> {
+    pub(super) fn repair_links(&self) -> Result<()> {
         if self.current()?.is_none() {
             let Some(newest) = self.newest()? else { return Ok(()) };
             self.point_to(&newest.path)?;
         }
-        self.mend_through()
+        self.repair_folder_links()
     }
 
     /// Makes `dataset` and `catalog` where they are missing or lead elsewhere.
-    pub(super) fn mend_through(&self) -> Result<()> {
-        for name in THROUGH {
+    pub(super) fn repair_folder_links(&self) -> Result<()> {
+        for name in FOLDER_LINKS {
             let (path, expected) = (self.path().join(name), Path::new(CURRENT).join(name));
-            if target(&path)?.as_ref() != Some(&expected) {
+            if read_target(&path)?.as_ref() != Some(&expected) {
                 self.disk().swap_link(&expected, &path)?;
             }
         }
@@ -76,7 +76,7 @@ impl Folder {
 }
 
 /// The target of a link; `None` where there is none, an error where something else stands in its place.
-fn target(link: &Path) -> Result<Option<PathBuf>> {
+fn read_target(link: &Path) -> Result<Option<PathBuf>> {
     match fs::read_link(link) {
         Ok(target) => Ok(Some(target)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
@@ -87,6 +87,6 @@ fn target(link: &Path) -> Result<Option<PathBuf>> {
             );
             Err(Error::new(Kind::File, message))
         }
-        Err(cause) => Err(failed("read the link", link, &cause)),
+        Err(cause) => Err(fs_error("read the link", link, &cause)),
     }
 }

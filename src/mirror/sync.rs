@@ -12,14 +12,14 @@ use chrono::TimeDelta;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
 use super::progress::{Phase, time_at_limit};
-use super::publisher::Publishing;
-use super::queue::{After, Queue, Work, perform};
-use super::writer::{Run, ends_all};
+use super::publisher::Publisher;
+use super::queue::{NextStep, Queue, Task, execute};
+use super::writer::{MirrorWriter, is_fatal};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Budget;
 
 /// Records in a row that fail for reasons of their own; then it is the service that fails.
-const FEW: u32 = 3;
+const MAX_CONSECUTIVE_FAILURES: u32 = 3;
 
 /// No sleep is longer than this: the clock may have been set meanwhile, or the laptop was closed.
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
@@ -28,71 +28,77 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 const SHORTEST_SLEEP: Duration = Duration::from_millis(2);
 
 /// What is on its way, and how it goes.
-struct Course {
+struct Concurrency {
     /// Calls that may be made at once.
     free: usize,
     budget: Budget,
 }
 
 /// Makes the calls of the queue until nothing is left or the service is.
-pub(super) async fn pull(run: &Run, queue: &mut Queue) -> Result<()> {
-    let clock = run.client.clock();
+pub(super) async fn pull(writer: &MirrorWriter, queue: &mut Queue) -> Result<()> {
+    let clock = writer.client.clock();
     let begun = clock.elapsed();
-    let mut flight = FuturesUnordered::new();
-    let mut publishing = Publishing::idle(run);
+    let mut in_flight = FuturesUnordered::new();
+    let mut publisher = Publisher::new(writer);
     let (mut failures, mut stop) = (0_u32, None::<Error>);
     let mut calls = 0_u64;
-    let files = queue.left_in_short().files.saturating_add(queue.left_in_short().converting);
-    run.progress.update(|told| told.jobs_left = files);
+    let files = queue.remaining_without_pages().files.saturating_add(queue.remaining_without_pages().converting);
+    writer.progress.update(|snapshot| snapshot.jobs_left = files);
     loop {
-        let course = course(run, flight.len())?;
-        let mut free = if stop.is_none() { course.free } else { 0 };
+        let concurrency = concurrency(writer, in_flight.len())?;
+        let mut free = if stop.is_none() { concurrency.free } else { 0 };
         while free > 0
-            && let Some(work) = queue.take(run.now(), clock.elapsed())
+            && let Some(task) = queue.next_task(writer.now(), clock.elapsed())
         {
             free = free.saturating_sub(1);
-            flight.push(async move {
-                let after = perform(run, &work).await;
-                (work, after)
+            in_flight.push(async move {
+                let next = execute(writer, &task).await;
+                (task, next)
             });
         }
         let is_over = stop.is_some() || queue.is_empty();
-        if flight.is_empty() && is_over && publishing.is_idle() {
+        if in_flight.is_empty() && is_over && publisher.is_idle() {
             break;
         }
-        tell(run, queue, &course.budget, flight.len(), (clock.elapsed().saturating_sub(begun), calls));
+        report_progress(
+            writer,
+            queue,
+            &concurrency.budget,
+            in_flight.len(),
+            (clock.elapsed().saturating_sub(begun), calls),
+        );
         if stop.is_none() {
-            publishing.begin_if_due()?;
+            publisher.begin_if_due()?;
         }
-        let pause = pause(run, queue, &course, flight.len());
+        let pause = pause(writer, queue, &concurrency, in_flight.len());
         tokio::select! {
             biased;
-            () = run.progress.ended() => {
+            () = writer.progress.wait_for_end() => {
                 // Of the kind of a full disk, after which nothing is published.
                 stop = Some(Error::new(Kind::File, "the sync was ended; all that was finished is kept"));
-                publishing = Publishing::idle(run);
+                publisher = Publisher::new(writer);
             }
-            Some((work, after)) = flight.next(), if !flight.is_empty() => match after {
-                Ok(after) => {
+            Some((task, next)) = in_flight.next(), if !in_flight.is_empty() => match next {
+                Ok(next) => {
                     failures = 0;
                     calls = calls.saturating_add(1);
-                    if matches!((&work, &after), (Work::File(_), After::Done)) {
-                        run.progress.update(|told| {
-                            told.jobs_done = told.jobs_done.saturating_add(1);
-                            told.jobs_left = told.jobs_left.saturating_sub(1);
+                    if matches!((&task, &next), (Task::File(_), NextStep::Done)) {
+                        writer.progress.update(|snapshot| {
+                            snapshot.jobs_done = snapshot.jobs_done.saturating_add(1);
+                            snapshot.jobs_left = snapshot.jobs_left.saturating_sub(1);
                         });
                     }
-                    queue.put(after);
+                    queue.schedule(next);
                 }
                 Err(error) => {
                     failures = failures.saturating_add(1);
-                    run.note(format!("{}: {error}", named(&work)));
-                    if stop.is_none() && (ends_all(&error) || failures >= FEW) {
+                    writer.add_note(format!("{}: {error}", describe_task(&task)));
+                    if stop.is_none() && (is_fatal(&error) || failures >= MAX_CONSECUTIVE_FAILURES) {
                         stop = Some(error);
                     }
                 }
             },
-            outcome = publishing.ended() => outcome?,
+            outcome = publisher.wait_if_running() => outcome?,
             () = clock.sleep(pause), if !is_over => {}
         }
     }
@@ -100,33 +106,44 @@ pub(super) async fn pull(run: &Run, queue: &mut Queue) -> Result<()> {
 }
 
 /// How many calls may be made now.
-fn course(run: &Run, on_the_way: usize) -> Result<Course> {
-    let budget = run.client.budget()?;
+fn concurrency(writer: &MirrorWriter, in_flight: usize) -> Result<Concurrency> {
+    let budget = writer.client.budget()?;
     let slots = usize::try_from(budget.remaining).unwrap_or(usize::MAX);
-    Ok(Course { free: slots.min(run.options.concurrency.saturating_sub(on_the_way)), budget })
+    Ok(Concurrency { free: slots.min(writer.options.concurrency.saturating_sub(in_flight)), budget })
 }
 
 /// How long there is nothing to do, unless a reply comes.
-fn pause(run: &Run, queue: &Queue, course: &Course, on_the_way: usize) -> Duration {
-    let is_full = on_the_way >= run.options.concurrency;
+fn pause(writer: &MirrorWriter, queue: &Queue, concurrency: &Concurrency, in_flight: usize) -> Duration {
+    let is_full = in_flight >= writer.options.concurrency;
     let pause = if is_full {
         LONGEST_SLEEP
-    } else if queue.has_more() {
-        course.budget.next_call_in
+    } else if queue.has_immediate_tasks() {
+        concurrency.budget.next_call_in
     } else {
-        let ripe = queue.next_ripe().map(|at| at.signed_duration_since(run.now()).to_std().unwrap_or_default());
-        ripe.unwrap_or(LONGEST_SLEEP).max(course.budget.next_call_in)
+        let until_ready = queue
+            .next_ready_at()
+            .map(|ready_at| ready_at.signed_duration_since(writer.now()).to_std().unwrap_or_default());
+        until_ready.unwrap_or(LONGEST_SLEEP).max(concurrency.budget.next_call_in)
     };
     pause.clamp(SHORTEST_SLEEP, LONGEST_SLEEP)
 }
 
 /// Tells how far it has come.
-fn tell(run: &Run, queue: &Queue, budget: &Budget, on_the_way: usize, (took, calls): (Duration, u64)) {
-    let left = queue.left_in_short();
-    let on_the_way = u64::try_from(on_the_way).unwrap_or(u64::MAX);
-    let calls_left = left.least().saturating_add(on_the_way);
-    let now = run.now();
-    let ripens = queue.last_ripe().and_then(|at| at.signed_duration_since(now).to_std().ok()).unwrap_or_default();
+fn report_progress(
+    writer: &MirrorWriter,
+    queue: &Queue,
+    budget: &Budget,
+    in_flight: usize,
+    (took, calls): (Duration, u64),
+) {
+    let remaining = queue.remaining_without_pages();
+    let in_flight = u64::try_from(in_flight).unwrap_or(u64::MAX);
+    let calls_left = remaining.min_calls().saturating_add(in_flight);
+    let now = writer.now();
+    let conversion_wait = queue
+        .last_ready_at()
+        .and_then(|ready_at| ready_at.signed_duration_since(now).to_std().ok())
+        .unwrap_or_default();
     // Without a limit the pace is that of the service.
     let at_pace = match u32::try_from(calls) {
         Ok(calls) if calls > 0 && budget.windows.is_empty() => {
@@ -134,25 +151,25 @@ fn tell(run: &Run, queue: &Queue, budget: &Budget, on_the_way: usize, (took, cal
         }
         _ => Duration::ZERO,
     };
-    let limited = (budget.remaining == 0 && queue.has_more()).then_some(budget.next_call_in);
+    let limited = (budget.remaining == 0 && queue.has_immediate_tasks()).then_some(budget.next_call_in);
     let limit_until = limited.and_then(|wait| now.checked_add_signed(TimeDelta::from_std(wait).ok()?));
-    let is_waiting = on_the_way == 0 && !queue.has_more();
-    run.progress.update(|told| {
-        told.phase = Phase::Pulling;
-        told.calls_left = calls_left;
-        told.converting = left.converting;
-        told.waiting_until = queue.next_ripe().filter(|_| is_waiting);
-        told.limit_until = limit_until;
-        told.left = Some(time_at_limit(calls_left, budget).max(ripens).max(at_pace));
+    let is_waiting = in_flight == 0 && !queue.has_immediate_tasks();
+    writer.progress.update(|snapshot| {
+        snapshot.phase = Phase::Pulling;
+        snapshot.calls_left = calls_left;
+        snapshot.converting = remaining.converting;
+        snapshot.waiting_until = queue.next_ready_at().filter(|_| is_waiting);
+        snapshot.limit_until = limit_until;
+        snapshot.time_left = Some(time_at_limit(calls_left, budget).max(conversion_wait).max(at_pace));
     });
 }
 
 /// What a call is for, in words.
-pub(super) fn named(work: &Work) -> String {
-    match work {
-        Work::File(file) => format!("the file of {}", file.id()),
-        Work::Detail { id, .. } => format!("the detail of {id}"),
-        Work::Record { list, id } => format!("{} {id}", list.records()),
-        Work::Locations(device, _) => format!("{} of {}", device.row_name, device.id),
+pub(super) fn describe_task(task: &Task) -> String {
+    match task {
+        Task::File(file) => format!("the file of {}", file.id()),
+        Task::Detail { id, .. } => format!("the detail of {id}"),
+        Task::Record { list, id } => format!("{} {id}", list.records()),
+        Task::Locations(device, _) => format!("{} of {}", device.row_name, device.id),
     }
 }

@@ -9,18 +9,18 @@ use std::time::Duration;
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::journal::{Changes, Journal, Look, Step};
+use super::journal::{Changes, Journal, ReadTxn, WriteTxn};
 use super::options::Options;
 use crate::error::Result;
 
 /// Where the journal keeps it, and the number of the last one.
-const NAME: &str = "round";
-const COUNT: &str = "rounds";
+const CYCLE_KEY: &str = "round";
+const COUNT_KEY: &str = "rounds";
 
 /// A round that has begun and not ended. What was done in it is told by its number and not by the time, since clocks are
 /// set back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Round {
+pub(super) struct SyncCycle {
     /// Its number.
     pub(super) number: u64,
     /// When it began.
@@ -44,67 +44,72 @@ pub(super) struct Round {
 
 /// Who enters a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum CycleMode {
     /// A plan, which reads the lists and leaves what follows from them to a sync.
     Plan,
     /// A sync, which does all of it.
     Sync,
 }
 
-impl Round {
+impl SyncCycle {
     /// The round that was begun and not ended.
-    pub(super) fn open(look: &Look) -> Result<Option<Self>> {
-        let text = look.about(NAME)?.filter(|text| !text.is_empty());
+    pub(super) fn load(txn: &ReadTxn) -> Result<Option<Self>> {
+        let text = txn.get_meta(CYCLE_KEY)?.filter(|text| !text.is_empty());
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
     /// Goes on with the round that is open, or begins one.
-    pub(super) fn enter(journal: &Journal, options: &Options, entry: Entry, now: DateTime<Utc>) -> Result<Self> {
-        journal.step(|step| {
-            step.begin_run(now)?;
-            let open = Self::open(step)?;
+    pub(super) fn resume_or_begin(
+        journal: &Journal,
+        options: &Options,
+        mode: CycleMode,
+        now: DateTime<Utc>,
+    ) -> Result<Self> {
+        journal.write(|txn| {
+            txn.begin_run(now)?;
+            let unfinished = Self::load(txn)?;
             // A plan does not make the sync finished that stopped before it.
-            let is_plan = entry == Entry::Plan && open.as_ref().is_none_or(|round| round.is_plan);
-            if let Some(round) = open.filter(|round| is_within(round.began, options.overlap, now)) {
-                let round = Self { is_plan, ..round };
-                round.keep(step)?;
-                return Ok(round);
+            let is_plan = mode == CycleMode::Plan && unfinished.as_ref().is_none_or(|cycle| cycle.is_plan);
+            if let Some(cycle) = unfinished.filter(|cycle| is_within(cycle.began, options.overlap, now)) {
+                let cycle = Self { is_plan, ..cycle };
+                cycle.save(txn)?;
+                return Ok(cycle);
             }
-            let relist = if is_relist_due(step, options, now)? { Some(step.begin_relist()?) } else { None };
-            let last = step.about(COUNT)?.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+            let relist = if is_relist_due(txn, options, now)? { Some(txn.begin_relist()?) } else { None };
+            let last = txn.get_meta(COUNT_KEY)?.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
             let number = last.saturating_add(1);
-            step.set_about(COUNT, &number.to_string())?;
+            txn.set_meta(COUNT_KEY, &number.to_string())?;
             // The journal keeps microseconds, and what is done at once is not to lie before its round.
-            let round = Self { number, began: now.trunc_subsecs(6), relist, is_plan, ..Self::default() };
-            round.keep(step)?;
-            Ok(round)
+            let cycle = Self { number, began: now.trunc_subsecs(6), relist, is_plan, ..Self::default() };
+            cycle.save(txn)?;
+            Ok(cycle)
         })
     }
 
     /// Counts what a page of a list brought.
-    pub(super) fn count(step: &Step<'_>, changes: Changes, gone: u64) -> Result<()> {
-        let Some(mut round) = Self::open(step)? else { return Ok(()) };
+    pub(super) fn count_changes(txn: &WriteTxn<'_>, changes: Changes, gone: u64) -> Result<()> {
+        let Some(mut cycle) = Self::load(txn)? else { return Ok(()) };
         if changes.new == 0 && changes.changed == 0 && gone == 0 {
             return Ok(());
         }
-        round.new = round.new.saturating_add(changes.new);
-        round.changed = round.changed.saturating_add(changes.changed);
-        round.gone = round.gone.saturating_add(gone);
-        round.keep(step)
+        cycle.new = cycle.new.saturating_add(changes.new);
+        cycle.changed = cycle.changed.saturating_add(changes.changed);
+        cycle.gone = cycle.gone.saturating_add(gone);
+        cycle.save(txn)
     }
 
     /// Ends it: all that follows from its lists was done.
-    pub(super) fn end(journal: &Journal) -> Result<()> {
-        journal.step(Self::give_up)
+    pub(super) fn finish(journal: &Journal) -> Result<()> {
+        journal.write(Self::abandon)
     }
 
     /// Gives up the round that is open: the next one reads all lists again.
-    pub(super) fn give_up(step: &Step<'_>) -> Result<()> {
-        step.set_about(NAME, "")
+    pub(super) fn abandon(txn: &WriteTxn<'_>) -> Result<()> {
+        txn.set_meta(CYCLE_KEY, "")
     }
 
-    fn keep(&self, step: &Step<'_>) -> Result<()> {
-        step.set_about(NAME, &serde_json::to_string(self).unwrap_or_default())
+    fn save(&self, txn: &WriteTxn<'_>) -> Result<()> {
+        txn.set_meta(CYCLE_KEY, &serde_json::to_string(self).unwrap_or_default())
     }
 
     /// Whether the reading of a list of the account has begun.
@@ -118,21 +123,21 @@ impl Round {
     }
 
     /// Whether any list of the account was.
-    pub(super) fn has_read_a_list(&self) -> bool {
+    pub(super) fn has_read_any_list(&self) -> bool {
         !self.done.is_empty()
     }
 
     /// Keeps that a page of a list was read, or its last one.
-    pub(super) fn mark(step: &Step<'_>, list: &str, is_at_end: bool) -> Result<()> {
-        let Some(mut round) = Self::open(step)? else { return Ok(()) };
-        let is_news = round.begun.insert(list.to_owned()) | (is_at_end && round.done.insert(list.to_owned()));
-        if is_news { round.keep(step) } else { Ok(()) }
+    pub(super) fn mark_page_read(txn: &WriteTxn<'_>, list: &str, is_at_end: bool) -> Result<()> {
+        let Some(mut cycle) = Self::load(txn)? else { return Ok(()) };
+        let is_changed = cycle.begun.insert(list.to_owned()) | (is_at_end && cycle.done.insert(list.to_owned()));
+        if is_changed { cycle.save(txn) } else { Ok(()) }
     }
 }
 
 /// Whether all jobs have to be listed: neither `date` nor the order of ids is promised to tell of every change.
-pub(super) fn is_relist_due(look: &Look, options: &Options, now: DateTime<Utc>) -> Result<bool> {
-    let last = look.relist()?.last_full_at;
+pub(super) fn is_relist_due(txn: &ReadTxn, options: &Options, now: DateTime<Utc>) -> Result<bool> {
+    let last = txn.relist()?.last_full_at;
     Ok(!last.is_some_and(|last| is_within(last, options.relist, now)))
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 
-use super::ingest::settle;
+use super::ingest::recover;
 use super::journal::Journal;
 use super::layout::Folder;
 use super::options::Options;
@@ -14,15 +14,15 @@ use crate::error::{Error, Kind, Result};
 
 /// The folder, its journal and what the user should know of, which threads share.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct Workspace {
     pub(super) folder: Folder,
     pub(super) journal: Journal,
     notes: Mutex<Vec<String>>,
 }
 
-impl Desk {
+impl Workspace {
     /// Keeps something that the user should know of and that does not end the run.
-    pub(super) fn note(&self, text: String) {
+    pub(super) fn add_note(&self, text: String) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
 
@@ -33,22 +33,22 @@ impl Desk {
 
 /// A run of the one writer.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct MirrorWriter {
     pub(super) client: Client,
     pub(super) options: Options,
-    pub(super) desk: Arc<Desk>,
+    pub(super) workspace: Arc<Workspace>,
     pub(super) progress: Progress,
 }
 
-impl std::ops::Deref for Run {
-    type Target = Desk;
+impl std::ops::Deref for MirrorWriter {
+    type Target = Workspace;
 
-    fn deref(&self) -> &Desk {
-        &self.desk
+    fn deref(&self) -> &Workspace {
+        &self.workspace
     }
 }
 
-impl Run {
+impl MirrorWriter {
     /// Opens the folder for writing, and ends what a killed run began.
     pub(super) fn open(
         path: &std::path::Path,
@@ -58,11 +58,11 @@ impl Run {
     ) -> Result<Self> {
         let folder = Folder::open(path, true)?;
         let journal = Journal::open(&folder, Some(&client.account()))?;
-        settle(&folder, &journal, client.clock().now())?;
+        recover(&folder, &journal, client.clock().now())?;
         Ok(Self {
             client: client.clone(),
             options: options.clone(),
-            desk: Arc::new(Desk { folder, journal, notes: Mutex::default() }),
+            workspace: Arc::new(Workspace { folder, journal, notes: Mutex::default() }),
             progress: progress.clone(),
         })
     }
@@ -72,16 +72,16 @@ impl Run {
     }
 
     /// A call was finished.
-    pub(super) fn called(&self) {
-        self.progress.update(|told| {
-            told.calls_done = told.calls_done.saturating_add(1);
-            told.calls_left = told.calls_left.saturating_sub(1);
+    pub(super) fn count_finished_call(&self) {
+        self.progress.update(|snapshot| {
+            snapshot.calls_done = snapshot.calls_done.saturating_add(1);
+            snapshot.calls_left = snapshot.calls_left.saturating_sub(1);
         });
     }
 }
 
 /// Whether an error is about the service, the way to it or this machine, and not about one record.
-pub(super) fn ends_all(error: &Error) -> bool {
+pub(super) fn is_fatal(error: &Error) -> bool {
     match error.kind() {
         Kind::Authentication | Kind::Transport | Kind::RateLimited | Kind::Configuration | Kind::File => true,
         // Busy for the whole patience of a call; in trouble (500) may be about one record.

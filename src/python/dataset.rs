@@ -52,7 +52,8 @@ impl Dataset {
 
     /// Job type, year, files, rows and bytes of what is published.
     fn stock(&self, py: Python<'_>) -> PyResult<Vec<Stock>> {
-        let stock = bridge::aside(py, || self.dataset.stock())?.map_err(|error| errors::raise(py, &error))?;
+        let stock =
+            bridge::aside(py, || self.dataset.partition_summaries())?.map_err(|error| errors::raise(py, &error))?;
         Ok(stock.into_iter().map(|each| (each.job_type, each.year, each.parts, each.rows, each.bytes)).collect())
     }
 
@@ -184,7 +185,7 @@ pub(super) fn union_schemas(
 ) -> PyResult<Table> {
     let schemas: Vec<_> =
         schemas.into_iter().map(|(name, schema)| Ok((name, c_schema::import(&schema)?))).collect::<PyResult<_>>()?;
-    let union = core::union(&schemas, columns.as_deref()).map_err(|error| errors::raise(py, &error))?;
+    let union = core::union_schemas(&schemas, columns.as_deref()).map_err(|error| errors::raise(py, &error))?;
     Ok(Table::new(Arc::new(union), Vec::new()))
 }
 
@@ -197,5 +198,5 @@ pub(super) fn dataset_names(schema: &Bound<'_, PyAny>) -> PyResult<Vec<String>> 
 /// What distinguishes the coordinate system of a schema's column `geometry` from others; None where there is no such column.
 #[pyfunction]
 pub(super) fn coordinate_system(schema: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    Ok(core::system(&c_schema::import(schema)?))
+    Ok(core::crs_identity(&c_schema::import(schema)?))
 }

@@ -71,7 +71,7 @@ impl Mirror {
         } else {
             let progress = Progress::default();
             let told = telling(tell, progress.clone());
-            bridge::wait_telling(py, async move { core.plan_telling(&progress).await }, told, || false)?
+            bridge::wait_telling(py, async move { core.plan_with_progress(&progress).await }, told, || false)?
         };
         let facts = PyDict::new(py);
         facts.set_item("new", plan.new)?;
@@ -101,7 +101,8 @@ impl Mirror {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let progress = Progress::default();
         let (told, ending) = (telling(tell, progress.clone()), progress.clone());
-        let outcome = bridge::wait_telling(py, async move { core.sync(&progress).await }, told, || ending.end())?;
+        let outcome =
+            bridge::wait_telling(py, async move { core.sync(&progress).await }, told, || ending.request_end())?;
         let facts = PyDict::new(py);
         facts.set_item("new", outcome.new)?;
         facts.set_item("changed", outcome.changed)?;
@@ -136,7 +137,7 @@ impl Mirror {
         facts.set_item("archives", status.archives)?;
         facts.set_item("bytes", status.bytes)?;
         facts.set_item("details_due", status.details_due)?;
-        facts.set_item("next_ripe", status.next_ripe)?;
+        facts.set_item("next_ripe", status.next_ready_at)?;
         facts.set_item("listed_at", status.listed_at)?;
         facts.set_item("relisted_at", status.relisted_at)?;
         facts.set_item("relist_due", status.relist_due)?;
@@ -152,7 +153,7 @@ impl Mirror {
         facts.set_item("lost", &status.lost)?;
         let unavailable = status.unavailable.iter().map(|Unavailable { kind, id, name, state, reason }| {
             let facts = PyDict::new(py);
-            facts.set_item("kind", kind.word())?;
+            facts.set_item("kind", kind.as_str())?;
             facts.set_item("id", id)?;
             facts.set_item("name", name)?;
             facts.set_item("state", state)?;
@@ -195,7 +196,7 @@ fn telling<'py>(tell: &Bound<'py, PyAny>, progress: Progress) -> impl FnMut(Pyth
 /// How far a sync has come.
 fn facts<'py>(py: Python<'py>, snapshot: &Snapshot) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
-    facts.set_item("phase", snapshot.phase.word())?;
+    facts.set_item("phase", snapshot.phase.as_str())?;
     facts.set_item("calls_done", snapshot.calls_done)?;
     facts.set_item("calls_left", snapshot.calls_left)?;
     facts.set_item("jobs_done", snapshot.jobs_done)?;
@@ -204,6 +205,6 @@ fn facts<'py>(py: Python<'py>, snapshot: &Snapshot) -> PyResult<Bound<'py, PyDic
     facts.set_item("converting", snapshot.converting)?;
     facts.set_item("waiting_until", snapshot.waiting_until)?;
     facts.set_item("limit_until", snapshot.limit_until)?;
-    facts.set_item("seconds_left", snapshot.left.map(|left| left.as_secs_f64()))?;
+    facts.set_item("seconds_left", snapshot.time_left.map(|left| left.as_secs_f64()))?;
     Ok(facts)
 }

@@ -9,7 +9,7 @@ use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array as _, RecordBatch};
 use chrono::{TimeZone as _, Utc};
 use headland::layer::Cancel;
-use headland::mirror::Trouble;
+use headland::mirror::Problem;
 use headland::mirror::dataset::verify;
 
 use crate::make::{Field, UTM_12, WGS_84, dbf, parts, point, shp, zip};
@@ -160,7 +160,7 @@ fn boundary_that_its_archive_does_not_give_is_found() {
     fs::write(&path, archive(&[outline("Other", 100.0), data()])).unwrap();
     let findings = verify(&farm.folder, true, &Cancel::default()).unwrap();
     assert_eq!(findings.len(), 1, "{findings:?}");
-    assert!(findings[0].path.ends_with("catalog/boundaries.parquet") && findings[0].trouble == Trouble::Damaged);
+    assert!(findings[0].path.ends_with("catalog/boundaries.parquet") && findings[0].problem == Problem::Damaged);
     farm.put("2", &archive(&[outline("West", 100.0), data()]));
     assert_eq!(farm.lost().iter().map(|refusal| &*refusal.job_id).collect::<Vec<_>>(), ["1"]);
     fs::write(&path, bytes).unwrap();

@@ -18,11 +18,11 @@ pub(crate) fn journal(service: &Service) -> Journal {
 }
 
 pub(crate) fn items(service: &Service, kind: ItemKind) -> Vec<Item> {
-    journal(service).look(|look| look.items(kind)).unwrap()
+    journal(service).read(|look| look.items(kind)).unwrap()
 }
 
 fn archive_of(service: &Service, id: &str) -> Option<String> {
-    let item = journal(service).look(|look| look.item(ItemKind::Job, id)).unwrap().unwrap();
+    let item = journal(service).read(|look| look.item(ItemKind::Job, id)).unwrap().unwrap();
     item.archive.map(|archive| archive.sha256)
 }
 
@@ -165,13 +165,13 @@ async fn of_the_carts_of_one_name_the_newest_is_fetched_once_2_8() {
     assert!(notes[0].starts_with(&format!("grain cart file {id}: `TotalPounds` of the header is 250")), "{notes:?}");
     assert!(notes[0].ends_with("(total-differs)"), "{notes:?}");
     let superseded = items(&service, ItemKind::Cart).into_iter().find(|item| item.id == cart.id).unwrap();
-    assert_eq!(superseded.file, FileState::Superseded { by: id });
+    assert_eq!(superseded.file, FileState::Superseded { newer_id: id });
 }
 
 /// The locations that the journal has, by device.
 fn tracks(service: &Service) -> BTreeMap<String, Vec<String>> {
     let mut found = BTreeMap::<String, Vec<String>>::new();
-    for (_, location) in journal(service).look(|look| look.locations(0, 1_000_000)).unwrap() {
+    for (_, location) in journal(service).read(|look| look.locations(0, 1_000_000)).unwrap() {
         found.entry(location.device_id).or_default().push(location.record_id);
     }
     found

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use headland::error::Kind;
 use headland::layer::Cancel;
-use headland::mirror::dataset::{mend, verify};
-use headland::mirror::{Disk, Folder, Trouble};
+use headland::mirror::dataset::{repair, verify};
+use headland::mirror::{Disk, Folder, Problem};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -48,7 +48,7 @@ fn a_publication_on_a_disk_that_fails_at_any_step_leaves_the_old_state() {
     let path = home.path().join("farm");
     let (old, new, steps) = {
         let watch = failing(usize::MAX, false, 0);
-        let mut farm = Farm::at(&path, Disk::watched(watch.clone()));
+        let mut farm = Farm::at(&path, Disk::with_injector(watch.clone()));
         want(&mut farm, false);
         farm.publish_and_compare();
         let old = published(&path);
@@ -66,11 +66,11 @@ fn a_publication_on_a_disk_that_fails_at_any_step_leaves_the_old_state() {
         }
         let opened = {
             let watch = failing(usize::MAX, false, 0);
-            drop(Farm::at(&path, Disk::watched(watch.clone())));
+            drop(Farm::at(&path, Disk::with_injector(watch.clone())));
             watch.count.load(Ordering::Relaxed)
         };
         let watch = failing(opened + step, on, code);
-        let mut farm = Farm::at(&path, Disk::watched(watch.clone()));
+        let mut farm = Farm::at(&path, Disk::with_injector(watch.clone()));
         want(&mut farm, true);
         let Err(error) = farm.try_to_publish() else {
             // How parts are packed depends on what was there before, and so does the number of operations a little.
@@ -170,9 +170,9 @@ fn damage_is_found_named_and_mended() {
     let extra = parts[2].with_file_name("part-of-mine.parquet");
     fs::write(&extra, b"PAR1").unwrap();
     let findings = find(&farm, false);
-    let found: Vec<_> = findings.iter().map(|finding| finding.trouble).collect();
-    assert_eq!(found, [Trouble::Damaged, Trouble::Missing, Trouble::Extra]);
-    assert_eq!(mend(&farm.folder, &findings).unwrap(), 2);
+    let found: Vec<_> = findings.iter().map(|finding| finding.problem).collect();
+    assert_eq!(found, [Problem::Damaged, Problem::Missing, Problem::Extra]);
+    assert_eq!(repair(&farm.folder, &findings).unwrap(), 2);
     farm.publish_and_compare();
 
     // The archive of a job is exchanged behind the back of the journal.
@@ -185,7 +185,7 @@ fn damage_is_found_named_and_mended() {
     assert!(deep[0].to_string().contains("of job 4"), "{}", deep[0]);
     fs::remove_file(&archive).unwrap();
     let deep = find(&farm, true);
-    assert_eq!((deep.len(), deep[0].trouble), (1, Trouble::Missing));
+    assert_eq!((deep.len(), deep[0].problem), (1, Problem::Missing));
     fs::write(&archive, whole).unwrap();
     assert_eq!(find(&farm, true), []);
 
@@ -198,7 +198,7 @@ fn damage_is_found_named_and_mended() {
     farm.publish_and_compare();
     fs::remove_file(farm.folder.current().unwrap().unwrap().path.join("manifest.json")).unwrap();
     let told = find(&farm, false);
-    assert_eq!((told.len(), told[0].trouble), (1, Trouble::Missing));
+    assert_eq!((told.len(), told[0].problem), (1, Problem::Missing));
     farm.publish_and_compare();
 }
 
@@ -219,9 +219,9 @@ fn checksums_of_blocks_are_verified_and_come_to_what_was_published_before_them()
     said.as_object_mut().unwrap().remove("sha256").unwrap();
     fs::write(manifest(), sealed(&said)).unwrap();
     let findings = verify(&farm.folder, false, &Cancel::default()).unwrap();
-    assert_eq!((findings.len(), findings[0].trouble), (1, Trouble::Damaged));
+    assert_eq!((findings.len(), findings[0].problem), (1, Problem::Damaged));
     assert!(findings[0].to_string().contains("checksums"), "{}", findings[0]);
-    assert_eq!(mend(&farm.folder, &findings).unwrap(), 1);
+    assert_eq!(repair(&farm.folder, &findings).unwrap(), 1);
     farm.publish_and_compare();
 
     let mut said: Value = serde_json::from_slice(&fs::read(manifest()).unwrap()).unwrap();

@@ -259,7 +259,7 @@ fn an_archive_that_cannot_be_read_is_refused_and_one_that_is_lost_keeps_what_was
     }
     let published = farm.publish();
     let refused: Vec<(&str, Kind)> =
-        published.refused.iter().map(|refusal| (&*refusal.job_id, refusal.error.kind())).collect();
+        published.rejected.iter().map(|refusal| (&*refusal.job_id, refusal.error.kind())).collect();
     assert_eq!(refused, [("bad", Kind::Archive)]);
     assert_eq!(published.rows, good - 20 + 7);
     farm.drop_job("bad");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use headland::error::{Error, Kind};
-use headland::mirror::{Disk, Operation, Watch};
+use headland::mirror::{Disk, FaultInjector, Operation};
 
 use crate::farm::place;
 use crate::life::{Seen, holds, live, shown};
@@ -23,7 +23,7 @@ pub(crate) struct Failing {
     pub(crate) count: AtomicUsize,
 }
 
-impl Watch for Failing {
+impl FaultInjector for Failing {
     fn before(&self, _: Operation, _: &Path) -> io::Result<()> {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let fails = count == self.at || (self.on && count > self.at);
@@ -40,7 +40,7 @@ fn undisturbed() -> (std::collections::BTreeMap<String, String>, usize, u32) {
     let place = place();
     let watch = failing(usize::MAX, false, 0);
     vfs::plan(None);
-    live(place.path(), Disk::watched(watch.clone()), 3, &Seen::default()).unwrap();
+    live(place.path(), Disk::with_injector(watch.clone()), 3, &Seen::default()).unwrap();
     let steps = vfs::plan(None);
     (shown(place.path()), watch.count.load(Ordering::Relaxed), steps)
 }
@@ -60,7 +60,7 @@ fn files_that_cannot_be_written_at_any_step_lose_nothing() {
     for (at, on, code) in (0..steps).flat_map(|at| [(at, false, BROKEN), (at, true, FULL)]) {
         let place = place();
         let seen = Seen::default();
-        let result = live(place.path(), Disk::watched(failing(at, on, code)), 3, &seen);
+        let result = live(place.path(), Disk::with_injector(failing(at, on, code)), 3, &seen);
         let error = result.expect_err("a failed operation is never passed over");
         let advice = if code == FULL { "make room on this disk and run it again" } else { "see to the disk" };
         is_clear(&error, place.path(), &[advice]);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeZone as _, Utc};
-use headland::mirror::{Archive, Folder, ItemKind, Journal, Listed, Step, take_in};
+use headland::mirror::{Archive, Folder, ItemKind, Journal, Listed, WriteTxn, ingest};
 
 /// Noon of a day in November 2026, so many seconds on.
 pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
@@ -46,20 +46,20 @@ pub(crate) fn download(folder: &Folder, stamp: &str, text: &str) -> PathBuf {
 /// Lists a job and takes a file in for it.
 pub(crate) fn pull(folder: &Folder, journal: &Journal, listed: &Listed, text: &str) -> Archive {
     let kind = ItemKind::Job;
-    journal.step(|step| step.list_page(kind, std::slice::from_ref(listed), None, at(0))).unwrap();
+    journal.write(|step| step.list_page(kind, std::slice::from_ref(listed), None, at(0))).unwrap();
     let stamp = listed.stamp(kind);
     let path = download(folder, &stamp, text);
-    take_in(folder, journal, (kind, &listed.id, &stamp), &path, at(0), |step| step.count_call("files")).unwrap();
-    journal.look(|look| look.item(kind, &listed.id)).unwrap().unwrap().archive.unwrap()
+    ingest(folder, journal, (kind, &listed.id, &stamp), &path, at(0), |step| step.count_call("files")).unwrap();
+    journal.read(|look| look.item(kind, &listed.id)).unwrap().unwrap().archive.unwrap()
 }
 
 /// Begins a relist, with its call counted, and gives its number.
 pub(crate) fn begin_relist(journal: &Journal) -> u64 {
-    let begin = |step: &Step<'_>| {
+    let begin = |step: &WriteTxn<'_>| {
         step.count_call("lists")?;
         step.begin_relist()
     };
-    journal.step(begin).unwrap()
+    journal.write(begin).unwrap()
 }
 
 /// A folder for a mirror: in memory where the system has that, since these tests wait for the disk thousands of times.

@@ -17,7 +17,7 @@ async fn mirrored(jobs: u32) -> (Service, Mirror) {
     let folder = Folder::open(&service.path(), true).unwrap();
     let journal = Journal::open(&folder, Some(&service.client(&[]).account())).unwrap();
     journal
-        .step(|step| {
+        .write(|step| {
             let number = step.begin_relist()?;
             for id in 0..jobs {
                 let created = Some(now - TimeDelta::days(400) + TimeDelta::minutes(id.into()));

@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 
 use headland::error::{Error, Kind};
 use headland::layer::Cancel;
-use headland::mirror::{Disk, FileState, Folder, ItemKind, Journal, Look, Published, Step, Trouble, mend, settle};
+use headland::mirror::{
+    Disk, FileState, Folder, ItemKind, Journal, Problem, Published, ReadTxn, WriteTxn, recover, repair,
+};
 
 use crate::farm::{at, content, download, job, open, place, pull};
 use crate::life::{Seen, live, shown};
@@ -27,8 +29,8 @@ fn a_second_writer_is_told_who_is_first_and_readers_are_not_kept_waiting() {
     pull(&folder, &journal, &job(1, 0), "a file");
     let reader = Folder::open(home.path(), false).unwrap();
     let journal_of_reader = Journal::open(&reader, None).unwrap();
-    assert_eq!(journal_of_reader.look(Look::wanted).unwrap().len(), 1);
-    let error = journal_of_reader.step(|step| step.count_call("lists")).unwrap_err();
+    assert_eq!(journal_of_reader.read(ReadTxn::wanted).unwrap().len(), 1);
+    let error = journal_of_reader.write(|step| step.count_call("lists")).unwrap_err();
     assert!(error.to_string().contains("readonly"), "{error}");
     drop((journal, folder));
     open(home.path());
@@ -154,10 +156,10 @@ fn leftovers_of_every_kind_are_taken_in_or_removed() {
     let (folder, journal) = open(home.path());
     // A download of a job that is new, one of a record that nobody knows, and one that is done already.
     let new = job(9, 0);
-    journal.step(|step| step.list_page(JOB, std::slice::from_ref(&new), None, at(9))).unwrap();
+    journal.write(|step| step.list_page(JOB, std::slice::from_ref(&new), None, at(9))).unwrap();
     download(&folder, &new.stamp(JOB), "adopted");
     download(&folder, "0123456789abcdef", "of nobody");
-    let done = journal.look(|look| look.item(JOB, "3")).unwrap().unwrap();
+    let done = journal.read(|look| look.item(JOB, "3")).unwrap().unwrap();
     let text = done.stamp.clone();
     fs::rename(download(&folder, &done.stamp, &text), folder.path().join("incoming").join(&text).join("job 3.zip"))
         .unwrap();
@@ -176,12 +178,12 @@ fn leftovers_of_every_kind_are_taken_in_or_removed() {
     fs::write(nothing.join("empty.zip"), "").unwrap();
 
     let (folder, journal) = open(root);
-    assert_eq!(settle(&folder, &journal, at(10)).unwrap(), 1);
-    let item = journal.look(|look| look.item(JOB, "9")).unwrap().unwrap();
+    assert_eq!(recover(&folder, &journal, at(10)).unwrap(), 1);
+    let item = journal.read(|look| look.item(JOB, "9")).unwrap().unwrap();
     let FileState::Have(archive) = item.file else { panic!("{item:?}") };
     assert_eq!(archive.file_name, "adopted.zip");
     assert_eq!(fs::read(folder.store().path_of(&archive.sha256).unwrap()).unwrap(), content("adopted"));
-    assert_eq!(headland::mirror::drop_unused(&folder, &journal).unwrap(), 1, "the download of nobody");
+    assert_eq!(headland::mirror::collect_garbage(&folder, &journal).unwrap(), 1, "the download of nobody");
     drop((folder, journal));
     let mut now = shown(root);
     now.retain(|name, _| !name.ends_with(&format!("{}.zip", archive.sha256)) && name != "job 9" && name != "summary");
@@ -229,17 +231,17 @@ fn a_damaged_journal_says_what_to_do_and_doing_so_fetches_nothing_again() {
     fs::write(&taken, format!("\u{0}\u{0}\n{text}{}", &text[..40])).unwrap();
     // The archives alone are whole.
     let (folder, journal) = open(home.path());
-    assert_eq!(folder.store().verify(&journal.look(Look::archives).unwrap(), &Cancel::default()).unwrap(), []);
+    assert_eq!(folder.store().verify(&journal.read(ReadTxn::archives).unwrap(), &Cancel::default()).unwrap(), []);
     let page = [job(1, 1), job(2, 0), job(3, 0)];
-    journal.step(|step| step.list_page(JOB, &page, None, at(0))).unwrap();
-    let have = journal.look(|look| look.in_state("have", 10)).unwrap();
+    journal.write(|step| step.list_page(JOB, &page, None, at(0))).unwrap();
+    let have = journal.read(|look| look.in_state("have", 10)).unwrap();
     assert_eq!(have.iter().map(|item| item.id.as_str()).collect::<Vec<_>>(), ["3", "1"]);
     let (lines, whole) = (text.lines().count(), |line: &&str| serde_json::from_str::<serde_json::Value>(line).is_ok());
     pull(&folder, &journal, &job(4, 0), "one more");
     assert_eq!(fs::read_to_string(&taken).unwrap().lines().filter(whole).count(), lines + 1);
     // What was in quarantine is asked for again: another version of headland may read it.
-    assert_eq!(journal.look(|look| look.unasked(10)).unwrap().len(), 1);
-    assert_eq!(journal.look(Look::summary).unwrap().archives, 3);
+    assert_eq!(journal.read(|look| look.unasked(10)).unwrap().len(), 1);
+    assert_eq!(journal.read(ReadTxn::summary).unwrap().archives, 3);
 }
 
 #[test]
@@ -247,7 +249,7 @@ fn a_journal_that_is_damaged_inside_is_told_by_its_check() {
     let home = place();
     live(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
     let (folder, journal) = open(home.path());
-    journal.look(Look::check).unwrap();
+    journal.read(ReadTxn::check).unwrap();
     drop((journal, folder));
     let path = home.path().join("journal.sqlite");
     let mut bytes = fs::read(&path).unwrap();
@@ -256,7 +258,7 @@ fn a_journal_that_is_damaged_inside_is_told_by_its_check() {
     bytes.chunks_mut(4_096).filter(holds_jobs).for_each(|page| page[..64].fill(0xff));
     fs::write(&path, &bytes).unwrap();
     let folder = Folder::open(home.path(), false).unwrap();
-    let error = Journal::open(&folder, None).and_then(|journal| journal.look(Look::check)).unwrap_err();
+    let error = Journal::open(&folder, None).and_then(|journal| journal.read(ReadTxn::check)).unwrap_err();
     assert!(error.to_string().contains("damaged"), "{error}");
 }
 
@@ -273,14 +275,14 @@ fn archives_that_are_damaged_missing_or_nobodys_are_found_and_fetched_again() {
     let stray = folder.path().join("archives/zz");
     fs::create_dir(&stray).unwrap();
     fs::write(stray.join("stray.zip"), "?").unwrap();
-    let check = || store.verify(&journal.look(Look::archives).unwrap(), &Cancel::default()).unwrap();
+    let check = || store.verify(&journal.read(ReadTxn::archives).unwrap(), &Cancel::default()).unwrap();
     let found = check();
-    let mut troubles: Vec<_> = found.iter().map(|finding| finding.trouble).collect();
+    let mut troubles: Vec<_> = found.iter().map(|finding| finding.problem).collect();
     troubles.sort_by_key(|trouble| format!("{trouble:?}"));
-    assert_eq!(troubles, [Trouble::Damaged, Trouble::Extra, Trouble::Missing]);
+    assert_eq!(troubles, [Problem::Damaged, Problem::Extra, Problem::Missing]);
     assert!(found.iter().any(|finding| finding.to_string().contains("sync again")), "{found:?}");
-    assert_eq!(mend(&journal, &found, at(1)).unwrap(), 2);
-    let again: Vec<_> = journal.look(|look| look.unasked(10)).unwrap().into_iter().map(|item| item.id).collect();
+    assert_eq!(repair(&journal, &found, at(1)).unwrap(), 2);
+    let again: Vec<_> = journal.read(|look| look.unasked(10)).unwrap().into_iter().map(|item| item.id).collect();
     assert_eq!(again, ["2", "1"]);
     for (id, text) in [(1, "file 1"), (2, "file 2")] {
         pull(&folder, &journal, &job(id, 0), text);
@@ -304,7 +306,7 @@ fn a_folder_that_may_not_be_written_is_read_and_says_so_to_a_writer() {
         assert!(error.to_string().contains("give yourself the right to write"), "{error}");
         let folder = Folder::open(path, false).unwrap();
         let journal = Journal::open(&folder, Some("an account")).unwrap();
-        assert_eq!(journal.look(Look::wanted).unwrap().len(), 2);
+        assert_eq!(journal.read(ReadTxn::wanted).unwrap().len(), 2);
         assert_eq!(folder.current().unwrap().unwrap().number, 2);
         // With the log of a run that was killed there would be more to read than may be read.
         let killed = path.with_file_name("killed");
@@ -321,7 +323,7 @@ fn a_folder_that_may_not_be_written_is_read_and_says_so_to_a_writer() {
     let killed = outer.path().join("killed");
     fs::create_dir(&killed).unwrap();
     let (folder, journal) = open(&home);
-    journal.step(|step| step.count_call("lists")).unwrap();
+    journal.write(|step| step.count_call("lists")).unwrap();
     for file in ["journal.sqlite", "journal.sqlite-wal"] {
         fs::copy(home.join(file), killed.join(file)).unwrap();
     }
@@ -357,18 +359,19 @@ fn threads_take_in_what_others_let_go_and_lose_nothing() {
                     // Each has one job that changes, and all change between the same few files.
                     let text = format!("file {}", (version + thread) % 3);
                     let archive = pull(folder, journal, &job(thread, version.into()), &text);
-                    let publish =
-                        |step: &Step<'_>| step.set_published(Published { generation: 1, revision: step.revision()? });
-                    journal.step(publish).unwrap();
-                    headland::mirror::drop_unused(folder, journal).unwrap();
+                    let publish = |step: &WriteTxn<'_>| {
+                        step.set_published(Published { generation: 1, revision: step.revision()? })
+                    };
+                    journal.write(publish).unwrap();
+                    headland::mirror::collect_garbage(folder, journal).unwrap();
                     assert!(folder.store().path_of(&archive.sha256).is_some(), "job {thread}, version {version}");
                 }
             });
         }
     });
-    let expected = journal.look(Look::archives).unwrap();
+    let expected = journal.read(ReadTxn::archives).unwrap();
     assert_eq!(folder.store().verify(&expected, &Cancel::default()).unwrap(), []);
-    assert_eq!(journal.look(Look::wanted).unwrap().len(), 4);
+    assert_eq!(journal.read(ReadTxn::wanted).unwrap().len(), 4);
 }
 
 #[cfg(unix)]
@@ -381,6 +384,6 @@ fn archives_are_read_only_and_identical_ones_are_kept_once() {
     assert_eq!(one, two);
     let path = folder.store().path_of(&one.sha256).unwrap();
     assert!(fs::metadata(&path).unwrap().permissions().readonly());
-    assert_eq!(journal.look(Look::summary).unwrap().archives, 1);
+    assert_eq!(journal.read(ReadTxn::summary).unwrap().archives, 1);
     assert_eq!(fs::read_dir(home.path().join("incoming")).unwrap().count(), 0);
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use headland::mirror::{
-    Archive, Cursor, FileState, Folder, Item, ItemKind, Journal, Listed, Location, Look, Published, Reading, Relist,
-    Vanished, drop_unused, set_aside,
+    Archive, Cursor, FileState, Folder, Item, ItemKind, Journal, Listed, Location, Published, ReadTxn, Reading, Relist,
+    Removed, collect_garbage, quarantine,
 };
 
 use crate::farm::{at, begin_relist, cart, content, job, open, place, pull};
@@ -12,22 +12,22 @@ use crate::farm::{at, begin_relist, cart, content, job, open, place, pull};
 const JOB: ItemKind = ItemKind::Job;
 
 fn list(journal: &Journal, page: &[Listed], relist: Option<u64>) -> (u64, u64, u64) {
-    let found = journal.step(|step| step.list_page(JOB, page, relist, at(1))).unwrap();
+    let found = journal.write(|step| step.list_page(JOB, page, relist, at(1))).unwrap();
     (found.new, found.changed, found.unchanged)
 }
 
 fn item(journal: &Journal, id: &str) -> Item {
-    journal.look(|look| look.item(JOB, id)).unwrap().unwrap()
+    journal.read(|look| look.item(JOB, id)).unwrap().unwrap()
 }
 
 fn wanted(journal: &Journal) -> Vec<(String, String)> {
-    let wanted = journal.look(Look::wanted).unwrap();
+    let wanted = journal.read(ReadTxn::wanted).unwrap();
     wanted.into_iter().map(|wanted| (wanted.id, wanted.archive.sha256)).collect()
 }
 
 fn publish(folder: &Folder, journal: &Journal) -> u64 {
-    journal.step(|step| step.set_published(Published { generation: 1, revision: step.revision()? })).unwrap();
-    drop_unused(folder, journal).unwrap()
+    journal.write(|step| step.set_published(Published { generation: 1, revision: step.revision()? })).unwrap();
+    collect_garbage(folder, journal).unwrap()
 }
 
 #[test]
@@ -43,16 +43,16 @@ fn a_changed_record_begins_anew_and_keeps_its_old_archive_until_the_new_one_is_h
     // A word about the version before comes too late.
     let late = FileState::NoCoverage { reason: "No coverage available.".to_owned() };
     let stamp = job(1, 0).stamp(JOB);
-    assert!(!journal.step(|step| step.set_file(JOB, "1", &stamp, &late, at(2))).unwrap());
-    assert!(!journal.step(|step| step.set_detail(JOB, "1", &stamp, "{}")).unwrap());
+    assert!(!journal.write(|step| step.set_file(JOB, "1", &stamp, &late, at(2))).unwrap());
+    assert!(!journal.write(|step| step.set_detail(JOB, "1", &stamp, "{}")).unwrap());
     let second = pull(&folder, &journal, &changed, "second");
     assert_ne!(first.sha256, second.sha256);
     assert_eq!(wanted(&journal), [("1".to_owned(), second.sha256.clone())]);
     // The old one stays until what replaces it is published.
-    assert_eq!(drop_unused(&folder, &journal).unwrap(), 0);
+    assert_eq!(collect_garbage(&folder, &journal).unwrap(), 0);
     assert_eq!(publish(&folder, &journal), 1);
     assert_eq!(
-        (folder.store().path_of(&first.sha256), journal.look(Look::archives).unwrap()),
+        (folder.store().path_of(&first.sha256), journal.read(ReadTxn::archives).unwrap()),
         (None, vec![second.sha256])
     );
 }
@@ -64,19 +64,19 @@ fn an_archive_that_cannot_be_read_goes_aside_and_the_one_before_it_stands() {
     let first = pull(&folder, &journal, &job(1, 0), "first");
     publish(&folder, &journal);
     let second = pull(&folder, &journal, &job(1, 1), "second");
-    set_aside(&folder, &journal, &second.sha256, "its shp ends in record 7", at(3)).unwrap();
+    quarantine(&folder, &journal, &second.sha256, "its shp ends in record 7", at(3)).unwrap();
     let now = item(&journal, "1");
     let reason = "its shp ends in record 7".to_owned();
     assert_eq!(now.file, FileState::Quarantined { sha256: second.sha256.clone(), reason });
     assert_eq!(wanted(&journal), [("1".to_owned(), first.sha256.clone())]);
-    let aside = folder.store().quarantined(&second.sha256).unwrap();
+    let aside = folder.store().quarantined_path(&second.sha256).unwrap();
     assert_eq!(std::fs::read(aside).unwrap(), content("second"));
     assert_eq!(publish(&folder, &journal), 0);
     // It is not asked for again before the record changes.
     assert_eq!(list(&journal, &[job(1, 1)], None), (0, 0, 1));
-    assert!(journal.look(|look| look.unasked(9)).unwrap().is_empty());
+    assert!(journal.read(|look| look.unasked(9)).unwrap().is_empty());
     assert_eq!(list(&journal, &[job(1, 2)], None), (0, 1, 0));
-    assert_eq!(journal.look(|look| look.unasked(9)).unwrap().len(), 1);
+    assert_eq!(journal.read(|look| look.unasked(9)).unwrap().len(), 1);
 }
 
 #[test]
@@ -84,13 +84,13 @@ fn what_comes_while_a_publication_goes_on_is_not_taken_for_published() {
     let home = place();
     let (folder, journal) = open(home.path());
     let first = pull(&folder, &journal, &job(1, 0), "first");
-    let revision = journal.look(Look::revision).unwrap();
+    let revision = journal.read(ReadTxn::revision).unwrap();
     // The publication reads the first version; meanwhile the second one comes.
     let second = pull(&folder, &journal, &job(1, 1), "second");
-    journal.step(|step| step.set_published(Published { generation: 1, revision })).unwrap();
-    assert_eq!(drop_unused(&folder, &journal).unwrap(), 0);
-    assert!(journal.look(Look::revision).unwrap() > revision, "there is something to publish");
-    set_aside(&folder, &journal, &second.sha256, "it cannot be read", at(3)).unwrap();
+    journal.write(|step| step.set_published(Published { generation: 1, revision })).unwrap();
+    assert_eq!(collect_garbage(&folder, &journal).unwrap(), 0);
+    assert!(journal.read(ReadTxn::revision).unwrap() > revision, "there is something to publish");
+    quarantine(&folder, &journal, &second.sha256, "it cannot be read", at(3)).unwrap();
     assert_eq!(wanted(&journal), [("1".to_owned(), first.sha256)]);
 }
 
@@ -106,13 +106,13 @@ fn what_the_service_refused_is_not_asked_again_before_the_record_changes() {
     let states = [("1", FileState::NoCoverage { reason: "No coverage available.".to_owned() }), ("2", failed)];
     for (id, state) in &states {
         let stamp = item(&journal, id).stamp;
-        assert!(journal.step(|step| step.set_file(JOB, id, &stamp, state, at(2))).unwrap());
+        assert!(journal.write(|step| step.set_file(JOB, id, &stamp, state, at(2))).unwrap());
         assert_eq!(item(&journal, id).file, *state);
     }
     assert_eq!(list(&journal, &[job(1, 0), job(2, 0)], None), (0, 0, 2));
-    assert!(journal.look(|look| look.unasked(9)).unwrap().is_empty());
+    assert!(journal.read(|look| look.unasked(9)).unwrap().is_empty());
     assert_eq!(list(&journal, &[job(1, 1), job(2, 1)], None), (0, 2, 0));
-    assert_eq!(journal.look(|look| look.unasked(9)).unwrap().len(), 2);
+    assert_eq!(journal.read(|look| look.unasked(9)).unwrap().len(), 2);
 }
 
 #[test]
@@ -122,13 +122,19 @@ fn conversions_are_ripe_when_their_stated_wait_is_over_and_not_before() {
     list(&journal, &[job(1, 0), job(2, 0), job(3, 0)], None);
     for (id, wait) in [("1", 90), ("2", 30)] {
         let stamp = item(&journal, id).stamp;
-        let state = FileState::Asked { ripe_at: at(wait) + Duration::from_micros(1), times: 1 };
-        journal.step(|step| step.set_file(JOB, id, &stamp, &state, at(0))).unwrap();
+        let state = FileState::Asked { ready_at: at(wait) + Duration::from_micros(1), times: 1 };
+        journal.write(|step| step.set_file(JOB, id, &stamp, &state, at(0))).unwrap();
         assert_eq!(item(&journal, id).file, state);
     }
-    let ripe =
-        |now| journal.look(|look| look.ripe(at(now), 9)).unwrap().into_iter().map(|item| item.id).collect::<Vec<_>>();
-    assert_eq!(journal.look(Look::next_ripe).unwrap(), Some(at(30) + Duration::from_micros(1)));
+    let ripe = |now| {
+        journal
+            .read(|look| look.ready_conversions(at(now), 9))
+            .unwrap()
+            .into_iter()
+            .map(|item| item.id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(journal.read(ReadTxn::next_ready_at).unwrap(), Some(at(30) + Duration::from_micros(1)));
     assert!(ripe(30).is_empty());
     assert_eq!(ripe(31), ["2"]);
     assert_eq!(ripe(91), ["2", "1"]);
@@ -141,28 +147,28 @@ fn a_relist_finds_what_is_gone_and_what_is_back_goes_on_where_it_was() {
     let archive = pull(&folder, &journal, &job(1, 0), "kept");
     list(&journal, &[job(2, 0)], None);
     let stamp = item(&journal, "2").stamp;
-    let asked = FileState::Asked { ripe_at: at(60), times: 2 };
-    journal.step(|step| step.set_file(JOB, "2", &stamp, &asked, at(0))).unwrap();
+    let asked = FileState::Asked { ready_at: at(60), times: 2 };
+    journal.write(|step| step.set_file(JOB, "2", &stamp, &asked, at(0))).unwrap();
 
     let relist = begin_relist(&journal);
     list(&journal, &[job(3, 0)], Some(relist));
     // The list was said to have two records and showed one: it moved, and nobody is called gone for that.
-    let end = |number, total| journal.step(|step| step.finish_relist(JOB, number, Some(total), at(5))).unwrap();
-    assert_eq!(end(relist, 2), Vanished::Unsure);
+    let end = |number, total| journal.write(|step| step.finish_relist(JOB, number, Some(total), at(5))).unwrap();
+    assert_eq!(end(relist, 2), Removed::Unknown);
     assert_eq!(wanted(&journal).len(), 1);
-    assert_eq!(end(relist, 1), Vanished::Gone(2));
-    journal.step(|step| step.set_relisted(at(5))).unwrap();
-    assert_eq!(journal.look(Look::relist).unwrap(), Relist { last_full_at: Some(at(5)), number: 1 });
+    assert_eq!(end(relist, 1), Removed::Gone(2));
+    journal.write(|step| step.set_relisted(at(5))).unwrap();
+    assert_eq!(journal.read(ReadTxn::relist).unwrap(), Relist { last_full_at: Some(at(5)), number: 1 });
     assert_eq!((item(&journal, "1").file, item(&journal, "2").file), (FileState::Gone, FileState::Gone));
     assert!(wanted(&journal).is_empty(), "its rows leave the dataset");
     assert_eq!(publish(&folder, &journal), 0, "its archive stays");
     // A conversion that was on its way when its record went.
-    journal.step(|step| step.set_file(JOB, "2", &stamp, &asked, at(6))).unwrap();
+    journal.write(|step| step.set_file(JOB, "2", &stamp, &asked, at(6))).unwrap();
     assert_eq!(item(&journal, "2").file, FileState::Gone);
 
     let relist = begin_relist(&journal);
     assert_eq!(list(&journal, &[job(1, 0), job(2, 0), job(3, 0)], Some(relist)), (0, 0, 3));
-    assert_eq!(end(relist, 3), Vanished::Gone(0));
+    assert_eq!(end(relist, 3), Removed::Gone(0));
     assert_eq!((item(&journal, "1").file, item(&journal, "2").file), (FileState::Have(archive), asked));
     assert_eq!(wanted(&journal).len(), 1);
 }
@@ -172,17 +178,17 @@ fn of_grain_cart_files_of_one_name_the_highest_id_wins_by_number() {
     let home = place();
     let (_folder, journal) = open(home.path());
     let list =
-        |page: &[Listed], relist| journal.step(|step| step.list_page(ItemKind::Cart, page, relist, at(0))).unwrap();
-    let cart_of = |id: &str| journal.look(|look| look.item(ItemKind::Cart, id)).unwrap().unwrap();
+        |page: &[Listed], relist| journal.write(|step| step.list_page(ItemKind::Cart, page, relist, at(0))).unwrap();
+    let cart_of = |id: &str| journal.read(|look| look.item(ItemKind::Cart, id)).unwrap().unwrap();
     let have = |id: &str| {
         let stamp = cart_of(id).stamp;
         let archive = Archive { sha256: format!("{id:0>64}"), file_name: format!("{id}.grc"), bytes: 3 };
-        journal.step(|step| step.set_file(ItemKind::Cart, id, &stamp, &FileState::Have(archive), at(0))).unwrap()
+        journal.write(|step| step.set_file(ItemKind::Cart, id, &stamp, &FileState::Have(archive), at(0))).unwrap()
     };
     list(&[cart(9, "a.grc"), cart(3, "b.grc")], None);
     assert!(have("9"));
     list(&[cart(10, "a.grc"), cart(9, "a.grc"), cart(2, "a.grc")], None);
-    let by = FileState::Superseded { by: "10".to_owned() };
+    let by = FileState::Superseded { newer_id: "10".to_owned() };
     assert_eq!((cart_of("9").file, cart_of("2").file), (by.clone(), by));
     assert_eq!((cart_of("10").file, cart_of("3").file), (FileState::Unasked, FileState::Unasked));
     assert_eq!(wanted(&journal).len(), 1, "the older upload stands until the newer is here");
@@ -192,7 +198,7 @@ fn of_grain_cart_files_of_one_name_the_highest_id_wins_by_number() {
     // Where the newest is gone, the one before it counts again.
     let relist = begin_relist(&journal);
     list(&[cart(9, "a.grc"), cart(3, "b.grc")], Some(relist));
-    journal.step(|step| step.finish_relist(ItemKind::Cart, relist, Some(2), at(1))).unwrap();
+    journal.write(|step| step.finish_relist(ItemKind::Cart, relist, Some(2), at(1))).unwrap();
     assert_eq!((cart_of("10").file, cart_of("9").file), (FileState::Gone, FileState::Unasked));
     // Ids that are no numbers tell nothing about age.
     let odd = |id: &str| Listed { id: id.to_owned(), ..cart(0, "c.grc") };
@@ -211,16 +217,16 @@ fn locations_are_appended_without_repeats() {
         time: Some(at(record.into())),
         json: format!(r#"{{"Lat":49.5,"ID":{record}}}"#),
     };
-    let add = |spots: &[Location]| journal.step(|step| step.add_locations(spots)).unwrap();
+    let add = |spots: &[Location]| journal.write(|step| step.add_locations(spots)).unwrap();
     assert_eq!(add(&[spot("7", 1), spot("7", 2), spot("8", 1)]), 3);
     assert_eq!(add(&[spot("7", 2), spot("7", 3)]), 1);
     let (known, newest) = journal
-        .look(|look| Ok((look.knows_location("Field Hub", "7", "3")?, look.newest_location("Field Hub", "7")?)))
+        .read(|look| Ok((look.knows_location("Field Hub", "7", "3")?, look.newest_location("Field Hub", "7")?)))
         .unwrap();
     assert_eq!((known, newest), (true, Some(at(3))));
-    let first = journal.look(|look| look.locations(0, 3)).unwrap();
+    let first = journal.read(|look| look.locations(0, 3)).unwrap();
     let last = first.last().unwrap().0;
-    let rest = journal.look(|look| look.locations(last, 3)).unwrap();
+    let rest = journal.read(|look| look.locations(last, 3)).unwrap();
     let all: Vec<Location> = first.into_iter().chain(rest).map(|(_, spot)| spot).collect();
     assert_eq!(all, [spot("7", 1), spot("7", 2), spot("8", 1), spot("7", 3)]);
 }
@@ -229,22 +235,23 @@ fn locations_are_appended_without_repeats() {
 fn records_keep_their_details_and_are_gone_when_a_whole_list_has_them_no_more() {
     let home = place();
     let (_folder, journal) = open(home.path());
-    let put =
-        |id: &str, json: &str, seen| journal.step(|step| step.put_record("field_hubs", id, json, seen, at(0))).unwrap();
+    let put = |id: &str, json: &str, seen| {
+        journal.write(|step| step.put_record("field_hubs", id, json, seen, at(0))).unwrap()
+    };
     assert!(put("1", "{}", 1) && put("2", "{}", 1));
-    journal.step(|step| step.set_record_detail("field_hubs", "1", r#"{"Make":"x"}"#, at(1))).unwrap();
-    assert_eq!(journal.look(|look| look.records_without_detail("field_hubs", 9)).unwrap(), ["2"]);
-    let before = journal.look(Look::revision).unwrap();
+    journal.write(|step| step.set_record_detail("field_hubs", "1", r#"{"Make":"x"}"#, at(1))).unwrap();
+    assert_eq!(journal.read(|look| look.records_without_detail("field_hubs", 9)).unwrap(), ["2"]);
+    let before = journal.read(ReadTxn::revision).unwrap();
     assert!(!put("1", "{}", 2));
-    assert_eq!(journal.look(Look::revision).unwrap(), before, "nothing that is published has changed");
-    let finish = |total| journal.step(|step| step.finish_records("field_hubs", 2, Some(total), at(2))).unwrap();
+    assert_eq!(journal.read(ReadTxn::revision).unwrap(), before, "nothing that is published has changed");
+    let finish = |total| journal.write(|step| step.finish_records("field_hubs", 2, Some(total), at(2))).unwrap();
     let gone =
-        || journal.look(|look| look.records("field_hubs")).unwrap().into_iter().filter_map(|hub| hub.gone_at).count();
+        || journal.read(|look| look.records("field_hubs")).unwrap().into_iter().filter_map(|hub| hub.gone_at).count();
     finish(2);
     assert_eq!(gone(), 0);
     finish(1);
     assert_eq!(gone(), 1);
-    let hubs = journal.look(|look| look.records("field_hubs")).unwrap();
+    let hubs = journal.read(|look| look.records("field_hubs")).unwrap();
     assert_eq!(hubs[0].detail.as_deref(), Some(r#"{"Make":"x"}"#));
 }
 
@@ -252,7 +259,7 @@ fn records_keep_their_details_and_are_gone_when_a_whole_list_has_them_no_more() 
 fn cursors_calls_and_numbers_are_kept() {
     let home = place();
     let (folder, journal) = open(home.path());
-    assert_eq!(journal.look(|look| look.cursor("job_data.list")).unwrap(), Cursor::default());
+    assert_eq!(journal.read(|look| look.cursor("job_data.list")).unwrap(), Cursor::default());
     let cursor = Cursor {
         newest_created: Some(at(7)),
         newest_updated: None,
@@ -260,15 +267,15 @@ fn cursors_calls_and_numbers_are_kept() {
         read_at: Some(at(8)),
         unfinished: Some(Reading { pages_done: 3, total_count: Some(4_711), began_at: at(6) }),
     };
-    journal.step(|step| step.set_cursor("job_data.list", &cursor)).unwrap();
+    journal.write(|step| step.set_cursor("job_data.list", &cursor)).unwrap();
     for (purpose, times) in [("lists", 2), ("files", 1)] {
-        (0..times).for_each(|_| journal.step(|step| step.count_call(purpose)).unwrap());
+        (0..times).for_each(|_| journal.write(|step| step.count_call(purpose)).unwrap());
     }
     pull(&folder, &journal, &job(1, 0), "a file");
-    journal.step(|step| step.begin_run(at(9))).unwrap();
-    journal.step(|step| step.count_call("lists")).unwrap();
+    journal.write(|step| step.begin_run(at(9))).unwrap();
+    journal.write(|step| step.count_call("lists")).unwrap();
     // A step that fails has done nothing.
-    let refused = journal.step(|step| {
+    let refused = journal.write(|step| {
         step.count_call("lists")?;
         step.list_page(JOB, &[job(5, 0)], None, at(0))?;
         Err::<(), _>(headland::error::Error::new(headland::error::Kind::Decode, "half a page"))
@@ -277,11 +284,11 @@ fn cursors_calls_and_numbers_are_kept() {
     drop((journal, folder));
 
     let (_folder, journal) = open(home.path());
-    assert_eq!(journal.look(|look| look.cursor("job_data.list")).unwrap(), cursor);
-    let calls = journal.look(Look::calls).unwrap();
+    assert_eq!(journal.read(|look| look.cursor("job_data.list")).unwrap(), cursor);
+    let calls = journal.read(ReadTxn::calls).unwrap();
     let counts: Vec<_> = calls.iter().map(|calls| (calls.purpose.as_str(), calls.this_run, calls.ever)).collect();
     assert_eq!(counts, [("files", 0, 2), ("lists", 1, 3)]);
-    let summary = journal.look(Look::summary).unwrap();
+    let summary = journal.read(ReadTxn::summary).unwrap();
     assert_eq!((summary.items(JOB, "have"), summary.details_due(), summary.archives), (1, 1, 1));
     assert_eq!(summary.bytes, content("a file").len() as u64);
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use headland::mirror::{Disk, Folder, ItemKind, Journal, Operation, Watch};
+use headland::mirror::{Disk, FaultInjector, Folder, ItemKind, Journal, Operation};
 
 use crate::farm::place;
 use crate::life::{Seen, holds, live, shown};
@@ -32,7 +32,7 @@ impl Killing {
     }
 }
 
-impl Watch for Killing {
+impl FaultInjector for Killing {
     fn before(&self, _: Operation, _: &Path) -> io::Result<()> {
         if self.count.fetch_add(1, Ordering::Relaxed) == self.at { vfs::die() } else { Ok(()) }
     }
@@ -65,7 +65,7 @@ fn stamps<'a>(said: &'a str, word: &str) -> Vec<&'a str> {
 fn is_kept(path: &Path, said: &str) {
     let folder = Folder::open(path, false).unwrap();
     let journal = Journal::open(&folder, None).unwrap();
-    let (items, stage) = journal.look(|look| Ok((look.items(ItemKind::Job)?, look.about("stage")?))).unwrap();
+    let (items, stage) = journal.read(|look| Ok((look.items(ItemKind::Job)?, look.get_meta("stage")?))).unwrap();
     for stamp in stamps(said, "took") {
         // A record that has changed since has another stamp.
         let kept = items.iter().find(|item| item.stamp == stamp).is_none_or(|item| {
@@ -128,7 +128,7 @@ fn a_process_that_is_killed_at_each_single_step_goes_on_from_there() {
         let (what, at) = moment.split_once(' ').unwrap();
         let at = at.parse().unwrap();
         let disk = if what == "files" {
-            Disk::watched(Arc::new(Killing::at(at)))
+            Disk::with_injector(Arc::new(Killing::at(at)))
         } else {
             vfs::plan(Some((u32::try_from(at).unwrap(), Fault::Killed, false)));
             Disk::default()

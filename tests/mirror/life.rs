@@ -9,7 +9,7 @@ use std::path::Path;
 use headland::error::Result;
 use headland::layer::Cancel;
 use headland::mirror::{
-    Disk, Folder, ItemKind, Journal, Listed, Location, Look, Published, drop_unused, set_aside, settle, take_in,
+    Disk, Folder, ItemKind, Journal, Listed, Location, Published, ReadTxn, collect_garbage, ingest, quarantine, recover,
 };
 
 use crate::farm::{at, content, job};
@@ -25,17 +25,17 @@ pub(crate) struct Seen {
 
 /// Lives from wherever it is to the end.
 pub(crate) fn live(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> Result<()> {
-    let folder = Folder::open_on(path, true, disk)?;
+    let folder = Folder::open_with_disk(path, true, disk)?;
     let journal = Journal::open(&folder, Some("an account"))?;
-    settle(&folder, &journal, at(0))?;
+    recover(&folder, &journal, at(0))?;
     for stage in 0..2_i64 {
-        if journal.look(|look| look.about("stage"))?.is_some_and(|done| done >= stage.to_string()) {
+        if journal.read(|look| look.get_meta("stage"))?.is_some_and(|done| done >= stage.to_string()) {
             continue;
         }
         // In the second stage the first job has changed.
         let page: Vec<Listed> = (1..=jobs).map(|id| job(id, if id == 1 { stage } else { 0 })).collect();
-        journal.step(|step| step.list_page(JOB, &page, None, at(stage)))?;
-        while let Some(item) = journal.look(|look| look.unasked(1))?.pop() {
+        journal.write(|step| step.list_page(JOB, &page, None, at(stage)))?;
+        while let Some(item) = journal.read(|look| look.unasked(1))?.pop() {
             let incoming = folder.incoming(&item.stamp)?.join(format!("job {}.zip", item.id));
             seen.fetched.borrow_mut().push(item.stamp.clone());
             println!("fetching {}", item.stamp);
@@ -43,11 +43,11 @@ pub(crate) fn live(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> Result<()
             std::fs::write(incoming.with_extension("half.part"), content(&item.stamp)).unwrap();
             std::fs::rename(incoming.with_extension("half.part"), &incoming).unwrap();
             println!("fetched {}", item.stamp);
-            take_in(&folder, &journal, (JOB, &item.id, &item.stamp), &incoming, at(stage), |_| Ok(()))?;
+            ingest(&folder, &journal, (JOB, &item.id, &item.stamp), &incoming, at(stage), |_| Ok(()))?;
             println!("took {}", item.stamp);
         }
-        while let Some(item) = journal.look(|look| look.details_due(1))?.pop() {
-            journal.step(|step| {
+        while let Some(item) = journal.read(|look| look.details_due(1))?.pop() {
+            journal.write(|step| {
                 step.set_detail(JOB, &item.id, &item.stamp, "{}")?;
                 step.count_call("details")
             })?;
@@ -59,14 +59,14 @@ pub(crate) fn live(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> Result<()
             time: Some(at(id)),
             json: "{}".to_owned(),
         };
-        journal.step(|step| step.add_locations(&[spot(stage), spot(stage + 1)]))?;
+        journal.write(|step| step.add_locations(&[spot(stage), spot(stage + 1)]))?;
         if stage == 1
-            && let Some(bad) = journal.look(|look| look.item(JOB, "2"))?.and_then(|item| item.archive)
+            && let Some(bad) = journal.read(|look| look.item(JOB, "2"))?.and_then(|item| item.archive)
         {
-            set_aside(&folder, &journal, &bad.sha256, "its shp ends in a record", at(stage))?;
+            quarantine(&folder, &journal, &bad.sha256, "its shp ends in a record", at(stage))?;
         }
         publish(&folder, &journal)?;
-        journal.step(|step| step.set_about("stage", &stage.to_string()))?;
+        journal.write(|step| step.set_meta("stage", &stage.to_string()))?;
         println!("published {stage}");
     }
     Ok(())
@@ -74,27 +74,27 @@ pub(crate) fn live(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> Result<()
 
 /// Publishes what is wanted as a list of names and digests, beside a large file that stays.
 fn publish(folder: &Folder, journal: &Journal) -> Result<()> {
-    let (revision, wanted) = journal.look(|look| Ok((look.revision()?, look.wanted()?)))?;
-    let draft = folder.draft()?;
+    let (revision, wanted) = journal.read(|look| Ok((look.revision()?, look.wanted()?)))?;
+    let draft = folder.stage_generation()?;
     let disk = folder.disk();
     for name in ["dataset", "catalog"] {
         disk.make_folder(&draft.path().join(name))?;
     }
     let lines: Vec<String> = wanted.iter().map(|job| format!("{} {}\n", job.id, job.archive.sha256)).collect();
     let mut part = disk.create_part(draft.path(), "manifest")?;
-    part.write_all(lines.concat().as_bytes()).map_err(|cause| part.failed(&cause))?;
+    part.write_all(lines.concat().as_bytes()).map_err(|cause| part.write_error(&cause))?;
     part.keep(&draft.path().join("manifest.json"))?;
     let rows = draft.path().join("dataset/part-0.parquet");
     if let Some(before) = folder.current()? {
         disk.link_or_copy(&before.path.join("dataset/part-0.parquet"), &rows)?;
     } else {
         let mut part = disk.create_part(draft.path(), "rows")?;
-        part.write_all(&content("rows")).map_err(|cause| part.failed(&cause))?;
+        part.write_all(&content("rows")).map_err(|cause| part.write_error(&cause))?;
         part.keep(&rows)?;
     }
     let generation = draft.publish()?.number;
-    journal.step(|step| step.set_published(Published { generation, revision }))?;
-    drop_unused(folder, journal).map(drop)
+    journal.write(|step| step.set_published(Published { generation, revision }))?;
+    collect_garbage(folder, journal).map(drop)
 }
 
 /// All that a mirror shows at its end: what its files hold and what its journal says of each job. Numbers of generations
@@ -103,15 +103,15 @@ pub(crate) fn shown(path: &Path) -> BTreeMap<String, String> {
     let mut shown = BTreeMap::new();
     let folder = Folder::open(path, false).unwrap();
     let journal = Journal::open(&folder, Some("an account")).unwrap();
-    for item in journal.look(|look| look.items(JOB)).unwrap() {
+    for item in journal.read(|look| look.items(JOB)).unwrap() {
         let said = format!("{:?} {:?} {:?} {}", item.file, item.archive, item.detail, item.listed);
         shown.insert(format!("job {}", item.id), said);
     }
-    let calls = journal.look(Look::calls).unwrap();
+    let calls = journal.read(ReadTxn::calls).unwrap();
     for calls in calls {
         shown.insert(format!("calls for {}", calls.purpose), calls.ever.to_string());
     }
-    let (summary, spots) = journal.look(|look| Ok((look.summary()?, look.locations(0, 100)?))).unwrap();
+    let (summary, spots) = journal.read(|look| Ok((look.summary()?, look.locations(0, 100)?))).unwrap();
     shown.insert("summary".to_owned(), format!("{summary:?}"));
     shown.insert("locations".to_owned(), format!("{spots:?}"));
     for name in ["archives", "quarantine", "incoming", "current"] {
@@ -148,13 +148,13 @@ pub(crate) fn holds(path: &Path) {
     }
     let Ok(folder) = Folder::open(path, false) else { return };
     let journal = Journal::open(&folder, Some("an account")).unwrap();
-    let was_published = journal.look(|look| look.about("stage")).unwrap().is_some();
+    let was_published = journal.read(|look| look.get_meta("stage")).unwrap().is_some();
     assert!(!was_published || path.join("current").exists(), "what was published is there");
-    let expected = journal.look(Look::archives).unwrap();
+    let expected = journal.read(ReadTxn::archives).unwrap();
     let findings = folder.store().verify(&expected, &Cancel::default()).unwrap();
-    let bad: Vec<_> = findings.iter().filter(|found| found.trouble != headland::mirror::Trouble::Extra).collect();
+    let bad: Vec<_> = findings.iter().filter(|found| found.problem != headland::mirror::Problem::Extra).collect();
     // What the journal puts into quarantine or lets go may still be moved by the next run, never what somebody has.
-    for item in journal.look(|look| look.items(JOB)).unwrap() {
+    for item in journal.read(|look| look.items(JOB)).unwrap() {
         let Some(archive) = item.archive else { continue };
         assert!(bad.iter().all(|found| !found.path.to_string_lossy().contains(&archive.sha256)), "{bad:?}");
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use headland::layer::Cancel;
 use headland::mirror::dataset::verify;
-use headland::mirror::{Disk, Folder, Options, Trouble};
+use headland::mirror::{Disk, Folder, Options, Problem};
 
 use crate::disk::failing;
 use crate::parts::{Farm, points};
@@ -35,7 +35,7 @@ fn first_publication_that_fails_at_any_step_has_its_links_after_the_next_one() {
     let steps = {
         let home = tempfile::tempdir().unwrap();
         let watch = failing(usize::MAX, false, 0);
-        farm(&home.path().join("farm"), Disk::watched(watch.clone())).publish();
+        farm(&home.path().join("farm"), Disk::with_injector(watch.clone())).publish();
         watch.count.load(Ordering::Relaxed)
     };
     let mut halves = 0;
@@ -44,7 +44,9 @@ fn first_publication_that_fails_at_any_step_has_its_links_after_the_next_one() {
         let path = home.path().join("farm");
         // The folder is made by one that works, since the first steps make it.
         drop(Farm::at(&path, Disk::default()));
-        let Ok(folder) = Folder::open_on(&path, true, Disk::watched(failing(step, on, code))) else { continue };
+        let Ok(folder) = Folder::open_with_disk(&path, true, Disk::with_injector(failing(step, on, code))) else {
+            continue;
+        };
         let mut first = farm(&home.path().join("other"), Disk::default());
         first.folder = folder;
         let failed = first.try_to_publish().is_err();
@@ -55,10 +57,10 @@ fn first_publication_that_fails_at_any_step_has_its_links_after_the_next_one() {
             let named: Vec<_> = verify(&first.folder, false, &Cancel::default())
                 .unwrap()
                 .into_iter()
-                .map(|finding| (finding.trouble, finding.path))
+                .map(|finding| (finding.problem, finding.path))
                 .collect();
             for name in missing.iter().filter(|name| **name != "current") {
-                assert!(named.contains(&(Trouble::Missing, path.join(name))), "step {step}, {code}: {named:?}");
+                assert!(named.contains(&(Problem::Missing, path.join(name))), "step {step}, {code}: {named:?}");
             }
         }
         drop(first);

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, SchemaRef};
 use chrono::{TimeZone as _, Utc};
 use headland::error::Result;
 use headland::layer::{self, Cancel, ReadOptions, Source};
-use headland::mirror::dataset::{Origin, Publication, Published, Refusal, Sizes, publish_in, verify};
+use headland::mirror::dataset::{Publication, Published, RejectedArchive, Sizes, SourceArchive, publish_in, verify};
 use headland::mirror::{Disk, Folder, ItemKind};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sha2::{Digest as _, Sha256};
@@ -25,7 +25,7 @@ pub(crate) struct Farm {
     _place: Option<tempfile::TempDir>,
     pub(crate) folder: Folder,
     /// The archives that are wanted, by kind and id.
-    pub(crate) wanted: BTreeMap<(bool, String), Origin>,
+    pub(crate) wanted: BTreeMap<(bool, String), SourceArchive>,
     pub(crate) sizes: Sizes,
 }
 
@@ -38,16 +38,16 @@ impl Farm {
 
     /// A mirror at a path that stays.
     pub(crate) fn at(path: &Path, disk: Disk) -> Self {
-        let folder = Folder::open_on(path, true, disk).unwrap();
+        let folder = Folder::open_with_disk(path, true, disk).unwrap();
         Self { _place: None, folder, wanted: BTreeMap::new(), sizes: Sizes::default() }
     }
 
     /// Puts an archive into the store and wants it as this job's.
-    pub(crate) fn put(&mut self, id: &str, bytes: &[u8]) -> &mut Origin {
+    pub(crate) fn put(&mut self, id: &str, bytes: &[u8]) -> &mut SourceArchive {
         self.put_as(ItemKind::Job, id, bytes)
     }
 
-    pub(crate) fn put_as(&mut self, kind: ItemKind, id: &str, bytes: &[u8]) -> &mut Origin {
+    pub(crate) fn put_as(&mut self, kind: ItemKind, id: &str, bytes: &[u8]) -> &mut SourceArchive {
         let sha256 = hex(&Sha256::digest(bytes));
         let folder = self.folder.path().join("archives").join(&sha256[..2]);
         fs::create_dir_all(&folder).unwrap();
@@ -57,7 +57,7 @@ impl Farm {
             fs::write(archive.with_extension("part"), bytes).unwrap();
             fs::rename(archive.with_extension("part"), &archive).unwrap();
         }
-        let origin = Origin {
+        let origin = SourceArchive {
             kind,
             job_id: id.to_owned(),
             sha256,
@@ -77,7 +77,7 @@ impl Farm {
         self.wanted.remove(&(false, id.to_owned())).unwrap();
     }
 
-    pub(crate) fn origins(&self) -> Vec<Origin> {
+    pub(crate) fn origins(&self) -> Vec<SourceArchive> {
         self.wanted.values().cloned().collect()
     }
 
@@ -90,7 +90,7 @@ impl Farm {
     }
 
     /// The archives that keep a publication from being made.
-    pub(crate) fn lost(&self) -> Vec<Refusal> {
+    pub(crate) fn lost(&self) -> Vec<RejectedArchive> {
         match publish_in(&self.folder, &self.origins(), &[], self.sizes, &Cancel::default()).unwrap() {
             Publication::Published(published) => panic!("{published:?}"),
             Publication::Lost(lost) => lost,
@@ -104,7 +104,7 @@ impl Farm {
     /// Publishes and compares every row with what the archives give.
     pub(crate) fn publish_and_compare(&self) -> Published {
         let published = self.publish();
-        assert!(published.refused.is_empty(), "{:?}", published.refused);
+        assert!(published.rejected.is_empty(), "{:?}", published.rejected);
         let found = rows(&self.files());
         assert_eq!(published.rows, found.values().map(|rows| rows.len() as u64).sum::<u64>());
         let expected = self.expected();
@@ -149,7 +149,7 @@ pub(crate) fn done(publication: Publication) -> Published {
     }
 }
 
-fn folder_of(origin: &Origin) -> String {
+fn folder_of(origin: &SourceArchive) -> String {
     let job_type = if origin.kind == ItemKind::Cart { "GrainCart" } else { &origin.job_type };
     let named = origin.name.split('_').find(|word| word.len() == 10 && word.starts_with("20"));
     let named = named.filter(|_| origin.kind == ItemKind::Cart).map(|date| date[..4].to_owned());

@@ -1,6 +1,6 @@
 //! Ten times the jobs, the same work: what the journal is asked in every sync reads as many pages of it.
 
-use headland::mirror::{Archive, FileState, Folder, ItemKind, Journal, Listed, Location, Look};
+use headland::mirror::{Archive, FileState, Folder, ItemKind, Journal, Listed, Location, ReadTxn};
 
 use crate::farm::{at, begin_relist, cart, job, open, place};
 use crate::series::cases;
@@ -16,13 +16,13 @@ fn grown(jobs: u32) -> tempfile::TempDir {
     for first in (0..jobs).step_by(1_000) {
         let page: Vec<Listed> = (first..first + 1_000).map(|id| job(id, 0)).collect();
         journal
-            .step(|step| {
+            .write(|step| {
                 step.list_page(JOB, &page, Some(relist), at(0))?;
                 for (number, listed) in page.iter().enumerate() {
                     let reason = "said so".to_owned();
                     let state = match number {
                         0..3 => continue,
-                        3 => FileState::Asked { ripe_at: at(i64::from(first)), times: 1 },
+                        3 => FileState::Asked { ready_at: at(i64::from(first)), times: 1 },
                         4..50 => FileState::NoCoverage { reason },
                         50..60 => FileState::Failed { reason, status: None },
                         _ => FileState::Have(Archive {
@@ -54,32 +54,32 @@ fn pages(home: &tempfile::TempDir) -> Vec<(&'static str, u32)> {
     type Ask = fn(&Journal);
     let asks: [(&'static str, Ask); 15] = [
         ("open", |_| ()),
-        ("summary", |journal| assert!(journal.look(Look::summary).unwrap().items(JOB, "have") > 900)),
-        ("unasked", |journal| assert_eq!(journal.look(|look| look.unasked(3)).unwrap().len(), 3)),
-        ("ripe", |journal| assert_eq!(journal.look(|look| look.ripe(at(9_999_999), 2)).unwrap().len(), 2)),
-        ("next ripe", |journal| assert_eq!(journal.look(Look::next_ripe).unwrap(), Some(at(0)))),
-        ("details", |journal| assert_eq!(journal.look(|look| look.details_due(3)).unwrap().len(), 3)),
-        ("item", |journal| assert!(journal.look(|look| look.item(JOB, "1234")).unwrap().is_some())),
-        ("failed", |journal| assert_eq!(journal.look(|look| look.in_state("failed", 3)).unwrap().len(), 3)),
-        ("revision", |journal| assert!(journal.look(Look::revision).unwrap() > 1_000)),
-        ("cursor", |journal| drop(journal.look(|look| look.cursor("jobs")).unwrap())),
+        ("summary", |journal| assert!(journal.read(ReadTxn::summary).unwrap().items(JOB, "have") > 900)),
+        ("unasked", |journal| assert_eq!(journal.read(|look| look.unasked(3)).unwrap().len(), 3)),
+        ("ripe", |journal| assert_eq!(journal.read(|look| look.ready_conversions(at(9_999_999), 2)).unwrap().len(), 2)),
+        ("next ripe", |journal| assert_eq!(journal.read(ReadTxn::next_ready_at).unwrap(), Some(at(0)))),
+        ("details", |journal| assert_eq!(journal.read(|look| look.details_due(3)).unwrap().len(), 3)),
+        ("item", |journal| assert!(journal.read(|look| look.item(JOB, "1234")).unwrap().is_some())),
+        ("failed", |journal| assert_eq!(journal.read(|look| look.in_state("failed", 3)).unwrap().len(), 3)),
+        ("revision", |journal| assert!(journal.read(ReadTxn::revision).unwrap() > 1_000)),
+        ("cursor", |journal| drop(journal.read(|look| look.cursor("jobs")).unwrap())),
         ("known location", |journal| {
-            assert!(journal.look(|look| look.knows_location("Field Hub", "7", "77")).unwrap());
+            assert!(journal.read(|look| look.knows_location("Field Hub", "7", "77")).unwrap());
         }),
         ("newest location", |journal| {
-            assert!(journal.look(|look| look.newest_location("Field Hub", "7")).unwrap().is_some());
+            assert!(journal.read(|look| look.newest_location("Field Hub", "7")).unwrap().is_some());
         }),
         ("a page of the list", |journal| {
             let page: Vec<Listed> = (900..910).map(|id| job(id, 0)).collect();
-            let found = journal.step(|step| step.list_page(JOB, &page, None, at(1))).unwrap();
+            let found = journal.write(|step| step.list_page(JOB, &page, None, at(1))).unwrap();
             assert_eq!((found.new, found.changed, found.unchanged), (0, 0, 10));
         }),
         ("a page of grain carts", |journal| {
-            journal.step(|step| step.list_page(ItemKind::Cart, &[cart(7, "a.grc")], None, at(1))).unwrap();
+            journal.write(|step| step.list_page(ItemKind::Cart, &[cart(7, "a.grc")], None, at(1))).unwrap();
         }),
         ("a publication", |journal| {
             let published = headland::mirror::Published { generation: 1, revision: 1 };
-            journal.step(|step| step.set_published(published)).unwrap();
+            journal.write(|step| step.set_published(published)).unwrap();
         }),
     ];
     let ask = |(name, ask): &(&'static str, Ask)| {
@@ -107,7 +107,7 @@ fn what_every_sync_asks_costs_the_same_with_ten_times_the_jobs() {
     println!("{few:?}\n{many:?}");
     let (_folder, journal) = open(large.path());
     vfs::reads();
-    let types = journal.look(Look::types).unwrap();
+    let types = journal.read(ReadTxn::types).unwrap();
     let read = vfs::reads();
     assert_eq!(types.iter().map(|of| of.items).sum::<u64>(), u64::from(10 * jobs));
     // A page has some 200 entries of an index, and some ten records.

@@ -59,7 +59,7 @@ async fn a_pull_that_is_asked_to_end_takes_in_what_is_on_its_way_and_begins_and_
             if done < stop_after as u64 {
                 return Poll::Pending;
             }
-            assert!(progress.end(), "{:?}", progress.snapshot());
+            assert!(progress.request_end(), "{:?}", progress.snapshot());
             Poll::Ready(done)
         });
         let (done, outcome) = tokio::join!(asking, mirror.sync(&progress));

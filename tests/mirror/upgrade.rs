@@ -118,7 +118,7 @@ fn kill_at_each_step_of_an_upgrade_loses_nothing() {
     if let (Some(path), Ok(moment)) = (std::env::var_os(HOME), std::env::var(MOMENT)) {
         let (what, at) = moment.split_once(' ').unwrap();
         let disk = if what == "files" {
-            Disk::watched(Arc::new(Killing::at(at.parse().unwrap())))
+            Disk::with_injector(Arc::new(Killing::at(at.parse().unwrap())))
         } else {
             vfs::plan(Some((at.parse().unwrap(), Fault::Killed, false)));
             Disk::default()

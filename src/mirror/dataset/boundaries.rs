@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, Schema};
 
 use super::manifest::Boundary;
 use super::schema::{JOB_ID, LAYER};
-use super::source_archive::{Origin, Stop};
+use super::source_archive::{PublishError, SourceArchive};
 use super::{convert, row_digest};
 use crate::error::{Error, Kind};
 use crate::layer::boundary::{Meaning, meaning};
@@ -19,7 +19,7 @@ use crate::layer::crs::Crs;
 use crate::layer::{Cancel, Layer, Table, area};
 
 /// Its name in the catalog.
-pub(super) const NAME: &str = "boundaries";
+pub(super) const TABLE_NAME: &str = "boundaries";
 /// Its file in a generation.
 pub(super) const PATH: &str = "catalog/boundaries.parquet";
 
@@ -44,14 +44,19 @@ struct Columns {
 }
 
 /// Reads the boundaries from their archives; each comes with the place of its archive among those that are wanted.
-pub(super) fn read(boundaries: &[(usize, Boundary)], wanted: &[Origin], cancel: &Cancel) -> Result<Boundaries, Stop> {
+pub(super) fn read(
+    boundaries: &[(usize, Boundary)],
+    wanted: &[SourceArchive],
+    cancel: &Cancel,
+) -> Result<Boundaries, PublishError> {
     let mut columns = Columns::default();
-    for (at, boundary) in boundaries {
+    for (index, boundary) in boundaries {
         cancel.check()?;
-        let Some(origin) = wanted.get(*at) else { continue };
-        let layer = convert::layer(origin, &boundary.layer, Some(1)).map_err(|error| Stop::Refused(*at, error))?;
-        if row_digest::of(&layer) != boundary.digest {
-            return Err(Stop::Refused(*at, other_archive(&origin.archive)));
+        let Some(source) = wanted.get(*index) else { continue };
+        let layer = convert::read_layer(source, &boundary.layer, Some(1))
+            .map_err(|error| PublishError::Rejected(*index, error))?;
+        if row_digest::digest_rows(&layer) != boundary.digest {
+            return Err(PublishError::Rejected(*index, changed_archive_error(&source.archive)));
         }
         columns.add(boundary, layer)?;
     }
@@ -59,7 +64,7 @@ pub(super) fn read(boundaries: &[(usize, Boundary)], wanted: &[Origin], cancel: 
 }
 
 /// The error of an archive that says something else than it did.
-pub(super) fn other_archive(archive: &Path) -> Error {
+pub(super) fn changed_archive_error(archive: &Path) -> Error {
     let archive = archive.display();
     let message = format!(
         "`{archive}` is not the archive that was read before: its columns or its rows are others; fetch it anew"
@@ -73,12 +78,12 @@ impl Columns {
         let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
         let is_placed = layer.crs().is_some_and(super::schema::is_wgs84);
         self.types.extend(layer.geometry_types().iter().filter(|_| is_placed));
-        let field = column(&layer, Meaning::Field).or_else(|| column(&layer, Meaning::Name));
-        let stated = column(&layer, Meaning::Area);
+        let field = find_column(&layer, Meaning::Field).or_else(|| find_column(&layer, Meaning::Name));
+        let stated = find_column(&layer, Meaning::Area);
         let mut geometries = layer.geometries();
-        for (of_batch, batch) in layer.batches().iter().enumerate() {
+        for (batch_index, batch) in layer.batches().iter().enumerate() {
             for row in 0..batch.num_rows() {
-                let value = |column: Option<usize>| column.and_then(|at| text(&layer, of_batch, at, row));
+                let value = |column: Option<usize>| column.and_then(|index| cell_text(&layer, batch_index, index, row));
                 let wkb = geometries.next().flatten().filter(|_| is_placed);
                 self.job_id.append_value(&boundary.job_id);
                 self.layer.append_value(&boundary.layer);
@@ -92,8 +97,8 @@ impl Columns {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Boundaries, Stop> {
-        let described = |name: &str, kind, text: &str, more: &[(&str, &str)]| {
+    fn finish(mut self) -> Result<Boundaries, PublishError> {
+        let describe = |name: &str, kind, text: &str, more: &[(&str, &str)]| {
             let more = more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
             let metadata = [("documentation".to_owned(), text.to_owned())].into_iter().chain(more).collect();
             Field::new(name, kind, true).with_metadata(metadata)
@@ -105,13 +110,13 @@ impl Columns {
         ];
         let geometry: Vec<(&str, &str)> = geometry.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let fields = vec![
-            described(JOB_ID, texts.clone(), "Id of the job whose archive has it.", &[]),
-            described(LAYER, texts.clone(), "Its layer in that archive.", &[]),
-            described("field", texts, "Name of the field, or of the boundary.", &[]),
-            described("year", DataType::Int32, "Year of the job.", &[]),
-            described("area_m2", DataType::Float64, "Area of the geometry on the ellipsoid.", &[("unit", "m2")]),
-            described("area_stated", DataType::Float64, "Area that the archive states, in its own unit.", &[]),
-            described("geometry", DataType::LargeBinary, "In WGS 84; null where the system is unknown.", &geometry),
+            describe(JOB_ID, texts.clone(), "Id of the job whose archive has it.", &[]),
+            describe(LAYER, texts.clone(), "Its layer in that archive.", &[]),
+            describe("field", texts, "Name of the field, or of the boundary.", &[]),
+            describe("year", DataType::Int32, "Year of the job.", &[]),
+            describe("area_m2", DataType::Float64, "Area of the geometry on the ellipsoid.", &[("unit", "m2")]),
+            describe("area_stated", DataType::Float64, "Area that the archive states, in its own unit.", &[]),
+            describe("geometry", DataType::LargeBinary, "In WGS 84; null where the system is unknown.", &geometry),
         ];
         let arrays: Vec<ArrayRef> = vec![
             Arc::new(self.job_id.finish()),
@@ -137,17 +142,17 @@ fn crs_metadata() -> serde_json::Value {
 }
 
 /// The first column that says this.
-fn column(layer: &Layer, wanted: Meaning) -> Option<usize> {
+fn find_column(layer: &Layer, wanted: Meaning) -> Option<usize> {
     let schema = layer.schema();
-    let is_it = |(at, field): (usize, &Arc<Field>)| {
-        (Some(at) != layer.geometry_index() && meaning(field.name()) == Some(wanted)).then_some(at)
+    let is_it = |(index, field): (usize, &Arc<Field>)| {
+        (Some(index) != layer.geometry_index() && meaning(field.name()) == Some(wanted)).then_some(index)
     };
     schema.fields().iter().enumerate().find_map(is_it)
 }
 
 /// A value as text; `None` for null and for an empty text.
-fn text(layer: &Layer, batch: usize, at: usize, row: usize) -> Option<String> {
-    let array = layer.batches().get(batch)?.columns().get(at)?;
+fn cell_text(layer: &Layer, batch: usize, index: usize, row: usize) -> Option<String> {
+    let array = layer.batches().get(batch)?.columns().get(index)?;
     let text = match array.data_type() {
         _ if array.is_null(row) => return None,
         DataType::LargeUtf8 => array.as_string::<i64>().value(row).to_owned(),

@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 
 use super::boundaries::{self, Boundaries};
 use super::manifest::{Manifest, Table};
-use super::part_writer::{Output, failed};
+use super::part_writer::{ChecksummedFile, write_error};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Cancel, ROW_GROUP, Writer, threads};
 use crate::mirror::Disk;
@@ -46,20 +46,20 @@ pub(super) fn write_boundaries(
     cancel: &Cancel,
 ) -> Result<Table> {
     let Boundaries { table, batch, types } = boundaries;
-    write_one(disk, last, generation, boundaries::NAME, (table, &batch, &types), cancel)
+    write_one(disk, last, generation, boundaries::TABLE_NAME, (table, &batch, &types), cancel)
 }
 
 /// Takes a table over from the last generation; `None` where that has none.
-pub(super) fn take_over(
+pub(super) fn link_previous(
     disk: &Disk,
     last: Option<(&Path, &Manifest)>,
     generation: &Path,
     name: &str,
 ) -> Result<Option<Table>> {
     let path = format!("{FOLDER}/{name}.parquet");
-    let found = last.and_then(|(at, last)| Some((at, last.catalog.iter().find(|table| table.path == path)?)));
-    let Some((at, table)) = found.filter(|(at, table)| table.is_there(at)) else { return Ok(None) };
-    disk.link_or_copy(&at.join(&path), &generation.join(&path))?;
+    let found = last.and_then(|(folder, last)| Some((folder, last.catalog.iter().find(|table| table.path == path)?)));
+    let Some((folder, table)) = found.filter(|(folder, table)| table.is_present(folder)) else { return Ok(None) };
+    disk.link_or_copy(&folder.join(&path), &generation.join(&path))?;
     Ok(Some(table.clone()))
 }
 
@@ -73,21 +73,22 @@ fn write_one(
 ) -> Result<Table> {
     let file = format!("{name}.parquet");
     let path = format!("{FOLDER}/{file}");
-    let mut out = Output::begin(disk, &generation.join(FOLDER), &file)?;
-    let filled = Writer::begin(Box::new(&mut out), table, Some(batch), threads(), &failed).and_then(|mut writer| {
-        for start in (0..batch.num_rows()).step_by(ROW_GROUP) {
-            let count = ROW_GROUP.min(batch.num_rows().saturating_sub(start));
-            writer.write_group(&[batch.slice(start, count)], cancel)?;
-        }
-        writer.finish(types)
-    });
-    filled.map_err(|error| Output::cause(&mut out, error))?;
-    let (part, made) = Output::close(out)?;
+    let mut out = ChecksummedFile::begin(disk, &generation.join(FOLDER), &file)?;
+    let filled =
+        Writer::begin(Box::new(&mut out), table, Some(batch), threads(), &write_error).and_then(|mut writer| {
+            for start in (0..batch.num_rows()).step_by(ROW_GROUP) {
+                let count = ROW_GROUP.min(batch.num_rows().saturating_sub(start));
+                writer.write_group(&[batch.slice(start, count)], cancel)?;
+            }
+            writer.finish(types)
+        });
+    filled.map_err(|error| ChecksummedFile::take_error(&mut out, error))?;
+    let (part, checksums) = ChecksummedFile::close(out)?;
     let rows = batch.num_rows() as u64;
-    let table = Table { path, rows, bytes: made.bytes, sha256: made.sha256, crc32: made.crc32 };
+    let table = Table { path, rows, bytes: checksums.bytes, sha256: checksums.sha256, crc32: checksums.crc32 };
     let target = generation.join(&table.path);
-    match last.filter(|(at, last)| last.catalog.contains(&table) && table.is_there(at)) {
-        Some((at, _)) => disk.link_or_copy(&at.join(&table.path), &target)?,
+    match last.filter(|(folder, last)| last.catalog.contains(&table) && table.is_present(folder)) {
+        Some((folder, _)) => disk.link_or_copy(&folder.join(&table.path), &target)?,
         None => part.keep(&target)?,
     }
     Ok(table)

@@ -13,16 +13,18 @@ use super::checksums::BLOCK;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::mirror::archive_store::hex;
-use crate::mirror::fs::failed;
+use crate::mirror::fs::fs_error;
 
 /// The hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
 
 /// What to do about a file that was lost: a sync notices.
-pub(super) const AGAIN: &str = "`verify()` finds what else is lost, and the next `sync()` writes the dataset anew";
+pub(super) const SYNC_ADVICE: &str =
+    "`verify()` finds what else is lost, and the next `sync()` writes the dataset anew";
 
 /// What to do about a damaged file: a sync keeps one of the same size until `verify()` has read it.
-const MEND: &str = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew";
+const VERIFY_ADVICE: &str =
+    "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew";
 
 /// `ENOENT` of every system.
 pub(super) const NOT_FOUND: i32 = 2;
@@ -39,14 +41,14 @@ impl CheckedFile {
     /// Opens a file; `crc32` are the checksums of its blocks, empty in a manifest of format 1.
     pub(super) fn open(path: &Path, crc32: &str) -> Result<Self> {
         let fail = |cause: std::io::Error| match cause.kind() {
-            ErrorKind::NotFound => missing(path),
-            _ => failed("read", path, &cause),
+            ErrorKind::NotFound => missing_error(path),
+            _ => fs_error("read", path, &cause),
         };
         let file = File::open(path).map_err(fail)?;
         let bytes = file.metadata().map_err(fail)?.len();
         let blocks = usize::try_from(bytes.div_ceil(BLOCK)).unwrap_or(usize::MAX);
         if !crc32.is_empty() && blocks.checked_mul(DIGITS) != Some(crc32.len()) {
-            return Err(damaged(path, "it is not as long as it was written"));
+            return Err(damaged_error(path, "it is not as long as it was written"));
         }
         Ok(Self { path: path.to_owned(), file, bytes, crc32: crc32.to_owned() })
     }
@@ -59,15 +61,15 @@ impl CheckedFile {
     /// Reads a range of bytes, and compares the blocks that they are in with their checksums.
     pub(super) fn read(&mut self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.bytes {
-            return Err(damaged(&self.path, "its metadata point beyond its end"));
+            return Err(damaged_error(&self.path, "its metadata point beyond its end"));
         }
         let first = range.start / BLOCK * BLOCK;
         let end = range.end.next_multiple_of(BLOCK).min(self.bytes);
         let mut content = vec![0; size(end.saturating_sub(first))];
         let read = self.file.seek(SeekFrom::Start(first)).and_then(|_| self.file.read_exact(&mut content));
         read.map_err(|cause| match cause.kind() {
-            ErrorKind::UnexpectedEof => damaged(&self.path, "it is not as long as it was written"),
-            _ => failed("read", &self.path, &cause),
+            ErrorKind::UnexpectedEof => damaged_error(&self.path, "it is not as long as it was written"),
+            _ => fs_error("read", &self.path, &cause),
         })?;
         self.compare(first, &content)?;
         let (skipped, count) = (size(range.start.saturating_sub(first)), size(range.end.saturating_sub(range.start)));
@@ -116,7 +118,10 @@ impl CheckedFile {
         for (block, digits) in content.chunks(size(BLOCK)).zip(expected) {
             let end = start.saturating_add(block.len() as u64);
             if hex(&crc32fast::hash(block).to_be_bytes()).as_bytes() != digits {
-                return Err(damaged(&self.path, &format!("bytes {start} to {end} are not those that were written")));
+                return Err(damaged_error(
+                    &self.path,
+                    &format!("bytes {start} to {end} are not those that were written"),
+                ));
             }
             start = end;
         }
@@ -134,7 +139,7 @@ pub(super) struct Fetched {
 
 impl Fetched {
     /// What was fetched from an offset on.
-    fn from(&self, start: u64) -> Option<Bytes> {
+    fn slice_from(&self, start: u64) -> Option<Bytes> {
         let (offset, content) = self.runs.iter().rev().find(|(offset, _)| *offset <= start)?;
         let skipped = usize::try_from(start.checked_sub(*offset)?).ok()?;
         (skipped <= content.len()).then(|| content.slice(skipped..))
@@ -151,16 +156,16 @@ impl ChunkReader for Fetched {
     type T = bytes::buf::Reader<Bytes>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        self.from(start).map(Bytes::reader).ok_or_else(beyond)
+        self.slice_from(start).map(Bytes::reader).ok_or_else(out_of_range)
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
-        let found = self.from(start).filter(|content| length <= content.len());
-        found.map(|content| content.slice(..length)).ok_or_else(beyond)
+        let found = self.slice_from(start).filter(|content| length <= content.len());
+        found.map(|content| content.slice(..length)).ok_or_else(out_of_range)
     }
 }
 
-fn beyond() -> ParquetError {
+fn out_of_range() -> ParquetError {
     ParquetError::EOF("a page lies outside of its column".to_owned())
 }
 
@@ -169,13 +174,13 @@ fn size(bytes: u64) -> usize {
 }
 
 /// The error of a published file that is not what was written.
-pub(super) fn damaged(path: &Path, why: &str) -> Error {
+pub(super) fn damaged_error(path: &Path, why: &str) -> Error {
     let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
-    Error::new(Kind::Archive, format!("`{}` is damaged ({why}); {MEND}", path.display()))
+    Error::new(Kind::Archive, format!("`{}` is damaged ({why}); {VERIFY_ADVICE}", path.display()))
 }
 
 /// The error of a published file that is missing, or that was removed with its generation.
-pub(super) fn missing(path: &Path) -> Error {
+pub(super) fn missing_error(path: &Path) -> Error {
     let is_generation = |folder: &&Path| folder.parent().is_some_and(|parent| parent.ends_with("generations"));
     let is_gone = path.ancestors().find(is_generation).is_some_and(|generation| !generation.exists());
     let path = path.display();
@@ -185,7 +190,7 @@ pub(super) fn missing(path: &Path) -> Error {
              make the frame again"
         )
     } else {
-        format!("`{path}` is missing; {AGAIN}")
+        format!("`{path}` is missing; {SYNC_ADVICE}")
     };
     Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(NOT_FOUND))
 }

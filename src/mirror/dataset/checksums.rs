@@ -10,7 +10,7 @@ pub(super) const BLOCK: u64 = 128 * 1024;
 
 /// The sums of what a file has so far.
 #[derive(Default)]
-pub(super) struct Sums {
+pub(super) struct Checksums {
     hash: Sha256,
     block: Hasher,
     bytes: u64,
@@ -18,20 +18,20 @@ pub(super) struct Sums {
 }
 
 /// The sums of a whole file.
-pub(super) struct Summed {
+pub(super) struct FileChecksums {
     pub(super) bytes: u64,
     pub(super) sha256: String,
     /// The CRC-32 of each block, eight hexadecimal digits each.
     pub(super) crc32: String,
 }
 
-impl Sums {
+impl Checksums {
     /// Takes what comes next in the file.
     pub(super) fn update(&mut self, mut bytes: &[u8]) {
         self.hash.update(bytes);
         while !bytes.is_empty() {
-            let room = usize::try_from(BLOCK.saturating_sub(self.bytes % BLOCK)).unwrap_or(usize::MAX);
-            let (now, later) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
+            let free = usize::try_from(BLOCK.saturating_sub(self.bytes % BLOCK)).unwrap_or(usize::MAX);
+            let (now, later) = bytes.split_at_checked(free).unwrap_or((bytes, &[]));
             self.block.update(now);
             self.bytes = self.bytes.saturating_add(now.len() as u64);
             if self.bytes.is_multiple_of(BLOCK) {
@@ -42,11 +42,11 @@ impl Sums {
     }
 
     /// Gives them, as nothing comes any more.
-    pub(super) fn finish(mut self) -> Summed {
+    pub(super) fn finish(mut self) -> FileChecksums {
         if !self.bytes.is_multiple_of(BLOCK) {
             self.end_block();
         }
-        Summed { bytes: self.bytes, sha256: hex(&self.hash.finalize()), crc32: self.crc32 }
+        FileChecksums { bytes: self.bytes, sha256: hex(&self.hash.finalize()), crc32: self.crc32 }
     }
 
     fn end_block(&mut self) {
@@ -60,16 +60,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksums_are_those_of_blocks_however_the_bytes_come() {
+    fn checksums_of_any_chunking_are_those_of_blocks() {
         let block = usize::try_from(BLOCK).unwrap();
-        let bytes: Vec<u8> = (0..block * 2 + 7).map(|at| u8::try_from(at % 251).unwrap()).collect();
+        let bytes: Vec<u8> = (0..block * 2 + 7).map(|index| u8::try_from(index % 251).unwrap()).collect();
         for (length, step) in
             [(0, 1), (1, 1), (block - 1, 1000), (block, block), (block + 1, 4096), (bytes.len(), 99_991)]
         {
             let whole = &bytes[..length];
-            let mut sums = Sums::default();
-            whole.chunks(step).for_each(|chunk| sums.update(chunk));
-            let found = sums.finish();
+            let mut checksums = Checksums::default();
+            whole.chunks(step).for_each(|chunk| checksums.update(chunk));
+            let found = checksums.finish();
             let expected: Vec<u8> =
                 whole.chunks(block).flat_map(|block| crc32fast::hash(block).to_be_bytes()).collect();
             assert_eq!((found.bytes, found.crc32), (length as u64, hex(&expected)));

@@ -7,14 +7,14 @@ use arrow_array::{ArrayRef, Int64Array, LargeStringArray, RecordBatch};
 use super::hilbert::Sides;
 use super::row_digest;
 use super::schema::{self, Columns};
-use super::source_archive::Origin;
+use super::source_archive::SourceArchive;
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Bounds, Layer, ReadOptions, Source};
 use crate::mirror::ItemKind;
 
 /// A layer of an archive, ready for its part.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct ConvertedLayer {
     /// In WGS 84 where its system is known.
     pub(super) layer: Layer,
     /// Its name in the dataset.
@@ -28,11 +28,11 @@ pub(super) struct Rows {
 }
 
 /// The names of the layers of an archive, as they stand in the dataset.
-pub(super) fn names(origin: &Origin) -> Result<Vec<String>> {
-    if let Some(name) = cart_name(origin) {
+pub(super) fn layer_names(source: &SourceArchive) -> Result<Vec<String>> {
+    if let Some(name) = cart_layer_name(source) {
         return Ok(vec![name]);
     }
-    let mut names = layer::layers(&Source::Path(origin.archive.clone()), &ReadOptions::default())?;
+    let mut names = layer::layers(&Source::Path(source.archive.clone()), &ReadOptions::default())?;
     // Two members of the very same name are one layer for every reader.
     let mut seen = std::collections::HashSet::new();
     names.retain(|name| seen.insert(name.clone()));
@@ -41,48 +41,48 @@ pub(super) fn names(origin: &Origin) -> Result<Vec<String>> {
 
 /// The name of the one layer of a grain cart file: files of the store are called by their digests, so that the name is
 /// that of the record. None for other archives.
-pub(super) fn cart_name(origin: &Origin) -> Option<String> {
-    let is_text = origin.archive.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("grc"));
-    let end = origin.name.len().saturating_sub(4);
-    let (name, ending) = origin.name.split_at_checked(end).unwrap_or((&origin.name, ""));
-    let name = if ending.eq_ignore_ascii_case(".grc") { name } else { &origin.name };
-    (origin.kind == ItemKind::Cart && is_text).then(|| name.to_owned())
+pub(super) fn cart_layer_name(source: &SourceArchive) -> Option<String> {
+    let is_text = source.archive.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("grc"));
+    let end = source.name.len().saturating_sub(4);
+    let (name, ending) = source.name.split_at_checked(end).unwrap_or((&source.name, ""));
+    let name = if ending.eq_ignore_ascii_case(".grc") { name } else { &source.name };
+    (source.kind == ItemKind::Cart && is_text).then(|| name.to_owned())
 }
 
 /// A layer of an archive as it is there.
-pub(super) fn layer(origin: &Origin, name: &str, threads: Option<usize>) -> Result<Layer> {
-    let wanted = cart_name(origin).is_none().then(|| name.to_owned());
+pub(super) fn read_layer(source: &SourceArchive, name: &str, threads: Option<usize>) -> Result<Layer> {
+    let wanted = cart_layer_name(source).is_none().then(|| name.to_owned());
     let options = ReadOptions { layer: wanted, threads, ..ReadOptions::default() };
-    layer::read(&Source::Path(origin.archive.clone()), &options)
+    layer::read(&Source::Path(source.archive.clone()), &options)
 }
 
 /// Reads a layer of an archive.
-pub(super) fn read(origin: &Origin, name: &str, threads: Option<usize>) -> Result<Rows> {
-    let layer = layer(origin, name, threads)?;
-    let digest = row_digest::of(&layer);
+pub(super) fn convert_layer(source: &SourceArchive, name: &str, threads: Option<usize>) -> Result<ConvertedLayer> {
+    let layer = read_layer(source, name, threads)?;
+    let digest = row_digest::digest_rows(&layer);
     let crs = layer.crs().map(|crs| crs.epsg().map_or_else(|| crs.name().to_owned(), |code| format!("EPSG:{code}")));
     // A system that cannot be brought to WGS 84, or a coordinate that lies outside of it, is no reason to lose rows:
     // they stay as they are, in a folder of their own.
     let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
     let bounds = Bounds::from_geometries(layer.geometries())?.sides();
-    let columns = schema::columns(&layer);
-    Ok(Rows { layer, name: name.to_owned(), columns, digest, crs, bounds })
+    let columns = schema::dataset_columns(&layer);
+    Ok(ConvertedLayer { layer, name: name.to_owned(), columns, digest, crs, bounds })
 }
 
-impl Rows {
+impl ConvertedLayer {
     /// How many records it has.
     pub(super) fn len(&self) -> usize {
         self.layer.len()
     }
 
     /// The bytes that it takes in memory.
-    pub(super) fn memory(&self) -> usize {
+    pub(super) fn memory_size(&self) -> usize {
         self.layer.batches().iter().map(RecordBatch::get_array_memory_size).sum()
     }
 
     /// The folder of its part.
-    pub(super) fn folder(&self, origin: &Origin) -> String {
-        format!("{}columns={}", schema::job_folder(origin), self.columns.key)
+    pub(super) fn folder(&self, source: &SourceArchive) -> String {
+        format!("{}columns={}", schema::job_folder(source), self.columns.key)
     }
 
     /// Its records as they stand in a part.
@@ -98,14 +98,14 @@ impl Rows {
 
     fn batch(&self, job_id: &str, batch: &RecordBatch, start: usize, geometry: Option<usize>) -> Result<RecordBatch> {
         let rows = batch.num_rows();
-        let same =
+        let repeat =
             |text: &str| Arc::new(LargeStringArray::from_iter_values(std::iter::repeat_n(text, rows))) as ArrayRef;
         let number = |row: usize| i64::try_from(row).unwrap_or(i64::MAX);
         let numbers = Int64Array::from_iter_values((start..start.saturating_add(rows)).map(number));
-        let mut arrays: Vec<ArrayRef> = vec![same(job_id), same(&self.name), Arc::new(numbers)];
-        let others = batch.columns().iter().enumerate().filter(|(at, _)| Some(*at) != geometry);
+        let mut arrays: Vec<ArrayRef> = vec![repeat(job_id), repeat(&self.name), Arc::new(numbers)];
+        let others = batch.columns().iter().enumerate().filter(|(index, _)| Some(*index) != geometry);
         arrays.extend(others.map(|(_, array)| Arc::clone(array)));
-        arrays.extend(geometry.and_then(|at| batch.columns().get(at)).cloned());
+        arrays.extend(geometry.and_then(|index| batch.columns().get(index)).cloned());
         RecordBatch::try_new(Arc::clone(&self.columns.table.schema), arrays).map_err(|cause| {
             Error::new(Kind::Archive, format!("layer `{}` has no place in the dataset: {cause}", self.name))
         })

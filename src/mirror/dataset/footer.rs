@@ -12,7 +12,7 @@ use parquet::file::metadata::{FooterTail, ParquetMetaDataReader, RowGroupMetaDat
 use parquet::file::statistics::Statistics;
 use serde_json::Value;
 
-use super::checked_file::{CheckedFile, damaged};
+use super::checked_file::{CheckedFile, damaged_error};
 use super::hilbert::Sides;
 use crate::error::Result;
 
@@ -53,18 +53,18 @@ pub(super) struct Group {
 /// Reads the footer of a part.
 pub(super) fn read(path: &Path, crc32: &str) -> Result<Footer> {
     let mut file = CheckedFile::open(path, crc32)?;
-    let invalid = |cause: ParquetError| damaged(path, &cause.to_string());
+    let invalid = |cause: ParquetError| damaged_error(path, &cause.to_string());
     let tail_start = file.len().saturating_sub(FOOTER_SIZE as u64);
     let tail = file.read(tail_start..file.len())?;
     let tail = FooterTail::try_from(&*tail).map_err(invalid)?;
     let start = tail_start.checked_sub(tail.metadata_length() as u64);
-    let start = start.ok_or_else(|| damaged(path, "its metadata are longer than the file"))?;
+    let start = start.ok_or_else(|| damaged_error(path, "its metadata are longer than the file"))?;
     let content = file.read(start..tail_start)?;
     let metadata = ParquetMetaDataReader::decode_metadata(&content).map_err(invalid)?;
     let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::default()).map_err(invalid)?;
     let stated = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
     let geo = stated.filter(|entry| entry.key == "geo").find_map(|entry| entry.value.as_deref()).unwrap_or("{}");
-    let geo: Value = serde_json::from_str(geo).map_err(|cause| damaged(path, &cause.to_string()))?;
+    let geo: Value = serde_json::from_str(geo).map_err(|cause| damaged_error(path, &cause.to_string()))?;
     let geometry = geo.get("primary_column").and_then(Value::as_str).map(str::to_owned);
     let column = geometry.as_ref().and_then(|name| geo.get("columns")?.get(name));
     let boxes = column.and_then(|column| column.pointer("/covering/bbox/xmin/0")).and_then(Value::as_str);
@@ -72,7 +72,11 @@ pub(super) fn read(path: &Path, crc32: &str) -> Result<Footer> {
     let crs = column.and_then(|column| column.get("crs")).cloned().unwrap_or_else(|| Value::from(DEFAULT_CRS));
     let fields = metadata.schema().fields().iter().filter(|field| Some(field.name()) != boxes.as_ref());
     let fields: Vec<Field> = fields
-        .map(|field| if Some(field.name()) == geometry.as_ref() { placed(field, &crs) } else { (**field).clone() })
+        .map(
+            |field| {
+                if Some(field.name()) == geometry.as_ref() { geometry_field(field, &crs) } else { (**field).clone() }
+            },
+        )
         .collect();
     let groups = metadata.metadata().row_groups().iter().enumerate();
     let groups = groups
@@ -86,18 +90,18 @@ pub(super) fn read(path: &Path, crc32: &str) -> Result<Footer> {
 }
 
 /// The column of geometries with its coordinate system, which is null where it is unknown.
-fn placed(field: &Field, crs: &Value) -> Field {
-    let said = if crs.is_null() { serde_json::json!({}) } else { serde_json::json!({ "crs": crs }) };
+fn geometry_field(field: &Field, crs: &Value) -> Field {
+    let metadata_json = if crs.is_null() { serde_json::json!({}) } else { serde_json::json!({ "crs": crs }) };
     let mut metadata: HashMap<String, String> = field.metadata().clone();
     metadata.insert(EXTENSION.to_owned(), "geoarrow.wkb".to_owned());
-    metadata.insert(CRS.to_owned(), said.to_string());
+    metadata.insert(CRS.to_owned(), metadata_json.to_string());
     Field::new(GEOMETRY, DataType::LargeBinary, true).with_metadata(metadata)
 }
 
 /// The coordinate system of a column of geometries; `None` where it is unknown.
 pub(super) fn crs(field: &Field) -> Option<Value> {
-    let said: Value = serde_json::from_str(field.metadata().get(CRS)?).ok()?;
-    said.get("crs").filter(|crs| !crs.is_null()).cloned()
+    let metadata_json: Value = serde_json::from_str(field.metadata().get(CRS)?).ok()?;
+    metadata_json.get("crs").filter(|crs| !crs.is_null()).cloned()
 }
 
 /// The box around a row group by the statistics of its boxes.

@@ -7,21 +7,21 @@ pub(super) type Sides = [f64; 4];
 const BITS: u32 = 20;
 
 /// The places on the curve of boxes, in a frame around all of them; what has no place comes last.
-pub(super) fn along_curve(boxes: &[Option<Sides>]) -> Vec<u64> {
+pub(super) fn hilbert_order(boxes: &[Option<Sides>]) -> Vec<u64> {
     let centres: Vec<Option<[f64; 2]>> = boxes
         .iter()
         .map(|sides| sides.map(|[west, south, east, north]| [west.midpoint(east), south.midpoint(north)]))
         .collect();
-    let frame = boxes.iter().copied().reduce(joined).flatten();
-    let place = |centre: &Option<[f64; 2]>| {
+    let frame = boxes.iter().copied().reduce(join_boxes).flatten();
+    let position = |centre: &Option<[f64; 2]>| {
         let (Some([x, y]), Some([west, south, east, north])) = (centre, frame) else { return u64::MAX };
-        hilbert(scaled(*x, west, east), scaled(*y, south, north))
+        hilbert_distance(scale(*x, west, east), scale(*y, south, north))
     };
-    centres.iter().map(place).collect()
+    centres.iter().map(position).collect()
 }
 
 /// The box around two.
-pub(super) fn joined(one: Option<Sides>, other: Option<Sides>) -> Option<Sides> {
+pub(super) fn join_boxes(one: Option<Sides>, other: Option<Sides>) -> Option<Sides> {
     let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
     let [west, south, east, north] = other;
     Some([one[0].min(west), one[1].min(south), one[2].max(east), one[3].max(north)])
@@ -29,21 +29,21 @@ pub(super) fn joined(one: Option<Sides>, other: Option<Sides>) -> Option<Sides> 
 
 /// Whether a box around both would hold more of what lies between them than of them.
 pub(super) fn are_apart(one: Option<Sides>, other: Option<Sides>) -> bool {
-    let half_way_round =
+    let half_perimeter =
         |sides: Option<Sides>| sides.map_or(0.0, |[west, south, east, north]| east - west + north - south);
     one.is_some()
         && other.is_some()
-        && half_way_round(joined(one, other)) > 2.0 * (half_way_round(one) + half_way_round(other))
+        && half_perimeter(join_boxes(one, other)) > 2.0 * (half_perimeter(one) + half_perimeter(other))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of a small number")]
-fn scaled(value: f64, low: f64, high: f64) -> u32 {
-    let most = f64::from((1_u32 << BITS) - 1);
-    if high > low { (((value - low) / (high - low)).clamp(0.0, 1.0) * most) as u32 } else { 0 }
+fn scale(value: f64, low: f64, high: f64) -> u32 {
+    let max = f64::from((1_u32 << BITS) - 1);
+    if high > low { (((value - low) / (high - low)).clamp(0.0, 1.0) * max) as u32 } else { 0 }
 }
 
 /// The distance along the curve to a cell.
-fn hilbert(mut x: u32, mut y: u32) -> u64 {
+fn hilbert_distance(mut x: u32, mut y: u32) -> u64 {
     let mut distance = 0;
     for bit in (0..BITS).rev() {
         let (right, above) = ((x >> bit) & 1, (y >> bit) & 1);
@@ -69,12 +69,16 @@ mod tests {
         let mut cells: Vec<(u64, i64, i64)> = Vec::new();
         for x in 0..16 {
             for y in 0..16 {
-                cells.push((hilbert(x << (BITS - 4), y << (BITS - 4)) >> (2 * (BITS - 4)), i64::from(x), i64::from(y)));
+                cells.push((
+                    hilbert_distance(x << (BITS - 4), y << (BITS - 4)) >> (2 * (BITS - 4)),
+                    i64::from(x),
+                    i64::from(y),
+                ));
             }
         }
         cells.sort_unstable();
-        for (place, (found, ..)) in cells.iter().enumerate() {
-            assert_eq!(*found, place as u64);
+        for (position, (found, ..)) in cells.iter().enumerate() {
+            assert_eq!(*found, position as u64);
         }
         for pair in cells.windows(2) {
             assert_eq!((pair[0].1 - pair[1].1).abs() + (pair[0].2 - pair[1].2).abs(), 1, "{pair:?}");
@@ -82,8 +86,8 @@ mod tests {
     }
 
     #[test]
-    fn boxes_without_a_place_come_last_and_one_place_is_no_frame() {
-        assert_eq!(along_curve(&[None, Some([1.0; 4])]), [u64::MAX, 0]);
+    fn boxes_without_coordinates_sort_last_and_a_point_has_no_extent() {
+        assert_eq!(hilbert_order(&[None, Some([1.0; 4])]), [u64::MAX, 0]);
         assert!(are_apart(Some([0.0, 0.0, 1.0, 1.0]), Some([9.0, 0.0, 10.0, 1.0])));
         assert!(!are_apart(Some([0.0, 0.0, 1.0, 1.0]), Some([1.5, 0.0, 2.5, 1.0])));
         assert!(!are_apart(None, Some([1.5, 0.0, 2.5, 1.0])));

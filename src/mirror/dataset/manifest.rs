@@ -6,11 +6,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::checked_file::{AGAIN, missing};
-use super::source_archive::Origin;
+use super::checked_file::{SYNC_ADVICE, missing_error};
+use super::source_archive::SourceArchive;
 use crate::error::{Error, Kind, Result};
-use crate::mirror::archive_store::{Finding, Trouble, hex};
-use crate::mirror::fs::{Disk, failed};
+use crate::mirror::archive_store::{Finding, Problem, hex};
+use crate::mirror::fs::{Disk, fs_error};
 
 /// The name of the file in its generation.
 pub(super) const NAME: &str = "manifest.json";
@@ -21,11 +21,11 @@ pub(super) const NAME: &str = "manifest.json";
 const FORMAT: u32 = 4;
 
 /// The first format whose manifests always have a digest of their own.
-const SEALED_SINCE: u32 = 3;
+const DIGEST_SINCE: u32 = 3;
 
 /// What stands before the digest of all that comes before it, at the end of the file, and what stands behind it. What is
 /// believed of archives and rows must be what was written: a sync takes it for known.
-const SEAL: (&[u8], &[u8]) = (b",\"sha256\":\"", b"\"}");
+const DIGEST_FIELD: (&[u8], &[u8]) = (b",\"sha256\":\"", b"\"}");
 
 /// The hexadecimal digits of a digest.
 const DIGITS: usize = 64;
@@ -69,19 +69,19 @@ pub(super) struct Part {
     pub(super) rows: u64,
     pub(super) bytes: u64,
     pub(super) sha256: String,
-    /// The checksums of its blocks, as [`super::checksums::Summed`] has them; a manifest of format 1 has none.
+    /// The checksums of its blocks, as [`super::checksums::FileChecksums`] has them; a manifest of format 1 has none.
     #[serde(default)]
     pub(super) crc32: String,
     pub(super) row_groups: usize,
     /// West, south, east and north of all its places, in the coordinates of the part.
     pub(super) bbox: Option<[f64; 4]>,
     /// Where its rows come from, in their order.
-    pub(super) origins: Vec<Source>,
+    pub(super) origins: Vec<RowOrigin>,
 }
 
 /// One layer of one archive in a part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Source {
+pub(super) struct RowOrigin {
     /// `job` or `cart`.
     pub(super) kind: String,
     pub(super) job_id: String,
@@ -125,34 +125,34 @@ impl Manifest {
     /// The manifest of a generation; what is wrong where it cannot be read.
     pub(super) fn read(generation: &Path) -> std::result::Result<Self, Finding> {
         let path = generation.join(NAME);
-        let wrong = |trouble, detail| Finding { trouble, path: path.clone(), detail };
+        let finding = |problem, detail| Finding { problem, path: path.clone(), detail };
         let bytes = std::fs::read(&path).map_err(|cause| match cause.kind() {
-            std::io::ErrorKind::NotFound => wrong(Trouble::Missing, "nothing tells where rows come from".to_owned()),
-            _ => wrong(Trouble::Damaged, format!("it cannot be read ({cause})")),
+            std::io::ErrorKind::NotFound => finding(Problem::Missing, "nothing tells where rows come from".to_owned()),
+            _ => finding(Problem::Damaged, format!("it cannot be read ({cause})")),
         })?;
-        Self::parse(&bytes).map_err(|detail| wrong(Trouble::Damaged, detail))
+        Self::parse(&bytes).map_err(|detail| finding(Problem::Damaged, detail))
     }
 
     /// What the bytes of a manifest say; the reason where they are not what was written.
     fn parse(bytes: &[u8]) -> std::result::Result<Self, String> {
-        let is_whole = has_its_digest(bytes);
+        let is_whole = matches_digest(bytes);
         if is_whole == Some(false) {
             return Err("it is not what was written: it has another digest".to_owned());
         }
         let manifest: Self = serde_json::from_slice(bytes).map_err(|cause| format!("it cannot be read ({cause})"))?;
-        if is_whole.is_none() && manifest.format >= SEALED_SINCE {
+        if is_whole.is_none() && manifest.format >= DIGEST_SINCE {
             return Err("it is not what was written: its digest is gone".to_owned());
         }
         Ok(manifest)
     }
 
     /// Whether its parts may stand beside new ones: a reader of another version may give other rows.
-    pub(super) fn is_ours(&self) -> bool {
-        self.has_our_format() && self.headland == version()
+    pub(super) fn is_of_this_version(&self) -> bool {
+        self.has_current_format() && self.headland == version()
     }
 
     /// Whether nothing is missing in it that is written now.
-    pub(super) fn has_our_format(&self) -> bool {
+    pub(super) fn has_current_format(&self) -> bool {
         self.format == FORMAT
     }
 
@@ -163,14 +163,14 @@ impl Manifest {
         // The digest is its last field.
         bytes.pop();
         let digest = hex(&Sha256::digest(&bytes));
-        bytes.extend([SEAL.0, digest.as_bytes(), SEAL.1].concat());
+        bytes.extend([DIGEST_FIELD.0, digest.as_bytes(), DIGEST_FIELD.1].concat());
         let mut part = disk.create_part(generation, NAME)?;
-        part.write_all(&bytes).map_err(|cause| part.failed(&cause))?;
+        part.write_all(&bytes).map_err(|cause| part.write_error(&cause))?;
         part.keep(&generation.join(NAME))
     }
 
     /// Whether it says the same of the same files; generations differ by their numbers alone then.
-    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+    pub(super) fn has_same_content(&self, other: &Self) -> bool {
         self.format == other.format
             && self.headland == other.headland
             && self.parts == other.parts
@@ -179,9 +179,9 @@ impl Manifest {
     }
 
     /// Whether all its files stand in its generation, as long as they were.
-    pub(super) fn is_there(&self, generation: &Path) -> bool {
-        self.parts.iter().all(|part| part.is_there(generation))
-            && self.catalog.iter().all(|table| table.is_there(generation))
+    pub(super) fn is_present(&self, generation: &Path) -> bool {
+        self.parts.iter().all(|part| part.is_present(generation))
+            && self.catalog.iter().all(|table| table.is_present(generation))
     }
 }
 
@@ -194,8 +194,8 @@ pub(super) fn open(generation: &Path) -> Result<(Vec<u8>, Manifest)> {
     }
     let path = generation.join(NAME);
     let bytes = std::fs::read(&path).map_err(|cause| match cause.kind() {
-        std::io::ErrorKind::NotFound => missing(&path),
-        _ => failed("read", &path, &cause),
+        std::io::ErrorKind::NotFound => missing_error(&path),
+        _ => fs_error("read", &path, &cause),
     })?;
     let shown = path.display();
     if let Ok(Header { format }) = serde_json::from_slice(&bytes)
@@ -208,33 +208,33 @@ pub(super) fn open(generation: &Path) -> Result<(Vec<u8>, Manifest)> {
     }
     match Manifest::parse(&bytes) {
         Ok(manifest) => Ok((bytes, manifest)),
-        Err(reason) => Err(Error::new(Kind::Archive, format!("`{shown}` is damaged ({reason}); {AGAIN}"))),
+        Err(reason) => Err(Error::new(Kind::Archive, format!("`{shown}` is damaged ({reason}); {SYNC_ADVICE}"))),
     }
 }
 
 /// Whether a manifest has the digest of all that comes before it; `None` where it has none at all.
-fn has_its_digest(bytes: &[u8]) -> Option<bool> {
-    let body = bytes.len().saturating_sub(SEAL.0.len() + DIGITS + SEAL.1.len());
-    let (body, seal) = bytes.split_at_checked(body)?;
-    let digest = seal.strip_prefix(SEAL.0)?.strip_suffix(SEAL.1)?;
+fn matches_digest(bytes: &[u8]) -> Option<bool> {
+    let body = bytes.len().saturating_sub(DIGEST_FIELD.0.len() + DIGITS + DIGEST_FIELD.1.len());
+    let (body, field) = bytes.split_at_checked(body)?;
+    let digest = field.strip_prefix(DIGEST_FIELD.0)?.strip_suffix(DIGEST_FIELD.1)?;
     Some(digest == hex(&Sha256::digest(body)).as_bytes())
 }
 
-fn stands(path: &Path, bytes: u64) -> bool {
+fn has_length(path: &Path, bytes: u64) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == bytes)
 }
 
 impl Table {
     /// Whether it stands in its generation, as long as it was.
-    pub(super) fn is_there(&self, generation: &Path) -> bool {
-        stands(&generation.join(&self.path), self.bytes)
+    pub(super) fn is_present(&self, generation: &Path) -> bool {
+        has_length(&generation.join(&self.path), self.bytes)
     }
 }
 
 impl Part {
     /// Whether it stands in its generation, as long as it was.
-    pub(super) fn is_there(&self, generation: &Path) -> bool {
-        stands(&generation.join(&self.path), self.bytes)
+    pub(super) fn is_present(&self, generation: &Path) -> bool {
+        has_length(&generation.join(&self.path), self.bytes)
     }
 
     /// The folder that it is in, as `dataset/job_type=.../year=.../columns=...`.
@@ -243,11 +243,11 @@ impl Part {
     }
 }
 
-impl Source {
+impl RowOrigin {
     /// Takes over what may change of a job while its archive stays.
-    pub(super) fn refresh(&mut self, origin: &Origin) {
-        self.name.clone_from(&origin.name);
-        self.display.clone_from(&origin.display);
+    pub(super) fn refresh(&mut self, source: &SourceArchive) {
+        self.name.clone_from(&source.name);
+        self.display.clone_from(&source.display);
     }
 }
 

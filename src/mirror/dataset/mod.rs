@@ -25,20 +25,20 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 
-use self::diff::{Piece, Plan};
+use self::diff::{PendingLayer, Plan};
 use self::manifest::Manifest;
-use self::part_writer::{Groups, Output};
-use self::source_archive::Stop;
+use self::part_writer::{ChecksummedFile, RowGroupWriter};
+use self::source_archive::PublishError;
 use super::{Disk, Folder, Generation};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 pub use diff::Sizes;
-pub use published::{Dataset, Stock};
+pub use published::{Dataset, PartitionSummary};
 pub use scan::{RowGroups, Scan, Selection, read as read_row_groups};
 pub use schema::column_names;
-pub use schema_union::{system, union};
-pub use source_archive::{Origin, Refusal};
-pub use verify::{mend, verify};
+pub use schema_union::{crs_identity, union_schemas};
+pub use source_archive::{RejectedArchive, SourceArchive};
+pub use verify::{repair, verify};
 
 /// What came of a publication.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub enum Publication {
     /// There is a state with all that can be read.
     Published(Published),
     /// Nothing was published: archives are gone or damaged on this disk, and can be had again.
-    Lost(Vec<Refusal>),
+    Lost(Vec<RejectedArchive>),
 }
 
 /// What was published.
@@ -61,7 +61,7 @@ pub struct Published {
     /// The rows of the dataset.
     pub rows: u64,
     /// Archives that are not in it, each with the reason.
-    pub refused: Vec<Refusal>,
+    pub rejected: Vec<RejectedArchive>,
 }
 
 /// Publishes the rows of all archives that are wanted and the tables of the catalog as the next generation, or leaves
@@ -72,7 +72,7 @@ pub struct Published {
 /// needed was lost on this disk, nothing is published: its rows come back with it.
 pub fn publish(
     folder: &Folder,
-    wanted: &[Origin],
+    wanted: &[SourceArchive],
     tables: &[(String, RecordBatch)],
     cancel: &Cancel,
 ) -> Result<Publication> {
@@ -82,36 +82,36 @@ pub fn publish(
 /// The same with parts of other sizes.
 pub fn publish_in(
     folder: &Folder,
-    wanted: &[Origin],
+    wanted: &[SourceArchive],
     tables: &[(String, RecordBatch)],
     sizes: Sizes,
     cancel: &Cancel,
 ) -> Result<Publication> {
     let mut wanted = wanted.to_vec();
-    wanted.sort_by(|a, b| (a.kind.word(), &a.job_id).cmp(&(b.kind.word(), &b.job_id)));
-    wanted.dedup_by(|a, b| (a.kind.word(), &a.job_id) == (b.kind.word(), &b.job_id));
+    wanted.sort_by(|a, b| (a.kind.as_str(), &a.job_id).cmp(&(b.kind.as_str(), &b.job_id)));
+    wanted.dedup_by(|a, b| (a.kind.as_str(), &a.job_id) == (b.kind.as_str(), &b.job_id));
     let current = folder.current()?;
     // One that cannot be read is as good as none: all rows come from the archives.
     let last = current.as_ref().and_then(|current| Some((current, Manifest::read(&current.path).ok()?)));
-    let mut refused: Vec<Refusal> = Vec::new();
+    let mut rejected: Vec<RejectedArchive> = Vec::new();
     loop {
-        match Work::begin(folder, last.as_ref().map(|(at, last)| (&*at.path, last)), sizes, cancel)
-            .publish(&wanted, tables, &refused)?
+        match Attempt::new(folder, last.as_ref().map(|(generation, last)| (&*generation.path, last)), sizes, cancel)
+            .publish(&wanted, tables, &rejected)?
         {
-            Outcome::Done(mut published) => {
-                refused.append(&mut published.refused);
-                published.refused = refused;
+            AttemptOutcome::Done(mut published) => {
+                rejected.append(&mut published.rejected);
+                published.rejected = rejected;
                 return Ok(Publication::Published(published));
             }
-            Outcome::Without(refusals) => {
+            AttemptOutcome::Rejected(newly_rejected) => {
                 // The second attempt has opened every archive that it needs, so that these are all that were lost.
-                let is_second = !refused.is_empty();
+                let is_second = !rejected.is_empty();
                 let out: BTreeSet<(&str, &str)> =
-                    refusals.iter().map(|refusal| (refusal.kind.word(), &*refusal.job_id)).collect();
-                wanted.retain(|origin| !out.contains(&(origin.kind.word(), &*origin.job_id)));
-                refused.extend(refusals);
-                if is_second && refused.iter().any(Refusal::is_lost) {
-                    return Ok(Publication::Lost(refused));
+                    newly_rejected.iter().map(|archive| (archive.kind.as_str(), &*archive.job_id)).collect();
+                wanted.retain(|source| !out.contains(&(source.kind.as_str(), &*source.job_id)));
+                rejected.extend(newly_rejected);
+                if is_second && rejected.iter().any(RejectedArchive::is_lost) {
+                    return Ok(Publication::Lost(rejected));
                 }
             }
         }
@@ -120,19 +120,19 @@ pub fn publish_in(
 
 /// Whether a generation may stay: it has our format, and all its files stand as long as they were written; [`verify`]
 /// reads them, too.
-pub(super) fn may_stay(generation: &Generation) -> bool {
+pub(super) fn is_usable(generation: &Generation) -> bool {
     Manifest::read(&generation.path)
-        .is_ok_and(|manifest| manifest.has_our_format() && manifest.is_there(&generation.path))
+        .is_ok_and(|manifest| manifest.has_current_format() && manifest.is_present(&generation.path))
 }
 
-enum Outcome {
+enum AttemptOutcome {
     Done(Published),
     /// These archives are to be left out, and the work to be begun anew.
-    Without(Vec<Refusal>),
+    Rejected(Vec<RejectedArchive>),
 }
 
 /// One attempt at a publication.
-struct Work<'a> {
+struct Attempt<'a> {
     folder: &'a Folder,
     /// The last generation that can be read, and where it is.
     last: Option<(&'a Path, &'a Manifest)>,
@@ -140,94 +140,112 @@ struct Work<'a> {
     cancel: &'a Cancel,
 }
 
-impl<'a> Work<'a> {
-    fn begin(folder: &'a Folder, last: Option<(&'a Path, &'a Manifest)>, sizes: Sizes, cancel: &'a Cancel) -> Self {
+impl<'a> Attempt<'a> {
+    fn new(folder: &'a Folder, last: Option<(&'a Path, &'a Manifest)>, sizes: Sizes, cancel: &'a Cancel) -> Self {
         Self { folder, last, sizes, cancel }
     }
 
     /// Publishes what is wanted, as long as nothing was lost; `before` are the archives that earlier attempts refused.
-    fn publish(&self, wanted: &[Origin], tables: &[(String, RecordBatch)], before: &[Refusal]) -> Result<Outcome> {
-        let usable = self.last.filter(|(_, last)| last.is_ours());
-        let is_there = |part: &manifest::Part| usable.is_some_and(|(path, _)| part.is_there(path));
-        let again = !before.is_empty();
-        let Plan { kept, written, boundaries, refused } =
-            diff::plan(usable.map(|(_, last)| last), &is_there, wanted, self.sizes, again, self.cancel)?;
-        if before.iter().chain(&refused).any(Refusal::is_lost) {
-            return Ok(Outcome::Without(refused));
+    fn publish(
+        &self,
+        wanted: &[SourceArchive],
+        tables: &[(String, RecordBatch)],
+        before: &[RejectedArchive],
+    ) -> Result<AttemptOutcome> {
+        let usable = self.last.filter(|(_, last)| last.is_of_this_version());
+        let is_present = |part: &manifest::Part| usable.is_some_and(|(path, _)| part.is_present(path));
+        let is_retry = !before.is_empty();
+        let Plan { kept, written, boundaries, rejected } =
+            diff::plan_parts(usable.map(|(_, last)| last), &is_present, wanted, self.sizes, is_retry, self.cancel)?;
+        if before.iter().chain(&rejected).any(RejectedArchive::is_lost) {
+            return Ok(AttemptOutcome::Rejected(rejected));
         }
-        let draft = self.folder.draft()?;
-        let (disk, to) = (self.folder.disk(), draft.path());
-        disk.make_folder(&to.join("dataset"))?;
-        let mut catalog = catalog::write(disk, usable, to, tables, self.cancel)?;
+        let staged = self.folder.stage_generation()?;
+        let (disk, target) = (self.folder.disk(), staged.path());
+        disk.make_folder(&target.join("dataset"))?;
+        let mut catalog = catalog::write(disk, usable, target, tables, self.cancel)?;
         let known: Vec<manifest::Boundary> = boundaries.iter().map(|(_, boundary)| boundary.clone()).collect();
-        match catalog::take_over(disk, usable.filter(|(_, last)| last.boundaries == known), to, boundaries::NAME)? {
+        match catalog::link_previous(
+            disk,
+            usable.filter(|(_, last)| last.boundaries == known),
+            target,
+            boundaries::TABLE_NAME,
+        )? {
             Some(same) => catalog.push(same),
             None => match boundaries::read(&boundaries, wanted, self.cancel) {
-                Ok(read) => catalog.push(catalog::write_boundaries(disk, usable, to, read, self.cancel)?),
-                Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Refused(at, error)) => return without(refused, wanted.get(at), error),
+                Ok(read) => catalog.push(catalog::write_boundaries(disk, usable, target, read, self.cancel)?),
+                Err(PublishError::Failed(error)) => return Err(error),
+                Err(PublishError::Rejected(index, error)) => return reject(rejected, wanted.get(index), error),
             },
         }
         catalog.sort_by(|a, b| a.path.cmp(&b.path));
         for part in &kept {
             self.cancel.check()?;
             if let Some((from, _)) = usable {
-                make_folders(disk, to, part.folder())?;
-                disk.link_or_copy(&from.join(&part.path), &to.join(&part.path))?;
+                make_folders(disk, target, part.folder())?;
+                disk.link_or_copy(&from.join(&part.path), &target.join(&part.path))?;
             }
         }
         let (parts_kept, mut parts) = (kept.len(), kept);
-        for (folder, pieces) in written {
-            make_folders(disk, to, &folder)?;
-            match self.write(to, draft.number(), &folder, pieces, wanted) {
+        for (folder, pending) in written {
+            make_folders(disk, target, &folder)?;
+            match self.write(target, staged.number(), &folder, pending, wanted) {
                 Ok(new) => parts.extend(new),
-                Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Refused(at, error)) => return without(refused, wanted.get(at), error),
+                Err(PublishError::Failed(error)) => return Err(error),
+                Err(PublishError::Rejected(index, error)) => return reject(rejected, wanted.get(index), error),
             }
         }
         let parts_written = parts.len().saturating_sub(parts_kept);
         parts.sort_by(|a, b| a.path.cmp(&b.path));
-        let manifest = Manifest::new(draft.number(), parts, catalog, known);
-        if let Some((_, last)) = self.last.filter(|(at, last)| last.says_the_same(&manifest) && last.is_there(at)) {
+        let manifest = Manifest::new(staged.number(), parts, catalog, known);
+        if let Some((_, last)) =
+            self.last.filter(|(path, last)| last.has_same_content(&manifest) && last.is_present(path))
+        {
             let generation = last.generation;
-            return Ok(Outcome::Done(Published { generation, parts_written, parts_kept, rows: last.rows, refused }));
+            return Ok(AttemptOutcome::Done(Published {
+                generation,
+                parts_written,
+                parts_kept,
+                rows: last.rows,
+                rejected,
+            }));
         }
-        manifest.write(disk, to)?;
+        manifest.write(disk, target)?;
         self.cancel.check()?;
-        let generation = draft.publish()?.number;
-        Ok(Outcome::Done(Published { generation, parts_written, parts_kept, rows: manifest.rows, refused }))
+        let generation = staged.publish()?.number;
+        Ok(AttemptOutcome::Done(Published { generation, parts_written, parts_kept, rows: manifest.rows, rejected }))
     }
 
     /// Writes the parts of one folder.
     fn write(
         &self,
-        to: &Path,
+        target: &Path,
         generation: u64,
         folder: &str,
-        pieces: Vec<Piece>,
-        wanted: &[Origin],
-    ) -> std::result::Result<Vec<manifest::Part>, Stop> {
-        let mut pieces = ordered(pieces, wanted).into_iter().peekable();
+        pending: Vec<PendingLayer>,
+        wanted: &[SourceArchive],
+    ) -> std::result::Result<Vec<manifest::Part>, PublishError> {
+        let mut pending = sort_along_curve(pending, wanted).into_iter().peekable();
         let mut parts = Vec::new();
-        while let Some(first) = pieces.next() {
+        while let Some(first) = pending.next() {
             let name = format!("part-{generation:06}-{:02}.parquet", parts.len());
-            let (origin, rows) = read(first, folder, wanted)?;
-            let mut out = Output::begin(self.folder.disk(), &to.join(folder), &name)?;
-            let mut groups = Groups::begin(&mut out, rows.columns.table.clone(), self.cancel);
-            let mut added = groups.add(origin, &rows);
-            drop(rows);
-            let is_room = |groups: &Groups<'_>, next: &Piece| {
+            let (source, layer) = read_layer(first, folder, wanted)?;
+            let mut out = ChecksummedFile::begin(self.folder.disk(), &target.join(folder), &name)?;
+            let mut groups = RowGroupWriter::begin(&mut out, layer.columns.table.clone(), self.cancel);
+            let mut added = groups.add(source, &layer);
+            drop(layer);
+            let fits = |groups: &RowGroupWriter<'_>, next: &PendingLayer| {
                 groups.rows.saturating_add(next.rows) <= self.sizes.rows && groups.bytes() < self.sizes.bytes
             };
             while added.is_ok() {
-                let Some(piece) = pieces.next_if(|next| is_room(&groups, next)) else { break };
-                let (origin, rows) = read(piece, folder, wanted)?;
-                added = groups.add(origin, &rows);
+                let Some(next) = pending.next_if(|next| fits(&groups, next)) else { break };
+                let (source, layer) = read_layer(next, folder, wanted)?;
+                added = groups.add(source, &layer);
             }
             let (rows, bbox) = (groups.rows, groups.bounds);
             let finished = added.and_then(|()| groups.finish());
-            let (row_groups, origins) = finished.map_err(|error| Output::cause(&mut out, error))?;
-            let file = Output::keep(out, &to.join(folder).join(&name))?;
+            let (row_groups, origins) = finished.map_err(|error| ChecksummedFile::take_error(&mut out, error))?;
+            let file = ChecksummedFile::keep(out, &target.join(folder).join(&name))?;
             let path = format!("{folder}/{name}");
             parts.push(manifest::Part {
                 path,
@@ -245,38 +263,46 @@ impl<'a> Work<'a> {
 }
 
 /// The end of an attempt that came upon an archive which cannot be read.
-fn without(mut refused: Vec<Refusal>, origin: Option<&Origin>, error: Error) -> Result<Outcome> {
-    refused.extend(origin.map(|origin| diff::refused(error).map(|error| Refusal::of(origin, error))).transpose()?);
-    Ok(Outcome::Without(refused))
+fn reject(mut rejected: Vec<RejectedArchive>, source: Option<&SourceArchive>, error: Error) -> Result<AttemptOutcome> {
+    rejected.extend(
+        source
+            .map(|source| diff::archive_error(error).map(|error| RejectedArchive::from_error(source, error)))
+            .transpose()?,
+    );
+    Ok(AttemptOutcome::Rejected(rejected))
 }
 
 /// The layers of a folder along the curve; what lies in one place by job and layer, so that the order is always the same.
-fn ordered(pieces: Vec<Piece>, wanted: &[Origin]) -> Vec<Piece> {
-    let boxes: Vec<_> = pieces.iter().map(|piece| piece.bounds).collect();
-    let mut placed: Vec<(u64, Piece)> = hilbert::along_curve(&boxes).into_iter().zip(pieces).collect();
-    let id = |piece: &Piece| wanted.get(piece.origin).map(|origin| (origin.kind.word(), origin.job_id.clone()));
-    placed.sort_by_cached_key(|(place, piece)| (*place, id(piece), piece.layer.clone()));
-    placed.into_iter().map(|(_, piece)| piece).collect()
+fn sort_along_curve(pending: Vec<PendingLayer>, wanted: &[SourceArchive]) -> Vec<PendingLayer> {
+    let boxes: Vec<_> = pending.iter().map(|layer| layer.bounds).collect();
+    let mut positioned: Vec<(u64, PendingLayer)> = hilbert::hilbert_order(&boxes).into_iter().zip(pending).collect();
+    let id = |layer: &PendingLayer| {
+        wanted.get(layer.archive_index).map(|source| (source.kind.as_str(), source.job_id.clone()))
+    };
+    positioned.sort_by_cached_key(|(position, layer)| (*position, id(layer), layer.name.clone()));
+    positioned.into_iter().map(|(_, layer)| layer).collect()
 }
 
 /// The rows of a layer that belongs into `folder`.
-fn read<'a>(
-    piece: Piece,
+fn read_layer<'a>(
+    layer: PendingLayer,
     folder: &str,
-    wanted: &'a [Origin],
-) -> std::result::Result<(&'a Origin, convert::Rows), Stop> {
-    let at = piece.origin;
-    let Some(origin) = wanted.get(at) else {
-        return Err(Stop::Failed(Error::new(Kind::Value, "an archive is in the plan that is not wanted")));
+    wanted: &'a [SourceArchive],
+) -> std::result::Result<(&'a SourceArchive, convert::ConvertedLayer), PublishError> {
+    let index = layer.archive_index;
+    let Some(source) = wanted.get(index) else {
+        return Err(PublishError::Failed(Error::new(Kind::Value, "an archive is in the plan that is not wanted")));
     };
-    let rows = match piece.read {
-        Some(rows) => rows,
-        None => convert::read(origin, &piece.layer, None).map_err(|error| Stop::Refused(at, error))?,
+    let converted = match layer.converted {
+        Some(converted) => converted,
+        None => {
+            convert::convert_layer(source, &layer.name, None).map_err(|error| PublishError::Rejected(index, error))?
+        }
     };
-    if rows.folder(origin) != folder || rows.len() as u64 != piece.rows {
-        return Err(Stop::Refused(at, boundaries::other_archive(&origin.archive)));
+    if converted.folder(source) != folder || converted.len() as u64 != layer.rows {
+        return Err(PublishError::Rejected(index, boundaries::changed_archive_error(&source.archive)));
     }
-    Ok((origin, rows))
+    Ok((source, converted))
 }
 
 /// Makes the folders of a path in a generation, with `/` between them.

@@ -7,68 +7,68 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use parquet::errors::ParquetError;
 
-use super::checksums::{Summed, Sums};
-use super::convert::Rows;
-use super::hilbert::{Sides, are_apart, joined};
+use super::checksums::{Checksums, FileChecksums};
+use super::convert::ConvertedLayer;
+use super::hilbert::{Sides, are_apart, join_boxes};
 use super::manifest;
-use super::source_archive::Origin;
+use super::source_archive::SourceArchive;
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, ROW_GROUP, Table, Writer, threads};
 use crate::mirror::fs::{Disk, Part};
 
 /// Rows from which on a row group ends where the next job lies apart: fewer would make more groups than they spare.
-const ENOUGH: usize = 8_192;
+const MIN_GROUP_ROWS: usize = 8_192;
 
 /// Rows from which on it shows whether the values of a column repeat.
-const TELLING: usize = 64;
+const MIN_SAMPLE_ROWS: usize = 64;
 
 /// A file that sums up what is written to it.
-pub(super) struct Output {
+pub(super) struct ChecksummedFile {
     part: Part,
-    sums: Sums,
+    checksums: Checksums,
     /// The error behind one that parquet tells, with what to do about it.
     error: Option<Error>,
 }
 
-impl Output {
+impl ChecksummedFile {
     /// Begins a file in `folder`.
     pub(super) fn begin(disk: &Disk, folder: &Path, name: &str) -> Result<BufWriter<Self>> {
         let part = disk.create_part(folder, name)?;
-        let output = Self { part, sums: Sums::default(), error: None };
+        let output = Self { part, checksums: Checksums::default(), error: None };
         Ok(BufWriter::with_capacity(256 * 1024, output))
     }
 
     /// Brings it to the disk and gives it its name.
-    pub(super) fn keep(output: BufWriter<Self>, target: &Path) -> Result<Summed> {
+    pub(super) fn keep(output: BufWriter<Self>, target: &Path) -> Result<FileChecksums> {
         let (part, written) = Self::close(output)?;
         part.keep(target)?;
         Ok(written)
     }
 
     /// Ends it; whoever does not keep the file has not written it.
-    pub(super) fn close(mut output: BufWriter<Self>) -> Result<(Part, Summed)> {
+    pub(super) fn close(mut output: BufWriter<Self>) -> Result<(Part, FileChecksums)> {
         let flushed = output.flush();
         let (output, _) = output.into_parts();
-        flushed.map_err(|cause| output.part.failed(&cause))?;
-        Ok((output.part, output.sums.finish()))
+        flushed.map_err(|cause| output.part.write_error(&cause))?;
+        Ok((output.part, output.checksums.finish()))
     }
 
     /// The error of the disk where there was one, else `error`.
-    pub(super) fn cause(output: &mut BufWriter<Self>, error: Error) -> Error {
+    pub(super) fn take_error(output: &mut BufWriter<Self>, error: Error) -> Error {
         output.get_mut().error.take().unwrap_or(error)
     }
 }
 
-impl Write for Output {
+impl Write for ChecksummedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.part.write(bytes) {
             Ok(count) => {
-                self.sums.update(bytes.get(..count).unwrap_or_default());
+                self.checksums.update(bytes.get(..count).unwrap_or_default());
                 Ok(count)
             }
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => Err(cause),
             Err(cause) => {
-                self.error = Some(self.part.failed(&cause));
+                self.error = Some(self.part.write_error(&cause));
                 Err(cause)
             }
         }
@@ -81,13 +81,13 @@ impl Write for Output {
 
 /// What parquet says where the disk said nothing.
 #[expect(clippy::needless_pass_by_value, reason = "errors are handed on as they come")]
-pub(super) fn failed(cause: ParquetError) -> Error {
+pub(super) fn write_error(cause: ParquetError) -> Error {
     Error::new(Kind::File, format!("a file of the dataset cannot be written: {cause}"))
 }
 
 /// The rows of a part on their way into row groups.
-pub(super) struct Groups<'a> {
-    out: Option<&'a mut BufWriter<Output>>,
+pub(super) struct RowGroupWriter<'a> {
+    out: Option<&'a mut BufWriter<ChecksummedFile>>,
     table: Table,
     writer: Option<Writer<'a>>,
     cancel: &'a Cancel,
@@ -99,11 +99,11 @@ pub(super) struct Groups<'a> {
     pub(super) rows: u64,
     pub(super) bounds: Option<Sides>,
     types: BTreeSet<u32>,
-    pub(super) origins: Vec<manifest::Source>,
+    pub(super) origins: Vec<manifest::RowOrigin>,
 }
 
-impl<'a> Groups<'a> {
-    pub(super) fn begin(out: &'a mut BufWriter<Output>, table: Table, cancel: &'a Cancel) -> Self {
+impl<'a> RowGroupWriter<'a> {
+    pub(super) fn begin(out: &'a mut BufWriter<ChecksummedFile>, table: Table, cancel: &'a Cancel) -> Self {
         Self {
             out: Some(out),
             table,
@@ -125,40 +125,40 @@ impl<'a> Groups<'a> {
     }
 
     /// Puts a layer behind those that are there.
-    pub(super) fn add(&mut self, origin: &Origin, rows: &Rows) -> Result<()> {
-        if self.count >= ENOUGH && are_apart(self.around, rows.bounds) {
+    pub(super) fn add(&mut self, source: &SourceArchive, layer: &ConvertedLayer) -> Result<()> {
+        if self.count >= MIN_GROUP_ROWS && are_apart(self.around, layer.bounds) {
             self.flush()?;
         }
-        for batch in rows.batches(&origin.job_id) {
+        for batch in layer.batches(&source.job_id) {
             let batch = batch?;
             let mut start = 0;
             while start < batch.num_rows() {
-                let taken = ROW_GROUP.saturating_sub(self.count).min(batch.num_rows().saturating_sub(start));
-                self.pending.push(batch.slice(start, taken));
-                self.count = self.count.saturating_add(taken);
-                self.around = joined(self.around, rows.bounds);
-                start = start.saturating_add(taken);
+                let count = ROW_GROUP.saturating_sub(self.count).min(batch.num_rows().saturating_sub(start));
+                self.pending.push(batch.slice(start, count));
+                self.count = self.count.saturating_add(count);
+                self.around = join_boxes(self.around, layer.bounds);
+                start = start.saturating_add(count);
                 if self.count >= ROW_GROUP {
                     self.flush()?;
                 }
             }
         }
-        self.types.extend(rows.layer.geometry_types());
-        self.bounds = joined(self.bounds, rows.bounds);
-        let count = rows.len() as u64;
-        self.origins.push(manifest::Source {
-            kind: origin.kind.word().to_owned(),
-            job_id: origin.job_id.clone(),
-            name: origin.name.clone(),
-            display: origin.display.clone(),
-            layer: rows.name.clone(),
-            archive: origin.sha256.clone(),
+        self.types.extend(layer.layer.geometry_types());
+        self.bounds = join_boxes(self.bounds, layer.bounds);
+        let count = layer.len() as u64;
+        self.origins.push(manifest::RowOrigin {
+            kind: source.kind.as_str().to_owned(),
+            job_id: source.job_id.clone(),
+            name: source.name.clone(),
+            display: source.display.clone(),
+            layer: layer.name.clone(),
+            archive: source.sha256.clone(),
             first_row: self.rows,
             rows: count,
-            digest: rows.digest.clone(),
-            crs: rows.crs.clone(),
-            diagnostics: rows.layer.diagnostics().len(),
-            bbox: rows.bounds,
+            digest: layer.digest.clone(),
+            crs: layer.crs.clone(),
+            diagnostics: layer.layer.diagnostics().len(),
+            bbox: layer.bounds,
         });
         self.rows = self.rows.saturating_add(count);
         Ok(())
@@ -169,8 +169,8 @@ impl<'a> Groups<'a> {
             let table = self.table.clone();
             // The longest of the first jobs; a handful of rows tells nothing.
             let longest = self.pending.iter().max_by_key(|batch| batch.num_rows());
-            let sample = longest.filter(|batch| batch.num_rows() >= TELLING);
-            self.writer = Some(Writer::begin(Box::new(out), table, sample, threads(), &failed)?);
+            let sample = longest.filter(|batch| batch.num_rows() >= MIN_SAMPLE_ROWS);
+            self.writer = Some(Writer::begin(Box::new(out), table, sample, threads(), &write_error)?);
         }
         Ok(self.writer.as_mut())
     }
@@ -192,7 +192,7 @@ impl<'a> Groups<'a> {
     }
 
     /// Writes what is left and the end of the file; gives the number of row groups.
-    pub(super) fn finish(mut self) -> Result<(usize, Vec<manifest::Source>)> {
+    pub(super) fn finish(mut self) -> Result<(usize, Vec<manifest::RowOrigin>)> {
         self.flush()?;
         self.writer()?;
         let types: Vec<u32> = self.types.into_iter().collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::checked_file::{AGAIN, CheckedFile, NOT_FOUND, missing};
+use super::checked_file::{CheckedFile, NOT_FOUND, SYNC_ADVICE, missing_error};
 use super::manifest::{self, Manifest};
 use super::schema;
 use crate::error::{Error, Kind, Result};
@@ -37,7 +37,7 @@ pub(super) struct Part {
 
 /// What is published of a job type and a year.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stock {
+pub struct PartitionSummary {
     /// The job type; `GrainCart` for grain cart files.
     pub job_type: Option<String>,
     /// The year in which the jobs began.
@@ -53,7 +53,7 @@ pub struct Stock {
 impl Dataset {
     /// Opens what the mirror in `folder` has published.
     pub fn open(folder: &Path) -> Result<Self> {
-        let generation = current(folder)?;
+        let generation = current_generation(folder)?;
         let (content, manifest) = manifest::open(&generation)?;
         Ok(Self { folder: folder.to_owned(), generation, content, manifest })
     }
@@ -78,8 +78,8 @@ impl Dataset {
 
     /// The archives that its rows are from.
     pub fn archives(&self) -> Result<Vec<PathBuf>> {
-        let sources = self.manifest.parts.iter().flat_map(|part| &part.origins);
-        let digests: BTreeSet<&str> = sources.map(|source| &*source.archive).collect();
+        let origins = self.manifest.parts.iter().flat_map(|part| &part.origins);
+        let digests: BTreeSet<&str> = origins.map(|origin| &*origin.archive).collect();
         digests.into_iter().map(|digest| self.archive(digest)).collect()
     }
 
@@ -96,27 +96,27 @@ impl Dataset {
     /// The job types of its rows.
     #[must_use]
     pub fn job_types(&self) -> BTreeSet<String> {
-        self.manifest.parts.iter().filter_map(|part| schema::keys(&part.path).0).collect()
+        self.manifest.parts.iter().filter_map(|part| schema::partition_keys(&part.path).0).collect()
     }
 
     /// What is published of each job type and year.
-    pub fn stock(&self) -> Result<Vec<Stock>> {
-        let mut stock: Vec<Stock> = Vec::new();
+    pub fn partition_summaries(&self) -> Result<Vec<PartitionSummary>> {
+        let mut summaries: Vec<PartitionSummary> = Vec::new();
         for part in self.parts()? {
-            let Some(known) = self.manifest.parts.get(part.index) else { continue };
-            let same = stock.iter().position(|each| (&each.job_type, each.year) == (&part.job_type, part.year));
-            let new = Stock { job_type: part.job_type, year: part.year, ..Stock::default() };
-            let at = same.unwrap_or_else(|| {
-                stock.push(new);
-                stock.len().saturating_sub(1)
+            let Some(listed) = self.manifest.parts.get(part.index) else { continue };
+            let same = summaries.iter().position(|each| (&each.job_type, each.year) == (&part.job_type, part.year));
+            let new = PartitionSummary { job_type: part.job_type, year: part.year, ..PartitionSummary::default() };
+            let index = same.unwrap_or_else(|| {
+                summaries.push(new);
+                summaries.len().saturating_sub(1)
             });
-            if let Some(each) = stock.get_mut(at) {
+            if let Some(each) = summaries.get_mut(index) {
                 each.parts = each.parts.saturating_add(1);
-                each.rows = each.rows.saturating_add(known.rows);
-                each.bytes = each.bytes.saturating_add(known.bytes);
+                each.rows = each.rows.saturating_add(listed.rows);
+                each.bytes = each.bytes.saturating_add(listed.bytes);
             }
         }
-        Ok(stock)
+        Ok(summaries)
     }
 
     /// Its parts. One that is missing is an error: what is left would look like all that there is.
@@ -124,9 +124,9 @@ impl Dataset {
         let part = |(index, part): (usize, &manifest::Part)| {
             let path = self.generation.join(&part.path);
             if !path.is_file() {
-                return Err(missing(&path));
+                return Err(missing_error(&path));
             }
-            let (job_type, year) = schema::keys(&part.path);
+            let (job_type, year) = schema::partition_keys(&part.path);
             Ok(Part { index, path, job_type, year, crc32: part.crc32.clone() })
         };
         self.manifest.parts.iter().enumerate().map(part).collect()
@@ -143,7 +143,7 @@ impl Dataset {
 }
 
 /// The folder of the state that is published now.
-fn current(folder: &Path) -> Result<PathBuf> {
+fn current_generation(folder: &Path) -> Result<PathBuf> {
     let link = folder.join("current");
     let is_link = link.is_symlink();
     let found = link
@@ -152,7 +152,7 @@ fn current(folder: &Path) -> Result<PathBuf> {
     let (shown, link_shown) = (folder.display(), link.display());
     let state = found.map_err(|cause: io::Error| {
         let message = if is_link || has_generations(folder) {
-            format!("`{link_shown}`, which leads to what is published, was lost; {AGAIN}")
+            format!("`{link_shown}`, which leads to what is published, was lost; {SYNC_ADVICE}")
         } else if cause.kind() == ErrorKind::NotADirectory {
             format!("`{shown}` is a file or lies in one, and a mirror is a folder: choose another path")
         } else {
@@ -163,7 +163,7 @@ fn current(folder: &Path) -> Result<PathBuf> {
     if !is_link && !state.join(manifest::NAME).is_file() {
         let message = format!(
             "`{link_shown}` is not the link that headland makes there, and holds nothing that was published: move it \
-             away; {AGAIN}"
+             away; {SYNC_ADVICE}"
         );
         return Err(Error::new(Kind::Configuration, message));
     }

@@ -14,17 +14,17 @@ use crate::layer::Layer;
 use crate::mirror::archive_store::hex;
 
 /// Bytes that are gathered before they are hashed.
-const ROOM: usize = 64 * 1024;
+const BUFFER_SIZE: usize = 64 * 1024;
 
 /// The digest, as 64 hexadecimal digits.
-pub(super) fn of(layer: &Layer) -> String {
-    let mut digest = Gathered { hash: Sha256::new(), bytes: Vec::with_capacity(ROOM) };
-    for (at, field) in layer.schema().fields().iter().enumerate() {
+pub(super) fn digest_rows(layer: &Layer) -> String {
+    let mut digest = RowDigest { hash: Sha256::new(), bytes: Vec::with_capacity(BUFFER_SIZE) };
+    for (index, field) in layer.schema().fields().iter().enumerate() {
         digest.add(field.name().as_bytes());
         digest.add(&[0]);
         digest.add(field.data_type().to_string().as_bytes());
         digest.add(&[0]);
-        let arrays: Vec<&ArrayRef> = layer.batches().iter().filter_map(|batch| batch.columns().get(at)).collect();
+        let arrays: Vec<&ArrayRef> = layer.batches().iter().filter_map(|batch| batch.columns().get(index)).collect();
         for array in &arrays {
             (0..array.len()).for_each(|row| digest.add(&[u8::from(array.is_valid(row))]));
         }
@@ -45,19 +45,19 @@ pub(super) fn of(layer: &Layer) -> String {
     hex(&digest.hash.finalize())
 }
 
-struct Gathered {
+struct RowDigest {
     hash: Sha256,
     bytes: Vec<u8>,
 }
 
-impl Gathered {
+impl RowDigest {
     #[inline]
     fn add(&mut self, bytes: &[u8]) {
-        if self.bytes.len().saturating_add(bytes.len()) > ROOM {
+        if self.bytes.len().saturating_add(bytes.len()) > BUFFER_SIZE {
             self.hash.update(&self.bytes);
             self.bytes.clear();
         }
-        if bytes.len() > ROOM {
+        if bytes.len() > BUFFER_SIZE {
             self.hash.update(bytes);
         } else {
             self.bytes.extend_from_slice(bytes);
@@ -75,7 +75,7 @@ fn texts(array: &ArrayRef, each: &mut dyn FnMut(&[u8])) {
 }
 
 /// Each number, zeros for null. Layers have no other types than numbers of a fixed width, logicals, texts and bytes.
-fn numbers(array: &ArrayRef, digest: &mut Gathered) {
+fn numbers(array: &ArrayRef, digest: &mut RowDigest) {
     if let Some(values) = array.as_boolean_opt() {
         (0..array.len()).for_each(|row| digest.add(&[u8::from(array.is_valid(row) && values.value(row))]));
         return;

@@ -14,11 +14,11 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowPredicateFn, ParquetRecordBatchReaderBuilder, RowFilter};
 
-use super::checked_file::{CheckedFile, damaged};
+use super::checked_file::{CheckedFile, damaged_error};
 use super::footer::{self, Footer, GEOMETRY, Group, SIDES};
-use super::hilbert::{Sides, joined};
+use super::hilbert::{Sides, join_boxes};
 use super::published::{Dataset, Part};
-use super::schema_union::{self, conform};
+use super::schema_union::{self, cast_column};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, run_ordered, threads};
 
@@ -73,21 +73,22 @@ impl Dataset {
         if let Some(wanted) = &selection.job_types {
             parts.retain(|part| part.job_type.as_ref().is_some_and(|found| wanted.contains(found)));
         }
-        let of_years = |part: &Part| match &selection.years {
+        let is_in_years = |part: &Part| match &selection.years {
             Some(years) => part.year.is_some_and(|year| years.contains(&year)),
             None => true,
         };
         // Years without rows have the columns of the others.
-        let is_empty = !parts.iter().any(of_years);
-        parts.retain(|part| is_empty || of_years(part));
+        let is_empty = !parts.iter().any(is_in_years);
+        parts.retain(|part| is_empty || is_in_years(part));
         let mut warnings = Vec::new();
-        let opened = of_one_system(open(parts, cancel)?, &mut warnings)?;
-        let columns = |(part, footer): &(Part, Footer)| (part.path.display().to_string(), columns(&footer.schema));
+        let opened = keep_one_crs(read_footers(parts, cancel)?, &mut warnings)?;
+        let columns =
+            |(part, footer): &(Part, Footer)| (part.path.display().to_string(), with_partition_columns(&footer.schema));
         let tables: Vec<(String, Schema)> = opened.iter().map(columns).collect();
-        let schema = schema_union::union(&tables, selection.columns.as_deref())?;
-        warnings.extend(several_units(&schema));
+        let schema = schema_union::union_schemas(&tables, selection.columns.as_deref())?;
+        warnings.extend(mixed_units_warning(&schema));
         let meets = |footer: &Footer, group: &Group| match selection.bbox {
-            Some(bbox) => footer.geometry.is_some() && group.bounds.is_none_or(|bounds| meet(bounds, bbox)),
+            Some(bbox) => footer.geometry.is_some() && group.bounds.is_none_or(|bounds| boxes_intersect(bounds, bbox)),
             None => true,
         };
         let parts = opened.into_iter().filter(|_| !is_empty).map(|(part, footer)| {
@@ -102,9 +103,9 @@ impl Dataset {
         let parts = scan.parts.iter().filter_map(|(part, _)| self.manifest.parts.get(part.index));
         let mut seen = BTreeSet::new();
         let mut origins = Vec::new();
-        for source in parts.flat_map(|part| &part.origins) {
-            if seen.insert((&source.archive, &source.job_id, &source.layer)) {
-                origins.push((self.archive(&source.archive)?, source.job_id.clone(), source.layer.clone()));
+        for origin in parts.flat_map(|part| &part.origins) {
+            if seen.insert((&origin.archive, &origin.job_id, &origin.layer)) {
+                origins.push((self.archive(&origin.archive)?, origin.job_id.clone(), origin.layer.clone()));
             }
         }
         Ok(origins)
@@ -121,29 +122,29 @@ impl Scan {
     /// The units of the columns that have one.
     #[must_use]
     pub fn units(&self) -> Vec<(String, String)> {
-        schema_union::units(&self.schema)
+        schema_union::column_units(&self.schema)
     }
 
     /// Row groups that are read together: of one part, and of no more than `most` rows where groups are not larger.
     #[must_use]
     pub fn row_groups(&self, most: usize) -> Vec<RowGroups> {
-        let mut pieces = Vec::new();
+        let mut chunks = Vec::new();
         for (part, groups) in &self.parts {
             let mut rows = 0_usize;
             let mut first = true;
             for group in groups {
                 rows = rows.saturating_add(group.rows);
                 if first || rows > most {
-                    pieces.push(part.row_group(group));
+                    chunks.push(part.row_group(group));
                     (first, rows) = (false, group.rows);
-                } else if let Some(piece) = pieces.last_mut() {
-                    piece.groups.push(group.index);
-                    let is_known = piece.bounds.is_some() && group.bounds.is_some();
-                    piece.bounds = joined(piece.bounds, group.bounds).filter(|_| is_known);
+                } else if let Some(part_groups) = chunks.last_mut() {
+                    part_groups.groups.push(group.index);
+                    let is_known = part_groups.bounds.is_some() && group.bounds.is_some();
+                    part_groups.bounds = join_boxes(part_groups.bounds, group.bounds).filter(|_| is_known);
                 }
             }
         }
-        pieces
+        chunks
     }
 
     /// Reads all rows.
@@ -160,16 +161,16 @@ pub fn read(
     cancel: &Cancel,
 ) -> Result<Vec<RecordBatch>> {
     let footers: Vec<Footer> =
-        wanted.iter().map(|piece| footer::read(&piece.path, &piece.crc32)).collect::<Result<_>>()?;
+        wanted.iter().map(|part_groups| footer::read(&part_groups.path, &part_groups.crc32)).collect::<Result<_>>()?;
     let steps: Vec<(&RowGroups, &Footer, usize)> = wanted
         .iter()
         .zip(&footers)
-        .flat_map(|(piece, footer)| piece.groups.iter().map(move |group| (piece, footer, *group)))
+        .flat_map(|(part_groups, footer)| part_groups.groups.iter().map(move |group| (part_groups, footer, *group)))
         .collect();
     let make = |step: usize, found: &mut Vec<RecordBatch>| {
         cancel.check()?;
-        if let Some((piece, footer, group)) = steps.get(step) {
-            *found = read_group(piece, footer, *group, schema, bbox)?;
+        if let Some((part_groups, footer, group)) = steps.get(step) {
+            *found = read_group(part_groups, footer, *group, schema, bbox)?;
         }
         Ok(())
     };
@@ -195,7 +196,7 @@ impl Part {
 }
 
 /// Reads the footers of parts.
-fn open(parts: Vec<Part>, cancel: &Cancel) -> Result<Vec<(Part, Footer)>> {
+fn read_footers(parts: Vec<Part>, cancel: &Cancel) -> Result<Vec<(Part, Footer)>> {
     let open = |part: Part| {
         cancel.check()?;
         let footer = footer::read(&part.path, &part.crc32)?;
@@ -205,16 +206,17 @@ fn open(parts: Vec<Part>, cancel: &Cancel) -> Result<Vec<(Part, Footer)>> {
 }
 
 /// The columns of a part with those of its folders.
-fn columns(schema: &Schema) -> Schema {
+fn with_partition_columns(schema: &Schema) -> Schema {
     let keys = [Field::new(JOB_TYPE, DataType::LargeUtf8, true), Field::new(YEAR, DataType::Int32, true)];
     Schema::new(keys.into_iter().map(Arc::new).chain(schema.fields().iter().cloned()).collect::<Vec<_>>())
 }
 
 /// Leaves out parts in other coordinate systems than WGS 84 where some are in it: those of unknown systems, and of such that
 /// cannot be transformed to WGS 84. One table has one system.
-fn of_one_system(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Result<Vec<(Part, Footer)>> {
-    let system =
-        |(_, footer): &(Part, Footer)| footer.geometry.as_ref().and_then(|_| schema_union::system(&footer.schema));
+fn keep_one_crs(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Result<Vec<(Part, Footer)>> {
+    let system = |(_, footer): &(Part, Footer)| {
+        footer.geometry.as_ref().and_then(|_| schema_union::crs_identity(&footer.schema))
+    };
     let systems: BTreeSet<String> = opened.iter().filter_map(system).collect();
     if systems.len() <= 1 {
         return Ok(opened);
@@ -241,8 +243,10 @@ fn of_one_system(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Res
 }
 
 /// The warning of columns that have several units.
-fn several_units(schema: &Schema) -> Option<String> {
-    let units = schema_union::units(schema).into_iter().filter(|(_, units)| units.contains(schema_union::OR));
+fn mixed_units_warning(schema: &Schema) -> Option<String> {
+    let units = schema_union::column_units(schema)
+        .into_iter()
+        .filter(|(_, units)| units.contains(schema_union::UNIT_SEPARATOR));
     let units: Vec<String> = units.map(|(name, units)| format!("`{name}` ({units})")).collect();
     (!units.is_empty()).then(|| {
         format!(
@@ -254,19 +258,19 @@ fn several_units(schema: &Schema) -> Option<String> {
 }
 
 /// Whether two boxes have a point in common.
-fn meet(one: Sides, other: Sides) -> bool {
+fn boxes_intersect(one: Sides, other: Sides) -> bool {
     one[0] <= other[2] && other[0] <= one[2] && one[1] <= other[3] && other[1] <= one[3]
 }
 
 /// Reads the columns of a schema from a row group; of a box, the rows whose own boxes meet it.
 fn read_group(
-    piece: &RowGroups,
+    part_groups: &RowGroups,
     footer: &Footer,
     group: usize,
     schema: &SchemaRef,
     bbox: Option<Sides>,
 ) -> Result<Vec<RecordBatch>> {
-    let invalid = |cause: &dyn std::fmt::Display| damaged(&piece.path, &cause.to_string());
+    let invalid = |cause: &dyn std::fmt::Display| damaged_error(&part_groups.path, &cause.to_string());
     let metadata = footer.metadata.metadata();
     let Some(stated) = metadata.row_groups().get(group) else { return Err(invalid(&"it lacks a row group")) };
     let parquet = metadata.file_metadata().schema_descr();
@@ -277,7 +281,7 @@ fn read_group(
     let wanted: BTreeSet<String> = schema.fields().iter().map(name_of).collect();
     let roots = |is_wanted: &dyn Fn(&str) -> bool| {
         let fields = parquet.root_schema().get_fields().iter().enumerate();
-        ProjectionMask::roots(parquet, fields.filter(|(_, field)| is_wanted(field.name())).map(|(at, _)| at))
+        ProjectionMask::roots(parquet, fields.filter(|(_, field)| is_wanted(field.name())).map(|(index, _)| index))
     };
     let boxes = footer.boxes.as_deref().filter(|_| bbox.is_some());
     let columns = roots(&|name| wanted.contains(name));
@@ -285,9 +289,9 @@ fn read_group(
     let filter = boxes.zip(bbox).map(|(boxes, bbox)| {
         let mask = roots(&|name| name == boxes);
         needed.union(&mask);
-        RowFilter::new(vec![Box::new(ArrowPredicateFn::new(mask, move |batch| meeting(&batch, bbox)))])
+        RowFilter::new(vec![Box::new(ArrowPredicateFn::new(mask, move |batch| intersecting_rows(&batch, bbox)))])
     });
-    let ranges = stated.columns().iter().enumerate().filter(|(at, _)| needed.leaf_included(*at));
+    let ranges = stated.columns().iter().enumerate().filter(|(index, _)| needed.leaf_included(*index));
     let ranges: Option<Vec<Range<u64>>> = ranges
         .map(|(_, column)| {
             let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
@@ -297,7 +301,7 @@ fn read_group(
         .collect();
     let ranges = ranges.ok_or_else(|| invalid(&"its metadata have offsets below zero"))?;
     let rows = usize::try_from(stated.num_rows()).map_err(|_| invalid(&"its metadata have fewer than no rows"))?;
-    let fetched = CheckedFile::open(&piece.path, &piece.crc32)?.fetch(ranges)?;
+    let fetched = CheckedFile::open(&part_groups.path, &part_groups.crc32)?.fetch(ranges)?;
     let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(fetched, footer.metadata.clone())
         .with_row_groups(vec![group])
         .with_projection(columns)
@@ -306,19 +310,19 @@ fn read_group(
         builder = builder.with_row_filter(filter);
     }
     let reader = builder.build().map_err(|cause| invalid(&cause))?;
-    reader.map(|batch| piece.conformed(&batch.map_err(|cause| invalid(&cause))?, schema, &name_of)).collect()
+    reader.map(|batch| part_groups.cast_batch(&batch.map_err(|cause| invalid(&cause))?, schema, &name_of)).collect()
 }
 
 impl RowGroups {
     /// Rows of the file in the columns of a schema: those that the file lacks are null.
-    fn conformed(
+    fn cast_batch(
         &self,
         batch: &RecordBatch,
         schema: &SchemaRef,
         name_of: &dyn Fn(&Arc<Field>) -> String,
     ) -> Result<RecordBatch> {
         let rows = batch.num_rows();
-        let there: HashMap<String, &ArrayRef> =
+        let present: HashMap<String, &ArrayRef> =
             batch.schema().fields().iter().map(|field| field.name().clone()).zip(batch.columns()).collect();
         let column = |field: &Arc<Field>| -> Result<ArrayRef> {
             match field.name().as_str() {
@@ -327,8 +331,8 @@ impl RowGroups {
                     Ok(Arc::new(values.collect::<LargeStringArray>()))
                 }
                 YEAR => Ok(Arc::new(std::iter::repeat_n(self.year, rows).collect::<Int32Array>())),
-                _ => match there.get(&name_of(field)) {
-                    Some(array) => conform(array, field, &self.path),
+                _ => match present.get(&name_of(field)) {
+                    Some(array) => cast_column(array, field, &self.path),
                     None => Ok(new_null_array(field.data_type(), rows)),
                 },
             }
@@ -336,12 +340,12 @@ impl RowGroups {
         let columns = schema.fields().iter().map(column).collect::<Result<_>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
-            .map_err(|cause| damaged(&self.path, &cause.to_string()))
+            .map_err(|cause| damaged_error(&self.path, &cause.to_string()))
     }
 }
 
 /// Which rows have boxes that meet another one; a row without a geometry has none.
-fn meeting(batch: &RecordBatch, bbox: Sides) -> std::result::Result<BooleanArray, ArrowError> {
+fn intersecting_rows(batch: &RecordBatch, bbox: Sides) -> std::result::Result<BooleanArray, ArrowError> {
     let invalid = || ArrowError::SchemaError("the boxes of geometries have no sides".to_owned());
     let boxes = batch.columns().first().and_then(|column| column.as_struct_opt()).ok_or_else(invalid)?;
     let sides: Vec<&ArrayRef> = SIDES.iter().filter_map(|side| boxes.column_by_name(side)).collect();
@@ -352,7 +356,7 @@ fn meeting(batch: &RecordBatch, bbox: Sides) -> std::result::Result<BooleanArray
     };
     let meets = |row: usize| {
         let sides = [value(west, row)?, value(south, row)?, value(east, row)?, value(north, row)?];
-        Some(boxes.is_valid(row) && meet(sides, bbox))
+        Some(boxes.is_valid(row) && boxes_intersect(sides, bbox))
     };
     Ok((0..boxes.len()).map(meets).collect())
 }

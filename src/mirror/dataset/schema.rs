@@ -8,7 +8,7 @@ use chrono::{Datelike, NaiveDate};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::version;
-use super::source_archive::Origin;
+use super::source_archive::SourceArchive;
 use crate::layer::crs::Crs;
 use crate::layer::{Layer, Table};
 use crate::mirror::ItemKind;
@@ -19,7 +19,7 @@ pub(super) const JOB_ID: &str = "job_id";
 pub(super) const LAYER: &str = "layer";
 pub(super) const JOB_ROW: &str = "job_row";
 /// How many those are.
-pub(super) const OWN: usize = 3;
+pub(super) const OWN_COLUMNS: usize = 3;
 
 /// The column of geometries in WGS 84. Others have columns of their own, so that no reader of several folders takes
 /// metres for degrees: `DuckDB` refuses such a mix, geopandas and pyarrow do not.
@@ -34,30 +34,30 @@ const RESERVED: [&str; 8] = [JOB_ID, LAYER, JOB_ROW, GEOMETRY, BOXES, "job_type"
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// File systems have room for 255 bytes in a name.
-const LONGEST: usize = 160;
+const MAX_VALUE_LENGTH: usize = 160;
 
 /// The start of the folder of all rows of a job: `dataset/job_type=.../year=.../`.
-pub(super) fn job_folder(origin: &Origin) -> String {
-    let job_type = match origin.kind {
+pub(super) fn job_folder(source: &SourceArchive) -> String {
+    let job_type = match source.kind {
         ItemKind::Cart => "GrainCart".to_owned(),
-        ItemKind::Job => encoded(&origin.job_type),
+        ItemKind::Job => encode_value(&source.job_type),
     };
-    let year = year(origin).map_or_else(|| NULL.to_owned(), |year| year.to_string());
+    let year = job_year(source).map_or_else(|| NULL.to_owned(), |year| year.to_string());
     format!("dataset/job_type={job_type}/year={year}/")
 }
 
 /// The year of a job's start, else of its record; lists of grain carts have no time, but their names hold the date of the
 /// file (`<Crop>_<Field>_<JobNumber>_<YYYY-MM-DD>_<HHMMSS>_<bridge>.grc`).
-pub(super) fn year(origin: &Origin) -> Option<i32> {
+pub(super) fn job_year(source: &SourceArchive) -> Option<i32> {
     let named = || {
-        let words = origin.name.rsplit('_').filter(|_| origin.kind == ItemKind::Cart);
+        let words = source.name.rsplit('_').filter(|_| source.kind == ItemKind::Cart);
         words.filter_map(|word| NaiveDate::parse_from_str(word, "%Y-%m-%d").ok()).map(|date| date.year()).next()
     };
-    origin.start.or(origin.created).map(|time| time.year()).or_else(named)
+    source.start.or(source.created).map(|time| time.year()).or_else(named)
 }
 
 /// A value as it can stand in any path: all but letters, digits, `-`, `_` and `.` is percent-encoded.
-fn encoded(value: &str) -> String {
+fn encode_value(value: &str) -> String {
     let value = value.trim();
     if value.is_empty() {
         return NULL.to_owned();
@@ -71,29 +71,29 @@ fn encoded(value: &str) -> String {
             text.push_str(&hex(&[byte]).to_uppercase());
         }
     }
-    if text.len() > LONGEST {
+    if text.len() > MAX_VALUE_LENGTH {
         // A cut inside an encoded letter would not be text when it is decoded.
-        let mut end = LONGEST - 20;
+        let mut end = MAX_VALUE_LENGTH - 20;
         while !value.is_char_boundary(end / 3) {
             end -= 3;
         }
-        let start: String = value.get(..end / 3).map(encoded).unwrap_or_default();
-        return format!("{start}~{}", short(value.as_bytes()));
+        let start: String = value.get(..end / 3).map(encode_value).unwrap_or_default();
+        return format!("{start}~{}", short_digest(value.as_bytes()));
     }
     text
 }
 
 /// The job type and the year of a part, by the folders of its path.
-pub(super) fn keys(path: &str) -> (Option<String>, Option<i32>) {
+pub(super) fn partition_keys(path: &str) -> (Option<String>, Option<i32>) {
     let value = |key: &str| {
         let folder = path.split('/').find_map(|folder| folder.strip_prefix(key)?.strip_prefix('='));
         folder.filter(|value| *value != NULL)
     };
-    (value("job_type").map(decoded), value("year").and_then(|year| year.parse().ok()))
+    (value("job_type").map(decode_value), value("year").and_then(|year| year.parse().ok()))
 }
 
-/// The value that [`encoded`] wrote.
-fn decoded(text: &str) -> String {
+/// The value that [`encode_value`] wrote.
+fn decode_value(text: &str) -> String {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
@@ -111,7 +111,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// Twelve hexadecimal digits of a digest, the first of them a letter: readers take what looks like a number for one.
-fn short(bytes: &[u8]) -> String {
+fn short_digest(bytes: &[u8]) -> String {
     let digest = hex(&Sha256::digest(bytes));
     let first = digest.bytes().next().map_or('a', |digit| char::from(b'a' + digit % 6));
     format!("{first}{}", digest.get(1..12).unwrap_or_default())
@@ -125,20 +125,23 @@ pub(super) struct Columns {
 }
 
 /// The columns of a layer in the dataset.
-pub(super) fn columns(layer: &Layer) -> Columns {
+pub(super) fn dataset_columns(layer: &Layer) -> Columns {
     let schema = layer.schema();
     let geometry = layer.geometry_index();
-    let system = system(layer);
-    let (geometry_name, boxes) = (format!("{GEOMETRY}{system}"), format!("{BOXES}{system}"));
-    let names = names(&schema, geometry, &[&geometry_name, &boxes]);
-    let own = |name: &str, kind| Field::new(name, kind, false);
-    let mut fields =
-        vec![own(JOB_ID, DataType::LargeUtf8), own(LAYER, DataType::LargeUtf8), own(JOB_ROW, DataType::Int64)];
+    let suffix = crs_suffix(layer);
+    let (geometry_name, boxes) = (format!("{GEOMETRY}{suffix}"), format!("{BOXES}{suffix}"));
+    let names = unique_names(&schema, geometry, &[&geometry_name, &boxes]);
+    let own_field = |name: &str, kind| Field::new(name, kind, false);
+    let mut fields = vec![
+        own_field(JOB_ID, DataType::LargeUtf8),
+        own_field(LAYER, DataType::LargeUtf8),
+        own_field(JOB_ROW, DataType::Int64),
+    ];
     let mut key = Vec::new();
     let mut last = None;
-    for (at, (field, name)) in schema.fields().iter().zip(names).enumerate() {
-        if Some(at) == geometry {
-            last = Some(of_geometry(layer, field, &geometry_name));
+    for (index, (field, name)) in schema.fields().iter().zip(names).enumerate() {
+        if Some(index) == geometry {
+            last = Some(geometry_field(layer, field, &geometry_name));
             continue;
         }
         let mut metadata = HashMap::new();
@@ -152,19 +155,19 @@ pub(super) fn columns(layer: &Layer) -> Columns {
         key.push(format!("{name}\n{}\n{}", field.data_type(), stated.map_or("", String::as_str)));
         fields.push(Field::new(name, field.data_type().clone(), true).with_metadata(metadata));
     }
-    let at = last.as_ref().map(|_| fields.len());
+    let index = last.as_ref().map(|_| fields.len());
     key.extend(last.as_ref().map(|_| geometry_name));
     fields.extend(last);
     let metadata =
         HashMap::from([("headland.version".to_owned(), version()), ("headland.origin".to_owned(), ORIGIN.to_owned())]);
     let table = Table {
         schema: Arc::new(Schema::new_with_metadata(fields, metadata)),
-        geometry: at,
+        geometry: index,
         boxes,
         crs: layer.crs_projjson().cloned(),
-        counter: Some(OWN - 1),
+        counter: Some(OWN_COLUMNS - 1),
     };
-    Columns { table, key: short(key.join("\n\n").as_bytes()) }
+    Columns { table, key: short_digest(key.join("\n\n").as_bytes()) }
 }
 
 /// What the metadata of each part say of its rows.
@@ -177,15 +180,15 @@ pub(super) fn is_wgs84(crs: &Crs) -> bool {
 }
 
 /// What is behind the names of the columns of places: nothing in WGS 84, else a word for the system of the archive.
-fn system(layer: &Layer) -> String {
+fn crs_suffix(layer: &Layer) -> String {
     match (layer.crs(), layer.crs_wkt()) {
         (Some(crs), _) if is_wgs84(crs) => String::new(),
-        (_, Some(prj)) if !prj.is_empty() => format!("_{}", short(prj.as_bytes()).get(..6).unwrap_or_default()),
+        (_, Some(prj)) if !prj.is_empty() => format!("_{}", short_digest(prj.as_bytes()).get(..6).unwrap_or_default()),
         _ => "_unknown".to_owned(),
     }
 }
 
-fn of_geometry(layer: &Layer, field: &Field, name: &str) -> Field {
+fn geometry_field(layer: &Layer, field: &Field, name: &str) -> Field {
     let mut metadata = field.metadata().clone();
     if let Some(prj) = layer.crs_wkt().filter(|_| !layer.crs().is_some_and(is_wgs84)) {
         metadata.insert("headland.prj".to_owned(), prj.to_owned());
@@ -198,8 +201,8 @@ fn of_geometry(layer: &Layer, field: &Field, name: &str) -> Field {
 pub fn column_names(schema: &Schema) -> Vec<String> {
     let is_geometry = |field: &Arc<Field>| field.metadata().contains_key("ARROW:extension:name");
     let geometry = schema.fields().iter().position(is_geometry);
-    let mut names = names(schema, geometry, &[]);
-    if let Some(name) = geometry.and_then(|at| names.get_mut(at)) {
+    let mut names = unique_names(schema, geometry, &[]);
+    if let Some(name) = geometry.and_then(|index| names.get_mut(index)) {
         GEOMETRY.clone_into(name);
     }
     names
@@ -207,18 +210,18 @@ pub fn column_names(schema: &Schema) -> Vec<String> {
 
 /// The names of the columns in the dataset: each once, and none that the dataset has itself. A column that has to give
 /// way gets a number at its end; its own name is in its metadata.
-fn names(schema: &Schema, geometry: Option<usize>, places: &[&str]) -> Vec<String> {
+fn unique_names(schema: &Schema, geometry: Option<usize>, geometry_names: &[&str]) -> Vec<String> {
     let lower = |name: &str| name.to_ascii_lowercase();
-    let others = schema.fields().iter().enumerate().filter(|(at, _)| Some(*at) != geometry);
+    let others = schema.fields().iter().enumerate().filter(|(index, _)| Some(*index) != geometry);
     let mut taken: HashSet<String> = others.map(|(_, field)| lower(field.name())).collect();
-    let mut given: HashSet<String> = RESERVED.iter().chain(places).map(|name| (*name).to_owned()).collect();
-    taken.extend(given.iter().cloned());
+    let mut used: HashSet<String> = RESERVED.iter().chain(geometry_names).map(|name| (*name).to_owned()).collect();
+    taken.extend(used.iter().cloned());
     let mut next: HashMap<String, u64> = HashMap::new();
-    let mut name = |(at, field): (usize, &Arc<Field>)| {
-        if Some(at) == geometry {
+    let mut name = |(index, field): (usize, &Arc<Field>)| {
+        if Some(index) == geometry {
             return String::new();
         }
-        if given.insert(lower(field.name())) {
+        if used.insert(lower(field.name())) {
             return field.name().clone();
         }
         let number = next.entry(lower(field.name())).or_insert(1);

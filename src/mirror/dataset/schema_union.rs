@@ -17,17 +17,17 @@ const PRJ: &str = "headland.prj";
 /// The metadata of a column with a unit.
 const UNIT: &str = "unit";
 /// What stands between units, where a column has several.
-pub(super) const OR: &str = " | ";
+pub(super) const UNIT_SEPARATOR: &str = " | ";
 /// The coordinate system that rows are in where it is known.
 pub(super) const WGS84: &str = "WGS 84";
 
 /// The largest whole number up to which a float has all of them.
-const MOST_EXACT: i64 = 1 << 53;
+const MAX_EXACT_INTEGER: i64 = 1 << 53;
 
 /// The columns of all tables in the order in which they are first found, the geometry last; of `columns`, those and the
 /// geometry. Integers are wider, or floats, where another table has these. The unit of a column is its metadata; several are
 /// joined. A table has a name for errors.
-pub fn union(tables: &[(String, Schema)], columns: Option<&[String]>) -> Result<Schema> {
+pub fn union_schemas(tables: &[(String, Schema)], columns: Option<&[String]>) -> Result<Schema> {
     let mut names: Vec<&str> = Vec::new();
     let mut known: HashMap<&str, (Field, &str)> = HashMap::new();
     let mut order: Vec<&str> = Vec::new();
@@ -44,8 +44,8 @@ pub fn union(tables: &[(String, Schema)], columns: Option<&[String]>) -> Result<
                 order.push(field.name());
                 continue;
             };
-            let Some(wide) = wider(found.data_type(), field.data_type()) else {
-                let (one, other) = (named(found.data_type()), named(field.data_type()));
+            let Some(wide) = wider_type(found.data_type(), field.data_type()) else {
+                let (one, other) = (pyarrow_name(found.data_type()), pyarrow_name(field.data_type()));
                 let message = format!(
                     "column `{}` is {one} in `{first}` and {other} in `{table}`: read the two apart, or name the other \
                      columns in `columns`",
@@ -66,7 +66,7 @@ pub fn union(tables: &[(String, Schema)], columns: Option<&[String]>) -> Result<
 }
 
 /// The type that holds the values of both; `None` where there is none.
-fn wider(one: &DataType, other: &DataType) -> Option<DataType> {
+fn wider_type(one: &DataType, other: &DataType) -> Option<DataType> {
     let width = |kind: &DataType| kind.primitive_width().filter(|_| kind.is_signed_integer());
     let is_number = |kind: &DataType| kind.is_signed_integer() || kind.is_floating();
     let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8);
@@ -76,7 +76,7 @@ fn wider(one: &DataType, other: &DataType) -> Option<DataType> {
         (_, DataType::Null) => Some(one.clone()),
         (DataType::Null, _) => Some(other.clone()),
         _ => match (width(one), width(other)) {
-            (Some(width), Some(of_other)) => Some(if width < of_other { other } else { one }.clone()),
+            (Some(width), Some(other_width)) => Some(if width < other_width { other } else { one }.clone()),
             _ if is_number(one) && is_number(other) => Some(DataType::Float64),
             _ if is_text(one) && is_text(other) => Some(DataType::LargeUtf8),
             _ if is_binary(one) && is_binary(other) => Some(DataType::LargeBinary),
@@ -86,7 +86,7 @@ fn wider(one: &DataType, other: &DataType) -> Option<DataType> {
 }
 
 /// A type in the words of pyarrow, which users of frames know.
-fn named(kind: &DataType) -> String {
+fn pyarrow_name(kind: &DataType) -> String {
     match kind {
         DataType::Float64 => "double".to_owned(),
         DataType::Float32 => "float".to_owned(),
@@ -103,16 +103,16 @@ fn named(kind: &DataType) -> String {
 fn add_unit(field: &mut Field, other: &Field) {
     let Some(unit) = other.metadata().get(UNIT).filter(|_| field.name() != GEOMETRY) else { return };
     let known = field.metadata().get(UNIT).map(String::as_str).unwrap_or_default();
-    let mut units: Vec<&str> = known.split(OR).filter(|unit| !unit.is_empty()).collect();
+    let mut units: Vec<&str> = known.split(UNIT_SEPARATOR).filter(|unit| !unit.is_empty()).collect();
     if !units.contains(&unit.as_str()) {
         units.push(unit);
     }
-    let units = units.join(OR);
+    let units = units.join(UNIT_SEPARATOR);
     field.metadata_mut().insert(UNIT.to_owned(), units);
 }
 
 /// The units of the columns that have one.
-pub(super) fn units(schema: &Schema) -> Vec<(String, String)> {
+pub(super) fn column_units(schema: &Schema) -> Vec<(String, String)> {
     let unit = |field: &Arc<Field>| {
         let unit = field.metadata().get(UNIT).filter(|unit| !unit.is_empty())?;
         Some((field.name().clone(), unit.clone()))
@@ -123,7 +123,7 @@ pub(super) fn units(schema: &Schema) -> Vec<(String, String)> {
 /// What distinguishes the coordinate system of geometries from others: one text for WGS 84, which programs write in several
 /// ways. `None` where there are no geometries.
 #[must_use]
-pub fn system(schema: &Schema) -> Option<String> {
+pub fn crs_identity(schema: &Schema) -> Option<String> {
     let field = schema.field_with_name(GEOMETRY).ok()?;
     let crs = crs(field).unwrap_or_default();
     let epsg = crs.get("id").filter(|id| **id == serde_json::json!({ "authority": "EPSG", "code": 4326 }));
@@ -135,9 +135,9 @@ pub fn system(schema: &Schema) -> Option<String> {
 }
 
 /// A column of a file in the type that it has in the union.
-pub(super) fn conform(array: &ArrayRef, field: &Field, path: &Path) -> Result<ArrayRef> {
+pub(super) fn cast_column(array: &ArrayRef, field: &Field, path: &Path) -> Result<ArrayRef> {
     let unfit = |why: &str| {
-        let (name, kind, path) = (field.name(), named(field.data_type()), path.display());
+        let (name, kind, path) = (field.name(), pyarrow_name(field.data_type()), path.display());
         let message = format!("column `{name}` of `{path}` does not fit {kind}: {why}; read the other columns alone");
         Error::new(Kind::Value, message)
     };
@@ -150,15 +150,15 @@ pub(super) fn conform(array: &ArrayRef, field: &Field, path: &Path) -> Result<Ar
             let wide: PrimitiveArray<Int64Type> = array.as_primitive::<Int32Type>().unary(i64::from);
             Ok(Arc::new(wide))
         }
-        (DataType::Int32, DataType::Float64) => floats(float(array.as_primitive::<Int32Type>())),
-        (DataType::Int64, DataType::Float64) => floats(float(array.as_primitive::<Int64Type>())),
-        (found, _) => Err(unfit(&format!("it is {}", named(found)))),
+        (DataType::Int32, DataType::Float64) => floats(to_floats(array.as_primitive::<Int32Type>())),
+        (DataType::Int64, DataType::Float64) => floats(to_floats(array.as_primitive::<Int64Type>())),
+        (found, _) => Err(unfit(&format!("it is {}", pyarrow_name(found)))),
     }
 }
 
 /// Whole numbers as floats; `None` where a float would be another number.
-fn float<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &PrimitiveArray<T>) -> Option<Float64Array> {
-    let is_exact = |value: T::Native| (-MOST_EXACT..=MOST_EXACT).contains(&value.into());
+fn to_floats<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &PrimitiveArray<T>) -> Option<Float64Array> {
+    let is_exact = |value: T::Native| (-MAX_EXACT_INTEGER..=MAX_EXACT_INTEGER).contains(&value.into());
     #[expect(clippy::cast_precision_loss, reason = "every number is within the range of exact ones")]
     let floats = || array.unary::<_, Float64Type>(|value| value.into() as f64);
     array.iter().flatten().all(is_exact).then(floats)

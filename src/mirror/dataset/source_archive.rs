@@ -10,7 +10,7 @@ use crate::mirror::{ItemKind, archive_store};
 
 /// An archive whose rows are wanted in the dataset.
 #[derive(Clone, Debug)]
-pub struct Origin {
+pub struct SourceArchive {
     /// What its record is.
     pub kind: ItemKind,
     /// The id of the record.
@@ -33,7 +33,7 @@ pub struct Origin {
 
 /// An archive that has no place in the dataset.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct RejectedArchive {
     /// What its record is.
     pub kind: ItemKind,
     /// The id of the record.
@@ -45,36 +45,36 @@ pub struct Refusal {
     pub error: Error,
 }
 
-impl Refusal {
+impl RejectedArchive {
     /// Whether the archive was lost on this disk, so that it helps to fetch it anew.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.error.kind() == Kind::File
     }
 
-    pub(super) fn of(origin: &Origin, mut error: Error) -> Self {
+    pub(super) fn from_error(source: &SourceArchive, mut error: Error) -> Self {
         if error.kind() != Kind::File
-            && archive_store::digest(&origin.archive, &Cancel::default())
-                .is_ok_and(|(found, ..)| found != origin.sha256)
+            && archive_store::hash_file(&source.archive, &Cancel::default())
+                .is_ok_and(|(found, ..)| found != source.sha256)
         {
             // What was taken in may well be whole, so that nothing is held against it.
-            let path = origin.archive.display();
+            let path = source.archive.display();
             let message = format!("`{path}` was damaged on this disk ({}): fetch it anew", error.message());
             error = Error::new(Kind::File, message);
         }
-        Self { kind: origin.kind, job_id: origin.job_id.clone(), sha256: origin.sha256.clone(), error }
+        Self { kind: source.kind, job_id: source.job_id.clone(), sha256: source.sha256.clone(), error }
     }
 }
 
 /// Why parts could not be written.
-pub(super) enum Stop {
+pub(super) enum PublishError {
     /// An archive cannot be read, or is not what it was.
-    Refused(usize, Error),
+    Rejected(usize, Error),
     /// Anything else.
     Failed(Error),
 }
 
-impl From<Error> for Stop {
+impl From<Error> for PublishError {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
 /// The view of all rows.
-const ALL: &str = "dataset";
+const ALL_ROWS: &str = "dataset";
 
 /// What the folders say, as texts and numbers: a digest of digits alone is no number.
 const KEYS: &str = "hive_partitioning = true, hive_types = {'job_type': VARCHAR, 'year': INTEGER, 'columns': VARCHAR}";
@@ -35,11 +35,11 @@ impl Dataset {
         if let Some(name) = names.iter().find(|name| !wanted.iter().any(|(known, _)| known == *name)) {
             return Err(Error::new(Kind::Value, format!("there is no view `{name}`")));
         }
-        let files: BTreeMap<PathBuf, &str> = wanted.iter().flat_map(|(_, view)| self.files_of(view)).collect();
+        let files: BTreeMap<PathBuf, &str> = wanted.iter().flat_map(|(_, view)| self.view_files(view)).collect();
         Self::verify(&files.into_iter().collect::<Vec<_>>(), cancel)?;
         wanted
             .iter()
-            .map(|(name, view)| Ok(format!("CREATE VIEW {} AS {}", quoted(name, '"'), self.rows(view)?)))
+            .map(|(name, view)| Ok(format!("CREATE VIEW {} AS {}", quote(name, '"'), self.select_statement(view)?)))
             .collect()
     }
 
@@ -51,7 +51,7 @@ impl Dataset {
         let tables = self.manifest.catalog.iter().map(|table| (stem(table), View::Table(table)));
         let mut fixed: Vec<(String, View<'_>)> = tables.collect();
         if !parts.is_empty() {
-            fixed.insert(0, (ALL.to_owned(), View::Parts(parts.clone())));
+            fixed.insert(0, (ALL_ROWS.to_owned(), View::Parts(parts.clone())));
         }
         let mut views: Vec<(String, View<'_>)> = Vec::new();
         // SQL does not distinguish upper from lower case in names.
@@ -62,7 +62,7 @@ impl Dataset {
                 continue;
             }
             match views.iter_mut().find(|(other, _)| is(&name, other)) {
-                Some((_, View::Parts(of_type))) => of_type.push(part),
+                Some((_, View::Parts(typed_parts))) => typed_parts.push(part),
                 _ => views.push((name, View::Parts(vec![part]))),
             }
         }
@@ -71,7 +71,7 @@ impl Dataset {
     }
 
     /// The files of a view with their checksums.
-    fn files_of<'a>(&'a self, view: &'a View<'_>) -> Vec<(PathBuf, &'a str)> {
+    fn view_files<'a>(&'a self, view: &'a View<'_>) -> Vec<(PathBuf, &'a str)> {
         match view {
             View::Parts(parts) => parts.iter().map(|part| (part.path.clone(), &*part.crc32)).collect(),
             View::Table(table) => vec![(self.path().join(&table.path), &table.crc32)],
@@ -79,9 +79,9 @@ impl Dataset {
     }
 
     /// The query that a view stands for.
-    fn rows(&self, view: &View<'_>) -> Result<String> {
+    fn select_statement(&self, view: &View<'_>) -> Result<String> {
         let files: Vec<String> =
-            self.files_of(view).iter().map(|(path, _)| quoted(&path.to_string_lossy(), '\'')).collect();
+            self.view_files(view).iter().map(|(path, _)| quote(&path.to_string_lossy(), '\'')).collect();
         let files = files.join(", ");
         let View::Parts(parts) = view else { return Ok(format!("SELECT * FROM read_parquet([{files}])")) };
         let mut columns = BTreeSet::new();
@@ -94,17 +94,17 @@ impl Dataset {
             }
         }
         // DuckDB takes the coordinate system of the first part for that of all; where one is unknown, none is claimed.
-        let unclaimed = |name: &String| format!("{0}::GEOMETRY AS {0}", quoted(name, '"'));
-        let chosen = if systems.len() > 1 {
-            format!("* REPLACE ({})", columns.iter().map(unclaimed).collect::<Vec<_>>().join(", "))
+        let without_crs = |name: &String| format!("{0}::GEOMETRY AS {0}", quote(name, '"'));
+        let columns_sql = if systems.len() > 1 {
+            format!("* REPLACE ({})", columns.iter().map(without_crs).collect::<Vec<_>>().join(", "))
         } else {
             "*".to_owned()
         };
-        Ok(format!("SELECT {chosen} FROM read_parquet([{files}], union_by_name = true, {KEYS})"))
+        Ok(format!("SELECT {columns_sql} FROM read_parquet([{files}], union_by_name = true, {KEYS})"))
     }
 }
 
 /// A name or a text in SQL. `DuckDB` takes a path for a pattern only where there is no such file.
-fn quoted(text: &str, mark: char) -> String {
+fn quote(text: &str, mark: char) -> String {
     format!("{mark}{}{mark}", text.replace(mark, &format!("{mark}{mark}")))
 }

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::checksums::Sums;
+use super::checksums::Checksums;
 use super::manifest::{self, Manifest};
-use super::source_archive::Origin;
+use super::source_archive::SourceArchive;
 use super::{boundaries, convert, row_digest};
 use crate::error::Result;
 use crate::layer::{Cancel, run_ordered, threads};
-use crate::mirror::archive_store::{self, Finding, Trouble};
+use crate::mirror::archive_store::{self, Finding, Problem};
 use crate::mirror::{Folder, ItemKind};
 
 /// What is to be done about a file of the dataset that is not as it was published.
-const AGAIN: &str = "sync again, which writes it anew from the archives";
+const REWRITE_ADVICE: &str = "sync again, which writes it anew from the archives";
 
 /// Compares the files of the published generation with its manifest: that each is there, byte for byte, and no other.
 /// With `deep`, every archive is read again and its rows are compared with those that were written. Where nothing points to
@@ -26,7 +26,7 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
     let manifest = match Manifest::read(&current.path) {
         Ok(manifest) => manifest,
         Err(finding) => {
-            findings.push(Finding { detail: format!("{}; {AGAIN}", finding.detail), ..finding });
+            findings.push(Finding { detail: format!("{}; {REWRITE_ADVICE}", finding.detail), ..finding });
             return Ok(findings);
         }
     };
@@ -35,65 +35,69 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
     let tables = manifest.catalog.iter().map(|table| (&table.path, &table.sha256, &table.crc32));
     for (path, sha256, crc32) in parts.chain(tables) {
         let path = current.path.join(path);
-        findings.extend(file(&path, sha256, crc32, cancel)?);
+        findings.extend(verify_file(&path, sha256, crc32, cancel)?);
         expected.insert(path);
     }
     for part in &manifest.parts {
         let rows = part
             .origins
             .iter()
-            .try_fold(0_u64, |next, source| (source.first_row == next).then(|| next.saturating_add(source.rows)));
+            .try_fold(0_u64, |next, origin| (origin.first_row == next).then(|| next.saturating_add(origin.rows)));
         if rows != Some(part.rows) {
-            let detail = format!("the rows of its archives do not add up to its {} rows; {AGAIN}", part.rows);
-            findings.push(Finding { trouble: Trouble::Damaged, path: current.path.join(&part.path), detail });
+            let detail = format!("the rows of its archives do not add up to its {} rows; {REWRITE_ADVICE}", part.rows);
+            findings.push(Finding { problem: Problem::Damaged, path: current.path.join(&part.path), detail });
         }
     }
     let mut found = Vec::new();
-    files(&current.path, &mut found);
+    list_files(&current.path, &mut found);
     let extra = found.into_iter().filter(|path| !expected.contains(path));
     findings.extend(extra.map(|path| Finding {
-        trouble: Trouble::Extra,
+        problem: Problem::Extra,
         path,
         detail: "it is not in the manifest, and readers of the folder take it for a part: delete it".to_owned(),
     }));
     if deep {
-        findings.extend(archives(folder, &current.path, &manifest, cancel)?);
+        findings.extend(verify_archives(folder, &current.path, &manifest, cancel)?);
     }
     Ok(findings)
 }
 
-fn file(path: &Path, sha256: &str, crc32: &str, cancel: &Cancel) -> Result<Option<Finding>> {
-    let finding = |trouble, detail: String| Some(Finding { trouble, path: path.to_owned(), detail });
+fn verify_file(path: &Path, sha256: &str, crc32: &str, cancel: &Cancel) -> Result<Option<Finding>> {
+    let finding = |problem, detail: String| Some(Finding { problem, path: path.to_owned(), detail });
     if !path.is_file() {
-        return Ok(finding(Trouble::Missing, AGAIN.to_owned()));
+        return Ok(finding(Problem::Missing, REWRITE_ADVICE.to_owned()));
     }
-    let mut sums = Sums::default();
-    Ok(match archive_store::read(path, cancel, &mut |bytes| sums.update(bytes)).map(|()| sums.finish()) {
-        Ok(found) if found.sha256 != sha256 => {
-            finding(Trouble::Damaged, format!("its bytes have the digest {}, not {sha256}; {AGAIN}", found.sha256))
-        }
-        Ok(found) if found.crc32 != crc32 && !crc32.is_empty() => finding(
-            Trouble::Damaged,
-            format!("the manifest has checksums of it that are not those of its bytes; {AGAIN}"),
-        ),
-        Ok(_) => None,
-        Err(error) => {
-            cancel.check()?;
-            finding(Trouble::Damaged, format!("{error}; {AGAIN}"))
-        }
-    })
+    let mut checksums = Checksums::default();
+    Ok(
+        match archive_store::read_file(path, cancel, &mut |bytes| checksums.update(bytes)).map(|()| checksums.finish())
+        {
+            Ok(found) if found.sha256 != sha256 => finding(
+                Problem::Damaged,
+                format!("its bytes have the digest {}, not {sha256}; {REWRITE_ADVICE}", found.sha256),
+            ),
+            Ok(found) if found.crc32 != crc32 && !crc32.is_empty() => finding(
+                Problem::Damaged,
+                format!("the manifest has checksums of it that are not those of its bytes; {REWRITE_ADVICE}"),
+            ),
+            Ok(_) => None,
+            Err(error) => {
+                cancel.check()?;
+                finding(Problem::Damaged, format!("{error}; {REWRITE_ADVICE}"))
+            }
+        },
+    )
 }
 
 /// All files below a folder; what cannot be listed is missed where it is looked for.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+fn list_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if path.is_dir() { files(&path, found) } else { found.push(path) }
+        if path.is_dir() { list_files(&path, found) } else { found.push(path) }
     }
 }
 
 /// Rows of a published file that an archive proves.
-struct Claim<'a> {
+struct ArchivedRows<'a> {
     /// The file, as the manifest has it.
     path: &'a str,
     kind: &'a str,
@@ -109,24 +113,24 @@ struct Claim<'a> {
 }
 
 /// All rows of a generation.
-fn claims(manifest: &Manifest) -> Vec<Claim<'_>> {
-    let rows = |source: &manifest::Source| {
-        format!("rows {} to {}", source.first_row, source.first_row.saturating_add(source.rows))
+fn archived_rows(manifest: &Manifest) -> Vec<ArchivedRows<'_>> {
+    let rows = |origin: &manifest::RowOrigin| {
+        format!("rows {} to {}", origin.first_row, origin.first_row.saturating_add(origin.rows))
     };
-    let of_parts = manifest.parts.iter().flat_map(|part| part.origins.iter().map(move |source| (part, source)));
-    let mut claims: Vec<Claim<'_>> = of_parts
-        .map(|(part, source)| Claim {
+    let part_origins = manifest.parts.iter().flat_map(|part| part.origins.iter().map(move |origin| (part, origin)));
+    let mut claimed: Vec<ArchivedRows<'_>> = part_origins
+        .map(|(part, origin)| ArchivedRows {
             path: &part.path,
-            kind: &source.kind,
-            job_id: &source.job_id,
-            name: &source.name,
-            layer: &source.layer,
-            archive: &source.archive,
-            digest: &source.digest,
-            rows: rows(source),
+            kind: &origin.kind,
+            job_id: &origin.job_id,
+            name: &origin.name,
+            layer: &origin.layer,
+            archive: &origin.archive,
+            digest: &origin.digest,
+            rows: rows(origin),
         })
         .collect();
-    claims.extend(manifest.boundaries.iter().map(|boundary| Claim {
+    claimed.extend(manifest.boundaries.iter().map(|boundary| ArchivedRows {
         path: boundaries::PATH,
         kind: &boundary.kind,
         job_id: &boundary.job_id,
@@ -136,50 +140,52 @@ fn claims(manifest: &Manifest) -> Vec<Claim<'_>> {
         digest: &boundary.digest,
         rows: "rows".to_owned(),
     }));
-    claims
+    claimed
 }
 
 /// Reads every archive again.
-fn archives(folder: &Folder, generation: &Path, manifest: &Manifest, cancel: &Cancel) -> Result<Vec<Finding>> {
+fn verify_archives(folder: &Folder, generation: &Path, manifest: &Manifest, cancel: &Cancel) -> Result<Vec<Finding>> {
     let store = folder.store();
-    let claims = claims(manifest);
+    let claimed = archived_rows(manifest);
     let compare = |step: usize, finding: &mut Option<Finding>| {
         cancel.check()?;
-        *finding = claims.get(step).and_then(|claim| {
-            let wrong = |trouble, path: PathBuf, detail: String| Some(Finding { trouble, path, detail });
-            let Claim { kind, job_id, layer, .. } = claim;
-            let Some(archive) = store.path_of(claim.archive) else {
+        *finding = claimed.get(step).and_then(|expected| {
+            let wrong = |problem, path: PathBuf, detail: String| Some(Finding { problem, path, detail });
+            let ArchivedRows { kind, job_id, layer, .. } = expected;
+            let Some(archive) = store.path_of(expected.archive) else {
                 let detail = format!("rows of {kind} {job_id} came from it; sync again to fetch it anew");
-                return wrong(Trouble::Missing, store.path_for(claim.archive), detail);
+                return wrong(Problem::Missing, store.path_for(expected.archive), detail);
             };
-            match convert::layer(&claim.origin(archive.clone()), layer, Some(1)).map(|layer| row_digest::of(&layer)) {
-                Ok(found) if found == claim.digest => None,
+            match convert::read_layer(&expected.source_archive(archive.clone()), layer, Some(1))
+                .map(|layer| row_digest::digest_rows(&layer))
+            {
+                Ok(found) if found == expected.digest => None,
                 Ok(_) => {
-                    let rows = &claim.rows;
+                    let rows = &expected.rows;
                     let detail = format!(
-                        "its {rows} (layer `{layer}` of {kind} {job_id}) are not those of `{}`; {AGAIN}",
+                        "its {rows} (layer `{layer}` of {kind} {job_id}) are not those of `{}`; {REWRITE_ADVICE}",
                         archive.display()
                     );
-                    wrong(Trouble::Damaged, generation.join(claim.path), detail)
+                    wrong(Problem::Damaged, generation.join(expected.path), detail)
                 }
-                Err(error) => wrong(Trouble::Damaged, archive, format!("{error}; sync again to fetch it anew")),
+                Err(error) => wrong(Problem::Damaged, archive, format!("{error}; sync again to fetch it anew")),
             }
         });
         Ok(())
     };
     let mut findings = Vec::new();
-    run_ordered(threads(), claims.len(), compare, &mut |finding: &mut Option<Finding>| {
+    run_ordered(threads(), claimed.len(), compare, &mut |finding: &mut Option<Finding>| {
         findings.extend(finding.take());
         Ok(())
     })?;
     Ok(findings)
 }
 
-impl Claim<'_> {
+impl ArchivedRows<'_> {
     /// What a manifest knows of the archive.
-    fn origin(&self, archive: PathBuf) -> Origin {
-        let is_cart = self.kind == ItemKind::Cart.word();
-        Origin {
+    fn source_archive(&self, archive: PathBuf) -> SourceArchive {
+        let is_cart = self.kind == ItemKind::Cart.as_str();
+        SourceArchive {
             kind: if is_cart { ItemKind::Cart } else { ItemKind::Job },
             job_id: self.job_id.to_owned(),
             sha256: self.archive.to_owned(),
@@ -195,11 +201,11 @@ impl Claim<'_> {
 
 /// Removes what [`verify`] found damaged or extra among the published files, so that the next publication writes it anew
 /// from the archives. Gives how many files that were; archives are left to the store.
-pub fn mend(folder: &Folder, findings: &[Finding]) -> Result<u64> {
+pub fn repair(folder: &Folder, findings: &[Finding]) -> Result<u64> {
     let Some(current) = folder.current()? else { return Ok(0) };
     let ours = findings
         .iter()
-        .filter(|finding| finding.trouble != Trouble::Missing && finding.path.starts_with(&current.path));
+        .filter(|finding| finding.problem != Problem::Missing && finding.path.starts_with(&current.path));
     let mut removed = 0;
     for finding in ours {
         folder.disk().remove_file(&finding.path)?;

@@ -11,24 +11,24 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Row, params};
 
 use super::items::Archive;
-use super::sql_values::count;
-use super::transaction::{Look, Step};
+use super::sql_values::read_count;
+use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
 
 /// The columns of a listing, in the order of its checksum.
 const LISTING: &str = "kind, id, name, uri, sub_type, created, updated, stamp, listed";
 /// How many those are.
-const LISTED: usize = 9;
+const LISTING_COLUMNS: usize = 9;
 
 /// The format of the journal since which there are checksums.
-pub(super) const SINCE: i64 = 2;
+pub(super) const FIRST_VERSION: i64 = 2;
 
 /// The name of a fact about how far a list of locations was read begins with this, and ends with the id of its device.
-const TRACK: &str = "locations ";
+const LOCATIONS_PREFIX: &str = "locations ";
 
 /// What changed on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum RecordKey {
     /// What a list said of a job or a grain cart, by its number.
     Listing(i64),
     /// The detail of a job, by its number.
@@ -42,19 +42,19 @@ enum Place {
 /// A record that is not what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
-    place: Place,
+    key: RecordKey,
     kind: String,
     id: String,
 }
 
 impl fmt::Display for Damaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, kind, id } = self;
-        match place {
-            Place::Listing(_) => write!(f, "the listing of {kind} {id}"),
-            Place::Detail(_) => write!(f, "the detail of {kind} {id}"),
-            Place::Record(..) => write!(f, "the record {id} of {kind}"),
-            Place::Location(_, device) => write!(f, "the location {id} of {kind} {device}"),
+        let Self { key, kind, id } = self;
+        match key {
+            RecordKey::Listing(_) => write!(f, "the listing of {kind} {id}"),
+            RecordKey::Detail(_) => write!(f, "the detail of {kind} {id}"),
+            RecordKey::Record(..) => write!(f, "the record {id} of {kind}"),
+            RecordKey::Location(_, device) => write!(f, "the location {id} of {kind} {device}"),
         }
     }
 }
@@ -72,105 +72,108 @@ pub(super) fn checksum<'a>(values: impl IntoIterator<Item = Option<&'a [u8]>>) -
 }
 
 /// The same of texts.
-pub(super) fn of_texts<const N: usize>(values: [Option<&str>; N]) -> String {
+pub(super) fn checksum_texts<const N: usize>(values: [Option<&str>; N]) -> String {
     checksum(values.map(|value| value.map(str::as_bytes)))
 }
 
 /// The bytes of a text, which may be none any more.
-fn bytes<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<Option<&'a [u8]>> {
-    Ok(match row.get_ref(at)? {
+fn column_bytes<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a [u8]>> {
+    Ok(match row.get_ref(column)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
         _ => None,
     })
 }
 
-fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<String> {
-    Ok(String::from_utf8_lossy(bytes(row, at)?.unwrap_or_default()).into_owned())
+fn lossy_text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(String::from_utf8_lossy(column_bytes(row, column)?.unwrap_or_default()).into_owned())
 }
 
 /// The checksum of columns.
-fn of_columns<const N: usize>(row: &Row<'_>, columns: [usize; N]) -> rusqlite::Result<String> {
-    let values = columns.into_iter().map(|at| bytes(row, at)).collect::<rusqlite::Result<Vec<_>>>()?;
+fn checksum_columns<const N: usize>(row: &Row<'_>, columns: [usize; N]) -> rusqlite::Result<String> {
+    let values = columns.into_iter().map(|column| column_bytes(row, column)).collect::<rusqlite::Result<Vec<_>>>()?;
     Ok(checksum(values))
 }
 
 /// The checksum of a detail in the column `at`, with its key in the first two; `None` where there is no detail.
-fn of_detail(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
-    bytes(row, at)?.map(|_| of_columns(row, [0, 1, at])).transpose()
+fn checksum_detail(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    column_bytes(row, column)?.map(|_| checksum_columns(row, [0, 1, column])).transpose()
 }
 
 /// The checksums of a row, as they should be: of a listing or a location, and of a detail.
-type Sums = (String, Option<String>);
+type RowChecksums = (String, Option<String>);
 
-fn of_item(row: &Row<'_>) -> rusqlite::Result<Sums> {
-    Ok((of_columns(row, std::array::from_fn::<_, LISTED, _>(|at| at))?, of_detail(row, LISTED)?))
+fn checksum_item(row: &Row<'_>) -> rusqlite::Result<RowChecksums> {
+    Ok((
+        checksum_columns(row, std::array::from_fn::<_, LISTING_COLUMNS, _>(|column| column))?,
+        checksum_detail(row, LISTING_COLUMNS)?,
+    ))
 }
 
-fn of_record(row: &Row<'_>) -> rusqlite::Result<Sums> {
-    Ok((of_columns(row, [0, 1, 2])?, of_detail(row, 3)?))
+fn checksum_record(row: &Row<'_>) -> rusqlite::Result<RowChecksums> {
+    Ok((checksum_columns(row, [0, 1, 2])?, checksum_detail(row, 3)?))
 }
 
-fn of_location(row: &Row<'_>) -> rusqlite::Result<Sums> {
-    Ok((of_columns(row, [0, 1, 2, 3, 4])?, None))
+fn checksum_location(row: &Row<'_>) -> rusqlite::Result<RowChecksums> {
+    Ok((checksum_columns(row, [0, 1, 2, 3, 4])?, None))
 }
 
 /// Whether the two columns from `at` on hold these checksums.
-fn are(row: &Row<'_>, at: usize, (first, second): &Sums) -> rusqlite::Result<[bool; 2]> {
-    let found = [bytes(row, at)?, bytes(row, at.saturating_add(1))?];
+fn match_stored(row: &Row<'_>, column: usize, (first, second): &RowChecksums) -> rusqlite::Result<[bool; 2]> {
+    let found = [column_bytes(row, column)?, column_bytes(row, column.saturating_add(1))?];
     Ok([found[0] == Some(first.as_bytes()), found[1] == second.as_deref().map(str::as_bytes)])
 }
 
-impl Look {
+impl ReadTxn {
     /// Records that are not what was written; none in a journal from before there were checksums.
     pub(in crate::mirror) fn damaged(&self) -> Result<Vec<Damaged>> {
         let all = || {
             let mut damaged = Vec::new();
-            if self.format()? < SINCE {
+            if self.format_version()? < FIRST_VERSION {
                 return Ok(damaged);
             }
             let query = format!("SELECT {LISTING}, detail, listed_crc32, detail_crc32, number FROM item");
             let mut items = self.connection.prepare(&query)?;
             let mut rows = items.query([])?;
             while let Some(row) = rows.next()? {
-                let [listing, detail] = are(row, 10, &of_item(row)?)?;
-                let (number, kind, id) = (row.get(12)?, text(row, 0)?, text(row, 1)?);
+                let [listing, detail] = match_stored(row, 10, &checksum_item(row)?)?;
+                let (number, kind, id) = (row.get(12)?, lossy_text(row, 0)?, lossy_text(row, 1)?);
                 if !listing {
-                    damaged.push(Damaged { place: Place::Listing(number), kind, id });
+                    damaged.push(Damaged { key: RecordKey::Listing(number), kind, id });
                 } else if !detail {
-                    damaged.push(Damaged { place: Place::Detail(number), kind, id });
+                    damaged.push(Damaged { key: RecordKey::Detail(number), kind, id });
                 }
             }
             let query = "SELECT kind, id, listed, detail, listed_crc32, detail_crc32 FROM record";
             let mut records = self.connection.prepare(query)?;
             let mut rows = records.query([])?;
             while let Some(row) = rows.next()? {
-                if are(row, 4, &of_record(row)?)? != [true; 2] {
-                    let key = |at| bytes(row, at).map(|bytes| bytes.unwrap_or_default().to_vec());
-                    let place = Place::Record(key(0)?, key(1)?);
-                    damaged.push(Damaged { place, kind: text(row, 0)?, id: text(row, 1)? });
+                if match_stored(row, 4, &checksum_record(row)?)? != [true; 2] {
+                    let key = |column| column_bytes(row, column).map(|bytes| bytes.unwrap_or_default().to_vec());
+                    let key = RecordKey::Record(key(0)?, key(1)?);
+                    damaged.push(Damaged { key, kind: lossy_text(row, 0)?, id: lossy_text(row, 1)? });
                 }
             }
             let query = "SELECT device_kind, device_id, record_id, time, json, crc32, NULL, number FROM location";
             let mut locations = self.connection.prepare(query)?;
             let mut rows = locations.query([])?;
             while let Some(row) = rows.next()? {
-                if are(row, 5, &of_location(row)?)? != [true; 2] {
-                    let place = Place::Location(row.get(7)?, text(row, 1)?);
-                    damaged.push(Damaged { place, kind: text(row, 0)?, id: text(row, 2)? });
+                if match_stored(row, 5, &checksum_location(row)?)? != [true; 2] {
+                    let key = RecordKey::Location(row.get(7)?, lossy_text(row, 1)?);
+                    damaged.push(Damaged { key, kind: lossy_text(row, 0)?, id: lossy_text(row, 2)? });
                 }
             }
             Ok(damaged)
         };
-        self.told(all())
+        self.map_error(all())
     }
 
     /// The format of the journal.
-    fn format(&self) -> rusqlite::Result<i64> {
+    fn format_version(&self) -> rusqlite::Result<i64> {
         self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))
     }
 }
 
-impl Step<'_> {
+impl WriteTxn<'_> {
     /// Forgets records that are not what was written, so that the next sync lists everything and reads them anew; nothing
     /// is published before that. Archives of jobs that are forgotten are found again by the stamps of their records.
     pub(in crate::mirror) fn forget_damaged(&self) -> Result<Vec<Damaged>> {
@@ -180,34 +183,34 @@ impl Step<'_> {
         }
         let work = || {
             for each in &damaged {
-                self.forget(&each.place)?;
+                self.forget_record(&each.key)?;
             }
             self.connection.execute("DELETE FROM about WHERE name = 'relisted at'", []).map(drop)
         };
-        self.told(work())?;
+        self.map_error(work())?;
         self.set_lost(true)?;
         Ok(damaged)
     }
 
-    fn forget(&self, place: &Place) -> rusqlite::Result<()> {
+    fn forget_record(&self, key: &RecordKey) -> rusqlite::Result<()> {
         let run = |query: &str, values: &[&dyn rusqlite::ToSql]| self.connection.prepare_cached(query)?.execute(values);
-        match place {
-            Place::Listing(number) => return self.forget_item(*number),
-            Place::Detail(number) => {
+        match key {
+            RecordKey::Listing(number) => return self.forget_item(*number),
+            RecordKey::Detail(number) => {
                 let query = "UPDATE item SET detail = NULL, detail_of = NULL, detail_crc32 = NULL WHERE number = ?1";
                 run(query, params![number])?
             }
-            Place::Record(kind, id) => {
+            RecordKey::Record(kind, id) => {
                 let query = "DELETE FROM record WHERE CAST(kind AS BLOB) = ?1 AND CAST(id AS BLOB) = ?2";
                 run(query, params![kind, id])?
             }
-            Place::Location(number, device) => {
+            RecordKey::Location(number, device) => {
                 run("DELETE FROM location WHERE number = ?1", params![number])?;
                 // The list of its device is read to its end again; all lists where that cannot be told.
                 let query = "DELETE FROM about WHERE substr(name, 1, length(?1)) = ?1 \
                              AND (?2 = '' OR substr(name, -length(?2)) = ?2)";
-                let of_device = run(query, params![TRACK, format!("/{device}")])?;
-                if of_device > 0 { of_device } else { run(query, params![TRACK, ""])? }
+                let of_device = run(query, params![LOCATIONS_PREFIX, format!("/{device}")])?;
+                if of_device > 0 { of_device } else { run(query, params![LOCATIONS_PREFIX, ""])? }
             }
         };
         Ok(())
@@ -223,7 +226,7 @@ impl Step<'_> {
                  WHERE number = ?1 AND archive_of IS NOT NULL AND i.sha256 IS NOT NULL AND file_name IS NOT NULL",
             )?
             .query_map([number], |row| {
-                let archive = Archive { sha256: row.get(1)?, file_name: row.get(2)?, bytes: count(row, 3)? };
+                let archive = Archive { sha256: row.get(1)?, file_name: row.get(2)?, bytes: read_count(row, 3)? };
                 Ok((row.get::<_, String>(0)?, archive))
             })?
             .collect::<rusqlite::Result<Vec<_>>>()?;
@@ -233,7 +236,7 @@ impl Step<'_> {
             self.connection
                 .prepare_cached("DELETE FROM archive WHERE sha256 = ?1 AND users = 0")?
                 .execute([&archive.sha256])?;
-            self.remember(&stamp, &archive)?;
+            self.add_known_archive(&stamp, &archive)?;
         }
         Ok(())
     }
@@ -242,18 +245,18 @@ impl Step<'_> {
 /// Writes the checksums of all rows, as an upgrade does.
 pub(super) fn write_all(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
     type Key = rusqlite::types::Value;
-    let all = |query: &str, of: fn(&Row<'_>) -> rusqlite::Result<Sums>, keys: [usize; 2]| {
+    let all = |query: &str, row_checksums: fn(&Row<'_>) -> rusqlite::Result<RowChecksums>, keys: [usize; 2]| {
         let mut statement = connection.prepare(query)?;
         let found = statement.query_map([], |row| {
             let [first, second] = keys;
-            Ok((of(row)?, row.get::<_, Key>(first)?, row.get::<_, Key>(second)?))
+            Ok((row_checksums(row)?, row.get::<_, Key>(first)?, row.get::<_, Key>(second)?))
         })?;
-        found.collect::<rusqlite::Result<Vec<(Sums, Key, Key)>>>()
+        found.collect::<rusqlite::Result<Vec<(RowChecksums, Key, Key)>>>()
     };
-    let items = all(&format!("SELECT {LISTING}, detail, number FROM item"), of_item, [10, 10])?;
-    let records = all("SELECT kind, id, listed, detail FROM record", of_record, [0, 1])?;
+    let items = all(&format!("SELECT {LISTING}, detail, number FROM item"), checksum_item, [10, 10])?;
+    let records = all("SELECT kind, id, listed, detail FROM record", checksum_record, [0, 1])?;
     let query = "SELECT device_kind, device_id, record_id, time, json, number FROM location";
-    let locations = all(query, of_location, [5, 5])?;
+    let locations = all(query, checksum_location, [5, 5])?;
     let updates = [
         (items, "UPDATE item SET listed_crc32 = ?1, detail_crc32 = ?2 WHERE number = ?3 AND ?4 = ?3"),
         (records, "UPDATE record SET listed_crc32 = ?1, detail_crc32 = ?2 WHERE kind = ?3 AND id = ?4"),

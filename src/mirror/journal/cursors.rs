@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 
-use super::sql_values::{count, signed, text, time};
-use super::transaction::{Look, Step};
+use super::sql_values::{format_time, read_count, read_time, to_i64};
+use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
 
 /// How far a list was read.
@@ -62,7 +62,7 @@ pub struct Published {
     pub revision: u64,
 }
 
-impl Look {
+impl ReadTxn {
     /// How far a list was read; nothing is known of a list that never was.
     pub fn cursor(&self, list: &str) -> Result<Cursor> {
         let find = || {
@@ -72,37 +72,37 @@ impl Look {
                      FROM cursor WHERE list = ?1",
                 )?
                 .query_row([list], |row| {
-                    let unfinished = match (row.get::<_, Option<i64>>(4)?, time(row, 6)?) {
+                    let unfinished = match (row.get::<_, Option<i64>>(4)?, read_time(row, 6)?) {
                         (Some(_), Some(began_at)) => Some(Reading {
-                            pages_done: count(row, 4)?,
+                            pages_done: read_count(row, 4)?,
                             total_count: row.get::<_, Option<i64>>(5)?.and_then(|total| u64::try_from(total).ok()),
                             began_at,
                         }),
                         _ => None,
                     };
                     Ok(Cursor {
-                        newest_created: time(row, 0)?,
-                        newest_updated: time(row, 1)?,
+                        newest_created: read_time(row, 0)?,
+                        newest_updated: read_time(row, 1)?,
                         newest_id: row.get(2)?,
-                        read_at: time(row, 3)?,
+                        read_at: read_time(row, 3)?,
                         unfinished,
                     })
                 })
                 .optional()
         };
-        Ok(self.told(find())?.unwrap_or_default())
+        Ok(self.map_error(find())?.unwrap_or_default())
     }
 
     /// The last relist.
     pub fn relist(&self) -> Result<Relist> {
-        let number = self.about("relist")?.and_then(|text| text.parse().ok()).unwrap_or(0);
+        let number = self.get_meta("relist")?.and_then(|text| text.parse().ok()).unwrap_or(0);
         let find = || {
             self.connection
                 .prepare_cached("SELECT value FROM about WHERE name = 'relisted at'")?
-                .query_row([], |row| time(row, 0))
+                .query_row([], |row| read_time(row, 0))
                 .optional()
         };
-        Ok(Relist { last_full_at: self.told(find())?.flatten(), number })
+        Ok(Relist { last_full_at: self.map_error(find())?.flatten(), number })
     }
 
     /// The calls by purpose.
@@ -111,22 +111,23 @@ impl Look {
             self.connection
                 .prepare_cached("SELECT purpose, this_run, ever FROM call ORDER BY purpose")?
                 .query_map([], |row| {
-                    Ok(Calls { purpose: row.get(0)?, this_run: count(row, 1)?, ever: count(row, 2)? })
+                    Ok(Calls { purpose: row.get(0)?, this_run: read_count(row, 1)?, ever: read_count(row, 2)? })
                 })?
                 .collect()
         };
-        self.told(all())
+        self.map_error(all())
     }
 
     /// A number that rises with each change of what is published: archives, records, details, locations.
     pub fn revision(&self) -> Result<u64> {
-        let find = || self.connection.prepare_cached("SELECT number FROM revision")?.query_row([], |row| count(row, 0));
-        self.told(find())
+        let find =
+            || self.connection.prepare_cached("SELECT number FROM revision")?.query_row([], |row| read_count(row, 0));
+        self.map_error(find())
     }
 
     /// What was published last.
     pub fn published(&self) -> Result<Option<Published>> {
-        let text = self.about("published")?;
+        let text = self.get_meta("published")?;
         let numbers = text.as_deref().and_then(|text| text.split_once(" at revision "));
         Ok(numbers.and_then(|(generation, revision)| {
             Some(Published { generation: generation.parse().ok()?, revision: revision.parse().ok()? })
@@ -134,7 +135,7 @@ impl Look {
     }
 }
 
-impl Step<'_> {
+impl WriteTxn<'_> {
     /// Keeps how far a list was read.
     pub fn set_cursor(&self, list: &str, cursor: &Cursor) -> Result<()> {
         let reading = cursor.unfinished.as_ref();
@@ -143,36 +144,36 @@ impl Step<'_> {
                 .prepare_cached("INSERT OR REPLACE INTO cursor VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
                 .execute(params![
                     list,
-                    cursor.newest_created.map(text),
-                    cursor.newest_updated.map(text),
+                    cursor.newest_created.map(format_time),
+                    cursor.newest_updated.map(format_time),
                     cursor.newest_id,
-                    cursor.read_at.map(text),
-                    reading.map(|reading| signed(reading.pages_done)),
-                    reading.and_then(|reading| reading.total_count).map(signed),
-                    reading.map(|reading| text(reading.began_at)),
+                    cursor.read_at.map(format_time),
+                    reading.map(|reading| to_i64(reading.pages_done)),
+                    reading.and_then(|reading| reading.total_count).map(to_i64),
+                    reading.map(|reading| format_time(reading.began_at)),
                 ])
                 .map(drop)
         };
-        self.told(work())
+        self.map_error(work())
     }
 
     /// Begins a relist and gives its number.
     pub fn begin_relist(&self) -> Result<u64> {
         let number = self.relist()?.number.saturating_add(1);
-        self.set_about("relist", &number.to_string())?;
+        self.set_meta("relist", &number.to_string())?;
         Ok(number)
     }
 
     /// All jobs were listed.
-    pub fn set_relisted(&self, at: DateTime<Utc>) -> Result<()> {
-        self.set_about("relisted at", &text(at))
+    pub fn set_relisted(&self, now: DateTime<Utc>) -> Result<()> {
+        self.set_meta("relisted at", &format_time(now))
     }
 
     /// Begins a run: its calls count from zero.
     pub fn begin_run(&self, now: DateTime<Utc>) -> Result<()> {
-        self.set_about("run began at", &text(now))?;
+        self.set_meta("run began at", &format_time(now))?;
         let work = || self.connection.prepare_cached("UPDATE call SET this_run = 0")?.execute([]).map(drop);
-        self.told(work())
+        self.map_error(work())
     }
 
     /// Counts a call that was made.
@@ -185,19 +186,19 @@ impl Step<'_> {
                 .execute([purpose])
                 .map(drop)
         };
-        self.told(work())
+        self.map_error(work())
     }
 
     /// A generation that shows `revision` was published: the archives of earlier versions that it replaces are needed no
     /// more. Archives that it refused are put aside before this, so that their items fall back to those.
     pub fn set_published(&self, published: Published) -> Result<()> {
-        self.set_about("published", &format!("{} at revision {}", published.generation, published.revision))?;
+        self.set_meta("published", &format!("{} at revision {}", published.generation, published.revision))?;
         let work = || {
             self.connection
                 .prepare_cached("UPDATE item SET earlier = NULL WHERE earlier IS NOT NULL AND archive_revision <= ?1")?
-                .execute([signed(published.revision)])
+                .execute([to_i64(published.revision)])
                 .map(drop)
         };
-        self.told(work())
+        self.map_error(work())
     }
 }

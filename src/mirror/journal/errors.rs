@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 use crate::error::{Error, Kind};
 
 /// What `SQLite` said about the file at `path`.
-pub(super) fn failed(path: &Path, cause: &rusqlite::Error) -> Error {
+pub(super) fn journal_error(path: &Path, cause: &rusqlite::Error) -> Error {
     let advice = match cause.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => {
             "all that was finished is kept; make room on this disk and run it again, it goes on where it stopped"

@@ -3,12 +3,12 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 
-use super::checksums::of_texts;
+use super::checksums::checksum_texts;
 use super::items::{Archive, FileState, ItemKind};
-use super::sql_values::{count, signed, text};
-use super::transaction::{Look, Step};
+use super::sql_values::{format_time, read_count, to_i64};
+use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
-use crate::mirror::archive_log::Entry;
+use crate::mirror::archive_log::LogEntry;
 
 /// Nothing is left of an item's archives.
 const NO_ARCHIVE: &str = "sha256 = NULL, earlier = NULL, archive_of = NULL";
@@ -22,15 +22,15 @@ const NO_DETAIL: &str = "no detail of job ";
 /// An item falls back to the archive of its earlier version, if it has one.
 const FALL_BACK: &str = "sha256 = earlier, earlier = NULL, archive_of = NULL";
 
-impl Look {
+impl ReadTxn {
     /// Whether archives were lost that no pull has asked for since.
     pub(in crate::mirror) fn has_lost(&self) -> Result<bool> {
-        Ok(self.about(LOST)?.is_some_and(|said| said == "yes"))
+        Ok(self.get_meta(LOST)?.is_some_and(|text| text == "yes"))
     }
 
     /// All archives that records have or had, as lines of the ledger name them.
-    pub(in crate::mirror) fn taken(&self) -> Result<Vec<Entry>> {
-        let account = self.about("account")?.unwrap_or_default();
+    pub(in crate::mirror) fn logged_archives(&self) -> Result<Vec<LogEntry>> {
+        let account = self.get_meta("account")?.unwrap_or_default();
         let all = || {
             self.connection
                 .prepare_cached(
@@ -39,20 +39,20 @@ impl Look {
                      UNION ALL SELECT '', '', stamp, sha256, bytes, file_name, '' FROM known_archive",
                 )?
                 .query_map([], |row| {
-                    Ok(Entry {
+                    Ok(LogEntry {
                         account: account.clone(),
                         kind: row.get(0)?,
                         id: row.get(1)?,
                         stamp: row.get(2)?,
                         sha256: row.get(3)?,
-                        bytes: count(row, 4)?,
+                        bytes: read_count(row, 4)?,
                         file_name: row.get(5)?,
                         taken_at: row.get(6)?,
                     })
                 })?
                 .collect()
         };
-        self.told(all())
+        self.map_error(all())
     }
 
     /// Jobs of which the service gives no detail: the id and the name of each, and why.
@@ -65,14 +65,14 @@ impl Look {
                      WHERE about.name >= ?1 AND about.name < ?1 || char(0x10ffff) AND i.state <> 'gone' \
                      ORDER BY i.created DESC LIMIT ?2",
                 )?
-                .query_map(params![NO_DETAIL, signed(limit as u64)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                .query_map(params![NO_DETAIL, to_i64(limit as u64)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
                 .collect()
         };
-        self.told(some())
+        self.map_error(some())
     }
 
     /// Archives that none but records have which the service has no more, each with the id of its record.
-    pub(in crate::mirror) fn of_gone(&self) -> Result<Vec<(String, String)>> {
+    pub(in crate::mirror) fn archives_of_removed(&self) -> Result<Vec<(String, String)>> {
         let all = || {
             self.connection
                 .prepare_cached(
@@ -82,11 +82,11 @@ impl Look {
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect()
         };
-        self.told(all())
+        self.map_error(all())
     }
 }
 
-impl Step<'_> {
+impl WriteTxn<'_> {
     /// Moves the file of an item on. `stamp` says of which version it is: where the item has changed since, or a newer
     /// upload supersedes it, nothing is moved and the answer is false. An item that is gone stays gone and is found in
     /// the new state should it come back.
@@ -101,17 +101,19 @@ impl Step<'_> {
         if *state == FileState::Gone {
             return self.set_gone(kind, id, stamp, now);
         }
-        let (mut ripe_at, mut times, mut reason, mut status, mut other) = (None, None, None, None, None);
+        let (mut ready_at, mut times, mut reason, mut status, mut other) = (None, None, None, None, None);
         match state {
             FileState::Unasked | FileState::Have(_) | FileState::Gone => {}
-            FileState::Asked { ripe_at: at, times: so_often } => (ripe_at, times) = (Some(text(*at)), Some(*so_often)),
-            FileState::NoCoverage { reason: said } => reason = Some(said),
-            FileState::Failed { reason: said, status: word } => (reason, status) = (Some(said), word.as_ref()),
-            FileState::Quarantined { sha256, reason: said } => (other, reason) = (Some(sha256), Some(said)),
-            FileState::Superseded { by } => other = Some(by),
+            FileState::Asked { ready_at: time, times: count } => {
+                (ready_at, times) = (Some(format_time(*time)), Some(*count));
+            }
+            FileState::NoCoverage { reason: text } => reason = Some(text),
+            FileState::Failed { reason: text, status: code } => (reason, status) = (Some(text), code.as_ref()),
+            FileState::Quarantined { sha256, reason: text } => (other, reason) = (Some(sha256), Some(text)),
+            FileState::Superseded { newer_id } => other = Some(newer_id),
         }
         let work = || {
-            let moved = self
+            let updated = self
                 .connection
                 .prepare_cached(
                     "UPDATE item SET before_gone = CASE WHEN state = 'gone' THEN ?4 END, \
@@ -119,18 +121,29 @@ impl Step<'_> {
                      ripe_at = ?6, times = coalesce(?7, times), reason = ?8, status = ?9, other = ?10 \
                      WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'superseded'",
                 )?
-                .execute(params![kind, id, stamp, state.word(), text(now), ripe_at, times, reason, status, other])?;
-            if moved == 0 {
+                .execute(params![
+                    kind,
+                    id,
+                    stamp,
+                    state.as_str(),
+                    format_time(now),
+                    ready_at,
+                    times,
+                    reason,
+                    status,
+                    other
+                ])?;
+            if updated == 0 {
                 return Ok(false);
             }
             match state {
-                FileState::Have(archive) => self.have(kind, id, archive, now)?,
-                FileState::NoCoverage { .. } => self.let_go(kind, id)?,
+                FileState::Have(archive) => self.set_archive(kind, id, archive, now)?,
+                FileState::NoCoverage { .. } => self.clear_archive(kind, id)?,
                 _ => {}
             }
             Ok(true)
         };
-        self.told(work())
+        self.map_error(work())
     }
 
     fn set_gone(&self, kind: ItemKind, id: &str, stamp: &str, now: DateTime<Utc>) -> Result<bool> {
@@ -140,14 +153,14 @@ impl Step<'_> {
                     "UPDATE item SET before_gone = state, state = 'gone', since = ?4 \
                      WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'gone'",
                 )?
-                .execute(params![kind, id, stamp, text(now)])
+                .execute(params![kind, id, stamp, format_time(now)])
         };
-        self.told(work()).map(|moved| moved > 0)
+        self.map_error(work()).map(|updated| updated > 0)
     }
 
     /// Keeps the detail of an item, unless the item has changed since it was asked for.
     pub fn set_detail(&self, kind: ItemKind, id: &str, stamp: &str, detail: &str) -> Result<bool> {
-        let crc32 = of_texts([Some(kind.word()), Some(id), Some(detail)]);
+        let crc32 = checksum_texts([Some(kind.as_str()), Some(id), Some(detail)]);
         let work = || {
             self.connection
                 .prepare_cached(
@@ -156,15 +169,15 @@ impl Step<'_> {
                 )?
                 .execute(params![kind, id, stamp, detail, crc32])
         };
-        self.told(work()).map(|kept| kept > 0)
+        self.map_error(work()).map(|kept| kept > 0)
     }
 
     /// Keeps why the service gives no detail of a job, until it gives one.
     pub(in crate::mirror) fn set_no_detail(&self, id: &str, reason: Option<&str>) -> Result<()> {
         let name = format!("{NO_DETAIL}{id}");
         match reason {
-            Some(reason) => self.set_about(&name, reason),
-            None => self.told(
+            Some(reason) => self.set_meta(&name, reason),
+            None => self.map_error(
                 self.connection
                     .prepare_cached("DELETE FROM about WHERE name = ?1")
                     .and_then(|mut forget| forget.execute([name]))
@@ -174,24 +187,30 @@ impl Step<'_> {
     }
 
     /// An archive is in the store, whether or not somebody has it.
-    pub(in crate::mirror) fn note_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> Result<()> {
-        self.told(self.note(sha256, bytes, now))
+    pub(in crate::mirror) fn add_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> Result<()> {
+        self.map_error(self.insert_archive(sha256, bytes, now))
     }
 
-    fn note(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> rusqlite::Result<()> {
+    fn insert_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> rusqlite::Result<()> {
         self.connection
             .prepare_cached(
                 "INSERT INTO archive (sha256, bytes, taken_at, place) VALUES (?1, ?2, ?3, 'archives') \
                  ON CONFLICT DO UPDATE SET bytes = excluded.bytes, taken_at = excluded.taken_at, place = 'archives'",
             )?
-            .execute(params![sha256, signed(bytes), text(now)])
+            .execute(params![sha256, to_i64(bytes), format_time(now)])
             .map(drop)
     }
 
     /// The item has this archive. That of an earlier version stays beside it until the next publication, for the case
     /// that the new one cannot be read.
-    pub(super) fn have(&self, kind: ItemKind, id: &str, archive: &Archive, now: DateTime<Utc>) -> rusqlite::Result<()> {
-        self.note(&archive.sha256, archive.bytes, now)?;
+    pub(super) fn set_archive(
+        &self,
+        kind: ItemKind,
+        id: &str,
+        archive: &Archive,
+        now: DateTime<Utc>,
+    ) -> rusqlite::Result<()> {
+        self.insert_archive(&archive.sha256, archive.bytes, now)?;
         self.connection
             .prepare_cached(
                 "UPDATE item SET earlier = CASE WHEN sha256 IS NOT ?3 AND archive_of IS NOT stamp \
@@ -200,19 +219,19 @@ impl Step<'_> {
                  archive_revision = (SELECT number + 1 FROM revision) WHERE kind = ?1 AND id = ?2",
             )?
             .execute(params![kind, id, archive.sha256, archive.file_name])?;
-        self.replace_older(kind, id)
+        self.clear_superseded(kind, id)
     }
 
     /// There is nothing to have: what an earlier version had goes too.
-    fn let_go(&self, kind: ItemKind, id: &str) -> rusqlite::Result<()> {
+    fn clear_archive(&self, kind: ItemKind, id: &str) -> rusqlite::Result<()> {
         self.connection
             .prepare_cached(&format!("UPDATE item SET {NO_ARCHIVE} WHERE kind = ?1 AND id = ?2"))?
             .execute(params![kind, id])?;
-        self.replace_older(kind, id)
+        self.clear_superseded(kind, id)
     }
 
     /// Uploads that a newer one supersedes keep their rows until the newer one has its own.
-    fn replace_older(&self, kind: ItemKind, id: &str) -> rusqlite::Result<()> {
+    fn clear_superseded(&self, kind: ItemKind, id: &str) -> rusqlite::Result<()> {
         if kind != ItemKind::Cart {
             return Ok(());
         }
@@ -226,7 +245,7 @@ impl Step<'_> {
     }
 
     /// An archive cannot be read: whoever has it is told so, and falls back to the archive of its earlier version.
-    pub(in crate::mirror) fn put_aside(&self, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
+    pub(in crate::mirror) fn quarantine(&self, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
         let work = || {
             self.connection
                 .prepare_cached(&format!(
@@ -236,18 +255,18 @@ impl Step<'_> {
                      before_gone = CASE WHEN before_gone = 'have' THEN 'quarantined' ELSE before_gone END, {FALL_BACK} \
                      WHERE sha256 = ?1"
                 ))?
-                .execute(params![sha256, reason, text(now)])?;
+                .execute(params![sha256, reason, format_time(now)])?;
             self.connection.prepare_cached("UPDATE item SET earlier = NULL WHERE earlier = ?1")?.execute([sha256])?;
             self.connection
                 .prepare_cached("UPDATE archive SET place = 'quarantine' WHERE sha256 = ?1")?
                 .execute([sha256])
                 .map(drop)
         };
-        self.told(work())
+        self.map_error(work())
     }
 
     /// An archive is missing or damaged: whoever has it asks for it again, and nothing is published before that.
-    pub(in crate::mirror) fn lose(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
+    pub(in crate::mirror) fn mark_lost(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
         let work = || {
             let states: Vec<String> = self
                 .connection
@@ -256,54 +275,60 @@ impl Step<'_> {
                      before_gone = CASE WHEN before_gone = 'have' THEN 'unasked' ELSE before_gone END, {FALL_BACK} \
                      WHERE sha256 = ?1 RETURNING state"
                 ))?
-                .query_map(params![sha256, text(now)], |row| row.get(0))?
+                .query_map(params![sha256, format_time(now)], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
             self.connection.prepare_cached("UPDATE item SET earlier = NULL WHERE earlier = ?1")?.execute([sha256])?;
             self.connection.prepare_cached("DELETE FROM known_archive WHERE sha256 = ?1")?.execute([sha256])?;
             Ok(states.iter().any(|state| state != "gone"))
         };
-        if self.told(work())? { self.set_lost(true) } else { Ok(()) }
+        if self.map_error(work())? { self.set_lost(true) } else { Ok(()) }
     }
 
     /// Keeps whether archives were lost that no pull has asked for since.
     pub(in crate::mirror) fn set_lost(&self, has_lost: bool) -> Result<()> {
-        self.set_about(LOST, if has_lost { "yes" } else { "no" })
+        self.set_meta(LOST, if has_lost { "yes" } else { "no" })
     }
 
     /// An archive is here that is of the record with this stamp, should the record become known again.
-    pub(super) fn remember(&self, stamp: &str, archive: &Archive) -> rusqlite::Result<()> {
+    pub(super) fn add_known_archive(&self, stamp: &str, archive: &Archive) -> rusqlite::Result<()> {
         self.connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO known_archive (stamp, sha256, file_name, bytes) VALUES (?1, ?2, ?3, ?4)",
             )?
-            .execute(params![stamp, archive.sha256, archive.file_name, signed(archive.bytes)])
+            .execute(params![stamp, archive.sha256, archive.file_name, to_i64(archive.bytes)])
             .map(drop)
     }
 
     /// A new record has the archive that an older journal knew of.
-    pub(super) fn recall(&self, kind: ItemKind, id: &str, stamp: &str, now: DateTime<Utc>) -> rusqlite::Result<()> {
+    pub(super) fn restore_known_archive(
+        &self,
+        kind: ItemKind,
+        id: &str,
+        stamp: &str,
+        now: DateTime<Utc>,
+    ) -> rusqlite::Result<()> {
         let known = self
             .connection
             .prepare_cached("SELECT sha256, file_name, bytes FROM known_archive WHERE stamp = ?1")?
             .query_row([stamp], |row| {
-                Ok(Archive { sha256: row.get(0)?, file_name: row.get(1)?, bytes: count(row, 2)? })
+                Ok(Archive { sha256: row.get(0)?, file_name: row.get(1)?, bytes: read_count(row, 2)? })
             })
             .optional()?;
         let Some(archive) = known else { return Ok(()) };
         self.connection
             .prepare_cached("UPDATE item SET state = 'have' WHERE kind = ?1 AND id = ?2")?
             .execute(params![kind, id])?;
-        self.have(kind, id, &archive, now)
+        self.set_archive(kind, id, &archive, now)
     }
 
     /// An archive was removed from the store.
-    pub(in crate::mirror) fn forget_archive(&self, sha256: &str) -> Result<()> {
+    pub(in crate::mirror) fn delete_archive(&self, sha256: &str) -> Result<()> {
         let work = || {
             self.connection
                 .prepare_cached("DELETE FROM archive WHERE sha256 = ?1 AND users = 0")?
                 .execute([sha256])
                 .map(drop)
         };
-        self.told(work())
+        self.map_error(work())
     }
 }

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use super::sql_values::{count, time};
-use super::transaction::Look;
+use super::sql_values::{read_count, read_time};
+use super::transaction::ReadTxn;
 use crate::error::Result;
 
 /// What has a file of its own.
@@ -20,7 +20,7 @@ pub enum ItemKind {
 impl ItemKind {
     /// The word in the journal.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Job => "job",
             Self::Cart => "cart",
@@ -30,7 +30,7 @@ impl ItemKind {
 
 impl ToSql for ItemKind {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.word().into())
+        Ok(self.as_str().into())
     }
 }
 
@@ -52,7 +52,7 @@ pub enum FileState {
     /// The service makes it.
     Asked {
         /// Before this time nothing is asked.
-        ripe_at: DateTime<Utc>,
+        ready_at: DateTime<Utc>,
         /// How often it was asked for.
         times: u32,
     },
@@ -80,7 +80,7 @@ pub enum FileState {
     /// A newer upload of the same name takes its place.
     Superseded {
         /// The id of that one.
-        by: String,
+        newer_id: String,
     },
     /// The service has the record no more. The archive stays, its rows leave the dataset.
     Gone,
@@ -89,7 +89,7 @@ pub enum FileState {
 impl FileState {
     /// The word in the journal.
     #[must_use]
-    pub const fn word(&self) -> &'static str {
+    pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Unasked => "unasked",
             Self::Asked { .. } => "asked",
@@ -181,12 +181,12 @@ pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
     let reason = || row.get::<_, Option<String>>(14).map(Option::unwrap_or_default);
     let other = || row.get::<_, Option<String>>(16).map(Option::unwrap_or_default);
     let file = match row.get_ref(11)?.as_str()? {
-        "asked" => FileState::Asked { ripe_at: time(row, 12)?.unwrap_or_default(), times: row.get(13)? },
+        "asked" => FileState::Asked { ready_at: read_time(row, 12)?.unwrap_or_default(), times: row.get(13)? },
         "have" => archive.clone().map_or(FileState::Unasked, FileState::Have),
         "no coverage" => FileState::NoCoverage { reason: reason()? },
         "failed" => FileState::Failed { reason: reason()?, status: row.get(15)? },
         "quarantined" => FileState::Quarantined { sha256: other()?, reason: reason()? },
-        "superseded" => FileState::Superseded { by: other()? },
+        "superseded" => FileState::Superseded { newer_id: other()? },
         "gone" => FileState::Gone,
         _ => FileState::Unasked,
     };
@@ -196,15 +196,15 @@ pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
         name: row.get(2)?,
         uri: row.get(3)?,
         sub_type: row.get(4)?,
-        created: time(row, 5)?,
-        updated: time(row, 6)?,
+        created: read_time(row, 5)?,
+        updated: read_time(row, 6)?,
         stamp: row.get(7)?,
         listed: row.get(8)?,
         detail: row.get(9)?,
         detail_is_current: row.get(10)?,
         file,
         archive,
-        seen: count(row, 20)?,
+        seen: read_count(row, 20)?,
     })
 }
 
@@ -216,7 +216,7 @@ fn archive(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Archive>> {
     Ok(Some(Archive { sha256, file_name, bytes: u64::try_from(bytes).unwrap_or(0) }))
 }
 
-impl Look {
+impl ReadTxn {
     /// An item by its id.
     pub fn item(&self, kind: ItemKind, id: &str) -> Result<Option<Item>> {
         let found = || {
@@ -225,7 +225,7 @@ impl Look {
                 .query_row(params![kind, id], item)
                 .optional()
         };
-        self.told(found())
+        self.map_error(found())
     }
 
     /// All items of a kind, for the catalog.
@@ -236,7 +236,7 @@ impl Look {
                 .query_map([kind], item)?
                 .collect()
         };
-        self.told(all())
+        self.map_error(all())
     }
 
     /// All items whose rows belong into the dataset.
@@ -254,7 +254,7 @@ impl Look {
                             id: row.get(1)?,
                             name: row.get(2)?,
                             sub_type: row.get(3)?,
-                            created: time(row, 4)?,
+                            created: read_time(row, 4)?,
                             archive,
                             detail: row.get(8)?,
                         })
@@ -263,6 +263,6 @@ impl Look {
                 .filter_map(|found| found.and_then(Option::transpose).transpose())
                 .collect()
         };
-        self.told(all())
+        self.map_error(all())
     }
 }

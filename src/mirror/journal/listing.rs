@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
-use super::checksums::of_texts;
+use super::checksums::checksum_texts;
 use super::items::ItemKind;
-use super::sql_values::{count, signed, text};
-use super::transaction::Step;
+use super::sql_values::{format_time, read_count, to_i64};
+use super::transaction::WriteTxn;
 use crate::error::Result;
 use crate::mirror::archive_store::hex;
 
@@ -36,7 +36,7 @@ impl Listed {
     pub fn stamp(&self, kind: ItemKind) -> String {
         let time = |time: Option<DateTime<Utc>>| time.map(|time| time.to_rfc3339()).unwrap_or_default();
         let mut hash = Sha256::new();
-        for part in [kind.word(), &self.id, &time(self.created), &time(self.updated), &self.name] {
+        for part in [kind.as_str(), &self.id, &time(self.created), &time(self.updated), &self.name] {
             hash.update(part.as_bytes());
             // No text of a record holds this byte unescaped on the wire, so that parts cannot run into each other.
             hash.update([0]);
@@ -58,15 +58,15 @@ pub struct Changes {
 
 /// What the end of a relist tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vanished {
+pub enum Removed {
     /// So many records are gone since the relist before.
     Gone(u64),
     /// The pages held fewer records than the list was said to have, because it changed while it was read: nothing is
     /// said to be gone, and the next relist tells.
-    Unsure,
+    Unknown,
 }
 
-impl Step<'_> {
+impl WriteTxn<'_> {
     /// Keeps a page of the list of jobs or grain carts. `relist` is the number of the relist that it is a page of.
     pub fn list_page(
         &self,
@@ -78,7 +78,7 @@ impl Step<'_> {
         let work = || {
             let mut changes = Changes::default();
             let seen = match relist {
-                Some(number) => signed(number),
+                Some(number) => to_i64(number),
                 None => self.connection.query_row(
                     "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM about WHERE name = 'relist'), 0)",
                     [],
@@ -86,7 +86,7 @@ impl Step<'_> {
                 )?,
             };
             for listed in page {
-                match self.list_one(kind, listed, seen, now)? {
+                match self.list_record(kind, listed, seen, now)? {
                     None => changes.new = changes.new.saturating_add(1),
                     Some(true) => changes.changed = changes.changed.saturating_add(1),
                     Some(false) => changes.unchanged = changes.unchanged.saturating_add(1),
@@ -97,11 +97,11 @@ impl Step<'_> {
             }
             Ok(changes)
         };
-        self.told(work())
+        self.map_error(work())
     }
 
     /// Whether a known record changed; `None` where it was not known.
-    fn list_one(
+    fn list_record(
         &self,
         kind: ItemKind,
         listed: &Listed,
@@ -109,9 +109,9 @@ impl Step<'_> {
         now: DateTime<Utc>,
     ) -> rusqlite::Result<Option<bool>> {
         let stamp = listed.stamp(kind);
-        let (created, updated) = (listed.created.map(text), listed.updated.map(text));
-        let crc32 = of_texts([
-            Some(kind.word()),
+        let (created, updated) = (listed.created.map(format_time), listed.updated.map(format_time));
+        let crc32 = checksum_texts([
+            Some(kind.as_str()),
             Some(&listed.id),
             Some(&listed.name),
             listed.uri.as_deref(),
@@ -133,9 +133,9 @@ impl Step<'_> {
                      listed_crc32) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'unasked', ?9, ?10, ?11, ?12)",
                 )?
                 .execute(params![
-                    kind, listed.id, listed.name, listed.uri, listed.sub_type, created, updated, stamp, text(now), seen, listed.json, crc32
+                    kind, listed.id, listed.name, listed.uri, listed.sub_type, created, updated, stamp, format_time(now), seen, listed.json, crc32
                 ])?;
-            self.recall(kind, &listed.id, &stamp, now)?;
+            self.restore_known_archive(kind, &listed.id, &stamp, now)?;
             return Ok(None);
         };
         let changed = known != stamp;
@@ -146,7 +146,7 @@ impl Step<'_> {
                      ripe_at = NULL, times = 0, reason = NULL, status = NULL, other = NULL, before_gone = NULL \
                      WHERE kind = ?1 AND id = ?2",
                 )?
-                .execute(params![kind, listed.id, listed.name, created, updated, stamp, text(now)])?;
+                .execute(params![kind, listed.id, listed.name, created, updated, stamp, format_time(now)])?;
         } else {
             // A record that was gone and is back goes on where it was.
             self.connection
@@ -154,7 +154,7 @@ impl Step<'_> {
                     "UPDATE item SET state = coalesce(before_gone, 'unasked'), before_gone = NULL, since = ?3 \
                      WHERE kind = ?1 AND id = ?2 AND state = 'gone'",
                 )?
-                .execute(params![kind, listed.id, text(now)])?;
+                .execute(params![kind, listed.id, format_time(now)])?;
         }
         self.connection
             .prepare_cached(
@@ -185,14 +185,14 @@ impl Step<'_> {
                 "UPDATE item SET state = 'unasked', since = ?2, other = NULL WHERE kind = 'cart' AND id = ?1 \
                  AND state = 'superseded'",
             )?
-            .execute(params![newest, text(now)])?;
+            .execute(params![newest, format_time(now)])?;
         for (_, older) in ids {
             self.connection
                 .prepare_cached(
                     "UPDATE item SET state = 'superseded', other = ?2, since = ?3, ripe_at = NULL, reason = NULL \
                      WHERE kind = 'cart' AND id = ?1 AND (state <> 'superseded' OR other IS NOT ?2)",
                 )?
-                .execute(params![older, newest, text(now)])?;
+                .execute(params![older, newest, format_time(now)])?;
         }
         Ok(())
     }
@@ -204,14 +204,14 @@ impl Step<'_> {
         number: u64,
         total_count: Option<u64>,
         now: DateTime<Utc>,
-    ) -> Result<Vanished> {
+    ) -> Result<Removed> {
         let work = || {
             let seen = self
                 .connection
                 .prepare_cached("SELECT count(*) FROM item WHERE kind = ?1 AND seen = ?2 AND state <> 'gone'")?
-                .query_row(params![kind, signed(number)], |row| count(row, 0))?;
+                .query_row(params![kind, to_i64(number)], |row| read_count(row, 0))?;
             if total_count.is_some_and(|total| seen < total) {
-                return Ok(Vanished::Unsure);
+                return Ok(Removed::Unknown);
             }
             let gone: Vec<String> = self
                 .connection
@@ -219,14 +219,14 @@ impl Step<'_> {
                     "UPDATE item SET before_gone = state, state = 'gone', since = ?3 WHERE kind = ?1 AND seen < ?2 \
                      AND state <> 'gone' RETURNING name",
                 )?
-                .query_map(params![kind, signed(number), text(now)], |row| row.get(0))?
+                .query_map(params![kind, to_i64(number), format_time(now)], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
             if kind == ItemKind::Cart {
                 // The upload that is newest now may be one that was superseded.
                 gone.iter().try_for_each(|name| self.supersede(name, now))?;
             }
-            Ok(Vanished::Gone(u64::try_from(gone.len()).unwrap_or(u64::MAX)))
+            Ok(Removed::Gone(u64::try_from(gone.len()).unwrap_or(u64::MAX)))
         };
-        self.told(work())
+        self.map_error(work())
     }
 }

@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use rusqlite::params;
 
-use super::checksums::of_texts;
-use super::sql_values::{count, signed, text, time};
-use super::transaction::{Look, Step};
+use super::checksums::checksum_texts;
+use super::sql_values::{format_time, read_count, read_time, to_i64};
+use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
 
 /// A record of a location list.
@@ -24,7 +24,7 @@ pub struct Location {
     pub json: String,
 }
 
-impl Look {
+impl ReadTxn {
     /// Whether a record is known.
     pub fn knows_location(&self, device_kind: &str, device_id: &str, record_id: &str) -> Result<bool> {
         let find = || {
@@ -32,7 +32,7 @@ impl Look {
                 .prepare_cached("SELECT 1 FROM location WHERE device_kind = ?1 AND device_id = ?2 AND record_id = ?3")?
                 .exists(params![device_kind, device_id, record_id])
         };
-        self.told(find())
+        self.map_error(find())
     }
 
     /// The newest time that is known of a device.
@@ -40,9 +40,9 @@ impl Look {
         let find = || {
             self.connection
                 .prepare_cached("SELECT max(time) FROM location WHERE device_kind = ?1 AND device_id = ?2")?
-                .query_row(params![device_kind, device_id], |row| time(row, 0))
+                .query_row(params![device_kind, device_id], |row| read_time(row, 0))
         };
-        self.told(find())
+        self.map_error(find())
     }
 
     /// The next locations in the order in which they came, after the number that the last answer ended with; 0 begins.
@@ -53,23 +53,23 @@ impl Look {
                     "SELECT number, device_kind, device_id, record_id, time, json FROM location WHERE number > ?1 \
                      ORDER BY number LIMIT ?2",
                 )?
-                .query_map(params![signed(after), signed(limit as u64)], |row| {
+                .query_map(params![to_i64(after), to_i64(limit as u64)], |row| {
                     let location = Location {
                         device_kind: row.get(1)?,
                         device_id: row.get(2)?,
                         record_id: row.get(3)?,
-                        time: time(row, 4)?,
+                        time: read_time(row, 4)?,
                         json: row.get(5)?,
                     };
-                    Ok((count(row, 0)?, location))
+                    Ok((read_count(row, 0)?, location))
                 })?
                 .collect()
         };
-        self.told(some())
+        self.map_error(some())
     }
 }
 
-impl Step<'_> {
+impl WriteTxn<'_> {
     /// Appends what is not known yet, and gives how many those were.
     pub fn add_locations(&self, locations: &[Location]) -> Result<u64> {
         let work = || {
@@ -79,14 +79,14 @@ impl Step<'_> {
             )?;
             let mut added: u64 = 0;
             for Location { device_kind, device_id, record_id, time, json } in locations {
-                let time = time.map(text);
+                let time = time.map(format_time);
                 let crc32 =
-                    of_texts([Some(device_kind), Some(device_id), Some(record_id), time.as_deref(), Some(json)]);
+                    checksum_texts([Some(device_kind), Some(device_id), Some(record_id), time.as_deref(), Some(json)]);
                 let new = insert.execute(params![device_kind, device_id, record_id, time, json, crc32])?;
                 added = added.saturating_add(new as u64);
             }
             Ok(added)
         };
-        self.told(work())
+        self.map_error(work())
     }
 }

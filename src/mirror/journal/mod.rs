@@ -23,23 +23,23 @@ use rusqlite::{Transaction, TransactionBehavior};
 pub use checksums::Damaged;
 pub use cursors::{Calls, Cursor, Published, Reading, Relist};
 pub use items::{Archive, FileState, Item, ItemKind, Wanted};
-pub use listing::{Changes, Listed, Vanished};
+pub use listing::{Changes, Listed, Removed};
 pub use locations::Location;
 pub use queue::{StateCount, Summary, TypeCount};
 pub use records::Record;
-pub use transaction::{Look, Step};
+pub use transaction::{ReadTxn, WriteTxn};
 
-use super::archive_log::{self, Entry};
+use super::archive_log::{self, LogEntry};
 use super::layout::Folder;
 use crate::error::{Error, Kind, Result};
-use errors::failed;
+use errors::journal_error;
 use open::{for_reading, for_writing};
 
 /// The journal of a mirror. Threads share it; each step and each look has it for itself meanwhile.
 #[derive(Debug)]
 pub struct Journal {
     /// `None` in a fork, once dropped: `SQLite` must not be touched across one, not even to close it.
-    look: Mutex<Option<Look>>,
+    inner: Mutex<Option<ReadTxn>>,
     process: u32,
     path: PathBuf,
 }
@@ -49,15 +49,16 @@ impl Journal {
     /// whose data it is ([`crate::client::Client::account`]): another account's is refused. Without it, whatever is there is read.
     pub fn open(folder: &Folder, account: Option<&str>) -> Result<Self> {
         let path = folder.journal_path();
-        let told = |cause: rusqlite::Error| failed(&path, &cause);
-        let connection = if folder.is_for_writing() { for_writing(&path) } else { for_reading(&path) }.map_err(told)?;
-        let look = Look { connection, path: path.clone() };
-        let journal = Self { look: Mutex::new(Some(look)), process: std::process::id(), path: path.clone() };
-        let known = journal.look(|look| look.about("account"))?;
+        let to_error = |cause: rusqlite::Error| journal_error(&path, &cause);
+        let connection =
+            if folder.is_for_writing() { for_writing(&path) } else { for_reading(&path) }.map_err(to_error)?;
+        let txn = ReadTxn { connection, path: path.clone() };
+        let journal = Self { inner: Mutex::new(Some(txn)), process: std::process::id(), path: path.clone() };
+        let known = journal.read(|txn| txn.get_meta("account"))?;
         match (known, account) {
             (Some(known), Some(account)) if known != account => {
                 // Whoever began with a key that the service does not take has read nothing, and may mend the key.
-                if journal.look(Look::is_blank)? {
+                if journal.read(ReadTxn::is_empty)? {
                     if folder.is_for_writing() {
                         journal.begin(folder, account)?;
                     }
@@ -80,40 +81,40 @@ impl Journal {
             return Err(foreign(folder));
         }
         let store = folder.store();
-        self.step(|step| {
-            step.forget_about()?;
-            step.set_about("account", account)?;
-            step.set_about("made by", concat!("headland ", env!("CARGO_PKG_VERSION")))?;
-            let here = entries.iter().filter(|entry| store.path_of(&entry.sha256).is_some());
-            here.into_iter().try_for_each(|entry| {
-                let Entry { sha256, file_name, bytes, .. } = entry.clone();
-                step.told(step.remember(&entry.stamp, &Archive { sha256, file_name, bytes }))
+        self.write(|txn| {
+            txn.clear_meta()?;
+            txn.set_meta("account", account)?;
+            txn.set_meta("made by", concat!("headland ", env!("CARGO_PKG_VERSION")))?;
+            let stored = entries.iter().filter(|entry| store.path_of(&entry.sha256).is_some());
+            stored.into_iter().try_for_each(|entry| {
+                let LogEntry { sha256, file_name, bytes, .. } = entry.clone();
+                txn.map_error(txn.add_known_archive(&entry.stamp, &Archive { sha256, file_name, bytes }))
             })
         })
     }
 
     /// Does a step: all that `work` writes is on the disk when this returns, or nothing of it is. `work` reads by what it is
     /// given, not by the journal, which waits for it.
-    pub fn step<T>(&self, work: impl FnOnce(&Step<'_>) -> Result<T>) -> Result<T> {
-        self.transaction(TransactionBehavior::Immediate, |look| work(&Step(look)))
+    pub fn write<T>(&self, work: impl FnOnce(&WriteTxn<'_>) -> Result<T>) -> Result<T> {
+        self.transaction(TransactionBehavior::Immediate, |txn| work(&WriteTxn(txn)))
     }
 
     /// Looks at one state of the journal, whatever is written meanwhile.
-    pub fn look<T>(&self, work: impl FnOnce(&Look) -> Result<T>) -> Result<T> {
+    pub fn read<T>(&self, work: impl FnOnce(&ReadTxn) -> Result<T>) -> Result<T> {
         self.transaction(TransactionBehavior::Deferred, work)
     }
 
-    fn transaction<T>(&self, behavior: TransactionBehavior, work: impl FnOnce(&Look) -> Result<T>) -> Result<T> {
+    fn transaction<T>(&self, behavior: TransactionBehavior, work: impl FnOnce(&ReadTxn) -> Result<T>) -> Result<T> {
         if self.process != std::process::id() {
             return Err(closed());
         }
-        let told = |cause: rusqlite::Error| failed(&self.path, &cause);
-        let guard = self.look.lock().unwrap_or_else(PoisonError::into_inner);
-        let look = guard.as_ref().ok_or_else(closed)?;
+        let to_error = |cause: rusqlite::Error| journal_error(&self.path, &cause);
+        let guard = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let txn = guard.as_ref().ok_or_else(closed)?;
         // The guard sees to it that no transaction is begun inside another one.
-        let transaction = Transaction::new_unchecked(&look.connection, behavior).map_err(told)?;
-        let result = work(look)?;
-        transaction.commit().map_err(told)?;
+        let transaction = Transaction::new_unchecked(&txn.connection, behavior).map_err(to_error)?;
+        let result = work(txn)?;
+        transaction.commit().map_err(to_error)?;
         Ok(result)
     }
 }
@@ -121,7 +122,7 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            std::mem::forget(self.look.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+            std::mem::forget(self.inner.get_mut().unwrap_or_else(PoisonError::into_inner).take());
         }
     }
 }

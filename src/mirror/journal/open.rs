@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::errors::failed;
+use super::errors::journal_error;
 use super::schema::{APPLICATION, VERSION};
 use super::upgrade::upgrade;
 use crate::error::{Error, Kind, Result};
@@ -14,16 +14,17 @@ use crate::error::{Error, Kind, Result};
 const BUSY: Duration = Duration::from_secs(10);
 
 /// Whether there is a journal; one of a newer format is refused before anything in its folder is touched.
-pub(in crate::mirror) fn is_made(path: &Path) -> Result<bool> {
+pub(in crate::mirror) fn has_journal(path: &Path) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
     }
-    let told = |cause: rusqlite::Error| failed(path, &cause);
-    let connection = for_reading(path).map_err(told)?;
+    let to_error = |cause: rusqlite::Error| journal_error(path, &cause);
+    let connection = for_reading(path).map_err(to_error)?;
     let read =
-        |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).map_err(told);
+        |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).map_err(to_error);
     let (application, version) = (read("application_id")?, read("user_version")?);
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(told)?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(to_error)?;
     let message = match (application, version, tables) {
         // A run was killed before the first transaction.
         (0, 0, 0) => return Ok(false),
@@ -44,10 +45,10 @@ pub(super) fn for_writing(path: &Path) -> rusqlite::Result<Connection> {
     let _: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     // What a step says is done stays done when the power is cut; on macOS that takes a sync of another kind.
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1;")?;
-    let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version: i64 = step.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    upgrade(&step, version)?;
-    step.commit()?;
+    let txn = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: i64 = txn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    upgrade(&txn, version)?;
+    txn.commit()?;
     Ok(connection)
 }
 
@@ -62,8 +63,8 @@ pub(super) fn for_reading(path: &Path) -> rusqlite::Result<Connection> {
     match open(path, flags) {
         // Readers share a file with the writer, which cannot be made where nothing may be written. Without a log of steps
         // beside it the journal is at rest, and is read as it is.
-        Err(cause) if is_read_only(&cause) && !beside(path, "-wal").exists() => {
-            let name = beside(Path::new(&format!("file:{}", escaped(path))), "?immutable=1");
+        Err(cause) if is_read_only(&cause) && !with_suffix(path, "-wal").exists() => {
+            let name = with_suffix(Path::new(&format!("file:{}", percent_encode(path))), "?immutable=1");
             open(&name, flags | OpenFlags::SQLITE_OPEN_URI)
         }
         other => other,
@@ -75,14 +76,14 @@ fn is_read_only(cause: &rusqlite::Error) -> bool {
 }
 
 /// The path with something after its last letter.
-fn beside(path: &Path, end: &str) -> PathBuf {
+fn with_suffix(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
 }
 
 /// A path as the part of an address.
-fn escaped(path: &Path) -> String {
+fn percent_encode(path: &Path) -> String {
     use std::fmt::Write as _;
     path.as_os_str().as_encoded_bytes().iter().fold(String::new(), |mut text, &byte| {
         let _ = match byte {

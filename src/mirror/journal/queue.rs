@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use rusqlite::params;
 
 use super::items::{Item, ItemKind, item, query};
-use super::sql_values::{count, signed, text, time};
-use super::transaction::Look;
+use super::sql_values::{format_time, read_count, read_time, to_i64};
+use super::transaction::ReadTxn;
 use crate::error::Result;
 
 /// How many items are in a state.
@@ -13,7 +13,7 @@ use crate::error::Result;
 pub struct StateCount {
     /// Jobs or grain carts.
     pub kind: ItemKind,
-    /// The word of the state ([`super::FileState::word`]).
+    /// The word of the state ([`super::FileState::as_str`]).
     pub state: String,
     /// How many.
     pub items: u64,
@@ -44,43 +44,43 @@ pub struct Summary {
     /// Their length together.
     pub bytes: u64,
     /// When the first of the conversions that are waited for is ripe.
-    pub next_ripe: Option<DateTime<Utc>>,
+    pub next_ready_at: Option<DateTime<Utc>>,
 }
 
 impl Summary {
     /// How many items of a kind are in a state, by its word.
     #[must_use]
     pub fn items(&self, kind: ItemKind, state: &str) -> u64 {
-        self.states.iter().filter(|found| found.kind == kind && found.state == state).map(|found| found.items).sum()
+        self.states.iter().filter(|count| count.kind == kind && count.state == state).map(|count| count.items).sum()
     }
 
     /// How many jobs lack their detail.
     #[must_use]
     pub fn details_due(&self) -> u64 {
-        self.states.iter().filter(|found| found.state != "gone").map(|found| found.details_due).sum()
+        self.states.iter().filter(|count| count.state != "gone").map(|count| count.details_due).sum()
     }
 }
 
-impl Look {
+impl ReadTxn {
     /// Conversions whose stated wait is over, the longest waiting first.
-    pub fn ripe(&self, now: DateTime<Utc>, limit: usize) -> Result<Vec<Item>> {
+    pub fn ready_conversions(&self, now: DateTime<Utc>, limit: usize) -> Result<Vec<Item>> {
         let some = || {
             self.connection
                 .prepare_cached(&query("WHERE i.state = 'asked' AND i.ripe_at <= ?1 ORDER BY i.ripe_at LIMIT ?2"))?
-                .query_map(params![text(now), signed(limit as u64)], item)?
+                .query_map(params![format_time(now), to_i64(limit as u64)], item)?
                 .collect()
         };
-        self.told(some())
+        self.map_error(some())
     }
 
     /// When the first conversion is ripe; `None` where none is waited for.
-    pub fn next_ripe(&self) -> Result<Option<DateTime<Utc>>> {
+    pub fn next_ready_at(&self) -> Result<Option<DateTime<Utc>>> {
         let find = || {
             self.connection
                 .prepare_cached("SELECT min(ripe_at) FROM item WHERE state = 'asked'")?
-                .query_row([], |row| time(row, 0))
+                .query_row([], |row| read_time(row, 0))
         };
-        self.told(find())
+        self.map_error(find())
     }
 
     /// Files that were never asked for, the newest first.
@@ -90,10 +90,10 @@ impl Look {
                 .prepare_cached(&query(
                     "WHERE i.state = 'unasked' AND i.ripe_at IS NULL ORDER BY i.created DESC LIMIT ?1",
                 ))?
-                .query_map([signed(limit as u64)], item)?
+                .query_map([to_i64(limit as u64)], item)?
                 .collect()
         };
-        self.told(some())
+        self.map_error(some())
     }
 
     /// Jobs whose detail was not read since they changed, the newest first.
@@ -104,10 +104,10 @@ impl Look {
                     "WHERE i.kind = 'job' AND i.detail_of IS NOT i.stamp AND i.state <> 'gone' \
                      ORDER BY i.created DESC LIMIT ?1",
                 ))?
-                .query_map([signed(limit as u64)], item)?
+                .query_map([to_i64(limit as u64)], item)?
                 .collect()
         };
-        self.told(some())
+        self.map_error(some())
     }
 
     /// Items in a state, by its word: for showing which failed and why.
@@ -115,10 +115,10 @@ impl Look {
         let some = || {
             self.connection
                 .prepare_cached(&query("WHERE i.state = ?1 ORDER BY i.ripe_at DESC, i.created DESC LIMIT ?2"))?
-                .query_map(params![state, signed(limit as u64)], item)?
+                .query_map(params![state, to_i64(limit as u64)], item)?
                 .collect()
         };
-        self.told(some())
+        self.map_error(some())
     }
 
     /// The journal in numbers, however large it is.
@@ -131,9 +131,9 @@ impl Look {
                     Ok(StateCount {
                         kind: row.get(0)?,
                         state: row.get(1)?,
-                        items: count(row, 2)?,
-                        archives: count(row, 3)?,
-                        details_due: count(row, 4)?,
+                        items: read_count(row, 2)?,
+                        archives: read_count(row, 3)?,
+                        details_due: read_count(row, 4)?,
                     })
                 })?
                 .collect::<rusqlite::Result<_>>()?;
@@ -142,11 +142,11 @@ impl Look {
                 .prepare_cached(
                     "SELECT coalesce(sum(archives), 0), coalesce(sum(bytes), 0) FROM stock WHERE place = 'archives'",
                 )?
-                .query_row([], |row| Ok((count(row, 0)?, count(row, 1)?)))?;
+                .query_row([], |row| Ok((read_count(row, 0)?, read_count(row, 1)?)))?;
             Ok((states, archives, bytes))
         };
-        let (states, archives, bytes) = self.told(find())?;
-        Ok(Summary { states, archives, bytes, next_ripe: self.next_ripe()? })
+        let (states, archives, bytes) = self.map_error(find())?;
+        Ok(Summary { states, archives, bytes, next_ready_at: self.next_ready_at()? })
     }
 
     /// Jobs by kind and state. It reads an index of these alone, and none of the records.
@@ -157,11 +157,11 @@ impl Look {
                     "SELECT sub_type, state, count(*) FROM item WHERE kind = 'job' GROUP BY 1, 2 ORDER BY 1, 2",
                 )?
                 .query_map([], |row| {
-                    Ok(TypeCount { sub_type: row.get(0)?, state: row.get(1)?, items: count(row, 2)? })
+                    Ok(TypeCount { sub_type: row.get(0)?, state: row.get(1)?, items: read_count(row, 2)? })
                 })?
                 .collect()
         };
-        self.told(all())
+        self.map_error(all())
     }
 
     /// The digests of all archives that the store should have. Records name theirs too: where the two differ, no archive
@@ -176,35 +176,35 @@ impl Look {
                 .query_map([], |row| row.get(0))?
                 .collect()
         };
-        self.told(all())
+        self.map_error(all())
     }
 
     /// Archives that nothing refers to any more.
-    pub(in crate::mirror) fn unused(&self) -> Result<Vec<String>> {
+    pub(in crate::mirror) fn unused_archives(&self) -> Result<Vec<String>> {
         let all = || {
             self.connection
                 .prepare_cached("SELECT sha256 FROM archive WHERE users = 0 AND place <> 'quarantine'")?
                 .query_map([], |row| row.get(0))?
                 .collect()
         };
-        self.told(all())
+        self.map_error(all())
     }
 
     /// Archives that are to be in quarantine.
-    pub(in crate::mirror) fn aside(&self) -> Result<Vec<String>> {
+    pub(in crate::mirror) fn quarantined(&self) -> Result<Vec<String>> {
         let all = || {
             self.connection
                 .prepare_cached("SELECT sha256 FROM archive WHERE place = 'quarantine'")?
                 .query_map([], |row| row.get(0))?
                 .collect()
         };
-        self.told(all())
+        self.map_error(all())
     }
 
     /// The item with this stamp.
-    pub(in crate::mirror) fn of_stamp(&self, stamp: &str) -> Result<Option<Item>> {
+    pub(in crate::mirror) fn item_by_stamp(&self, stamp: &str) -> Result<Option<Item>> {
         use rusqlite::OptionalExtension as _;
         let find = || self.connection.prepare_cached(&query("WHERE i.stamp = ?1"))?.query_row([stamp], item).optional();
-        self.told(find())
+        self.map_error(find())
     }
 }

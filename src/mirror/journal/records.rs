@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{Row, params};
 
-use super::checksums::of_texts;
-use super::sql_values::{count, signed, text, time};
-use super::transaction::{Look, Step};
+use super::checksums::checksum_texts;
+use super::sql_values::{format_time, read_count, read_time, to_i64};
+use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
 
 /// A record of one of those lists.
@@ -34,43 +34,43 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         kind: row.get(0)?,
         id: row.get(1)?,
         listed: row.get(2)?,
-        listed_at: time(row, 3)?,
+        listed_at: read_time(row, 3)?,
         detail: row.get(4)?,
-        detail_at: time(row, 5)?,
-        gone_at: time(row, 6)?,
+        detail_at: read_time(row, 5)?,
+        gone_at: read_time(row, 6)?,
     })
 }
 
-impl Look {
+impl ReadTxn {
     /// The records of a kind, those that are gone among them.
     pub fn records(&self, kind: &str) -> Result<Vec<Record>> {
-        let all = || {
+        let query = || {
             self.connection
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM record WHERE kind = ?1 ORDER BY id"))?
                 .query_map([kind], record)?
                 .collect()
         };
-        self.told(all())
+        self.map_error(query())
     }
 
     /// Ids of records of a kind whose detail was never read.
     pub fn records_without_detail(&self, kind: &str, limit: usize) -> Result<Vec<String>> {
-        let some = || {
+        let query = || {
             self.connection
                 .prepare_cached(
                     "SELECT id FROM record WHERE kind = ?1 AND detail IS NULL AND gone_at IS NULL ORDER BY id LIMIT ?2",
                 )?
-                .query_map(params![kind, signed(limit as u64)], |row| row.get(0))?
+                .query_map(params![kind, to_i64(limit as u64)], |row| row.get(0))?
                 .collect()
         };
-        self.told(some())
+        self.map_error(query())
     }
 }
 
-impl Step<'_> {
+impl WriteTxn<'_> {
     /// Keeps an item of a list; `seen` numbers the reading that it is of. Says whether it was not known.
     pub fn put_record(&self, kind: &str, id: &str, listed: &str, seen: u64, now: DateTime<Utc>) -> Result<bool> {
-        let crc32 = of_texts([Some(kind), Some(id), Some(listed)]);
+        let crc32 = checksum_texts([Some(kind), Some(id), Some(listed)]);
         let work = || {
             let known = self
                 .connection
@@ -78,29 +78,29 @@ impl Step<'_> {
                     "UPDATE record SET listed = ?3, listed_at = ?4, seen = ?5, gone_at = NULL, listed_crc32 = ?6 \
                      WHERE kind = ?1 AND id = ?2",
                 )?
-                .execute(params![kind, id, listed, text(now), signed(seen), crc32])?;
+                .execute(params![kind, id, listed, format_time(now), to_i64(seen), crc32])?;
             if known > 0 {
                 return Ok(false);
             }
             self.connection
                 .prepare_cached("INSERT INTO record (kind, id, listed, listed_at, seen, listed_crc32) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-                .execute(params![kind, id, listed, text(now), signed(seen), crc32])?;
+                .execute(params![kind, id, listed, format_time(now), to_i64(seen), crc32])?;
             Ok(true)
         };
-        self.told(work())
+        self.map_error(work())
     }
 
     /// Keeps the detail of a record that is known.
     pub fn set_record_detail(&self, kind: &str, id: &str, detail: &str, now: DateTime<Utc>) -> Result<bool> {
-        let crc32 = of_texts([Some(kind), Some(id), Some(detail)]);
+        let crc32 = checksum_texts([Some(kind), Some(id), Some(detail)]);
         let work = || {
             self.connection
                 .prepare_cached(
                     "UPDATE record SET detail = ?3, detail_at = ?4, detail_crc32 = ?5 WHERE kind = ?1 AND id = ?2",
                 )?
-                .execute(params![kind, id, detail, text(now), crc32])
+                .execute(params![kind, id, detail, format_time(now), crc32])
         };
-        self.told(work()).map(|known| known > 0)
+        self.map_error(work()).map(|known| known > 0)
     }
 
     /// Ends a whole reading of a list: records that it did not have are gone, if it had as many as it was said to have.
@@ -109,15 +109,15 @@ impl Step<'_> {
             let found = self
                 .connection
                 .prepare_cached("SELECT count(*) FROM record WHERE kind = ?1 AND seen = ?2")?
-                .query_row(params![kind, signed(seen)], |row| count(row, 0))?;
+                .query_row(params![kind, to_i64(seen)], |row| read_count(row, 0))?;
             if total_count.is_some_and(|total| found < total) {
                 return Ok(());
             }
             self.connection
                 .prepare_cached("UPDATE record SET gone_at = ?3 WHERE kind = ?1 AND seen <> ?2 AND gone_at IS NULL")?
-                .execute(params![kind, signed(seen), text(now)])
+                .execute(params![kind, to_i64(seen), format_time(now)])
                 .map(drop)
         };
-        self.told(work())
+        self.map_error(work())
     }
 }

@@ -7,17 +7,17 @@ use super::schema::{APPLICATION, FIRST, SECOND, VERSION};
 
 /// Adds what a journal of that format lacks; 0 is that of an empty file. What an old journal holds is taken as it is, since
 /// it has no checksums yet.
-pub(super) fn upgrade(step: &Connection, version: i64) -> rusqlite::Result<()> {
+pub(super) fn upgrade(txn: &Connection, version: i64) -> rusqlite::Result<()> {
     if version >= VERSION {
         return Ok(());
     }
     if version < 1 {
-        step.execute_batch(FIRST)?;
-        step.pragma_update(None, "application_id", APPLICATION)?;
+        txn.execute_batch(FIRST)?;
+        txn.pragma_update(None, "application_id", APPLICATION)?;
     }
     if version < 2 {
-        step.execute_batch(SECOND)?;
-        checksums::write_all(step)?;
+        txn.execute_batch(SECOND)?;
+        checksums::write_all(txn)?;
     }
-    step.pragma_update(None, "user_version", VERSION)
+    txn.pragma_update(None, "user_version", VERSION)
 }
