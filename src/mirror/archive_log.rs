@@ -1,7 +1,7 @@
-//! What each archive is of, in a file beside them: one line of JSON for each that was taken in, with its checksum.
+//! Log of the stored archives, `archives/taken.jsonl`: one JSON line with a checksum for each ingested archive.
 //!
-//! The archives and this file make a journal that was lost or damaged good again: the lists are read anew, and no file
-//! that is here is fetched twice. The journal is what counts as long as there is one.
+//! Restores a lost or damaged journal together with the archives: the lists are read again, and stored files are not
+//! downloaded again. The journal takes precedence as long as it exists.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -15,17 +15,17 @@ use super::fs::{Disk, fs_error};
 use crate::error::Result;
 use crate::part_file::folder_of;
 
-/// A line.
+/// One line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LogEntry {
-    /// Whose it is; the digest that the journal keeps too.
+    /// Digest of the account, as in the journal.
     pub(super) account: String,
-    /// `job` or `cart`, for people.
+    /// `job` or `cart`; informative.
     pub(super) kind: String,
-    /// The id of the record, for people.
+    /// Record id; informative.
     pub(super) id: String,
-    /// Which version of the record it is of.
+    /// Version of the record that the archive belongs to.
     pub(super) stamp: String,
     pub(super) sha256: String,
     pub(super) bytes: u64,
@@ -35,20 +35,19 @@ pub(super) struct LogEntry {
 
 const NAME: &str = "archives/taken.jsonl";
 
-/// What stands before and behind the checksum of all that comes before it, at the end of a line.
+/// Text before and after the checksum at the end of a line. The checksum covers all bytes before this field.
 const CHECKSUM_FIELD: (&str, &str) = (",\"crc32\":\"", "\"}");
 
-/// The hexadecimal digits of a checksum.
+/// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
 
-/// Where it is.
 fn log_path(mirror: &Path) -> PathBuf {
     mirror.join(NAME)
 }
 
 fn format_line(entry: &LogEntry, path: &Path) -> Result<String> {
     let mut line = serde_json::to_string(entry).map_err(|cause| fs_error("write", path, &cause.into()))?;
-    // The checksum is the last field.
+    // Drops the closing brace: the checksum is the last field.
     line.pop();
     let crc32 = checksum(line.as_bytes());
     line.extend([CHECKSUM_FIELD.0, &crc32, CHECKSUM_FIELD.1]);
@@ -59,8 +58,7 @@ fn checksum(bytes: &[u8]) -> String {
     hex(&crc32fast::hash(bytes).to_be_bytes())
 }
 
-/// The entry of a line; `None` where the line is half or has another checksum. Lines from before there were checksums have
-/// none.
+/// Parses a line; `None` if it is truncated or its checksum differs. Lines of older versions have no checksum.
 fn parse_line(line: &[u8]) -> Option<LogEntry> {
     let body = line.len().saturating_sub(CHECKSUM_FIELD.0.len() + DIGITS + CHECKSUM_FIELD.1.len());
     if let Some((body, field)) = line.split_at_checked(body)
@@ -71,17 +69,17 @@ fn parse_line(line: &[u8]) -> Option<LogEntry> {
         let is_whole = crc32 == checksum(body).as_bytes();
         return is_whole.then(|| serde_json::from_slice(&[body, b"}"].concat()).ok()).flatten();
     }
-    // A field of another name may be the checksum, damaged.
+    // Unknown fields are an error: a damaged name of the checksum field must not pass for a line without checksum.
     serde_json::from_slice(line).ok()
 }
 
-/// Adds a line; it is on the disk when this returns.
+/// Appends a line. It is synced to disk on return.
 pub(super) fn append(disk: &Disk, mirror: &Path, entry: &LogEntry) -> Result<()> {
     let path = log_path(mirror);
     disk.append_line(&path, &format_line(entry, &path)?)
 }
 
-/// Writes it anew in one step.
+/// Replaces the log atomically.
 pub(super) fn rewrite(disk: &Disk, mirror: &Path, entries: &[LogEntry]) -> Result<()> {
     let path = log_path(mirror);
     let mut text = String::new();
@@ -94,7 +92,7 @@ pub(super) fn rewrite(disk: &Disk, mirror: &Path, entries: &[LogEntry]) -> Resul
     part.keep(&path)
 }
 
-/// All lines in their order, `None` for one that is damaged; nothing where there is no such file.
+/// Lines in file order, with `None` for each damaged line. `None` if the file does not exist.
 fn read_lines(mirror: &Path) -> Result<Option<Vec<Option<LogEntry>>>> {
     let path = log_path(mirror);
     let file = match File::open(&path) {
@@ -112,12 +110,12 @@ fn read_lines(mirror: &Path) -> Result<Option<Vec<Option<LogEntry>>>> {
     Ok(Some(entries))
 }
 
-/// The entries of all lines that are whole, in their order.
+/// Entries of the undamaged lines, in file order.
 pub(super) fn read(mirror: &Path) -> Result<Vec<LogEntry>> {
     Ok(read_lines(mirror)?.unwrap_or_default().into_iter().flatten().collect())
 }
 
-/// What is wrong with it, compared with the entries that the journal knows.
+/// Compares the log with the entries known to the journal.
 pub(super) fn check(mirror: &Path, known: &[LogEntry]) -> Result<Option<Finding>> {
     let finding = |problem, detail| Some(Finding { problem, path: log_path(mirror), detail });
     let Some(lines) = read_lines(mirror)? else {

@@ -1,4 +1,4 @@
-//! The archives, each under the digest of its content: kept once, never changed, checked at will.
+//! Content-addressed archive store: each archive is stored once, under its SHA-256, read-only, and can be verified.
 
 use std::fmt;
 use std::fs::File;
@@ -12,10 +12,10 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::part_file::folder_of;
 
-/// The ends of names: zips and grain cart files.
+/// File extensions of archives: zip and grain cart files.
 const EXTENSIONS: [&str; 2] = ["zip", "grc"];
 
-/// The archives of a mirror.
+/// Archives of a mirror.
 #[derive(Clone, Debug)]
 pub struct Store {
     archives: PathBuf,
@@ -23,36 +23,36 @@ pub struct Store {
     disk: Disk,
 }
 
-/// An archive that is in its place.
+/// A stored archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// The SHA-256 of its bytes, as 64 hexadecimal digits.
+    /// SHA-256 of its bytes, as 64 hexadecimal digits.
     pub sha256: String,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u64,
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
 }
 
-/// What is wrong with a file.
+/// Problem with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// It should be there.
+    /// The file is missing.
     Missing,
-    /// Its bytes are not those that were written.
+    /// The bytes differ from those written.
     Damaged,
-    /// Nothing refers to it.
+    /// The file is not referenced.
     Extra,
 }
 
-/// A file that is not as it should be.
+/// A file with a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong.
+    /// Kind of problem.
     pub problem: Problem,
-    /// Where.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The rest of the sentence: what is known, and what to do.
+    /// Text after the colon of the message: what is known and what to do.
     pub detail: String,
 }
 
@@ -72,8 +72,10 @@ impl Store {
         Self { archives: mirror.join("archives"), quarantine: mirror.join("quarantine"), disk }
     }
 
-    /// Takes a whole file in under the digest of its content. The file stays where it is until [`Store::remove_download`], so that
-    /// a run which is killed before the journal knows of it finds it again.
+    /// Stores a complete file under its digest.
+    ///
+    /// The file stays in place until [`Store::remove_download`]. So a run killed before the journal update finds it
+    /// again.
     pub fn add(&self, incoming: &Path) -> Result<Stored> {
         let (sha256, bytes, extension) = hash_file(incoming, &Cancel::default())?;
         if bytes == 0 {
@@ -85,7 +87,7 @@ impl Store {
         self.disk.sync_file(incoming)?;
         self.disk.protect(incoming)?;
         self.disk.make_folder(&folder)?;
-        // The same bytes under another name, or the same file before a kill. One that was damaged since is replaced.
+        // Exists if the content is stored already, or if a run was killed here. A file damaged since then is replaced.
         let is_damaged = path.exists() && hash_file(&path, &Cancel::default())?.0 != sha256;
         if is_damaged {
             self.disk.remove_file(&path)?;
@@ -95,29 +97,29 @@ impl Store {
         Ok(Stored { sha256, bytes, path })
     }
 
-    /// Removes a file of `incoming`, with the folder of its own, once the journal knows the archive.
+    /// Removes a file of `incoming` with its folder, once the journal knows the archive.
     pub fn remove_download(&self, incoming: &Path) -> Result<()> {
         self.disk.remove_folder(folder_of(incoming))
     }
 
-    /// Where an archive is; `None` where there is none.
+    /// Path of an archive; `None` if it is not stored.
     #[must_use]
     pub fn path_of(&self, sha256: &str) -> Option<PathBuf> {
         find_in(&self.archives.join(sha256.get(..2)?), sha256)
     }
 
-    /// Where an archive would be, for those who miss it.
+    /// Expected path of a missing archive.
     pub(super) fn path_for(&self, sha256: &str) -> PathBuf {
         self.archives.join(sha256.get(..2).unwrap_or_default()).join(format!("{sha256}.zip"))
     }
 
-    /// Where an archive is that was put into quarantine.
+    /// Path of a quarantined archive; `None` if there is none.
     #[must_use]
     pub fn quarantined_path(&self, sha256: &str) -> Option<PathBuf> {
         find_in(&self.quarantine, sha256)
     }
 
-    /// Moves an archive into quarantine, where it is not there yet.
+    /// Moves an archive to quarantine unless it is there already.
     pub(super) fn quarantine(&self, sha256: &str) -> Result<()> {
         let Some(path) = self.path_of(sha256) else { return Ok(()) };
         let target = self.quarantine.join(path.file_name().unwrap_or_default());
@@ -126,12 +128,12 @@ impl Store {
         self.disk.sync_folder(folder_of(&path))
     }
 
-    /// Removes an archive that nothing refers to any more.
+    /// Removes an unreferenced archive.
     pub(super) fn remove(&self, sha256: &str) -> Result<()> {
         self.path_of(sha256).map_or(Ok(()), |path| self.disk.remove_file(&path))
     }
 
-    /// Reads every archive and compares it with its digest, and the archives that are there with those `expected`.
+    /// Reads every archive, compares it with its digest, and compares the stored archives with `expected`.
     pub fn verify(&self, expected: &[String], cancel: &Cancel) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();
         let mut missing: std::collections::BTreeSet<&str> = expected.iter().map(String::as_str).collect();
@@ -164,7 +166,7 @@ fn find_in(folder: &Path, sha256: &str) -> Option<PathBuf> {
     EXTENSIONS.iter().map(|extension| folder.join(format!("{sha256}.{extension}"))).find(|path| path.is_file())
 }
 
-/// The digest of a file, its length, and the end of its name by its first bytes.
+/// Digest, length in bytes, and file extension by the first bytes.
 pub(super) fn hash_file(path: &Path, cancel: &Cancel) -> Result<(String, u64, &'static str)> {
     let mut hash = Sha256::new();
     let mut bytes: u64 = 0;
@@ -179,7 +181,7 @@ pub(super) fn hash_file(path: &Path, cancel: &Cancel) -> Result<(String, u64, &'
     Ok((hex(&hash.finalize()), bytes, extension))
 }
 
-/// Reads a file from its begin to its end.
+/// Reads a whole file in chunks.
 pub(super) fn read_file(path: &Path, cancel: &Cancel, consume: &mut dyn FnMut(&[u8])) -> Result<()> {
     let fail = |cause: std::io::Error| fs_error("read", path, &cause);
     let mut file = File::open(path).map_err(fail)?;
@@ -199,7 +201,7 @@ pub(super) fn read_file(path: &Path, cancel: &Cancel, consume: &mut dyn FnMut(&[
     }
 }
 
-/// Bytes as hexadecimal digits.
+/// Lower-case hexadecimal digits of bytes.
 pub(super) fn hex(bytes: &[u8]) -> String {
     use fmt::Write as _;
     bytes.iter().fold(String::with_capacity(bytes.len().saturating_mul(2)), |mut text, byte| {

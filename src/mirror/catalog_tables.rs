@@ -1,4 +1,4 @@
-//! The tables of the catalog: jobs, products, devices, maps and locations, from what the journal keeps of them.
+//! Builds the catalog tables from the journal: jobs, products, devices, maps and locations.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use crate::error::{Error, Kind, Result};
 use crate::wire::columns::batch_of;
 use crate::wire::{Content, Name, Value, decode_detail};
 
-/// So many locations are read from the journal at once.
+/// Locations per query, which bounds memory.
 const LOCATIONS_PER_READ: usize = 10_000;
 
-/// A column of texts that the service's own records do not have.
+/// Text column that the records of the service lack: name, documentation, values.
 type Column = (&'static str, &'static str, Vec<Option<String>>);
 
-/// Every table by its name.
+/// All tables with their names.
 pub(super) fn build_tables(txn: &ReadTxn) -> Result<Vec<(String, RecordBatch)>> {
     let jobs = txn.items(ItemKind::Job)?;
     let details: Vec<Value> = jobs.iter().map(detail).collect();
@@ -56,8 +56,8 @@ pub(super) fn build_tables(txn: &ReadTxn) -> Result<Vec<(String, RecordBatch)>> 
     Ok(tables.into_iter().map(|(name, table)| (name.to_owned(), table)).collect())
 }
 
-/// The columns of a shape that hold one value each: lists inside a record are tables of their own, or an address that
-/// only the service can follow.
+/// Scalar columns of a shape. Lists inside a record are tables of their own, or addresses that only the service can
+/// follow.
 fn flat_batch(shape: &'static Shape, records: &[Value]) -> Result<RecordBatch> {
     let batch = batch_of(shape, records)?;
     let is_flat = |field: &FieldRef| !field.data_type().is_nested();
@@ -72,7 +72,7 @@ fn flat_batch(shape: &'static Shape, records: &[Value]) -> Result<RecordBatch> {
     batch.project(&kept).map_err(|cause| table_error(shape.name, &cause))
 }
 
-/// The detail of a job, or where there is none, what the list says.
+/// Detail of a job, or the fields of its listing if there is none.
 fn detail(job: &Item) -> Value {
     let detail = job.detail.as_deref().and_then(|json| read(json, &JOB_DATA_DETAIL));
     detail.unwrap_or_else(|| {
@@ -100,9 +100,9 @@ fn list_columns(jobs: &[Item]) -> Vec<Column> {
     ]
 }
 
-/// What became of the file of each item.
+/// Columns with the state of each item's file.
 fn file_columns(items: &[Item]) -> Vec<Column> {
-    // A conversion that is waited for is on the way like a file that was not asked for yet.
+    // Reported like a file that was not requested yet, so that the table does not depend on running conversions.
     let file_state = |item: &Item| match item.file {
         FileState::Asked { .. } => FileState::Unasked.as_str(),
         _ => item.file.as_str(),
@@ -125,7 +125,7 @@ fn file_columns(items: &[Item]) -> Vec<Column> {
     ]
 }
 
-/// Records of a list, each with the fields of its detail where it has one.
+/// Records of a list, with the fields of their details where available.
 fn records(txn: &ReadTxn, list: List, shape: &'static Shape) -> Result<RecordBatch> {
     let to_value = |record: &Record| {
         let detail = record.detail.as_deref().and_then(|json| read(json, shape));
@@ -134,7 +134,7 @@ fn records(txn: &ReadTxn, list: List, shape: &'static Shape) -> Result<RecordBat
     flat_batch(shape, &present_records(txn, list)?.iter().map(to_value).collect::<Vec<_>>())
 }
 
-/// Hubs with their last reports, whose fields begin with `report_`.
+/// Hubs with their last reports, whose columns have the prefix `report_`.
 fn hubs(txn: &ReadTxn) -> Result<RecordBatch> {
     let hubs: Vec<Value> =
         present_records(txn, List::Hubs)?.iter().filter_map(|hub| read(&hub.listed, &FIELD_HUB_DETAIL)).collect();
@@ -153,7 +153,7 @@ fn hubs(txn: &ReadTxn) -> Result<RecordBatch> {
     join_columns("FieldHubDetail", [(hubs.schema().fields().to_vec(), hubs.columns()), (prefixed, reports.columns())])
 }
 
-/// Prescription maps; the detail does not repeat the id and the name.
+/// Prescription maps. The detail does not repeat the id and the name.
 fn maps(txn: &ReadTxn) -> Result<RecordBatch> {
     let maps = present_records(txn, List::Maps)?;
     let to_value = |map: &Record| map.detail.as_deref().and_then(|json| read(json, &PRESCRIPTION_MAP_DETAIL));
@@ -172,7 +172,7 @@ fn maps(txn: &ReadTxn) -> Result<RecordBatch> {
     with_text_columns(&details, front, Vec::new())
 }
 
-/// Every location of every device, each record once.
+/// Locations of all devices, each record once.
 fn locations(txn: &ReadTxn) -> Result<RecordBatch> {
     let mut columns = crate::wire::columns::Columns::new(&DEVICE_LOCATION, 0);
     let mut after = 0;
@@ -189,7 +189,7 @@ fn locations(txn: &ReadTxn) -> Result<RecordBatch> {
     }
 }
 
-/// A table with columns of texts in front of it and behind it.
+/// Adds text columns before and after those of a table.
 fn with_text_columns(table: &RecordBatch, front: Vec<Column>, back: Vec<Column>) -> Result<RecordBatch> {
     let texts = |columns: Vec<Column>| -> (Vec<FieldRef>, Vec<ArrayRef>) {
         let made = columns.into_iter().map(|(name, doc, values)| {

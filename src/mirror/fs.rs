@@ -1,11 +1,17 @@
-//! What must survive on the disk: the few operations on files that the mirror stands on, each told to a watcher first.
+//! Durable file operations of the mirror, with fault injection for tests.
 //!
-//! What holds when the power is cut, and by what: a file's bytes are on the disk before it gets its name (`fsync`, then
-//! `rename`), so that a name never shows a half file; a new name is on the disk once its folder was synced, so that
-//! what the journal calls finished is there; a rename replaces the old file as one step, so that there is always one of
-//! the two. SQLite syncs each transaction (`synchronous = FULL`). All of it holds as far as the disk does what it says:
-//! one that calls bytes written which are in its cache may lose the last steps, and `verify` tells what is missing. On
-//! systems that cannot sync a folder (Windows) the last names may be lost, never half a file.
+//! Guarantees after a power cut:
+//!
+//! - A file is synced before it gets its name (`fsync`, then `rename`), so a name never shows a partial file.
+//!
+//! - The folder is synced after a new name, so everything that the journal records as finished exists.
+//!
+//! - `rename` replaces a file atomically, so either the old or the new file exists.
+//!
+//! SQLite syncs each transaction (`synchronous = FULL`, see <https://www.sqlite.org/pragma.html#pragma_synchronous>).
+//!
+//! A disk that reports cached bytes as written may lose the last operations; `verify` lists what is missing. On systems
+//! that cannot sync a folder (Windows), the last names may be lost, but no file is partial.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
@@ -15,24 +21,24 @@ use std::sync::Arc;
 use crate::error::{Error, Kind, Result};
 use crate::part_file::folder_of;
 
-/// An operation that changes what is on the disk.
+/// Operation that changes the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Makes a folder.
+    /// Creates a folder.
     MakeFolder,
-    /// Makes an empty file.
+    /// Creates an empty file.
     Create,
-    /// Writes bytes into a file.
+    /// Writes bytes to a file.
     Write,
-    /// Brings a file's bytes to the disk.
+    /// Syncs the content of a file.
     Sync,
-    /// Brings a folder's names to the disk.
+    /// Syncs the names in a folder.
     SyncFolder,
-    /// Gives a file or folder another name.
+    /// Renames a file or folder.
     Rename,
-    /// Gives a file a second name.
+    /// Creates a hard link.
     Link,
-    /// Makes a symbolic link.
+    /// Creates a symbolic link.
     Symlink,
     /// Makes a file read-only.
     Protect,
@@ -40,13 +46,13 @@ pub enum Operation {
     Remove,
 }
 
-/// Sees each operation before it is done and may let it fail: this is how tests fill a disk at any step.
+/// Hook before each operation that may make it fail. Tests fill a disk with it at any step.
 pub trait FaultInjector: Send + Sync {
-    /// Called before the operation; an error is taken for the operating system's.
+    /// Called before the operation. An error counts as one of the operating system.
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()>;
 }
 
-/// The disk; clones share the watcher.
+/// File operations on a disk. Clones share the fault injector.
 #[derive(Clone, Default)]
 pub struct Disk {
     injector: Option<Arc<dyn FaultInjector>>,
@@ -59,7 +65,7 @@ impl std::fmt::Debug for Disk {
 }
 
 impl Disk {
-    /// A disk whose operations a watcher sees first.
+    /// File operations that call `injector` first.
     #[must_use]
     pub fn with_injector(injector: Arc<dyn FaultInjector>) -> Self {
         Self { injector: Some(injector) }
@@ -72,7 +78,7 @@ impl Disk {
         work()
     }
 
-    /// Makes a folder where there is none, and those that it is in; the new names are on the disk when this returns.
+    /// Creates a folder and its parents unless they exist. The new names are synced on return.
     pub fn make_folder(&self, path: &Path) -> Result<()> {
         if path.is_dir() {
             return Ok(());
@@ -88,7 +94,7 @@ impl Disk {
         self.sync_folder(folder_of(path))
     }
 
-    /// Makes a `.part` in `folder` for a file called `name`; its own name is nobody else's.
+    /// Creates a `.part` in `folder` for a file named `name`. Its own name is random, so that no two collide.
     pub fn create_part(&self, folder: &Path, name: &str) -> Result<Part> {
         let path = folder.join(format!("{name}.{:016x}.part", fastrand::u64(..)));
         let open = || OpenOptions::new().read(true).write(true).create_new(true).open(&path);
@@ -96,17 +102,17 @@ impl Disk {
         Ok(Part { disk: self.clone(), path, file: Some(file) })
     }
 
-    /// Brings the bytes of a file to the disk.
+    /// Syncs the content of a file.
     pub fn sync_file(&self, path: &Path) -> Result<()> {
-        // Windows syncs only what was opened for writing, and refuses that for read-only files, which are synced already.
+        // Windows can only sync a file opened for writing, which read-only files do not allow. They are synced already.
         let sync = || File::open(path).and_then(|file| if cfg!(windows) { Ok(()) } else { file.sync_all() });
         self.run(Operation::Sync, path, sync).map_err(|cause| fs_error("bring to the disk", path, &cause))
     }
 
-    /// Brings the names in a folder to the disk, where the system can.
+    /// Syncs the names in a folder, if the system can.
     pub fn sync_folder(&self, path: &Path) -> Result<()> {
         let sync = || match File::open(path).and_then(|folder| folder.sync_all()) {
-            // File systems that cannot do it say so in one of these ways; there is nothing to be done then.
+            // Errors of file systems that cannot sync a folder.
             Err(cause) if matches!(cause.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
             Err(_) if cfg!(windows) => Ok(()),
             other => other,
@@ -115,12 +121,12 @@ impl Disk {
             .map_err(|cause| fs_error("bring the folder to the disk", path, &cause))
     }
 
-    /// Gives a file or folder another name, in the place of a file that has it.
+    /// Renames a file or folder, replacing a file of that name.
     pub fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         self.run(Operation::Rename, to, || fs::rename(from, to)).map_err(|cause| fs_error("put in place", to, &cause))
     }
 
-    /// Gives a file a second name, or a copy where the file system has no links. A file that has the name already stays.
+    /// Creates a hard link, or a copy if the file system has no links. An existing file is kept.
     pub fn link_or_copy(&self, from: &Path, to: &Path) -> Result<()> {
         match self.run(Operation::Link, to, || fs::hard_link(from, to)) {
             Ok(()) => Ok(()),
@@ -130,7 +136,7 @@ impl Disk {
         }
     }
 
-    /// Copies a file by way of a `.part`.
+    /// Copies a file through a `.part`.
     pub fn copy(&self, from: &Path, to: &Path) -> Result<()> {
         let mut source = File::open(from).map_err(|cause| fs_error("read", from, &cause))?;
         let mut part = self.create_part(folder_of(to), "copy")?;
@@ -138,8 +144,9 @@ impl Disk {
         part.keep(to)
     }
 
-    /// Adds a line to a file, which is made where it is missing; the line is on the disk when this returns. Where a line
-    /// before was left half, this one begins anew.
+    /// Appends a line, creating the file if needed. The line is synced on return.
+    ///
+    /// After a truncated line, the new one starts on a line of its own.
     pub fn append_line(&self, path: &Path, line: &str) -> Result<()> {
         let append = || {
             let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
@@ -158,8 +165,8 @@ impl Disk {
         if is_new { self.sync_folder(folder_of(path)) } else { Ok(()) }
     }
 
-    /// Points the link at `path` to `target` (as it is written, relative to the link's folder) in one step: a fresh link
-    /// is renamed over the old one.
+    /// Points the symbolic link at `path` to `target`, relative to its folder. Atomic: a new link is renamed over the
+    /// old one.
     pub fn swap_link(&self, target: &Path, path: &Path) -> Result<()> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let fresh = folder_of(path).join(format!("{name}.{:016x}.part", fastrand::u64(..)));
@@ -171,7 +178,7 @@ impl Disk {
         self.sync_folder(folder_of(path))
     }
 
-    /// Makes a file read-only, so that nobody changes it by mistake.
+    /// Makes a file read-only against accidental changes.
     pub fn protect(&self, path: &Path) -> Result<()> {
         let protect = || {
             let mut permissions = fs::metadata(path)?.permissions();
@@ -181,7 +188,7 @@ impl Disk {
         self.run(Operation::Protect, path, protect).map_err(|cause| fs_error("make read-only", path, &cause))
     }
 
-    /// Removes a file or a link; none is fine.
+    /// Removes a file or link, if it exists.
     pub fn remove_file(&self, path: &Path) -> Result<()> {
         match self.run(Operation::Remove, path, || fs::remove_file(path)) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(fs_error("remove", path, &cause)),
@@ -189,7 +196,7 @@ impl Disk {
         }
     }
 
-    /// Removes a folder and all that is in it; none is fine.
+    /// Removes a folder and its content, if it exists.
     pub fn remove_folder(&self, path: &Path) -> Result<()> {
         match self.run(Operation::Remove, path, || fs::remove_dir_all(path)) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(fs_error("remove the folder", path, &cause)),
@@ -198,7 +205,7 @@ impl Disk {
     }
 }
 
-/// A file that is being written, removed when it is dropped before [`Part::keep`].
+/// File being written, removed on drop unless [`Part::keep`] was called.
 #[derive(Debug)]
 pub struct Part {
     disk: Disk,
@@ -207,20 +214,19 @@ pub struct Part {
 }
 
 impl Part {
-    /// Where it is until it is kept.
+    /// Path until the file is kept.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The error for a write to this file that failed.
+    /// Error for a failed write to this file.
     #[must_use]
     pub fn write_error(&self, cause: &io::Error) -> Error {
         fs_error("write", &self.path, cause)
     }
 
-    /// Brings the bytes to the disk and gives the file its name, in the place of a file that has it; the name is on the
-    /// disk when this returns.
+    /// Syncs the content and renames the file to `target`, replacing a file of that name. The name is synced on return.
     pub fn keep(mut self, target: &Path) -> Result<()> {
         if let Some(file) = self.file.take() {
             let sync = self.disk.run(Operation::Sync, &self.path, || file.sync_all());
@@ -246,12 +252,12 @@ impl Write for Part {
 impl Drop for Part {
     fn drop(&mut self) {
         drop(self.file.take());
-        // After `keep` there is nothing left under this name.
+        // After `keep`, no file has this name.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// An operation on a file that failed: what, where, the system's word, and what to do.
+/// Error of a file operation: action, path, cause, and advice.
 pub(super) fn fs_error(action: &str, path: &Path, cause: &io::Error) -> Error {
     let text = match advice(cause) {
         Some(advice) => io::Error::new(cause.kind(), format!("{cause}; {advice}")),
@@ -261,11 +267,11 @@ pub(super) fn fs_error(action: &str, path: &Path, cause: &io::Error) -> Error {
 }
 
 fn advice(cause: &io::Error) -> Option<&'static str> {
-    /// `EIO` of every system that has it.
+    /// `EIO`, the same on all systems that have it.
     const EIO: i32 = 5;
     match cause.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Some("all that was finished is kept; make room on this disk and run it again, it goes on where it stopped")
+            Some("all that was finished is kept; free space on this disk and run it again to resume")
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             Some("give yourself the right to write there, or choose another folder")
@@ -277,7 +283,7 @@ fn advice(cause: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// Whether this file system has no links, or none between these two files.
+/// Whether this file system has no links, or not between these files.
 fn cannot_link(cause: &io::Error) -> bool {
     use io::ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
     matches!(cause.kind(), CrossesDevices | PermissionDenied | TooManyLinks | Unsupported)
@@ -306,7 +312,7 @@ fn symlink(target: &Path, path: &Path) -> io::Result<()> {
     std::os::windows::fs::symlink_dir(target, path)
 }
 
-/// What file browsers leave.
+/// Whether a name is hidden, such as those of file browsers.
 pub(super) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
@@ -315,7 +321,7 @@ pub(super) fn file_name(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-/// The paths in a folder, in order; none where it is missing.
+/// Sorted paths in a folder; empty if it does not exist.
 pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let fail = |cause: std::io::Error| fs_error("read the folder", folder, &cause);
     let listed = match fs::read_dir(folder) {

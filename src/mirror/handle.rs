@@ -1,4 +1,4 @@
-//! The mirror of an account as its user holds it: plan, sync, status, verify.
+//! Handle to the mirror of an account: plan, sync, status and verify.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,44 +27,44 @@ use crate::client::Client;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
-/// A round whose lists are older than this when a sync begins is ended, and another one is begun at once: who syncs
-/// expects what is new now.
+/// A cycle with older lists at the start of a sync is finished and followed by another. The user expects the latest
+/// state.
 const STALE_AFTER: Duration = Duration::from_secs(3_600);
 
-/// So often does a round pull what its publications find gone.
+/// Pulls per cycle of archives that a publication found missing.
 const MAX_PULLS: u32 = 5;
 
-/// What a sync did.
+/// Result of a sync.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Jobs and grain carts that were new.
+    /// New jobs and grain carts.
     pub new: u64,
-    /// Those that had changed.
+    /// Changed jobs and grain carts.
     pub changed: u64,
-    /// Those that are gone.
+    /// Removed jobs and grain carts.
     pub gone: u64,
-    /// Calls that were finished.
+    /// Finished calls.
     pub calls: u64,
-    /// Bytes of the archives that came.
+    /// Bytes of the downloaded archives.
     pub bytes: u64,
-    /// The generation that was published; `None` where nothing had changed.
+    /// Published generation; `None` if nothing changed.
     pub generation: Option<u64>,
-    /// Rows of the dataset, where one was published.
+    /// Rows of the dataset, if it was published.
     pub rows: Option<u64>,
-    /// What the user should know of: records that were set aside until the next sync, lists that the key does not give.
+    /// Messages for the user: records skipped until the next sync, and lists that the access key cannot read.
     pub notes: Vec<String>,
 }
 
-/// What a look at everything found.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
     /// Archives that were read.
     pub archives: u64,
-    /// What is not as it should be, in sentences.
+    /// Problems, one sentence each.
     pub findings: Vec<String>,
 }
 
-/// The mirror of an account in a folder.
+/// Mirror of an account in a folder.
 #[derive(Clone, Debug)]
 pub struct Mirror {
     path: PathBuf,
@@ -73,7 +73,7 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// A mirror in `path`. Nothing is made or opened yet; without a client it can be looked at and not synced.
+    /// Mirror in `path`. Creates and opens nothing. Without a client it cannot sync.
     pub fn open(path: &Path, client: Option<Client>, options: Options) -> Result<Self> {
         if options.concurrency == 0 {
             return Err(Error::new(Kind::Value, "a sync needs at least one call at once"));
@@ -81,7 +81,7 @@ impl Mirror {
         Ok(Self { path: path.to_owned(), client, options })
     }
 
-    /// Where it is.
+    /// Path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -96,12 +96,12 @@ impl Mirror {
         self.client.as_ref().map_or_else(Utc::now, |client| client.clock().now())
     }
 
-    /// Reads the lists that are due and says what a sync has to do. The sync that follows does not read them again.
+    /// Reads the due lists and returns the work of a sync. The next sync does not read these lists again.
     pub async fn plan(&self) -> Result<Plan> {
         self.plan_with_progress(&Progress::default()).await
     }
 
-    /// The same, and tells how far it has come: the lists of a large account take their time.
+    /// Like [`Mirror::plan`], with progress: the lists of a large account take time.
     pub async fn plan_with_progress(&self, progress: &Progress) -> Result<Plan> {
         let writer = MirrorWriter::open(&self.path, self.client()?, &self.options, progress)?;
         progress.update(|snapshot| snapshot.phase = Phase::Lists);
@@ -118,7 +118,7 @@ impl Mirror {
         })
     }
 
-    /// Says what there is to do by the journal alone, without a call: what is new since is not in it.
+    /// Plan from the journal alone, without calls. Changes since the last lists are not included.
     pub fn plan_offline(&self) -> Result<Plan> {
         let folder = Folder::open(&self.path, false)?;
         let journal = Journal::open(&folder, self.client.as_ref().map(Client::account).as_deref())?;
@@ -138,8 +138,7 @@ impl Mirror {
         })
     }
 
-    /// Pulls all that is new or has changed and publishes it. Dropped on the way, it leaves everything in order, and the
-    /// next sync goes on where it stopped.
+    /// Downloads everything new or changed and publishes it. After a drop at any await, the next sync resumes.
     pub async fn sync(&self, progress: &Progress) -> Result<Outcome> {
         let writer = MirrorWriter::open(&self.path, self.client()?, &self.options, progress)?;
         let begun = writer.now();
@@ -168,15 +167,15 @@ impl Mirror {
         Ok(outcome)
     }
 
-    /// How it stands, without a call.
+    /// State of the mirror, without calls.
     pub fn status(&self) -> Result<Status> {
         status::read(&self.path, &self.options, self.now())
     }
 
-    /// Reads the journal, every archive and every published file and compares these with their digests; `deep` reads the rows
-    /// of every archive again and compares those with the dataset's, too. What is missing or damaged among the archives is
-    /// asked for by the next sync, and what is among the published files is written anew. A journal that is damaged is an
-    /// error.
+    /// Verifies the journal, every archive and every published file against checksums.
+    ///
+    /// With `deep`, the rows of every archive are read again and compared with the dataset. The next sync downloads
+    /// missing or damaged archives and rewrites published files. A damaged journal file is an error.
     pub fn verify(&self, deep: bool, cancel: &Cancel) -> Result<Verification> {
         let folder = Folder::open(&self.path, false)?;
         let journal = Journal::open(&folder, None)?;
@@ -202,7 +201,7 @@ impl Mirror {
             .collect();
         if !findings.is_empty() {
             drop((folder, journal));
-            // Where somebody syncs the folder just now, the next look has it mended.
+            // If another process is syncing the folder, a later verification repairs it.
             if let Ok(folder) = Folder::open(&self.path, true) {
                 let journal = Journal::open(&folder, None)?;
                 if log_finding.is_some() {
@@ -212,7 +211,7 @@ impl Mirror {
                 repair(&journal, &archive_findings, self.now())?;
                 if !dataset_findings.is_empty() {
                     dataset::repair(&folder, &dataset_findings)?;
-                    // What is published counts as older than any revision, so that the next sync publishes again.
+                    // Revision 0 is older than any other, so the next sync publishes again.
                     journal.write(|txn| match txn.published()? {
                         Some(before) => txn.set_published(Published { revision: 0, ..before }),
                         None => Ok(()),
@@ -224,9 +223,9 @@ impl Mirror {
     }
 }
 
-/// The lists, then the work that follows from them, then its publication; what is stale is left to the next round's.
+/// Reads the lists, makes the remaining calls, and publishes. Stale work is left to the next cycle.
 ///
-/// A publication that finds archives gone publishes nothing, and they are pulled first.
+/// A publication that finds archives missing publishes nothing; they are downloaded first.
 async fn run_cycle(writer: &MirrorWriter, cycle: &SyncCycle, is_stale: bool, outcome: &mut Outcome) -> Result<()> {
     writer.progress.update(|snapshot| snapshot.phase = Phase::Lists);
     let mut pulled = read_lists(writer, cycle).await;
@@ -234,7 +233,7 @@ async fn run_cycle(writer: &MirrorWriter, cycle: &SyncCycle, is_stale: bool, out
         if pulled.is_ok() {
             pulled = pull(writer, cycle).await;
         }
-        // A pull that the service or the key has ended publishes what it has; a disk that is full takes no more.
+        // After an error of the service or the key, publishes what is there; a full disk has no space for it.
         if (pulled.is_ok() && is_stale) || pulled.as_ref().is_err_and(|error| error.kind() == Kind::File) {
             return pulled;
         }
@@ -257,8 +256,8 @@ async fn run_cycle(writer: &MirrorWriter, cycle: &SyncCycle, is_stale: bool, out
     Err(Error::new(Kind::File, message))
 }
 
-/// Makes the calls that are left. What was lost before it is asked for then; no more is lost meanwhile, since nothing is
-/// published until then.
+/// Makes the remaining calls, including those for lost archives. No more archives are lost meanwhile, since nothing is
+/// published.
 async fn pull(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
     let had_lost = writer.journal.read(ReadTxn::has_lost)?;
     let mut queue = load_queue(writer, cycle)?;
@@ -266,18 +265,19 @@ async fn pull(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
     if had_lost { writer.journal.write(|txn| txn.set_lost(false)) } else { Ok(()) }
 }
 
-/// The work that is left; lists of locations that were begun go on.
+/// Remaining work. Unfinished lists of locations are resumed.
 fn load_queue(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<Queue> {
     let devices = locations::due_devices(writer, cycle)?;
     writer.journal.read(|txn| Queue::load(txn, devices, cycle.number, writer.now()))
 }
 
-/// Reads the lists of the account, then the details of computers, which tell whose locations a list holds, and the first
-/// page of each list of locations, which tells how many there are.
+/// Reads the lists of the account, details of computers, and first pages of locations.
+///
+/// Details state whose locations a list holds. First pages state the number of locations.
 async fn read_lists(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
     lists::read_all(writer, cycle).await?;
     let computers = writer.journal.read(|txn| {
-        // What the service does not describe, it will not describe: some legacy devices.
+        // An empty detail is not requested again; some legacy devices have none.
         let is_due = |computer: &Record| match &computer.detail {
             None => true,
             Some(detail) => {
@@ -300,7 +300,7 @@ async fn read_lists(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
     run_concurrently(writer, fresh).await
 }
 
-/// Makes calls, several at once. One that fails for reasons of its record is noted, and made again by the next sync.
+/// Makes calls concurrently. A call that fails for its record alone is noted and repeated by the next sync.
 async fn run_concurrently(writer: &MirrorWriter, tasks: Vec<Task>) -> Result<()> {
     let calls = stream::iter(tasks).map(|task| async move {
         match execute(writer, &task).await {

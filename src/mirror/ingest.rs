@@ -1,7 +1,8 @@
-//! From a finished download to a finished step: the file into the store, then the journal, then the download away.
+//! Ingests downloads: file into the store, then the journal, then removal of the download; quarantines and repairs
+//! archives.
 //!
-//! The order is what makes a kill harmless: the journal never says that there is an archive before it is in its place,
-//! and a download stays in `incoming` until the journal knows it, so that it is never fetched twice.
+//! This order makes a kill harmless. The journal never names an archive before it is stored. A download stays in
+//! `incoming` until the journal knows it, so no file is downloaded twice.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,8 +17,10 @@ use super::layout::Folder;
 use super::sync_cycle::SyncCycle;
 use crate::error::{Kind, Result};
 
-/// Takes a whole file in as that of the record with this stamp. `also` is kept in the same step, such as the count of the
-/// call. Where the record has changed meanwhile, nothing refers to the file and [`collect_garbage`] removes it.
+/// Stores a complete file as the archive of the record with this stamp.
+///
+/// `extra` writes in the same transaction, for example to count the call. If the record has changed meanwhile,
+/// [`collect_garbage`] removes the unreferenced file.
 pub fn ingest(
     folder: &Folder,
     journal: &Journal,
@@ -52,16 +55,16 @@ pub fn ingest(
     Ok(stored)
 }
 
-/// Puts an archive that cannot be read into quarantine, with the reason. Who had it falls back to the archive of its
-/// earlier version, where it has one.
+/// Quarantines an unreadable archive with the reason. Its record falls back to the archive of its earlier version, if
+/// any.
 pub fn quarantine(folder: &Folder, journal: &Journal, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
     let _guard = folder.lock_ingest();
     journal.write(|txn| txn.quarantine(sha256, reason, now))?;
     folder.store().quarantine(sha256)
 }
 
-/// Forgets archives of records that the service has no more, where somebody removed them: nobody can give them again. Gives
-/// the ids of those records.
+/// Forgets missing archives of records that the service removed, since they cannot be downloaded again. Returns the ids
+/// of these records.
 pub(super) fn forget_missing_archives(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<Vec<String>> {
     let _guard = folder.lock_ingest();
     let store = folder.store();
@@ -73,7 +76,7 @@ pub(super) fn forget_missing_archives(folder: &Folder, journal: &Journal, now: D
     Ok(lost.into_iter().map(|(_, id)| id).collect())
 }
 
-/// Removes archives that nothing refers to any more and gives how many they were; called after a publication.
+/// Removes unreferenced archives and returns their number. Called after a publication.
 pub fn collect_garbage(folder: &Folder, journal: &Journal) -> Result<u64> {
     let _guard = folder.lock_ingest();
     let unused = journal.read(ReadTxn::unused_archives)?;
@@ -86,10 +89,10 @@ pub fn collect_garbage(folder: &Folder, journal: &Journal) -> Result<u64> {
     Ok(u64::try_from(unused.len()).unwrap_or(u64::MAX))
 }
 
-/// The fact that every line of the ledger was written with its checksum.
+/// Journal key: every line of the archive log has a checksum.
 const HAS_CHECKSUMS: &str = "ledger has checksums";
 
-/// Writes the ledger anew: its whole lines, and those that it lacks of what the journal knows.
+/// Rewrites the archive log: its undamaged lines, and the entries of the journal that it lacks.
 pub(super) fn repair_archive_log(folder: &Folder, journal: &Journal) -> Result<()> {
     let _guard = folder.lock_ingest();
     let mut entries = archive_log::read(folder.path())?;
@@ -103,8 +106,10 @@ pub(super) fn repair_archive_log(folder: &Folder, journal: &Journal) -> Result<(
     journal.write(|txn| txn.set_meta(HAS_CHECKSUMS, "yes"))
 }
 
-/// Ends what a killed run began: takes finished downloads in and moves what was to be in quarantine. Gives how many
-/// downloads those were. Every run begins with it.
+/// Completes an interrupted run: ingests finished downloads and moves quarantined archives. Returns the number of
+/// downloads.
+///
+/// Every run starts with it.
 pub fn recover(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<u64> {
     if journal.read(|txn| txn.get_meta(HAS_CHECKSUMS))?.is_none() {
         repair_archive_log(folder, journal)?;
@@ -117,7 +122,7 @@ pub fn recover(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result
     for (stamp, path) in folder.completed_downloads()? {
         let item = journal.read(|txn| txn.item_by_stamp(&stamp))?;
         let is_new = item.as_ref().is_some_and(|item| !matches!(item.file, FileState::Have(_)));
-        // Where the record has changed since, it is of nobody.
+        // A download whose record has changed since belongs to no record.
         let (kind, id) = item.as_ref().map_or((ItemKind::Job, ""), |item| (item.kind, item.id.as_str()));
         match ingest(folder, journal, (kind, id, &stamp), &path, now, |_| Ok(())) {
             Ok(_) => ingested = ingested.saturating_add(u64::from(is_new)),
@@ -128,8 +133,8 @@ pub fn recover(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result
     Ok(ingested)
 }
 
-/// Has the archives that [`super::Store::verify`] found missing or damaged asked for again by the next sync. Gives how many
-/// they are.
+/// Marks the archives that [`super::Store::verify`] found missing or damaged, so that the next sync downloads them.
+/// Returns their number.
 pub fn repair(journal: &Journal, findings: &[Finding], now: DateTime<Utc>) -> Result<u64> {
     let lost: Vec<&str> = findings
         .iter()
@@ -140,7 +145,7 @@ pub fn repair(journal: &Journal, findings: &[Finding], now: DateTime<Utc>) -> Re
     Ok(u64::try_from(lost.len()).unwrap_or(u64::MAX))
 }
 
-/// Forgets records that are not what was written into the journal, so that the next sync reads them anew.
+/// Forgets damaged records of the journal, so that the next sync reads them again.
 pub(super) fn forget_damaged(journal: &Journal) -> Result<Vec<Damaged>> {
     journal.write(|txn| {
         let damaged = txn.forget_damaged()?;

@@ -1,4 +1,4 @@
-//! The folder of a mirror: its layout, its one writer, its generations, and what a killed run leaves in it.
+//! Folder of a mirror: layout, single writer, generations, and cleanup after a killed run.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,7 +11,7 @@ use super::journal::open::has_journal;
 use super::lock::Lock;
 use crate::error::{Error, Kind, Result};
 
-/// Everything that a mirror has at its top level. What is hidden belongs to the file browser or the user.
+/// Names at the top level of a mirror. Hidden files belong to the file browser or the user.
 const TOP_LEVEL_NAMES: &[&str] = &[
     "journal.sqlite",
     "journal.sqlite-wal",
@@ -27,38 +27,40 @@ const TOP_LEVEL_NAMES: &[&str] = &[
     "catalog",
 ];
 
-/// The folder of a mirror, open.
+/// Open folder of a mirror.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     disk: Disk,
-    /// Held by the one that writes.
+    /// Present if open for writing.
     lock: Option<Lock>,
-    /// The generation that was published when this one began to write.
+    /// Generation that was published when this writer opened the folder.
     initial_generation: Option<u64>,
-    /// Threads take archives in and out one at a time, so that none is removed which another one has just taken in.
+    /// Serialises ingestion and removal, so that no thread removes an archive that another one just ingested.
     ingest_lock: Mutex<()>,
 }
 
-/// A published state of the dataset.
+/// Published state of the dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generation {
-    /// Its number; each publication has the next one.
+    /// Sequence number of the publication.
     pub number: u64,
-    /// Its folder.
+    /// Path of its folder.
     pub path: PathBuf,
 }
 
 impl Folder {
-    /// Opens the mirror in `path`. For writing the folder is made where it is missing, others are kept from writing, and
-    /// what a killed run left half is removed; for reading it must be there, and nothing is changed.
+    /// Opens the mirror in `path`.
+    ///
+    /// For writing, creates the folder if needed, locks out other writers, and removes leftovers of a killed run. For
+    /// reading, the mirror must exist, and nothing changes.
     pub fn open(path: &Path, for_writing: bool) -> Result<Self> {
         Self::open_with_disk(path, for_writing, Disk::default())
     }
 
-    /// The same on a disk that is watched.
+    /// Opens the mirror with a given disk, for fault injection; see [`Folder::open`].
     pub fn open_with_disk(path: &Path, for_writing: bool, disk: Disk) -> Result<Self> {
-        // Who changes the working folder meanwhile does not move the mirror.
+        // A later change of the working directory does not affect the mirror.
         let path = &std::path::absolute(path).map_err(|cause| fs_error("find", path, &cause))?;
         if path.is_file() {
             let message = format!("`{}` is a file, and a mirror is a folder: choose another path", path.display());
@@ -97,19 +99,19 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where it is.
+    /// Path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The disk that it is on.
+    /// Disk of the folder.
     #[must_use]
     pub fn disk(&self) -> &Disk {
         &self.disk
     }
 
-    /// Whether this is the one that writes.
+    /// Whether it is open for writing.
     #[must_use]
     pub fn is_for_writing(&self) -> bool {
         self.lock.is_some()
@@ -119,20 +121,21 @@ impl Folder {
         self.ingest_lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file of the journal.
+    /// Path of the journal.
     #[must_use]
     pub fn journal_path(&self) -> PathBuf {
         self.path.join("journal.sqlite")
     }
 
-    /// The archives.
+    /// Archive store of the mirror.
     #[must_use]
     pub fn store(&self) -> Store {
         Store::new(&self.path, self.disk.clone())
     }
 
-    /// An empty folder to download the file of the record with this stamp into. A whole file that a killed run left there
-    /// is taken in by the next one; while it is written it ends in `.part`.
+    /// Creates an empty folder for the download of the record with this stamp.
+    ///
+    /// The file ends in `.part` while it is written. The next run ingests a complete file that a killed run left.
     pub fn incoming(&self, stamp: &str) -> Result<PathBuf> {
         let folder = self.path.join("incoming").join(stamp);
         self.disk.remove_folder(&folder)?;
@@ -140,7 +143,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The whole files of `incoming`, each with the stamp of its record.
+    /// Complete files of `incoming`, each with the stamp of its record.
     pub(super) fn completed_downloads(&self) -> Result<Vec<(String, PathBuf)>> {
         let mut completed = Vec::new();
         for folder in entries(&self.path.join("incoming"))? {
@@ -151,15 +154,17 @@ impl Folder {
         Ok(completed)
     }
 
-    /// The newest generation: they have their numbers once they are whole. Where nothing points to one (a kill before the
-    /// first publication was done, a copy of the mirror without its links), the next writer takes it for the published one.
+    /// Newest complete generation. Only complete ones have a number as name.
+    ///
+    /// If no link points to a generation, the next writer publishes this one. That happens after a kill in the first
+    /// publication, or in a copy without links.
     pub(super) fn newest(&self) -> Result<Option<Generation>> {
         let all = entries(&self.path.join("generations"))?.into_iter();
         let numbered = all.filter_map(|path| Some(Generation { number: file_name(&path)?.parse().ok()?, path }));
         Ok(numbered.max_by_key(|generation| generation.number))
     }
 
-    /// Begins the next generation.
+    /// Starts the next generation.
     pub fn stage_generation(&self) -> Result<StagedGeneration<'_>> {
         let generations = self.path.join("generations");
         let number = self.newest()?.map_or(0, |newest| newest.number).saturating_add(1);
@@ -169,7 +174,7 @@ impl Folder {
         Ok(StagedGeneration { folder: self, number, path })
     }
 
-    /// Removes what a killed run left half: `.part` files, links and generations that nothing points to.
+    /// Removes leftovers of a killed run: `.part` files, links, and unreferenced generations.
     fn remove_leftovers(&self) -> Result<()> {
         let incoming = self.path.join("incoming");
         for path in entries(&incoming)? {
@@ -180,7 +185,7 @@ impl Folder {
             if is_empty {
                 self.disk.remove_folder(&path)?;
             } else if !path.is_dir() {
-                // Files come in folders of their own, so that nobody knows what this one is of.
+                // Each download has a folder of its own, so the record of this file is unknown.
                 self.disk.remove_file(&path)?;
             }
         }
@@ -199,8 +204,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Keeps the published generation, the one before it, and for those who read it the one that was published when this
-    /// writer began, which may publish many times.
+    /// Keeps the current generation, the one before it, and the one that was current when this writer opened the
+    /// folder. Readers may still use the last one after many publications.
     fn remove_old_generations(&self) -> Result<()> {
         let generations = self.path.join("generations");
         let current = self.current()?.map_or(0, |current| current.number);
@@ -219,7 +224,7 @@ impl Folder {
     }
 }
 
-/// A generation that is being made. Dropped before [`StagedGeneration::publish`], it leaves nothing.
+/// Unpublished generation, removed on drop unless [`StagedGeneration::publish`] was called.
 #[derive(Debug)]
 pub struct StagedGeneration<'a> {
     folder: &'a Folder,
@@ -228,20 +233,21 @@ pub struct StagedGeneration<'a> {
 }
 
 impl StagedGeneration<'_> {
-    /// The number that it will have.
+    /// Its number once published.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Where its files go until it is published; they are to be on the disk by then ([`super::Part::keep`]).
+    /// Folder for its files. They must be synced before the publication ([`super::Part::keep`]).
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Publishes it: brings its folders to the disk, gives it its number and points `current` to it as one step. The one
-    /// before it and the one that the writer began with are kept for those who are reading.
+    /// Publishes the generation: syncs its folders, renames it to its number, and points `current` to it atomically.
+    ///
+    /// The previous generation and the one current at the start of the writer are kept for their readers.
     pub fn publish(self) -> Result<Generation> {
         let folder = self.folder;
         sync_tree(&folder.disk, &self.path)?;
@@ -258,7 +264,7 @@ impl StagedGeneration<'_> {
 
 impl Drop for StagedGeneration<'_> {
     fn drop(&mut self) {
-        // After `publish` there is nothing left under this name; what cannot be removed now is removed by the next run.
+        // After `publish`, no folder has this name. The next run removes what cannot be removed now.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -270,7 +276,7 @@ fn sync_tree(disk: &Disk, folder: &Path) -> Result<()> {
     disk.sync_folder(folder)
 }
 
-/// A folder with other things in it is not made into a mirror: somebody mistook the path.
+/// Rejects a folder with other content, since the path is probably a mistake.
 fn check_is_mirror_or_empty(path: &Path) -> Result<()> {
     if path.join("journal.sqlite").exists() {
         return Ok(());

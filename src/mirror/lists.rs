@@ -1,8 +1,10 @@
-//! The lists of an account, page by page, each page one step of the journal.
+//! Reads the lists of an account, page by page, with one journal transaction per page.
 //!
-//! The least that the interface allows: jobs from the newest seen on, less an overlap, or all of them where a relist is
-//! due; field hubs with their last reports in one list; the current locations of computers in one. `minid` is not used:
-//! the list of all jobs has what the lists of the computers have, with dates.
+//! Makes the fewest calls that the interface allows. Jobs are listed from the newest known one on, less an overlap, or
+//! all if a full list is due. One list has the field hubs with their last reports. Another has the current locations of
+//! all computers.
+//!
+//! `minid` is not used: the list of all jobs contains those of the computers, and has dates.
 
 use std::sync::Arc;
 
@@ -19,32 +21,32 @@ use crate::transport::Notices;
 use crate::wire::time::write;
 use crate::wire::{Value, encode_json};
 
-/// The recommended maximum of specification 4.1.
+/// Recommended maximum of specification 4.1.
 pub(super) const PAGE: u32 = 1_000;
 
-/// A list of the account.
+/// List of the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
-    /// All jobs, or those from some time on.
+    /// All jobs, or those from a time on.
     Jobs,
     /// Grain cart files.
     Carts,
     /// Field computers.
     Computers,
-    /// Where they are now; tells which of them have new locations.
+    /// Current locations of computers; shows which ones have new locations.
     CurrentLocations,
-    /// Field hubs with their last reports; tells the same of hubs.
+    /// Field hubs with their last reports; shows which ones have new locations.
     Hubs,
     /// Prescription maps.
     Maps,
 }
 
-/// Every list.
+/// All lists.
 pub(super) const LISTS: [List; 6] =
     [List::Jobs, List::Carts, List::Computers, List::CurrentLocations, List::Hubs, List::Maps];
 
 impl List {
-    /// The full name of its row, which names its cursor, too.
+    /// Full name of its endpoint, also the name of its cursor.
     pub(super) const fn row_name(self) -> &'static str {
         match self {
             Self::Jobs => "job_data.list",
@@ -56,7 +58,7 @@ impl List {
         }
     }
 
-    /// The kind of its records in the journal; jobs and grain carts are items instead.
+    /// Kind of its records in the journal. Jobs and grain carts are items instead.
     pub(super) const fn records(self) -> &'static str {
         match self {
             Self::Jobs => "job_data",
@@ -77,7 +79,7 @@ impl List {
     }
 }
 
-/// Reads the lists that this round has not read.
+/// Reads the lists that this cycle has not read.
 pub(super) async fn read_all(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
     try_join_all(LISTS.map(|list| read_list(writer, cycle, list))).await.map(drop)
 }
@@ -89,9 +91,10 @@ async fn read_list(writer: &MirrorWriter, cycle: &SyncCycle, list: List) -> Resu
         return Ok(());
     }
     match read_pages(writer, cycle, list, row, cursor).await {
-        // A key may give jobs and not, say, grain carts, and a service may have no hubs: what it gives is mirrored.
+        // An access key may exclude a list, such as grain carts, and a service may have no hubs. The other lists are
+        // still mirrored.
         Err(error) if list != List::Jobs && !is_fatal(&error) => {
-            writer.add_note(format!("{} cannot be had: {error}", row.full_name));
+            writer.add_note(format!("cannot read the list `{}`: {error}", row.full_name));
             writer.journal.write(|txn| {
                 let cursor = txn.cursor(row.full_name)?;
                 SyncCycle::mark_page_read(txn, row.full_name, true)?;
@@ -153,7 +156,7 @@ async fn read_pages(
     Ok(())
 }
 
-/// Keeps a page.
+/// Stores a page.
 fn store_page(
     txn: &WriteTxn<'_>,
     list: List,
@@ -169,7 +172,7 @@ fn store_page(
         return SyncCycle::count_changes(txn, changes, 0);
     }
     for item in page {
-        // Current locations are told apart by whose they are.
+        // Current locations are identified by their device.
         let id = if list == List::CurrentLocations { text_field(item, "device_id") } else { text_field(item, "id") };
         let Some(id) = id else { continue };
         txn.put_record(list.records(), &id, &encode_json(shape, item).to_string(), cycle.number, now)?;
@@ -177,7 +180,7 @@ fn store_page(
     Ok(())
 }
 
-/// Ends a reading of a list: what a whole one did not have is gone.
+/// Ends the read of a list. Records missing from a full list are marked as removed.
 fn finish_list(
     txn: &WriteTxn<'_>,
     list: List,
@@ -193,7 +196,7 @@ fn finish_list(
             if kind == ItemKind::Job { txn.set_relisted(now) } else { Ok(()) }
         }
         (Some(_), None) => Ok(()),
-        // Two computers may have one hub, whose record is then there twice: their number is no measure.
+        // Two computers may share a hub, whose record then occurs twice. So the count says nothing.
         (None, _) if list == List::CurrentLocations => Ok(()),
         (None, _) => txn.finish_records(list.records(), cycle.number, total, now),
     }
@@ -211,12 +214,12 @@ fn to_listed(item: &Value, shape: &Shape) -> Option<Listed> {
     })
 }
 
-/// The row of that full name.
+/// Endpoint with a full name.
 pub(super) fn endpoint(name: &str) -> Result<&'static Endpoint> {
     api::row(name).ok_or_else(|| Error::new(Kind::Type, format!("the interface has no `{name}`")))
 }
 
-/// The shape of a list's items, or of a detail.
+/// Shape of the records of a list or detail.
 pub(super) fn item_shape(row: &'static Endpoint) -> Result<&'static Shape> {
     match row.returns {
         Returns::Index(index) | Returns::OneOf(index) => Ok(index.item),

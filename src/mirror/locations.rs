@@ -1,13 +1,12 @@
-//! Where devices were: their lists of locations, newest first, from the front to what is known already.
+//! Reads the location lists of devices, newest first, until the known records.
 //!
-//! A list is only read where its device has something new: the last report of a hub and the current location of a
-//! computer carry the id of their record (specification 2.3, 2.4). The list of a computer that has a hub holds the records
-//! of the hub (2.3), so that the hub's own list is read instead. `date` is not used: from the front on, a list needs no
-//! more calls than from a date on, and none more where a month ends.
+//! A list is read only if its device has a new record. The last report of a hub and the current location of a computer
+//! contain a record id (specification 2.3, 2.4). The list of a computer with a hub holds the hub's records (2.3), so
+//! only the hub's list is read. `date` is not used: it would save no call, and cost one at the end of a month.
 //!
-//! A list is known from its newest record back once a reading has come to the end or to the newest record of the reading
-//! before, and the count has grown by no more than what came: where it has, records were filled in further back, and
-//! reading goes on until they are found.
+//! A read is complete at the end of the list. It is also complete at the newest record of the previous read, if the
+//! count grew by at most the new records. Otherwise records were added further back, and the read continues to find
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,34 +23,33 @@ use crate::error::Result;
 use crate::transport::Notices;
 use crate::wire::{Value, encode_json};
 
-/// A device with a list of locations.
+/// Device with a list of locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Device {
-    /// The full name of the row of its list.
+    /// Full name of the endpoint of its list.
     pub(super) row_name: &'static str,
-    /// Its id.
     pub(super) id: String,
 }
 
-/// How far the list of a device was read.
+/// Read state of a device's list.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct ReadState {
-    /// The newest record of the last reading that came to its end: all from it back are known.
+    /// Newest record of the last complete read. All older records are known.
     newest: Option<String>,
-    /// `TotalCount` at the beginning of that reading.
+    /// `TotalCount` at the start of that read.
     total: Option<u64>,
-    /// The round in which that reading began.
+    /// Cycle in which that read started.
     round: u64,
-    /// A reading that has not come to its end.
+    /// Unfinished read.
     reading: Option<Reading>,
 }
 
-/// A reading of a list.
+/// Unfinished read of a list.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Reading {
     round: u64,
     pages: u64,
-    /// Records that were not known.
+    /// Records that were new.
     fresh: u64,
     newest: Option<String>,
     total: Option<u64>,
@@ -67,7 +65,7 @@ impl Device {
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 
-    /// Pages that a reading which has begun still needs at most, by its count.
+    /// Upper bound for the remaining pages of an unfinished read, by its count.
     pub(super) fn pages_left(&self, txn: &ReadTxn) -> Result<u64> {
         let state = self.read_state(txn)?;
         let Some(reading) = state.reading else { return Ok(0) };
@@ -75,13 +73,13 @@ impl Device {
         Ok(new.div_ceil(u64::from(PAGE)).saturating_sub(reading.pages).max(1))
     }
 
-    /// Whether a reading has begun.
+    /// Whether a read is unfinished.
     pub(super) fn has_begun(&self, txn: &ReadTxn) -> Result<bool> {
         Ok(self.read_state(txn)?.reading.is_some())
     }
 }
 
-/// The devices whose lists this round has to read, or to read on.
+/// Devices whose lists this cycle has to read, or to continue.
 pub(super) fn due_devices(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<Vec<Device>> {
     if !writer.options.locations {
         return Ok(Vec::new());
@@ -99,7 +97,8 @@ pub(super) fn due_devices(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<Ve
         }
         let current = current_location_ids(txn)?;
         for computer in present_records(txn, List::Computers)? {
-            // The hub knows its computer, and the computer its last hub; some legacy devices have no detail.
+            // The hub's record names its computer, and the computer's detail its last hub. Some legacy devices have no
+            // detail.
             let from_detail =
                 computer.detail.as_deref().map(parse_json).and_then(|detail| id_field(&detail, "FieldHubID"));
             let hub = hub_of.get(&computer.id).cloned().or(from_detail);
@@ -114,7 +113,7 @@ pub(super) fn due_devices(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<Ve
         for (device, newest) in due {
             let state = device.read_state(txn)?;
             let is_done = state.round == cycle.number || (newest.is_some() && newest == state.newest);
-            // A device that nothing is told of is looked at where everything is.
+            // A device without a current record is checked only in a full list.
             let has_no_news = newest.is_none() && cycle.relist.is_none();
             if state.reading.is_some() || !(is_done || has_no_news) {
                 unread.push(device);
@@ -124,14 +123,14 @@ pub(super) fn due_devices(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<Ve
     })
 }
 
-/// The records of a list that are not gone.
+/// Records of a list that are not marked as removed.
 pub(super) fn present_records(txn: &ReadTxn, list: List) -> Result<Vec<Record>> {
     let mut records = txn.records(list.records())?;
     records.retain(|record| record.gone_at.is_none());
     Ok(records)
 }
 
-/// The ids of the current locations, by device.
+/// Ids of the current locations, by device.
 fn current_location_ids(txn: &ReadTxn) -> Result<BTreeMap<String, String>> {
     let current = txn.records(List::CurrentLocations.records())?;
     Ok(current
@@ -148,7 +147,7 @@ fn id_field(record: &Tree, name: &str) -> Option<String> {
     record.get(name).and_then(Tree::as_str).filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
-/// Reads the next page of a device's list; says whether there is another one to read.
+/// Reads the next page of a device's list; returns whether another one is left.
 pub(super) async fn read_page(writer: &MirrorWriter, device: &Device, cycle: u64) -> Result<bool> {
     let row = lists::endpoint(device.row_name)?;
     let shape = lists::item_shape(row)?;
@@ -198,7 +197,7 @@ pub(super) async fn read_page(writer: &MirrorWriter, device: &Device, cycle: u64
         }
         txn.set_meta(&device.meta_key(), &serde_json::to_string(&state).unwrap_or_default())?;
         txn.count_call("lists")?;
-        // A reading that an earlier round began knows nothing of what came since.
+        // A read started by an earlier cycle misses newer records.
         Ok(more || state.round != cycle)
     })?;
     writer.count_finished_call();

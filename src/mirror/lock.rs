@@ -1,4 +1,4 @@
-//! One writer at a time: a lock that the operating system lets go of when its holder ends, however it ends.
+//! Lock for a single writer. The operating system releases it when the process ends, even after a crash.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
@@ -7,16 +7,16 @@ use std::path::Path;
 use super::fs::fs_error;
 use crate::error::{Error, Kind, Result};
 
-/// The lock of a folder, held until it is dropped.
+/// Lock of a folder, released on drop.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
-    /// A fork shares the lock with its parent and must not let go of it.
+    /// A forked process shares the lock with its parent and must not release it.
     process: u32,
 }
 
 impl Lock {
-    /// Takes the lock of `folder`, or says who has it.
+    /// Locks `folder`. If it is locked, the error names the owner.
     pub(super) fn acquire(folder: &Path) -> Result<Self> {
         let path = folder.join("lock");
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -33,7 +33,7 @@ impl Lock {
             }
         }
         let process = std::process::id();
-        // For the message alone: the lock is what counts, so that a full disk is not in the way.
+        // Only for error messages: a failed write, such as on a full disk, does not affect the lock.
         let _ = file.set_len(0);
         let _ = writeln!(file, "{process}");
         Ok(Self { file, process })
@@ -51,7 +51,7 @@ impl Drop for Lock {
 
 fn lock_error(folder: &Path, file: &mut File) -> Error {
     let mut text = String::new();
-    // Where the system keeps others from reading a locked file, the message goes without the number.
+    // Some systems prevent reads of a locked file. Then the message has no process id.
     let _ = file.take(64).read_to_string(&mut text);
     let owner = match text.trim().parse::<u32>() {
         Ok(process) if process == std::process::id() => format!("this process ({process}) itself"),

@@ -1,6 +1,7 @@
-//! A whole account on one's own disk: a folder that can be written by one, killed at any moment, and read by all.
+//! Mirror of a whole account in a local folder, with one writer that may be killed at any time, and any number of
+//! readers.
 
-/// The dataset: all archives as few large GeoParquet files.
+/// Dataset: all archives as few large GeoParquet files.
 pub mod dataset;
 
 mod archive_log;

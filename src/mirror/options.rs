@@ -1,23 +1,24 @@
-//! The options of a mirror, with their defaults.
+//! Options of a mirror, with their defaults.
 
 use std::time::Duration;
 
 use crate::client::OnError;
 
-/// How a mirror is kept.
+/// Options of a mirror.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How old the last list of all jobs may be: neither `date` nor ids are promised to tell of every change.
+    /// Maximum age of the last full list of jobs. Other lists may miss changes, since the service does not promise that
+    /// `date` or ids show all.
     pub relist: Duration,
-    /// How far cursors reach back.
+    /// Overlap of incremental lists with the previous ones.
     pub overlap: Duration,
-    /// How many calls are on their way at once.
+    /// Maximum number of concurrent calls.
     pub concurrency: usize,
-    /// How often a long sync publishes what it has.
+    /// Interval of publications during a long sync.
     pub publish_every: Duration,
-    /// Whether locations of devices are kept.
+    /// Whether to mirror device locations.
     pub locations: bool,
-    /// What is done with values in lists that cannot be read.
+    /// Handling of unreadable values in lists.
     pub on_error: OnError,
 }
 

@@ -1,4 +1,4 @@
-//! What a sync has to do, before it does it.
+//! Plan of a sync: changes, calls, time and bytes, before it runs.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,48 +12,48 @@ use super::sync_cycle::SyncCycle;
 use crate::error::Result;
 use crate::limiter::Budget;
 
-/// Planned for one purpose.
+/// Planned calls for one purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Planned {
-    /// Made for the plan: the sync that follows does not make them again.
+    /// Made by the plan. The next sync does not repeat them.
     pub made: u64,
-    /// Left to make at least.
+    /// Least number of remaining calls.
     pub least: u64,
-    /// Left to make at most, unless the service asks to wait for a file more than once.
+    /// Greatest number of remaining calls, unless the service asks to wait for a file more than once.
     pub most: u64,
 }
 
-/// What a sync has to do.
+/// Work of a sync.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Jobs and grain carts that are new.
+    /// New jobs and grain carts.
     pub new: u64,
-    /// Those that have changed.
+    /// Changed jobs and grain carts.
     pub changed: u64,
-    /// Those that are gone.
+    /// Removed jobs and grain carts.
     pub gone: u64,
-    /// Files that are not here yet, whenever they became known.
+    /// Files not downloaded yet, regardless of when they became known.
     pub files: u64,
-    /// Whether all jobs are listed, as is done every now and then.
+    /// Whether the cycle lists all jobs, as happens regularly.
     pub is_relist: bool,
-    /// When the lists that it stands on were read; `None` for a plan from the journal alone.
+    /// When the lists were read; `None` for a plan from the journal alone.
     pub lists_read_at: Option<DateTime<Utc>>,
-    /// Planned for lists, locations among them.
+    /// Calls for lists, including locations.
     pub lists: Planned,
-    /// Planned for details.
+    /// Calls for details.
     pub details: Planned,
-    /// First askings for files: each gives the file, or has the service make it.
+    /// First requests for files. Each returns the file, or starts its conversion.
     pub asked: Planned,
-    /// Collecting files that the service had to make.
+    /// Downloads of converted files.
     pub collected: Planned,
-    /// How long the calls that are left take at the limit, at least and at most.
+    /// Time of the remaining calls at the rate limit, minimum and maximum.
     pub time: (Duration, Duration),
-    /// Bytes of the files, by the mean of those that are known; `None` where none is.
+    /// Estimated bytes of the files, by the mean of stored ones; `None` without any.
     pub bytes: Option<u64>,
 }
 
 impl Plan {
-    /// Planned of the whole sync, those that the plan made among them: at least and at most.
+    /// Calls of the whole sync, including those made by the plan: minimum and maximum.
     #[must_use]
     pub fn calls(&self) -> (u64, u64) {
         let all = [self.lists, self.details, self.asked, self.collected];
@@ -61,7 +61,7 @@ impl Plan {
         (sum(|calls| calls.made.saturating_add(calls.least)), sum(|calls| calls.made.saturating_add(calls.most)))
     }
 
-    /// Planned that are left: at least and at most.
+    /// Remaining calls: minimum and maximum.
     #[must_use]
     pub fn calls_left(&self) -> (u64, u64) {
         let all = [self.lists, self.details, self.asked, self.collected];
@@ -69,7 +69,7 @@ impl Plan {
         (sum(|calls| calls.least), sum(|calls| calls.most))
     }
 
-    /// Counts what is left.
+    /// Computes the remaining work from the journal. `made` holds the calls for lists and details that the plan made.
     pub(super) fn from_journal(
         txn: &ReadTxn,
         cycle: Option<&SyncCycle>,

@@ -1,5 +1,4 @@
-//! How far a sync has come: a snapshot that another thread reads at any time, what has happened on the way, and whether
-//! those who look want it to end.
+//! Progress of a sync across threads: snapshots, events, and cooperative cancellation.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,24 +9,24 @@ use tokio::sync::Notify;
 
 use crate::limiter::Budget;
 
-/// What a sync is at.
+/// Phase of a sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// It has not begun.
+    /// Not started.
     #[default]
     Waiting,
-    /// It reads the lists.
+    /// Reads the lists.
     Lists,
-    /// It asks for files and details.
+    /// Requests files and details.
     Pulling,
-    /// It writes the dataset.
+    /// Writes the dataset.
     Publishing,
-    /// It has ended.
+    /// Finished.
     Done,
 }
 
 impl Phase {
-    /// The word for it.
+    /// Its text.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,67 +39,69 @@ impl Phase {
     }
 }
 
-/// How far a sync has come.
+/// Progress of a sync.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// What it is at.
+    /// Current phase.
     pub phase: Phase,
-    /// Calls that were finished.
+    /// Finished calls.
     pub calls_done: u64,
-    /// Calls that are left at least: a file may need another one, which is known once it was asked for.
+    /// Least number of remaining calls. A file may need another call, which is known only after the first.
     pub calls_left: u64,
-    /// Jobs and grain carts whose file is settled: it is here, or there is none to be had.
+    /// Jobs and grain carts with a final file state: stored or unavailable.
     pub jobs_done: u64,
-    /// Jobs and grain carts whose file is still to come.
+    /// Jobs and grain carts without a final file state.
     pub jobs_left: u64,
-    /// Bytes of the archives that came.
+    /// Bytes of the downloaded archives.
     pub bytes: u64,
-    /// Files that the service is making.
+    /// Files in conversion by the service.
     pub converting: u64,
-    /// Until when there is nothing to do but to wait for the first of them; `None` where there is.
+    /// End of the wait for the first conversion, if no other work is left.
     pub waiting_until: Option<DateTime<Utc>>,
-    /// Until when the limit lets no call start although there are some to make; `None` where it does.
+    /// End of the wait for the rate limit, if calls are left.
     pub limit_until: Option<DateTime<Utc>>,
-    /// How long it takes to the end, as far as the limit of calls and the stated waits tell.
+    /// Estimated time to the end, by the rate limit and the stated waits.
     pub time_left: Option<Duration>,
 }
 
-/// Something that has happened on the way, for logs.
+/// Event of a sync, for logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A file is not to be had: no coverage, a failed conversion, or an archive that does not read, in a sentence.
+    /// A file is unavailable: no coverage, a failed conversion, or an unreadable archive. One sentence.
     Unavailable(String),
     /// A generation was published.
     Published {
         /// Its number.
         generation: u64,
-        /// The rows of its dataset.
+        /// Rows of its dataset.
         rows: u64,
     },
 }
 
-/// So many events wait for somebody who takes them; where nobody does, the oldest are forgotten. The journal has all.
+/// Maximum number of unread events. Older ones are dropped; the journal contains them all.
 const MAX_EVENTS: usize = 10_000;
 
-/// Where a sync tells how far it has come; clones share it.
+/// Progress of a sync. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Mutex<(Snapshot, VecDeque<Event>)>>, Arc<Notify>);
 
 impl Progress {
-    /// How far it is now.
+    /// Current progress.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         self.lock().0.clone()
     }
 
-    /// What has happened since they were taken last.
+    /// Events since the last call.
     #[must_use]
     pub fn take_events(&self) -> Vec<Event> {
         self.lock().1.drain(..).collect()
     }
 
-    /// Asks a pull to begin no call more: what is on its way comes in and is kept, nothing is published, and then the sync
-    /// ends. Whether there is a pull: any other work is ended by dropping it.
+    /// Requests the end of a pull. No further call starts, calls in flight finish and are stored, and nothing is
+    /// published.
+    ///
+    /// Returns whether a pull is running. Any other work is ended by dropping it.
     #[must_use]
     pub fn request_end(&self) -> bool {
         let is_pulling = self.lock().0.phase == Phase::Pulling;
@@ -110,7 +111,7 @@ impl Progress {
         is_pulling
     }
 
-    /// Comes back, once, when a pull is asked to end.
+    /// Resolves once when the end of a pull is requested.
     pub(super) async fn wait_for_end(&self) {
         self.1.notified().await;
     }
@@ -132,7 +133,7 @@ impl Progress {
     }
 }
 
-/// How long the limit makes so many calls take, from now until the last one may start.
+/// Time until the last of `calls` calls may start under the rate limit.
 pub(super) fn time_at_limit(calls: u64, budget: &Budget) -> Duration {
     let window_time = |(window, used): &(crate::limiter::Window, u32)| {
         let free = window.calls.saturating_sub(*used);
@@ -144,7 +145,7 @@ pub(super) fn time_at_limit(calls: u64, budget: &Budget) -> Duration {
     if calls == 0 { Duration::ZERO } else { longest.max(budget.next_call_in) }
 }
 
-/// A span in words, as exact as somebody who waits wants it.
+/// Duration for people, in one unit.
 pub(super) fn format_duration(span: Duration) -> String {
     let seconds = span.as_secs();
     match seconds {
@@ -155,7 +156,7 @@ pub(super) fn format_duration(span: Duration) -> String {
     }
 }
 
-/// A size in words.
+/// Size for people, with decimal prefixes.
 pub(super) fn format_size(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     let size = bytes as f64;

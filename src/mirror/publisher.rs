@@ -1,4 +1,4 @@
-//! Publication of what was pulled, on a thread of its own beside the calls.
+//! Publishes the dataset on a thread of its own, concurrently with the calls.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -18,16 +18,16 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::wire::{Content, Value, decode_detail};
 
-/// So many damaged records are named in an error.
+/// Maximum number of damaged records named in an error.
 const MAX_NAMED: usize = 5;
 
-/// So often is a dataset made again without the archives that it refused.
+/// Attempts at a dataset, each without the archives rejected before.
 const MAX_ATTEMPTS: u32 = 8;
 
-/// A publication that goes on, or none; dropped, it ends as soon as it can, and nothing is published.
+/// Runs at most one publication. A drop cancels it, so that nothing is published.
 pub(super) struct Publisher<'a> {
     writer: &'a MirrorWriter,
-    /// When the last one began.
+    /// Start of the last publication.
     last: Duration,
     thread: Option<PublishThread>,
 }
@@ -42,7 +42,7 @@ impl Drop for PublishThread {
     fn drop(&mut self) {
         self.cancel.cancel();
         if let Some(thread) = self.thread.take() {
-            // Nobody publishes once this is gone: the next run begins with the folder as it is now.
+            // Waits for the thread, so that it does not publish into the next run.
             let _ = thread.join();
         }
     }
@@ -53,12 +53,12 @@ impl<'a> Publisher<'a> {
         Self { writer, last: writer.client.clock().elapsed(), thread: None }
     }
 
-    /// Whether none goes on.
+    /// Whether no publication is running.
     pub(super) fn is_idle(&self) -> bool {
         self.thread.is_none()
     }
 
-    /// Begins one where the last is long ago: long pulls are published every now and then.
+    /// Starts a publication if the last one is older than the interval of the options.
     pub(super) fn begin_if_due(&mut self) -> Result<()> {
         let now = self.writer.client.clock().elapsed();
         if self.thread.is_none() && now.saturating_sub(self.last) >= self.writer.options.publish_every {
@@ -67,7 +67,7 @@ impl<'a> Publisher<'a> {
         Ok(())
     }
 
-    /// Begins one.
+    /// Starts a publication.
     pub(super) fn begin(&mut self) -> Result<()> {
         self.last = self.writer.client.clock().elapsed();
         let (sender, outcome) = oneshot::channel();
@@ -75,7 +75,7 @@ impl<'a> Publisher<'a> {
         let (workspace, thread_cancel, now) = (Arc::clone(&self.writer.workspace), cancel.clone(), self.writer.now());
         let progress = self.writer.progress.clone();
         let work = move || {
-            // The send fails where the run has ended: then nobody wants the outcome.
+            // Fails if the run has ended and the outcome is not needed.
             let _ = sender.send(publish(&workspace, now, &progress, &thread_cancel));
         };
         let thread = std::thread::Builder::new().name("headland-publish".to_owned()).spawn(work);
@@ -90,7 +90,7 @@ impl<'a> Publisher<'a> {
         Ok(())
     }
 
-    /// Comes back when the one that goes on has ended; never where none does.
+    /// Waits for the running publication; pends forever if there is none.
     pub(super) async fn wait_if_running(&mut self) -> Result<()> {
         if self.thread.is_none() {
             std::future::pending::<()>().await;
@@ -98,7 +98,7 @@ impl<'a> Publisher<'a> {
         self.wait().await.map(drop)
     }
 
-    /// Waits for the one that goes on, if any.
+    /// Waits for the running publication, if any.
     pub(super) async fn wait(&mut self) -> Result<Option<PublishedDataset>> {
         let Some(thread) = &mut self.thread else { return Ok(None) };
         let outcome = (&mut thread.outcome).await;
@@ -107,7 +107,7 @@ impl<'a> Publisher<'a> {
     }
 }
 
-/// Publishes all that is not published yet; `None` where that is nothing, or where archives were lost.
+/// Publishes everything unpublished. `None` if there is nothing, or if archives were lost.
 pub(super) async fn finish(writer: &MirrorWriter) -> Result<Option<PublishedDataset>> {
     let mut publisher = Publisher::new(writer);
     publisher.begin()?;
@@ -118,7 +118,7 @@ pub(super) async fn finish(writer: &MirrorWriter) -> Result<Option<PublishedData
     Ok(dataset)
 }
 
-/// Publishes, unless archives were lost that no pull has asked for since: their rows would be missing until then.
+/// Publishes, unless lost archives were not requested again since: their rows would be missing.
 fn publish(
     workspace: &Workspace,
     now: chrono::DateTime<chrono::Utc>,
@@ -137,7 +137,7 @@ fn publish(
             progress.push_event(Event::Unavailable(why));
             return Ok(last);
         }
-        // What the journal calls published may be gone from the disk: then it is published again.
+        // The generation that the journal records may be gone from the disk. Then it is published again.
         let current = folder.current()?;
         let is_shown = published.is_some_and(|published| {
             published.revision == revision
@@ -156,7 +156,7 @@ fn publish(
             .read(|txn| Ok((txn.revision()?, source_archives(workspace, txn)?, catalog_tables::build_tables(txn)?)))?;
         let publication = dataset::publish(folder, &wanted, &tables, cancel)?;
         let (Publication::Published(PublishedDataset { rejected, .. }) | Publication::Lost(rejected)) = &publication;
-        // All that was lost is so in one step: a kill does not leave some of it unmarked.
+        // All losses are marked in one transaction, so that a kill cannot leave some unmarked.
         let gone = || rejected.iter().filter(|archive| archive.is_lost());
         journal.write(|txn| gone().try_for_each(|archive| txn.mark_lost(&archive.sha256, now)))?;
         for archive in rejected {
@@ -182,7 +182,7 @@ fn publish(
     Ok(last)
 }
 
-/// Refuses to publish records that are not what was written into the journal; the next sync reads them anew.
+/// Fails if the journal has damaged records. The next sync reads them again.
 fn check_journal(folder: &Folder, journal: &Journal) -> Result<()> {
     if journal.read(ReadTxn::damaged)?.is_empty() {
         return Ok(());
@@ -200,7 +200,7 @@ fn check_journal(folder: &Folder, journal: &Journal) -> Result<()> {
     Err(Error::new(Kind::File, message))
 }
 
-/// The archives whose rows are wanted.
+/// Archives whose rows belong to the dataset.
 fn source_archives(workspace: &Workspace, txn: &ReadTxn) -> Result<Vec<SourceArchive>> {
     let store = workspace.folder.store();
     let source = |wanted: Wanted| {
@@ -216,7 +216,7 @@ fn source_archives(workspace: &Workspace, txn: &ReadTxn) -> Result<Vec<SourceArc
         };
         let job_type = text("job_type").unwrap_or_else(|| job_type(sub_type.as_deref().unwrap_or_default()));
         let display = text("software_version");
-        // One that is missing is refused where it is read.
+        // A missing archive is rejected when it is read.
         let path = store.path_of(&archive.sha256).unwrap_or_else(|| workspace.folder.path().join(&archive.sha256));
         SourceArchive {
             kind,
@@ -233,7 +233,7 @@ fn source_archives(workspace: &Workspace, txn: &ReadTxn) -> Result<Vec<SourceArc
     Ok(txn.wanted()?.into_iter().map(source).collect())
 }
 
-/// The Job Type of the detail that the list's other word stands for (specification 2.1, 2.6).
+/// Job Type of the detail for the `SubType` of the list (specification 2.1, 2.6).
 fn job_type(sub_type: &str) -> String {
     let kind = match sub_type {
         "Sprayer" | "As Applied" => "AsApplied",

@@ -1,4 +1,4 @@
-//! The calls that are left: in which order they are made, and what each of them does.
+//! Queue of the remaining calls, their order, and their execution.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -18,64 +18,64 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Code, ReadOptions, Source};
 use crate::wire::encode_json;
 
-/// The format of job data that is mirrored.
+/// Format of mirrored job data.
 const FORMAT: &str = "SHP";
 
-/// The detail of a record that the service does not describe.
+/// Stored detail of a record without one.
 pub(super) const NULL_DETAIL: &str = "null";
 
-/// A file to ask for.
+/// Request for a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileRequest {
-    /// The version of the record.
+    /// Version of the record.
     stamp: String,
     id: String,
     is_cart: bool,
-    /// How often it was asked for.
+    /// Number of requests so far.
     times: u32,
 }
 
 /// One call.
 #[derive(Clone, Debug)]
 pub(super) enum Task {
-    /// A file: it comes, or it is not ready.
+    /// Requests a file, which is returned or not ready yet.
     File(FileRequest),
-    /// The detail of a job.
+    /// Reads the detail of a job.
     Detail { id: String, stamp: String },
-    /// The detail of a record without a file.
+    /// Reads the detail of a record without a file.
     Record { list: List, id: String },
-    /// The next page of a list of locations; a reading that begins is of that round.
+    /// Reads the next page of a location list. A read that starts now belongs to the cycle with this number.
     Locations(Device, u64),
 }
 
-/// What comes after a call.
+/// Work that follows from a call.
 #[derive(Debug)]
 pub(super) enum NextStep {
-    /// Nothing.
+    /// None.
     Done,
-    /// The file is asked for again, not before that time.
+    /// Request the file again: after this time of day, or after this elapsed time.
     Retry(FileRequest, DateTime<Utc>, Duration),
     /// Another call.
     Another(Task),
 }
 
-/// The calls that are left.
+/// Remaining calls.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Conversions, by when they are ripe: by the wall clock, which goes on while a laptop sleeps, or by the clock for
-    /// deadlines, which nobody sets back.
+    /// Conversions by the time when they are ready. Either clock suffices: the wall clock continues while a laptop
+    /// sleeps, and the monotonic clock is never set back.
     converting: BinaryHeap<Reverse<(DateTime<Utc>, Duration, FileRequest)>>,
     files: VecDeque<FileRequest>,
     details: VecDeque<Task>,
     others: VecDeque<Task>,
 }
 
-/// How many calls are left, by what for.
+/// Number of remaining calls by purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Remaining {
-    /// Files that the service makes.
+    /// Files in conversion by the service.
     pub(super) converting: u64,
-    /// Files that were never asked for.
+    /// Files not requested yet.
     pub(super) files: u64,
     /// Details.
     pub(super) details: u64,
@@ -84,19 +84,19 @@ pub(super) struct Remaining {
 }
 
 impl Remaining {
-    /// Calls at least.
+    /// Least number of calls.
     pub(super) fn min_calls(self) -> u64 {
         [self.converting, self.files, self.details, self.lists].iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 }
 
 impl Queue {
-    /// What the journal says is left; `devices` are those whose lists are read.
+    /// Loads the remaining work from the journal. `devices` are those whose lists are read.
     pub(super) fn load(txn: &ReadTxn, devices: Vec<Device>, cycle: u64, now: DateTime<Utc>) -> Result<Self> {
         let mut queue = Self::default();
         for item in txn.in_state("asked", usize::MAX)? {
             if let FileState::Asked { ready_at, times } = item.file {
-                // No service asks for a longer wait than a day: such a time was written by a clock that was wrong.
+                // Waits of services are at most a day. A later time was written by a wrong clock.
                 let ready_at = if ready_at.signed_duration_since(now) > TimeDelta::days(1) { now } else { ready_at };
                 queue.converting.push(Reverse((ready_at, Duration::MAX, FileRequest::from_item(&item, times))));
             }
@@ -110,8 +110,8 @@ impl Queue {
         Ok(queue)
     }
 
-    /// The call to make now: ripe conversions, files that were never asked for, details, everything else. `None` where
-    /// there is none or all that is left ripens.
+    /// Next call: ready conversions, new files, details, then everything else. `None` if only conversions that are not
+    /// ready are left.
     pub(super) fn next_task(&mut self, now: DateTime<Utc>, elapsed: Duration) -> Option<Task> {
         if self.has_ready_conversion(now, elapsed)
             && let Some(Reverse((.., file))) = self.converting.pop()
@@ -125,17 +125,17 @@ impl Queue {
         self.converting.peek().is_some_and(|Reverse((ready_at, until, _))| *ready_at <= now || *until <= elapsed)
     }
 
-    /// Whether some call can be made without waiting for a conversion.
+    /// Whether a call can be made without waiting for a conversion.
     pub(super) fn has_immediate_tasks(&self) -> bool {
         !(self.files.is_empty() && self.details.is_empty() && self.others.is_empty())
     }
 
-    /// When the first conversion is ripe.
+    /// When the first conversion is ready.
     pub(super) fn next_ready_at(&self) -> Option<DateTime<Utc>> {
         self.converting.peek().map(|Reverse((ready_at, ..))| *ready_at)
     }
 
-    /// When the last one is.
+    /// When the last conversion is ready.
     pub(super) fn last_ready_at(&self) -> Option<DateTime<Utc>> {
         self.converting.iter().map(|Reverse((ready_at, ..))| *ready_at).max()
     }
@@ -144,7 +144,7 @@ impl Queue {
         self.converting.is_empty() && !self.has_immediate_tasks()
     }
 
-    /// Puts in what comes after a call.
+    /// Adds the work that follows from a call.
     pub(super) fn schedule(&mut self, next: NextStep) {
         match next {
             NextStep::Done => {}
@@ -153,7 +153,7 @@ impl Queue {
         }
     }
 
-    /// How many calls are left at least.
+    /// Least number of remaining calls.
     pub(super) fn remaining(&self, txn: &ReadTxn) -> Result<Remaining> {
         let mut remaining = self.remaining_without_pages();
         remaining.lists = 0;
@@ -165,7 +165,7 @@ impl Queue {
         Ok(remaining)
     }
 
-    /// The same, with one call for each list of locations.
+    /// Like [`Queue::remaining`], with one call per location list.
     pub(super) fn remaining_without_pages(&self) -> Remaining {
         let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
         let lists = self.others.iter().filter(|task| matches!(task, Task::Locations(..))).count();
@@ -183,7 +183,7 @@ impl FileRequest {
         Self { stamp: item.stamp.clone(), id: item.id.clone(), is_cart: item.kind == ItemKind::Cart, times }
     }
 
-    /// The id of its record.
+    /// Id of its record.
     pub(super) fn id(&self) -> &str {
         &self.id
     }
@@ -193,7 +193,7 @@ impl FileRequest {
     }
 }
 
-/// Makes a call and keeps what came of it.
+/// Makes a call and stores its result.
 pub(super) async fn execute(writer: &MirrorWriter, task: &Task) -> Result<NextStep> {
     match task {
         Task::File(file) => request_file(writer, file).await,
@@ -222,11 +222,11 @@ pub(super) async fn execute(writer: &MirrorWriter, task: &Task) -> Result<NextSt
     }
 }
 
-/// What the service says of a record.
+/// Detail of a record.
 enum Detail {
     /// As JSON.
     Found(String),
-    /// Why there is none.
+    /// Reason why there is none.
     Refused(String),
 }
 
@@ -246,11 +246,11 @@ impl Detail {
     }
 }
 
-/// The detail of a record. Of one that the service has no more or does not describe (some legacy devices,
-/// specification 4.2) there is none, and it is not asked for again.
+/// Detail of a record. Not requested again if the record was removed, or if the service has no detail (some legacy
+/// devices, specification 4.2).
 ///
-/// What a detail says of a conversion depends on when it is asked for, and what is known of the file stands with the
-/// file: those two fields are left out, so that a mirror holds the same whatever came first.
+/// Drops two fields: the conversion status depends on the time of the request, and the available files are stored as
+/// the file state. So the content of a mirror does not depend on the order of calls.
 async fn fetch_detail(writer: &MirrorWriter, row_name: &str, id: &str) -> Result<Detail> {
     let row = lists::endpoint(row_name)?;
     let shape = lists::item_shape(row)?;
@@ -271,13 +271,13 @@ async fn fetch_detail(writer: &MirrorWriter, row_name: &str, id: &str) -> Result
     Ok(Detail::Found(detail.to_string()))
 }
 
-/// Whether the service has said no to this one record.
+/// Whether the service refused this single record.
 fn is_record_error(error: &Error) -> bool {
     matches!(error.kind(), Kind::NotFound | Kind::PermissionDenied | Kind::MethodNotAllowed | Kind::InvalidRequest)
 }
 
-/// Notes totals of a grain cart file that are not the sums of its loads: loads may be missing. A file that cannot be read
-/// is found where it is published.
+/// Notes totals of a grain cart file that differ from the sums of its loads, since loads may be missing. An unreadable
+/// file is reported at the publication.
 fn note_wrong_totals(writer: &MirrorWriter, id: &str, path: &Path) {
     let Ok(layer) = layer::read(&Source::Path(path.to_owned()), &ReadOptions::default()) else { return };
     for differing in layer.diagnostics().iter().filter(|diagnostic| diagnostic.code == Code::TotalDiffers) {
@@ -339,7 +339,7 @@ async fn request_file(writer: &MirrorWriter, file: &FileRequest) -> Result<NextS
             report(&format!("no coverage: {}", error.message()));
             NextStep::Done
         }
-        // An archive error is about a file that is longer than any may be.
+        // An archive error means that the file exceeds the size limit.
         Err(error) if matches!(error.kind(), Kind::ConversionFailed | Kind::Archive) || is_record_error(&error) => {
             let status = error.facts().conversion.clone();
             set_state(FileState::Failed { reason: error.message().into_owned(), status })?;

@@ -1,5 +1,4 @@
-//! How a mirror stands, from its journal and what `current` points to: no call is made, and of each job no more is read than
-//! its type.
+//! Status of a mirror, from its journal and `current`; makes no calls, and reads only the type of each job.
 
 use std::path::PathBuf;
 
@@ -12,64 +11,64 @@ use super::options::Options;
 use super::sync_cycle::{SyncCycle, is_relist_due};
 use crate::error::Result;
 
-/// So many records are named that could not be had.
+/// Maximum number of unavailable records listed.
 const MAX_NAMED: usize = 20;
 
-/// A record whose file or detail could not be had.
+/// Record whose file or detail is unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
     /// Job or grain cart.
     pub kind: ItemKind,
-    /// Its id.
+    /// Id.
     pub id: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What became of the file, `failed` or `quarantined`; `no detail` where the service refused the detail of a job.
+    /// File state, `failed` or `quarantined`; or `no detail` if the service refused the detail of a job.
     pub state: &'static str,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// How a mirror stands.
+/// Status of a mirror.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
-    /// The folder.
+    /// Path of the folder.
     pub path: PathBuf,
-    /// Jobs and grain carts by what became of their files.
+    /// Jobs and grain carts by file state.
     pub states: Vec<StateCount>,
     /// Jobs by kind and state.
     pub types: Vec<TypeCount>,
-    /// Archives in the store.
+    /// Stored archives.
     pub archives: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Details of jobs that are still to come.
+    /// Details of jobs not read yet.
     pub details_due: u64,
-    /// When the first conversion that is waited for is ripe.
+    /// When the first conversion in progress may be requested.
     pub next_ready_at: Option<DateTime<Utc>>,
-    /// When the list of jobs was read last.
+    /// Time of the last list of jobs.
     pub listed_at: Option<DateTime<Utc>>,
-    /// When all jobs were listed last: what changed since then without a sign of it is not known.
+    /// Time of the last full list of jobs. Later changes that no other list shows are unknown.
     pub relisted_at: Option<DateTime<Utc>>,
     /// Whether the next sync lists all jobs.
     pub relist_due: bool,
-    /// When the sync began that has not come to its end, if there is one.
+    /// Start of an unfinished sync.
     pub unfinished_since: Option<DateTime<Utc>>,
-    /// When the lists were read for a plan that no sync has followed yet, if there is one.
+    /// Time of the lists of a plan that no sync has followed yet.
     pub planned_at: Option<DateTime<Utc>>,
-    /// Calls by purpose, of the last run and ever.
+    /// Calls by purpose, of the last run and in total.
     pub calls: Vec<Calls>,
-    /// The generation that is published.
+    /// Published generation.
     pub generation: Option<u64>,
-    /// Whether it shows all that is known.
+    /// Whether it shows everything in the journal.
     pub is_published: bool,
-    /// Why readers do not get what was published last, where a generation or a link was removed, and what to do.
+    /// Why readers do not get the last publication, if a generation or link was removed, and what to do.
     pub lost: Option<String>,
-    /// Some of the files and details that could not be had.
+    /// Some of the unavailable files and details.
     pub unavailable: Vec<Unavailable>,
 }
 
-/// Whose account the folder mirrors, as the digest that its journal keeps; `None` where there is no journal.
+/// Digest of the account that the folder mirrors; `None` without a journal.
 pub fn account(path: &std::path::Path) -> Result<Option<String>> {
     if !path.join("journal.sqlite").is_file() {
         return Ok(None);
@@ -78,7 +77,6 @@ pub fn account(path: &std::path::Path) -> Result<Option<String>> {
     Journal::open(&folder, None)?.read(|txn| txn.get_meta("account"))
 }
 
-/// Reads it.
 pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>) -> Result<Status> {
     let folder = Folder::open(path, false)?;
     let journal = Journal::open(&folder, None)?;
@@ -105,7 +103,7 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
                 .map(|cycle| cycle.began),
             calls: txn.calls()?,
             generation,
-            // What is shown may be an older generation, where somebody removed the one that was published last.
+            // If the last generation was removed, an older one may be current.
             is_published: published.is_some_and(|published| {
                 generation.unwrap_or(0) == published.generation
                     && txn.revision().is_ok_and(|now| now == published.revision)
@@ -116,16 +114,16 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
     })
 }
 
-/// Why readers do not get what was published last: a generation that is gone, links that are missing or lead elsewhere.
+/// Message why readers do not get the last publication: a generation is missing, or links are missing or wrong.
 fn damage_message(folder: &Folder, txn: &ReadTxn) -> Result<Option<String>> {
     let findings = find_lost(folder, txn)?.into_iter().chain(folder.broken_links()?);
     let sentences: Vec<String> = findings.map(|finding| finding.to_string()).collect();
     Ok((!sentences.is_empty()).then(|| sentences.join("; ")))
 }
 
-/// What was removed where readers do not get what was published last: `current`, or the folder of that generation.
+/// The removed file if readers do not get the last publication: `current`, or the folder of that generation.
 pub(super) fn find_lost(folder: &Folder, txn: &ReadTxn) -> Result<Option<Finding>> {
-    // The journal is told of a generation once `current` points to it, and is read first.
+    // The journal records a generation after `current` points to it, and is read first.
     let last = txn.published()?.map_or(0, |published| published.generation);
     let newest = folder.newest()?.map_or(0, |newest| newest.number);
     let (name, why) = match folder.current()? {

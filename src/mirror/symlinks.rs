@@ -1,4 +1,4 @@
-//! The links that lead readers to the published generation: `current`, `dataset` and `catalog`; checks and repairs them.
+//! Checks and repairs the links to the published generation: `current`, `dataset` and `catalog`.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,17 +9,17 @@ use super::fs::{file_name, fs_error};
 use super::layout::{Folder, Generation};
 use crate::error::{Error, Kind, Result};
 
-/// The link to the published generation.
+/// Link to the published generation.
 const CURRENT: &str = "current";
 
-/// The links through `current` to its folders.
+/// Links through `current` to its folders.
 const FOLDER_LINKS: [&str; 2] = ["dataset", "catalog"];
 
-/// The advice of each finding.
+/// Advice of each finding.
 const SYNC_ADVICE: &str = "sync again, which repairs it";
 
 impl Folder {
-    /// The published generation; `None` where `current` is missing or leads to no generation of this folder.
+    /// The published generation; `None` if `current` is missing or points to no generation of this folder.
     pub fn current(&self) -> Result<Option<Generation>> {
         let Some(target) = read_target(&self.path().join(CURRENT))? else { return Ok(None) };
         let path = self.path().join(target);
@@ -28,7 +28,7 @@ impl Folder {
         Ok(number.map(|number| Generation { number, path }))
     }
 
-    /// Links of `dataset` and `catalog` that are missing or lead elsewhere; none before the first generation.
+    /// Missing or wrong links of `dataset` and `catalog`; none before the first generation.
     pub(super) fn broken_links(&self) -> Result<Vec<Finding>> {
         if self.newest()?.is_none() {
             return Ok(Vec::new());
@@ -47,8 +47,10 @@ impl Folder {
         Ok(FOLDER_LINKS.into_iter().filter_map(check).collect())
     }
 
-    /// Makes the links that are missing or lead elsewhere. A kill between the steps of a publication, a copy of the mirror
-    /// and a user may each have removed them. A folder in the place of a link is an error: it may be somebody's data.
+    /// Creates missing or wrong links. A kill during a publication, a copy of the mirror, or a user may have removed
+    /// them.
+    ///
+    /// A folder in place of a link is an error, since it may hold data of the user.
     pub(super) fn repair_links(&self) -> Result<()> {
         if self.current()?.is_none() {
             let Some(newest) = self.newest()? else { return Ok(()) };
@@ -57,7 +59,7 @@ impl Folder {
         self.repair_folder_links()
     }
 
-    /// Makes `dataset` and `catalog` where they are missing or lead elsewhere.
+    /// Creates `dataset` and `catalog` if they are missing or wrong.
     pub(super) fn repair_folder_links(&self) -> Result<()> {
         for name in FOLDER_LINKS {
             let (path, expected) = (self.path().join(name), Path::new(CURRENT).join(name));
@@ -75,7 +77,7 @@ impl Folder {
     }
 }
 
-/// The target of a link; `None` where there is none, an error where something else stands in its place.
+/// Target of a link; `None` if it does not exist, an error if it is no link.
 fn read_target(link: &Path) -> Result<Option<PathBuf>> {
     match fs::read_link(link) {
         Ok(target) => Ok(Some(target)),

@@ -1,10 +1,12 @@
-//! The loop of a pull: a call whenever the limit has a free slot, the most urgent one first, until nothing is left.
+//! Loop of a pull: makes the most urgent call whenever the rate limit has a free slot, until no work is left.
 //!
-//! A call is chosen when its slot is free and not before, so that a conversion which ripens meanwhile comes first; several
-//! are on their way at once, so that the windows and not the replies make the time. Each finished call is one step of the
-//! journal. An error that is about the service or the way to it ends the pull: what is on its way comes in, and all that
-//! was done stays. So it is where those who look want the sync to end, and nothing is published then. An error that is about
-//! a single record sets that record aside until the next run.
+//! A call is chosen only when its slot is free, so that a conversion that becomes ready meanwhile takes precedence.
+//! Calls run concurrently, so that the rate limit bounds the duration and not the latency. Each finished call is one
+//! journal transaction.
+//!
+//! An error of the service, the connection or this machine ends the pull. Calls in flight finish, and all finished work
+//! is kept. Cancellation works the same way, but nothing is published. A record that fails by itself is skipped until
+//! the next run.
 
 use std::time::Duration;
 
@@ -18,23 +20,23 @@ use super::writer::{MirrorWriter, is_fatal};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Budget;
 
-/// Records in a row that fail for reasons of their own; then it is the service that fails.
+/// Consecutive failures of single records after which the service is considered to fail.
 const MAX_CONSECUTIVE_FAILURES: u32 = 3;
 
-/// No sleep is longer than this: the clock may have been set meanwhile, or the laptop was closed.
+/// Longest sleep: the clock may be set meanwhile, or the laptop closed.
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
-/// No sleep is shorter.
+/// Shortest sleep.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(2);
 
-/// What is on its way, and how it goes.
+/// Calls that may start now, and the budget.
 struct Concurrency {
-    /// Calls that may be made at once.
+    /// Number of calls that may start.
     free: usize,
     budget: Budget,
 }
 
-/// Makes the calls of the queue until nothing is left or the service is.
+/// Makes the calls of the queue until none is left or the service fails.
 pub(super) async fn pull(writer: &MirrorWriter, queue: &mut Queue) -> Result<()> {
     let clock = writer.client.clock();
     let begun = clock.elapsed();
@@ -74,7 +76,7 @@ pub(super) async fn pull(writer: &MirrorWriter, queue: &mut Queue) -> Result<()>
         tokio::select! {
             biased;
             () = writer.progress.wait_for_end() => {
-                // Of the kind of a full disk, after which nothing is published.
+                // Same kind as a full disk, after which nothing is published.
                 stop = Some(Error::new(Kind::File, "the sync was ended; all that was finished is kept"));
                 publisher = Publisher::new(writer);
             }
@@ -105,14 +107,14 @@ pub(super) async fn pull(writer: &MirrorWriter, queue: &mut Queue) -> Result<()>
     stop.map_or(Ok(()), Err)
 }
 
-/// How many calls may be made now.
+/// Number of calls that may start now.
 fn concurrency(writer: &MirrorWriter, in_flight: usize) -> Result<Concurrency> {
     let budget = writer.client.budget()?;
     let slots = usize::try_from(budget.remaining).unwrap_or(usize::MAX);
     Ok(Concurrency { free: slots.min(writer.options.concurrency.saturating_sub(in_flight)), budget })
 }
 
-/// How long there is nothing to do, unless a reply comes.
+/// Time until the next work, unless a reply is received.
 fn pause(writer: &MirrorWriter, queue: &Queue, concurrency: &Concurrency, in_flight: usize) -> Duration {
     let is_full = in_flight >= writer.options.concurrency;
     let pause = if is_full {
@@ -128,7 +130,7 @@ fn pause(writer: &MirrorWriter, queue: &Queue, concurrency: &Concurrency, in_fli
     pause.clamp(SHORTEST_SLEEP, LONGEST_SLEEP)
 }
 
-/// Tells how far it has come.
+/// Updates the progress.
 fn report_progress(
     writer: &MirrorWriter,
     queue: &Queue,
@@ -144,7 +146,7 @@ fn report_progress(
         .last_ready_at()
         .and_then(|ready_at| ready_at.signed_duration_since(now).to_std().ok())
         .unwrap_or_default();
-    // Without a limit the pace is that of the service.
+    // Without a rate limit, the pace of the service counts.
     let at_pace = match u32::try_from(calls) {
         Ok(calls) if calls > 0 && budget.windows.is_empty() => {
             took.checked_div(calls).unwrap_or_default().saturating_mul(u32::try_from(calls_left).unwrap_or(u32::MAX))
@@ -164,7 +166,7 @@ fn report_progress(
     });
 }
 
-/// What a call is for, in words.
+/// Describes a call for messages.
 pub(super) fn describe_task(task: &Task) -> String {
     match task {
         Task::File(file) => format!("the file of {}", file.id()),

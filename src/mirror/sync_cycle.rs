@@ -1,7 +1,7 @@
-//! A round: one reading of all lists and the work that follows from it, over as many runs as it takes.
+//! Sync cycle: one read of all lists and the work that follows, across as many runs as needed.
 //!
-//! What a killed run has read is not read again by the next one: that goes on with the round. A round that is older than
-//! the overlap of cursors is given up for a fresh one, since its lists say too little by then.
+//! The next run resumes the cycle of a killed run and does not repeat its reads. A cycle older than the overlap of
+//! cursors is abandoned, since its lists are outdated.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,52 +13,50 @@ use super::journal::{Changes, Journal, ReadTxn, WriteTxn};
 use super::options::Options;
 use crate::error::Result;
 
-/// Where the journal keeps it, and the number of the last one.
+/// Meta keys of the current cycle, and of the number of the last one.
 const CYCLE_KEY: &str = "round";
 const COUNT_KEY: &str = "rounds";
 
-/// A round that has begun and not ended. What was done in it is told by its number and not by the time, since clocks are
-/// set back.
+/// Unfinished cycle. Its work is identified by number, since clocks may be set back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SyncCycle {
-    /// Its number.
     pub(super) number: u64,
-    /// When it began.
+    /// Start time.
     pub(super) began: DateTime<Utc>,
-    /// Lists of the account whose reading has begun.
+    /// Lists of the account whose read started.
     begun: BTreeSet<String>,
-    /// Those that were read to their end.
+    /// Lists of the account that were read to the end.
     done: BTreeSet<String>,
-    /// The number of its relist, where it lists all jobs.
+    /// Number of its full list, if it lists all jobs.
     pub(super) relist: Option<u64>,
-    /// Records of jobs and grain carts that were not known before it.
+    /// New jobs and grain carts.
     pub(super) new: u64,
-    /// Those that have changed.
+    /// Changed jobs and grain carts.
     pub(super) changed: u64,
-    /// Those that are gone.
+    /// Removed jobs and grain carts.
     pub(super) gone: u64,
-    /// Whether it was read for a plan, and no sync has gone on with it yet.
+    /// Whether it was read for a plan and not resumed by a sync yet.
     #[serde(default)]
     pub(super) is_plan: bool,
 }
 
-/// Who enters a round.
+/// Purpose of entering a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CycleMode {
-    /// A plan, which reads the lists and leaves what follows from them to a sync.
+    /// Reads the lists and leaves the remaining work to a sync.
     Plan,
-    /// A sync, which does all of it.
+    /// Does all the work.
     Sync,
 }
 
 impl SyncCycle {
-    /// The round that was begun and not ended.
+    /// Loads the unfinished cycle.
     pub(super) fn load(txn: &ReadTxn) -> Result<Option<Self>> {
         let text = txn.get_meta(CYCLE_KEY)?.filter(|text| !text.is_empty());
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    /// Goes on with the round that is open, or begins one.
+    /// Resumes the unfinished cycle or begins a new one.
     pub(super) fn resume_or_begin(
         journal: &Journal,
         options: &Options,
@@ -68,7 +66,7 @@ impl SyncCycle {
         journal.write(|txn| {
             txn.begin_run(now)?;
             let unfinished = Self::load(txn)?;
-            // A plan does not make the sync finished that stopped before it.
+            // After an interrupted sync, a plan leaves the cycle marked as that of a sync.
             let is_plan = mode == CycleMode::Plan && unfinished.as_ref().is_none_or(|cycle| cycle.is_plan);
             if let Some(cycle) = unfinished.filter(|cycle| is_within(cycle.began, options.overlap, now)) {
                 let cycle = Self { is_plan, ..cycle };
@@ -79,14 +77,15 @@ impl SyncCycle {
             let last = txn.get_meta(COUNT_KEY)?.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
             let number = last.saturating_add(1);
             txn.set_meta(COUNT_KEY, &number.to_string())?;
-            // The journal keeps microseconds, and what is done at once is not to lie before its round.
+            // The journal stores microseconds. Without truncation, work in the same microsecond would precede its
+            // cycle.
             let cycle = Self { number, began: now.trunc_subsecs(6), relist, is_plan, ..Self::default() };
             cycle.save(txn)?;
             Ok(cycle)
         })
     }
 
-    /// Counts what a page of a list brought.
+    /// Counts the changes of a list page.
     pub(super) fn count_changes(txn: &WriteTxn<'_>, changes: Changes, gone: u64) -> Result<()> {
         let Some(mut cycle) = Self::load(txn)? else { return Ok(()) };
         if changes.new == 0 && changes.changed == 0 && gone == 0 {
@@ -98,12 +97,12 @@ impl SyncCycle {
         cycle.save(txn)
     }
 
-    /// Ends it: all that follows from its lists was done.
+    /// Finishes the cycle after all its work.
     pub(super) fn finish(journal: &Journal) -> Result<()> {
         journal.write(Self::abandon)
     }
 
-    /// Gives up the round that is open: the next one reads all lists again.
+    /// Abandons the unfinished cycle. The next one reads all lists again.
     pub(super) fn abandon(txn: &WriteTxn<'_>) -> Result<()> {
         txn.set_meta(CYCLE_KEY, "")
     }
@@ -112,22 +111,22 @@ impl SyncCycle {
         txn.set_meta(CYCLE_KEY, &serde_json::to_string(self).unwrap_or_default())
     }
 
-    /// Whether the reading of a list of the account has begun.
+    /// Whether the read of a list started.
     pub(super) fn has_begun(&self, list: &str) -> bool {
         self.begun.contains(list)
     }
 
-    /// Whether a list of the account was read to its end.
+    /// Whether a list was read to the end.
     pub(super) fn has_read(&self, list: &str) -> bool {
         self.done.contains(list)
     }
 
-    /// Whether any list of the account was.
+    /// Whether any list was read to the end.
     pub(super) fn has_read_any_list(&self) -> bool {
         !self.done.is_empty()
     }
 
-    /// Keeps that a page of a list was read, or its last one.
+    /// Records the read of a page of a list, or of its last page.
     pub(super) fn mark_page_read(txn: &WriteTxn<'_>, list: &str, is_at_end: bool) -> Result<()> {
         let Some(mut cycle) = Self::load(txn)? else { return Ok(()) };
         let is_changed = cycle.begun.insert(list.to_owned()) | (is_at_end && cycle.done.insert(list.to_owned()));
@@ -135,13 +134,14 @@ impl SyncCycle {
     }
 }
 
-/// Whether all jobs have to be listed: neither `date` nor the order of ids is promised to tell of every change.
+/// Whether a full list of jobs is due. Other lists may miss changes, since the service does not promise that `date` or
+/// ids show all.
 pub(super) fn is_relist_due(txn: &ReadTxn, options: &Options, now: DateTime<Utc>) -> Result<bool> {
     let last = txn.relist()?.last_full_at;
     Ok(!last.is_some_and(|last| is_within(last, options.relist, now)))
 }
 
-/// Whether `then` lies at most `span` before `now`; a time that is still to come was written by a clock that was wrong.
+/// Whether `then` is at most `span` before `now`. A future time was written by a wrong clock.
 fn is_within(then: DateTime<Utc>, span: Duration, now: DateTime<Utc>) -> bool {
     let age = now.signed_duration_since(then);
     age >= TimeDelta::zero() && TimeDelta::from_std(span).is_ok_and(|span| age < span)

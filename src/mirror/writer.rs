@@ -1,4 +1,4 @@
-//! A run: the folder open for writing, its journal, the client, and what is told of it.
+//! State of a run that writes: folder, journal, client, progress, and notes for the user.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use super::progress::Progress;
 use crate::client::Client;
 use crate::error::{Error, Kind, Result};
 
-/// The folder, its journal and what the user should know of, which threads share.
+/// Folder, journal and notes for the user, shared by threads.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) folder: Folder,
@@ -21,7 +21,7 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Keeps something that the user should know of and that does not end the run.
+    /// Adds a note for the user that does not end the run.
     pub(super) fn add_note(&self, text: String) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
@@ -31,7 +31,7 @@ impl Workspace {
     }
 }
 
-/// A run of the one writer.
+/// Run of the single writer.
 #[derive(Debug)]
 pub(super) struct MirrorWriter {
     pub(super) client: Client,
@@ -49,7 +49,7 @@ impl std::ops::Deref for MirrorWriter {
 }
 
 impl MirrorWriter {
-    /// Opens the folder for writing, and ends what a killed run began.
+    /// Opens the folder for writing and recovers from a killed run.
     pub(super) fn open(
         path: &std::path::Path,
         client: &Client,
@@ -71,7 +71,7 @@ impl MirrorWriter {
         self.client.clock().now()
     }
 
-    /// A call was finished.
+    /// Counts a finished call.
     pub(super) fn count_finished_call(&self) {
         self.progress.update(|snapshot| {
             snapshot.calls_done = snapshot.calls_done.saturating_add(1);
@@ -80,11 +80,11 @@ impl MirrorWriter {
     }
 }
 
-/// Whether an error is about the service, the way to it or this machine, and not about one record.
+/// Whether an error concerns the service, the connection or this machine, and not a single record.
 pub(super) fn is_fatal(error: &Error) -> bool {
     match error.kind() {
         Kind::Authentication | Kind::Transport | Kind::RateLimited | Kind::Configuration | Kind::File => true,
-        // Busy for the whole patience of a call; in trouble (500) may be about one record.
+        // Unavailable after all retries of a call. Status 500 may concern a single record.
         Kind::ServiceUnavailable => error.facts().status != Some(500),
         _ => false,
     }

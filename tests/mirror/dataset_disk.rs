@@ -80,7 +80,7 @@ fn a_publication_on_a_disk_that_fails_at_any_step_leaves_the_old_state() {
             continue;
         };
         assert_eq!((error.kind(), error.facts().os_error), (Kind::File, Some(code)), "step {step}: {error}");
-        let advice = if code == FULL { "make room on this disk" } else { "see to the disk" };
+        let advice = if code == FULL { "free space on this disk" } else { "see to the disk" };
         assert!(error.to_string().contains(advice), "step {step}: {error}");
         let found = published(&path);
         // The link is swapped as one step; what fails after it fails with the new state in place.

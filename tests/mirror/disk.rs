@@ -62,7 +62,7 @@ fn files_that_cannot_be_written_at_any_step_lose_nothing() {
         let seen = Seen::default();
         let result = live(place.path(), Disk::with_injector(failing(at, on, code)), 3, &seen);
         let error = result.expect_err("a failed operation is never passed over");
-        let advice = if code == FULL { "make room on this disk and run it again" } else { "see to the disk" };
+        let advice = if code == FULL { "free space on this disk and run it again" } else { "see to the disk" };
         is_clear(&error, place.path(), &[advice]);
         assert_eq!(error.facts().os_error, Some(code), "{error}");
         holds(place.path());
@@ -87,7 +87,7 @@ fn a_journal_that_cannot_be_written_at_any_step_loses_nothing() {
         // SQLite passes over a checkpoint that failed, and over what it cannot tidy at its end.
         if let Err(error) = result {
             failures += 1;
-            is_clear(&error, place.path(), &["make room on this disk and run it again", "see to the disk"]);
+            is_clear(&error, place.path(), &["free space on this disk and run it again", "see to the disk"]);
         }
         holds(place.path());
         live(place.path(), Disk::default(), 3, &seen).unwrap();

@@ -1,4 +1,4 @@
-//! The table of field boundaries: the layers of archives that are no data but the outline of their field.
+//! Table of field boundaries: layers of archives that outline a field and hold no measurements.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use crate::layer::boundary::{Meaning, meaning};
 use crate::layer::crs::Crs;
 use crate::layer::{Cancel, Layer, Table, area};
 
-/// Its name in the catalog.
+/// Table name in the catalog.
 pub(super) const TABLE_NAME: &str = "boundaries";
-/// Its file in a generation.
+/// Path in a generation.
 pub(super) const PATH: &str = "catalog/boundaries.parquet";
 
-/// Its rows, and the types of their geometries.
+/// Rows of the table and their geometry types.
 pub(super) struct Boundaries {
     pub(super) table: Table,
     pub(super) batch: RecordBatch,
     pub(super) types: Vec<u32>,
 }
 
-/// The columns while they grow.
+/// Column builders.
 #[derive(Default)]
 struct Columns {
     job_id: StringBuilder,
@@ -43,7 +43,7 @@ struct Columns {
     types: std::collections::BTreeSet<u32>,
 }
 
-/// Reads the boundaries from their archives; each comes with the place of its archive among those that are wanted.
+/// Reads the boundaries from their archives. Each has the index of its archive in `wanted`.
 pub(super) fn read(
     boundaries: &[(usize, Boundary)],
     wanted: &[SourceArchive],
@@ -63,7 +63,7 @@ pub(super) fn read(
     columns.finish()
 }
 
-/// The error of an archive that says something else than it did.
+/// Error for an archive whose columns or rows differ from those of an earlier read.
 pub(super) fn changed_archive_error(archive: &Path) -> Error {
     let archive = archive.display();
     let message = format!(
@@ -74,7 +74,7 @@ pub(super) fn changed_archive_error(archive: &Path) -> Error {
 
 impl Columns {
     fn add(&mut self, boundary: &Boundary, layer: Layer) -> Result<(), Error> {
-        // A boundary whose place on the earth is unknown has neither a geometry here nor an area.
+        // Without a known coordinate system, a boundary has neither geometry nor area here.
         let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
         let is_placed = layer.crs().is_some_and(super::schema::is_wgs84);
         self.types.extend(layer.geometry_types().iter().filter(|_| is_placed));
@@ -141,7 +141,7 @@ fn crs_metadata() -> serde_json::Value {
     serde_json::json!({ "crs": Crs::wgs84().projjson(), "crs_type": "projjson" })
 }
 
-/// The first column that says this.
+/// First column with this meaning.
 fn find_column(layer: &Layer, wanted: Meaning) -> Option<usize> {
     let schema = layer.schema();
     let is_it = |(index, field): (usize, &Arc<Field>)| {
@@ -150,7 +150,7 @@ fn find_column(layer: &Layer, wanted: Meaning) -> Option<usize> {
     schema.fields().iter().enumerate().find_map(is_it)
 }
 
-/// A value as text; `None` for null and for an empty text.
+/// Cell as text; `None` for null and for empty text.
 fn cell_text(layer: &Layer, batch: usize, index: usize, row: usize) -> Option<String> {
     let array = layer.batches().get(batch)?.columns().get(index)?;
     let text = match array.data_type() {

@@ -1,4 +1,4 @@
-//! The catalog: tables about jobs, products and devices as plain Parquet, and field boundaries as GeoParquet.
+//! Writes the catalog: tables of jobs, products and devices as Parquet, and of field boundaries as GeoParquet.
 
 use std::path::Path;
 
@@ -11,11 +11,13 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Cancel, ROW_GROUP, Writer, threads};
 use crate::mirror::Disk;
 
-/// Where the tables are in a generation.
+/// Folder of the tables in a generation.
 const FOLDER: &str = "catalog";
 
-/// Writes each table as `catalog/<name>.parquet` into a generation. One that the last generation has byte for byte is the
-/// same file in both, so that whoever copies the folder sees by the file that nothing has changed.
+/// Writes each table as `catalog/<name>.parquet`.
+///
+/// A table identical to that of the last generation is linked, so that a tool that copies the folder sees an unchanged
+/// file.
 pub(super) fn write(
     disk: &Disk,
     last: Option<(&Path, &Manifest)>,
@@ -37,7 +39,7 @@ pub(super) fn write(
     Ok(written)
 }
 
-/// Writes the table of boundaries, which has geometries.
+/// Writes the table of field boundaries, the only one with geometries.
 pub(super) fn write_boundaries(
     disk: &Disk,
     last: Option<(&Path, &Manifest)>,
@@ -49,7 +51,7 @@ pub(super) fn write_boundaries(
     write_one(disk, last, generation, boundaries::TABLE_NAME, (table, &batch, &types), cancel)
 }
 
-/// Takes a table over from the last generation; `None` where that has none.
+/// Links a table of the last generation; `None` if that has none.
 pub(super) fn link_previous(
     disk: &Disk,
     last: Option<(&Path, &Manifest)>,

@@ -1,4 +1,4 @@
-//! Published files, read through the checksums of their blocks: damaged bytes are never parsed.
+//! Reads published files through their block checksums, so that damaged bytes are never parsed.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
@@ -15,21 +15,21 @@ use crate::layer::Cancel;
 use crate::mirror::archive_store::hex;
 use crate::mirror::fs::fs_error;
 
-/// The hexadecimal digits of a checksum.
+/// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
 
-/// What to do about a file that was lost: a sync notices.
+/// Advice for a missing file: the next sync detects it.
 pub(super) const SYNC_ADVICE: &str =
     "`verify()` finds what else is lost, and the next `sync()` writes the dataset anew";
 
-/// What to do about a damaged file: a sync keeps one of the same size until `verify()` has read it.
+/// Advice for a damaged file. A sync keeps a file of unchanged length until `verify()` has read it.
 const VERIFY_ADVICE: &str =
     "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew";
 
-/// `ENOENT` of every system.
+/// `ENOENT`, the same on all systems.
 pub(super) const NOT_FOUND: i32 = 2;
 
-/// An open file of the dataset.
+/// Open file of the dataset.
 pub(super) struct CheckedFile {
     path: PathBuf,
     file: File,
@@ -38,7 +38,7 @@ pub(super) struct CheckedFile {
 }
 
 impl CheckedFile {
-    /// Opens a file; `crc32` are the checksums of its blocks, empty in a manifest of format 1.
+    /// Opens a file. `crc32` holds the checksums of its blocks; a manifest of format 1 has none.
     pub(super) fn open(path: &Path, crc32: &str) -> Result<Self> {
         let fail = |cause: std::io::Error| match cause.kind() {
             ErrorKind::NotFound => missing_error(path),
@@ -53,12 +53,12 @@ impl CheckedFile {
         Ok(Self { path: path.to_owned(), file, bytes, crc32: crc32.to_owned() })
     }
 
-    /// Its length.
+    /// Length in bytes.
     pub(super) fn len(&self) -> u64 {
         self.bytes
     }
 
-    /// Reads a range of bytes, and compares the blocks that they are in with their checksums.
+    /// Reads a byte range and compares the blocks that it touches with their checksums.
     pub(super) fn read(&mut self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.bytes {
             return Err(damaged_error(&self.path, "its metadata point beyond its end"));
@@ -79,7 +79,7 @@ impl CheckedFile {
         Ok(content)
     }
 
-    /// Reads ranges that a reader of Parquet needs; those that are close to each other in one go.
+    /// Reads the ranges that a Parquet reader needs. Ranges at most one block apart are read in one call.
     pub(super) fn fetch(&mut self, mut ranges: Vec<Range<u64>>) -> Result<Fetched> {
         ranges.sort_by_key(|range| range.start);
         let mut merged: Vec<Range<u64>> = Vec::new();
@@ -95,7 +95,7 @@ impl CheckedFile {
 
     /// Compares all blocks with their checksums.
     pub(super) fn verify(&mut self, cancel: &Cancel) -> Result<()> {
-        /// Bytes of one read: eight blocks.
+        /// Bytes per read: eight blocks.
         const STEP: u64 = 8 * BLOCK;
         let mut start = 0;
         while start < self.bytes && !self.crc32.is_empty() {
@@ -107,7 +107,7 @@ impl CheckedFile {
         Ok(())
     }
 
-    /// Compares blocks, of which the first begins at `first`.
+    /// Compares blocks with their checksums; `first` is the offset of the first block.
     fn compare(&self, first: u64, content: &[u8]) -> Result<()> {
         if self.crc32.is_empty() {
             return Ok(());
@@ -129,16 +129,16 @@ impl CheckedFile {
     }
 }
 
-/// Parts of a file that were compared with their checksums, for a reader of Parquet.
+/// Verified ranges of a file, for a Parquet reader.
 pub(super) struct Fetched {
-    /// The length of the file.
+    /// Length of the file in bytes.
     bytes: u64,
-    /// Offset and content, in the order of offsets.
+    /// Offset and content, sorted by offset.
     runs: Vec<(u64, Bytes)>,
 }
 
 impl Fetched {
-    /// What was fetched from an offset on.
+    /// Fetched bytes from an offset on.
     fn slice_from(&self, start: u64) -> Option<Bytes> {
         let (offset, content) = self.runs.iter().rev().find(|(offset, _)| *offset <= start)?;
         let skipped = usize::try_from(start.checked_sub(*offset)?).ok()?;
@@ -173,13 +173,13 @@ fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The error of a published file that is not what was written.
+/// Error for a published file whose bytes differ from those written.
 pub(super) fn damaged_error(path: &Path, why: &str) -> Error {
     let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
     Error::new(Kind::Archive, format!("`{}` is damaged ({why}); {VERIFY_ADVICE}", path.display()))
 }
 
-/// The error of a published file that is missing, or that was removed with its generation.
+/// Error for a published file that is missing, or was removed with its generation.
 pub(super) fn missing_error(path: &Path) -> Error {
     let is_generation = |folder: &&Path| folder.parent().is_some_and(|parent| parent.ends_with("generations"));
     let is_gone = path.ancestors().find(is_generation).is_some_and(|generation| !generation.exists());

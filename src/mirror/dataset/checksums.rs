@@ -1,14 +1,14 @@
-//! What tells that a published file is whole: a digest of all its bytes, and a checksum of each block for who reads a few.
+//! Checksums of a published file: SHA-256 of all bytes, and CRC-32 of each block for partial reads.
 
 use crc32fast::Hasher;
 use sha2::{Digest as _, Sha256};
 
 use crate::mirror::archive_store::hex;
 
-/// The bytes of a block, but for the last one; a system reads about as many in one go anyway.
+/// Block length in bytes, except for the last block. Operating systems read ahead about as much.
 pub(super) const BLOCK: u64 = 128 * 1024;
 
-/// The sums of what a file has so far.
+/// Running checksums of a file.
 #[derive(Default)]
 pub(super) struct Checksums {
     hash: Sha256,
@@ -17,16 +17,16 @@ pub(super) struct Checksums {
     crc32: String,
 }
 
-/// The sums of a whole file.
+/// Checksums of a complete file.
 pub(super) struct FileChecksums {
     pub(super) bytes: u64,
     pub(super) sha256: String,
-    /// The CRC-32 of each block, eight hexadecimal digits each.
+    /// CRC-32 of each block, eight hexadecimal digits each.
     pub(super) crc32: String,
 }
 
 impl Checksums {
-    /// Takes what comes next in the file.
+    /// Adds the next bytes of the file.
     pub(super) fn update(&mut self, mut bytes: &[u8]) {
         self.hash.update(bytes);
         while !bytes.is_empty() {
@@ -41,7 +41,7 @@ impl Checksums {
         }
     }
 
-    /// Gives them, as nothing comes any more.
+    /// Ends the last block and returns the checksums.
     pub(super) fn finish(mut self) -> FileChecksums {
         if !self.bytes.is_multiple_of(BLOCK) {
             self.end_block();

@@ -1,4 +1,4 @@
-//! An archive into rows of the dataset: its layers in WGS 84, each record named by its job, its layer and its number.
+//! Converts an archive to dataset rows: layers in WGS 84, with job id, layer name and record number in each row.
 
 use std::sync::Arc;
 
@@ -12,35 +12,35 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Bounds, Layer, ReadOptions, Source};
 use crate::mirror::ItemKind;
 
-/// A layer of an archive, ready for its part.
+/// Converted layer of an archive.
 #[derive(Debug)]
 pub(super) struct ConvertedLayer {
-    /// In WGS 84 where its system is known.
+    /// In WGS 84 if its coordinate system is known and can be transformed.
     pub(super) layer: Layer,
-    /// Its name in the dataset.
+    /// Layer name in the dataset.
     pub(super) name: String,
     pub(super) columns: Columns,
-    /// The digest of the rows as they were read.
+    /// Digest of the rows before the transformation.
     pub(super) digest: String,
-    /// The coordinate system of the archive.
+    /// Coordinate system of the archive: EPSG code or name.
     pub(super) crs: Option<String>,
     pub(super) bounds: Option<Sides>,
 }
 
-/// The names of the layers of an archive, as they stand in the dataset.
+/// Layer names of an archive in the dataset.
 pub(super) fn layer_names(source: &SourceArchive) -> Result<Vec<String>> {
     if let Some(name) = cart_layer_name(source) {
         return Ok(vec![name]);
     }
     let mut names = layer::layers(&Source::Path(source.archive.clone()), &ReadOptions::default())?;
-    // Two members of the very same name are one layer for every reader.
+    // Members with the same name are one layer for every reader.
     let mut seen = std::collections::HashSet::new();
     names.retain(|name| seen.insert(name.clone()));
     Ok(names)
 }
 
-/// The name of the one layer of a grain cart file: files of the store are called by their digests, so that the name is
-/// that of the record. None for other archives.
+/// Layer name of a grain cart file, taken from the record, since stored files are named by digest. `None` for other
+/// archives.
 pub(super) fn cart_layer_name(source: &SourceArchive) -> Option<String> {
     let is_text = source.archive.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("grc"));
     let end = source.name.len().saturating_sub(4);
@@ -49,20 +49,19 @@ pub(super) fn cart_layer_name(source: &SourceArchive) -> Option<String> {
     (source.kind == ItemKind::Cart && is_text).then(|| name.to_owned())
 }
 
-/// A layer of an archive as it is there.
+/// Reads a layer without conversion.
 pub(super) fn read_layer(source: &SourceArchive, name: &str, threads: Option<usize>) -> Result<Layer> {
     let wanted = cart_layer_name(source).is_none().then(|| name.to_owned());
     let options = ReadOptions { layer: wanted, threads, ..ReadOptions::default() };
     layer::read(&Source::Path(source.archive.clone()), &options)
 }
 
-/// Reads a layer of an archive.
+/// Reads a layer and transforms it to WGS 84 where possible.
 pub(super) fn convert_layer(source: &SourceArchive, name: &str, threads: Option<usize>) -> Result<ConvertedLayer> {
     let layer = read_layer(source, name, threads)?;
     let digest = row_digest::digest_rows(&layer);
     let crs = layer.crs().map(|crs| crs.epsg().map_or_else(|| crs.name().to_owned(), |code| format!("EPSG:{code}")));
-    // A system that cannot be brought to WGS 84, or a coordinate that lies outside of it, is no reason to lose rows:
-    // they stay as they are, in a folder of their own.
+    // Keeps the rows unchanged, in a folder of their own, if the transformation fails or a coordinate is out of range.
     let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
     let bounds = Bounds::from_geometries(layer.geometries())?.sides();
     let columns = schema::dataset_columns(&layer);
@@ -70,22 +69,22 @@ pub(super) fn convert_layer(source: &SourceArchive, name: &str, threads: Option<
 }
 
 impl ConvertedLayer {
-    /// How many records it has.
+    /// Number of records.
     pub(super) fn len(&self) -> usize {
         self.layer.len()
     }
 
-    /// The bytes that it takes in memory.
+    /// Size in memory, in bytes.
     pub(super) fn memory_size(&self) -> usize {
         self.layer.batches().iter().map(RecordBatch::get_array_memory_size).sum()
     }
 
-    /// The folder of its part.
+    /// Folder of its part in a generation.
     pub(super) fn folder(&self, source: &SourceArchive) -> String {
         format!("{}columns={}", schema::job_folder(source), self.columns.key)
     }
 
-    /// Its records as they stand in a part.
+    /// Batches with the columns of a part.
     pub(super) fn batches(&self, job_id: &str) -> impl Iterator<Item = Result<RecordBatch>> {
         let geometry = self.layer.geometry_index();
         self.layer.batches().iter().scan(0_usize, move |first, batch| {

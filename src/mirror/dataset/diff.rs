@@ -1,5 +1,6 @@
-//! Which parts stay as they are, and which rows are written anew: a part is only touched when a job of it changed or went,
-//! or when it is small and its folder gets more rows.
+//! Plans a publication: which parts are kept and which layers are written.
+//!
+//! A part is rewritten only if one of its jobs changed or was removed, or if it is small and its folder gets more rows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -12,12 +13,12 @@ use crate::error::{Error, Result};
 use crate::layer::boundary::boundaries;
 use crate::layer::{Cancel, run_ordered, threads};
 
-/// How large the files are meant to be; a single layer that is larger is one file all the same.
+/// Target sizes of the files. A single larger layer is still one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Rows of a part: 1,000,000.
     pub rows: u64,
-    /// Bytes of a part, and of the rows that are kept in memory between two passes over the archives: 128 MiB.
+    /// Bytes of a part: 128 MiB. Also limits the converted rows kept in memory between two passes over the archives.
     pub bytes: u64,
 }
 
@@ -27,39 +28,40 @@ impl Default for Sizes {
     }
 }
 
-/// A layer that is written anew.
+/// Layer to be written.
 #[derive(Debug)]
 pub(super) struct PendingLayer {
-    /// The place of its archive among those that are wanted.
+    /// Index of its archive in `wanted`.
     pub(super) archive_index: usize,
     pub(super) name: String,
     pub(super) rows: u64,
     pub(super) bounds: Option<Sides>,
-    /// What was read, where there was room to keep it.
+    /// Converted rows, if they fit in memory.
     pub(super) converted: Option<ConvertedLayer>,
 }
 
-/// What a publication does.
+/// Plan of a publication.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) kept: Vec<manifest::Part>,
-    /// By folder, what is written there.
+    /// Layers to be written, by folder.
     pub(super) written: BTreeMap<String, Vec<PendingLayer>>,
-    /// Boundaries of fields, each with the place of its archive among those that are wanted, in the order of jobs.
+    /// Field boundaries in job order, each with the index of its archive in `wanted`.
     pub(super) boundaries: Vec<(usize, manifest::Boundary)>,
     pub(super) rejected: Vec<RejectedArchive>,
 }
 
-/// What a part of the last generation still has.
+/// Part of the last generation.
 struct PreviousPart<'a> {
     part: &'a manifest::Part,
-    /// Its layers that are wanted as they are: places among its own and among those that are wanted.
+    /// Layers that are still wanted unchanged: index in the part and index in `wanted`.
     live: Vec<(usize, usize)>,
     is_whole: bool,
 }
 
-/// Compares what is wanted with the last generation. With `again`, archives are read before their rows are counted on,
-/// since one of them was found to be another than it was.
+/// Compares the wanted archives with the last generation.
+///
+/// If `is_retry`, archives are read before their row counts are used, since one of them differed from its last read.
 pub(super) fn plan_parts(
     last: Option<&Manifest>,
     is_present: &dyn Fn(&manifest::Part) -> bool,
@@ -74,7 +76,7 @@ pub(super) fn plan_parts(
         last.iter().flat_map(|last| &last.parts).map(|part| compare_part(part, &by_key, wanted, is_present)).collect();
     let unchanged: HashSet<usize> = parts.iter().flat_map(|part| &part.live).map(|(_, index)| *index).collect();
     let mut plan = Plan::default();
-    // What is new or changed has to be read before it is known where it belongs.
+    // The folder of a new or changed layer is known only after reading it.
     let new: Vec<usize> = (0..wanted.len()).filter(|index| !unchanged.contains(index)).collect();
     read_archives(&mut plan, &new, wanted, None, sizes, cancel)?;
     for boundary in last.iter().flat_map(|last| &last.boundaries) {
@@ -129,7 +131,7 @@ pub(super) fn plan_parts(
     Ok(plan)
 }
 
-/// What a part still has of what is wanted.
+/// Finds the layers of a part that are still wanted unchanged.
 fn compare_part<'a>(
     part: &'a manifest::Part,
     by_key: &HashMap<(&str, &str), usize>,
@@ -149,11 +151,12 @@ fn compare_part<'a>(
     PreviousPart { part, live, is_whole }
 }
 
-/// Which layers of which archive are read.
+/// Selects layers by archive index and layer name.
 type LayerFilter<'a> = &'a (dyn Fn(usize, &str) -> bool + Sync);
 
-/// Reads archives to learn where their layers belong; those that cannot be read are refused. Without `chosen`, all layers
-/// are read, and those that are the boundary of a field go into a table of their own.
+/// Reads archives to learn the folders of their layers; unreadable ones are rejected.
+///
+/// Without `chosen`, all layers are read, and field boundaries are moved to their table.
 fn read_archives(
     plan: &mut Plan,
     archives: &[usize],
@@ -162,7 +165,7 @@ fn read_archives(
     sizes: Sizes,
     cancel: &Cancel,
 ) -> Result<()> {
-    // Of several archives, each is read on one thread.
+    // Archives are read in parallel, each on one thread.
     let each = (archives.len() > 1).then_some(1);
     let read = |step: usize, found: &mut Option<Result<Vec<ConvertedLayer>>>| {
         cancel.check()?;
@@ -175,7 +178,7 @@ fn read_archives(
         }
         Ok(())
     };
-    // Layers that were read are kept until they are written, as long as they take no more memory than a part has bytes.
+    // Keeps converted layers until they are written, up to the byte limit of a part.
     let (mut kept_bytes, mut next) = (0_u64, archives.iter());
     run_ordered(threads(), archives.len(), read, &mut |found: &mut Option<Result<Vec<ConvertedLayer>>>| {
         let (Some(index), Some(found)) = (next.next(), found.take()) else { return Ok(()) };
@@ -222,9 +225,9 @@ fn to_boundary(source: &SourceArchive, layer: ConvertedLayer) -> manifest::Bound
     }
 }
 
-/// The error of an archive that is left out; one that says nothing about the archive ends the work.
+/// The error if the archive is its cause; otherwise fails, which ends the publication.
 pub(super) fn archive_error(error: Error) -> Result<Error> {
-    /// Out of memory, and too many files open here and in the whole system.
+    /// `ENOMEM`, `ENFILE` and `EMFILE`.
     const MACHINE_ERRORS: [i32; 3] = [12, 23, 24];
     if error.facts().os_error.is_some_and(|code| MACHINE_ERRORS.contains(&code)) { Err(error) } else { Ok(error) }
 }

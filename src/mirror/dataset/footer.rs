@@ -1,4 +1,5 @@
-//! What the footer of a part says: columns, geometries and their coordinate system, row groups and the boxes around them.
+//! Reads the Parquet footer of a part: columns, geometry column, coordinate system, row groups and their bounding
+//! boxes.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,37 +17,37 @@ use super::checked_file::{CheckedFile, damaged_error};
 use super::hilbert::Sides;
 use crate::error::Result;
 
-/// The column of geometries.
+/// Name of the geometry column.
 pub(super) const GEOMETRY: &str = "geometry";
 
-/// The metadata of a column of geometries: its kind and its coordinate system.
+/// Arrow metadata keys of a geometry column: extension type and coordinate system. See
+/// <https://geoarrow.org/extension-types.html>.
 const EXTENSION: &str = "ARROW:extension:name";
 const CRS: &str = "ARROW:extension:metadata";
 
-/// The sides of a box, in the order of [`Sides`].
+/// Fields of a bounding box, in the order of [`Sides`].
 pub(super) const SIDES: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
 
-/// The coordinate system of geometries that name none, by the rules of `GeoParquet`.
+/// Coordinate system of geometries that state none, by <https://geoparquet.org/releases/v1.1.0/>.
 const DEFAULT_CRS: &str = "OGC:CRS84";
 
-/// The footer of a part.
+/// Footer of a part.
 pub(super) struct Footer {
     pub(super) metadata: ArrowReaderMetadata,
-    /// The columns without the boxes; geometries are called [`GEOMETRY`] in every coordinate system.
+    /// Columns without the bounding boxes. The geometry column is named [`GEOMETRY`] in every coordinate system.
     pub(super) schema: Schema,
-    /// The column of geometries in the file.
+    /// Name of the geometry column in the file.
     pub(super) geometry: Option<String>,
-    /// The column of the boxes around them.
+    /// Name of the bounding box column.
     pub(super) boxes: Option<String>,
     pub(super) groups: Vec<Group>,
 }
 
-/// A row group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub(super) index: usize,
     pub(super) rows: usize,
-    /// The box around its geometries, where its statistics have one.
+    /// Bounding box of its geometries, if the statistics have one.
     pub(super) bounds: Option<Sides>,
 }
 
@@ -89,7 +90,7 @@ pub(super) fn read(path: &Path, crc32: &str) -> Result<Footer> {
     Ok(Footer { schema: Schema::new(fields), geometry, boxes, groups, metadata })
 }
 
-/// The column of geometries with its coordinate system, which is null where it is unknown.
+/// Geometry column with its coordinate system; null if unknown.
 fn geometry_field(field: &Field, crs: &Value) -> Field {
     let metadata_json = if crs.is_null() { serde_json::json!({}) } else { serde_json::json!({ "crs": crs }) };
     let mut metadata: HashMap<String, String> = field.metadata().clone();
@@ -98,13 +99,13 @@ fn geometry_field(field: &Field, crs: &Value) -> Field {
     Field::new(GEOMETRY, DataType::LargeBinary, true).with_metadata(metadata)
 }
 
-/// The coordinate system of a column of geometries; `None` where it is unknown.
+/// Coordinate system of a geometry column; `None` if unknown.
 pub(super) fn crs(field: &Field) -> Option<Value> {
     let metadata_json: Value = serde_json::from_str(field.metadata().get(CRS)?).ok()?;
     metadata_json.get("crs").filter(|crs| !crs.is_null()).cloned()
 }
 
-/// The box around a row group by the statistics of its boxes.
+/// Bounding box of a row group, from the statistics of its box columns.
 fn bounds(group: &RowGroupMetaData, boxes: &str) -> Option<Sides> {
     let side = |name: &str, is_low: bool| {
         let path = format!("{boxes}.{name}");

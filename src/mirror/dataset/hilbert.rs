@@ -1,12 +1,14 @@
-//! The order of jobs in a part: along a Hilbert curve of their centres, so that neighbours share row groups.
+//! Order of jobs in a part: along a Hilbert curve of their centres, so that neighbours share row groups.
+//!
+//! See <https://en.wikipedia.org/wiki/Hilbert_curve>.
 
 /// West, south, east and north.
 pub(super) type Sides = [f64; 4];
 
-/// How many bits of each coordinate count: a field of ten metres in a country.
+/// Bits per coordinate; resolves about ten metres within a country.
 const BITS: u32 = 20;
 
-/// The places on the curve of boxes, in a frame around all of them; what has no place comes last.
+/// Curve positions of boxes, scaled to the extent of all boxes. Boxes that are `None` sort last.
 pub(super) fn hilbert_order(boxes: &[Option<Sides>]) -> Vec<u64> {
     let centres: Vec<Option<[f64; 2]>> = boxes
         .iter()
@@ -20,14 +22,14 @@ pub(super) fn hilbert_order(boxes: &[Option<Sides>]) -> Vec<u64> {
     centres.iter().map(position).collect()
 }
 
-/// The box around two.
+/// Smallest box around two boxes.
 pub(super) fn join_boxes(one: Option<Sides>, other: Option<Sides>) -> Option<Sides> {
     let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
     let [west, south, east, north] = other;
     Some([one[0].min(west), one[1].min(south), one[2].max(east), one[3].max(north)])
 }
 
-/// Whether a box around both would hold more of what lies between them than of them.
+/// Whether a box around both has more than twice the summed perimeters, so that it would be mostly empty.
 pub(super) fn are_apart(one: Option<Sides>, other: Option<Sides>) -> bool {
     let half_perimeter =
         |sides: Option<Sides>| sides.map_or(0.0, |[west, south, east, north]| east - west + north - south);
@@ -42,7 +44,7 @@ fn scale(value: f64, low: f64, high: f64) -> u32 {
     if high > low { (((value - low) / (high - low)).clamp(0.0, 1.0) * max) as u32 } else { 0 }
 }
 
-/// The distance along the curve to a cell.
+/// Distance of a cell along the curve.
 fn hilbert_distance(mut x: u32, mut y: u32) -> u64 {
     let mut distance = 0;
     for bit in (0..BITS).rev() {
@@ -63,7 +65,7 @@ fn hilbert_distance(mut x: u32, mut y: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// The curve visits every cell of a corner once and each next to the one before.
+    /// Each cell of a corner is visited once, next to the one before.
     #[test]
     fn neighbours_on_the_curve_are_neighbours_on_the_map() {
         let mut cells: Vec<(u64, i64, i64)> = Vec::new();

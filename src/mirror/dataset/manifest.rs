@@ -1,4 +1,4 @@
-//! `manifest.json` of a generation: each file of it, and for each row of the dataset the archive that it came from.
+//! `manifest.json` of a generation: its files, and for each dataset row the archive of origin.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -12,99 +12,101 @@ use crate::error::{Error, Kind, Result};
 use crate::mirror::archive_store::{Finding, Problem, hex};
 use crate::mirror::fs::{Disk, fs_error};
 
-/// The name of the file in its generation.
+/// File name in its generation.
 pub(super) const NAME: &str = "manifest.json";
 
-/// Raised when parts are written otherwise than before, or other things are said of them, so that they are all written
-/// anew. Since 2, there are checksums of blocks, and since 3, there is always a digest of the manifest itself: what older
-/// ones say may have been changed by anybody. Since 4, boundaries of fields are a table of the catalog and no rows of a part.
+/// Format number. It rises if parts or their description change, so that all parts are rewritten.
+///
+/// Format 2 added block checksums. Format 3 added the digest of the manifest; older manifests may have been altered
+/// without notice. Format 4 moved field boundaries from parts to a catalog table.
 const FORMAT: u32 = 4;
 
-/// The first format whose manifests always have a digest of their own.
+/// First format with a digest in every manifest.
 const DIGEST_SINCE: u32 = 3;
 
-/// What stands before the digest of all that comes before it, at the end of the file, and what stands behind it. What is
-/// believed of archives and rows must be what was written: a sync takes it for known.
+/// Bytes before and after the digest at the end of the file. The digest covers all bytes before this field.
+///
+/// A sync trusts the manifest about archives and rows, so its bytes must be those written.
 const DIGEST_FIELD: (&[u8], &[u8]) = (b",\"sha256\":\"", b"\"}");
 
-/// The hexadecimal digits of a digest.
+/// Hexadecimal digits of a digest.
 const DIGITS: usize = 64;
 
-/// All that a generation holds.
+/// Content of a generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub(super) format: u32,
-    /// The version of headland that read the archives.
+    /// Version of headland that read the archives.
     pub(super) headland: String,
     pub(super) generation: u64,
-    /// The rows of all parts.
+    /// Rows of all parts.
     pub(super) rows: u64,
     pub(super) parts: Vec<Part>,
     pub(super) catalog: Vec<Table>,
-    /// The layers that are in the table of boundaries.
+    /// Layers in the table of field boundaries.
     #[serde(default)]
     pub(super) boundaries: Vec<Boundary>,
 }
 
-/// A layer of an archive that is the boundary of its field.
+/// Layer of an archive that outlines its field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Boundary {
     /// `job` or `cart`.
     pub(super) kind: String,
     pub(super) job_id: String,
     pub(super) layer: String,
-    /// The digest of the archive.
+    /// SHA-256 of the archive.
     pub(super) archive: String,
-    /// The year of the job.
+    /// Year of the job.
     pub(super) year: Option<i32>,
-    /// The digest of the rows as the archive gives them.
+    /// Digest of the rows in the archive; see [`super::row_digest`].
     pub(super) digest: String,
 }
 
-/// A file of the dataset.
+/// File of the dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Part {
-    /// Its path in the generation, with `/` between folders.
+    /// Path in the generation, with `/` between folders.
     pub(super) path: String,
     pub(super) rows: u64,
     pub(super) bytes: u64,
     pub(super) sha256: String,
-    /// The checksums of its blocks, as [`super::checksums::FileChecksums`] has them; a manifest of format 1 has none.
+    /// Checksums of its blocks, as in [`super::checksums::FileChecksums`]. Empty in format 1.
     #[serde(default)]
     pub(super) crc32: String,
     pub(super) row_groups: usize,
-    /// West, south, east and north of all its places, in the coordinates of the part.
+    /// West, south, east and north of all geometries, in the coordinates of the part.
     pub(super) bbox: Option<[f64; 4]>,
-    /// Where its rows come from, in their order.
+    /// Origins of its rows, in row order.
     pub(super) origins: Vec<RowOrigin>,
 }
 
-/// One layer of one archive in a part.
+/// Layer of an archive in a part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RowOrigin {
     /// `job` or `cart`.
     pub(super) kind: String,
     pub(super) job_id: String,
-    /// The name of the job.
+    /// Name of the job.
     pub(super) name: String,
-    /// What made the job, where that is known.
+    /// Display that recorded the job, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) display: Option<String>,
     pub(super) layer: String,
-    /// The digest of the archive.
+    /// SHA-256 of the archive.
     pub(super) archive: String,
     pub(super) first_row: u64,
     pub(super) rows: u64,
-    /// The digest of the rows as the archive gives them; see [`super::row_digest`].
+    /// Digest of the rows in the archive; see [`super::row_digest`].
     pub(super) digest: String,
-    /// The coordinate system of the archive: `EPSG:32612`, its name, or none where it is unknown.
+    /// Coordinate system of the archive: `EPSG:32612` or its name; `None` if unknown.
     pub(super) crs: Option<String>,
-    /// How many diagnostics reading gave.
+    /// Number of diagnostics of the archive reader.
     pub(super) diagnostics: usize,
     pub(super) bbox: Option<[f64; 4]>,
 }
 
-/// A file of the catalog.
+/// File of the catalog.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Table {
     pub(super) path: String,
@@ -122,7 +124,7 @@ impl Manifest {
         Self { format: FORMAT, headland: version(), generation, rows, parts, catalog, boundaries }
     }
 
-    /// The manifest of a generation; what is wrong where it cannot be read.
+    /// Reads the manifest of a generation; a finding if it is missing or damaged.
     pub(super) fn read(generation: &Path) -> std::result::Result<Self, Finding> {
         let path = generation.join(NAME);
         let finding = |problem, detail| Finding { problem, path: path.clone(), detail };
@@ -133,7 +135,7 @@ impl Manifest {
         Self::parse(&bytes).map_err(|detail| finding(Problem::Damaged, detail))
     }
 
-    /// What the bytes of a manifest say; the reason where they are not what was written.
+    /// Parses a manifest and checks its digest; the error is the reason.
     fn parse(bytes: &[u8]) -> std::result::Result<Self, String> {
         let is_whole = matches_digest(bytes);
         if is_whole == Some(false) {
@@ -146,21 +148,21 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Whether its parts may stand beside new ones: a reader of another version may give other rows.
+    /// Whether its parts may be kept: another version may convert archives to other rows.
     pub(super) fn is_of_this_version(&self) -> bool {
         self.has_current_format() && self.headland == version()
     }
 
-    /// Whether nothing is missing in it that is written now.
+    /// Whether it has the current format.
     pub(super) fn has_current_format(&self) -> bool {
         self.format == FORMAT
     }
 
-    /// Writes it, as the last file of its generation.
+    /// Writes the manifest as the last file of its generation.
     pub(super) fn write(&self, disk: &Disk, generation: &Path) -> Result<()> {
         let mut bytes = serde_json::to_vec(self)
             .map_err(|cause| Error::new(Kind::File, format!("the manifest cannot be written: {cause}")))?;
-        // The digest is its last field.
+        // Drops the closing brace: the digest is the last field.
         bytes.pop();
         let digest = hex(&Sha256::digest(&bytes));
         bytes.extend([DIGEST_FIELD.0, digest.as_bytes(), DIGEST_FIELD.1].concat());
@@ -169,7 +171,7 @@ impl Manifest {
         part.keep(&generation.join(NAME))
     }
 
-    /// Whether it says the same of the same files; generations differ by their numbers alone then.
+    /// Whether both describe the same files, apart from the generation number.
     pub(super) fn has_same_content(&self, other: &Self) -> bool {
         self.format == other.format
             && self.headland == other.headland
@@ -178,16 +180,16 @@ impl Manifest {
             && self.boundaries == other.boundaries
     }
 
-    /// Whether all its files stand in its generation, as long as they were.
+    /// Whether all its files exist with the stated lengths.
     pub(super) fn is_present(&self, generation: &Path) -> bool {
         self.parts.iter().all(|part| part.is_present(generation))
             && self.catalog.iter().all(|table| table.is_present(generation))
     }
 }
 
-/// The manifest of a generation that is read, and its bytes.
+/// Reads the manifest of a generation for readers: bytes and content.
 pub(super) fn open(generation: &Path) -> Result<(Vec<u8>, Manifest)> {
-    /// What every format has.
+    /// Fields common to all formats.
     #[derive(Deserialize)]
     struct Header {
         format: u32,
@@ -212,7 +214,7 @@ pub(super) fn open(generation: &Path) -> Result<(Vec<u8>, Manifest)> {
     }
 }
 
-/// Whether a manifest has the digest of all that comes before it; `None` where it has none at all.
+/// Whether the manifest matches its digest; `None` if it has no digest.
 fn matches_digest(bytes: &[u8]) -> Option<bool> {
     let body = bytes.len().saturating_sub(DIGEST_FIELD.0.len() + DIGITS + DIGEST_FIELD.1.len());
     let (body, field) = bytes.split_at_checked(body)?;
@@ -225,26 +227,26 @@ fn has_length(path: &Path, bytes: u64) -> bool {
 }
 
 impl Table {
-    /// Whether it stands in its generation, as long as it was.
+    /// Whether the file exists with the stated length.
     pub(super) fn is_present(&self, generation: &Path) -> bool {
         has_length(&generation.join(&self.path), self.bytes)
     }
 }
 
 impl Part {
-    /// Whether it stands in its generation, as long as it was.
+    /// Whether the file exists with the stated length.
     pub(super) fn is_present(&self, generation: &Path) -> bool {
         has_length(&generation.join(&self.path), self.bytes)
     }
 
-    /// The folder that it is in, as `dataset/job_type=.../year=.../columns=...`.
+    /// Folder of the file, such as `dataset/job_type=.../year=.../columns=...`.
     pub(super) fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 }
 
 impl RowOrigin {
-    /// Takes over what may change of a job while its archive stays.
+    /// Updates the fields of the job that may change without a new archive.
     pub(super) fn refresh(&mut self, source: &SourceArchive) {
         self.name.clone_from(&source.name);
         self.display.clone_from(&source.display);

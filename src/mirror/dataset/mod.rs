@@ -1,5 +1,6 @@
-//! The dataset: all archives as few large GeoParquet files, published at once; a pure function of what is wanted and of
-//! the generation before.
+//! The dataset: all archives as few large GeoParquet files, published atomically.
+//!
+//! A generation is a pure function of the wanted archives and the previous generation.
 
 mod boundaries;
 mod catalog;
@@ -40,36 +41,37 @@ pub use schema_union::{crs_identity, union_schemas};
 pub use source_archive::{RejectedArchive, SourceArchive};
 pub use verify::{repair, verify};
 
-/// What came of a publication.
+/// Result of a publication.
 #[derive(Debug)]
 pub enum Publication {
-    /// There is a state with all that can be read.
+    /// All readable archives are published.
     Published(Published),
-    /// Nothing was published: archives are gone or damaged on this disk, and can be had again.
+    /// Nothing was published: archives are missing or damaged on this disk, and can be downloaded again.
     Lost(Vec<RejectedArchive>),
 }
 
-/// What was published.
+/// A published generation.
 #[derive(Debug)]
 pub struct Published {
-    /// The generation that is current now; the one before where nothing has changed.
+    /// Number of the current generation; the previous one if nothing changed.
     pub generation: u64,
     /// Parts that were written.
     pub parts_written: usize,
-    /// Parts that are the same files as before.
+    /// Parts kept from the previous generation.
     pub parts_kept: usize,
-    /// The rows of the dataset.
+    /// Rows of the dataset.
     pub rows: u64,
-    /// Archives that are not in it, each with the reason.
+    /// Archives that were left out, with the reasons.
     pub rejected: Vec<RejectedArchive>,
 }
 
-/// Publishes the rows of all archives that are wanted and the tables of the catalog as the next generation, or leaves
-/// the one that is current where nothing has changed. Readers see the old state or the new one, whatever happens.
+/// Publishes the rows of the wanted archives and the catalog tables as the next generation.
 ///
-/// Only parts with changed, new or gone jobs are written, besides small ones that get more rows; all others are the same
-/// files. An archive whose content cannot be read is refused, and the others are published without it. Where one that is
-/// needed was lost on this disk, nothing is published: its rows come back with it.
+/// Keeps the current generation if nothing changed. Readers see either the old or the new state at any time.
+///
+/// Only parts with new, changed or removed jobs are written, and small parts that get more rows; other files are
+/// linked. Archives with unreadable content are rejected, and the others are published. If a needed archive was lost on
+/// this disk, nothing is published, since its rows would be missing.
 pub fn publish(
     folder: &Folder,
     wanted: &[SourceArchive],
@@ -79,7 +81,7 @@ pub fn publish(
     publish_in(folder, wanted, tables, Sizes::default(), cancel)
 }
 
-/// The same with parts of other sizes.
+/// Publishes with other part sizes; see [`publish`].
 pub fn publish_in(
     folder: &Folder,
     wanted: &[SourceArchive],
@@ -91,7 +93,7 @@ pub fn publish_in(
     wanted.sort_by(|a, b| (a.kind.as_str(), &a.job_id).cmp(&(b.kind.as_str(), &b.job_id)));
     wanted.dedup_by(|a, b| (a.kind.as_str(), &a.job_id) == (b.kind.as_str(), &b.job_id));
     let current = folder.current()?;
-    // One that cannot be read is as good as none: all rows come from the archives.
+    // If the manifest is unreadable, all rows are converted again.
     let last = current.as_ref().and_then(|current| Some((current, Manifest::read(&current.path).ok()?)));
     let mut rejected: Vec<RejectedArchive> = Vec::new();
     loop {
@@ -104,7 +106,7 @@ pub fn publish_in(
                 return Ok(Publication::Published(published));
             }
             AttemptOutcome::Rejected(newly_rejected) => {
-                // The second attempt has opened every archive that it needs, so that these are all that were lost.
+                // The second attempt opens every needed archive, so it finds all lost ones.
                 let is_second = !rejected.is_empty();
                 let out: BTreeSet<(&str, &str)> =
                     newly_rejected.iter().map(|archive| (archive.kind.as_str(), &*archive.job_id)).collect();
@@ -118,8 +120,7 @@ pub fn publish_in(
     }
 }
 
-/// Whether a generation may stay: it has our format, and all its files stand as long as they were written; [`verify`]
-/// reads them, too.
+/// Whether a generation may stay: current format, and all files have the stated lengths. [`verify`] also reads them.
 pub(super) fn is_usable(generation: &Generation) -> bool {
     Manifest::read(&generation.path)
         .is_ok_and(|manifest| manifest.has_current_format() && manifest.is_present(&generation.path))
@@ -127,14 +128,14 @@ pub(super) fn is_usable(generation: &Generation) -> bool {
 
 enum AttemptOutcome {
     Done(Published),
-    /// These archives are to be left out, and the work to be begun anew.
+    /// These archives are left out of the next attempt.
     Rejected(Vec<RejectedArchive>),
 }
 
 /// One attempt at a publication.
 struct Attempt<'a> {
     folder: &'a Folder,
-    /// The last generation that can be read, and where it is.
+    /// Path and manifest of the last readable generation.
     last: Option<(&'a Path, &'a Manifest)>,
     sizes: Sizes,
     cancel: &'a Cancel,
@@ -145,7 +146,7 @@ impl<'a> Attempt<'a> {
         Self { folder, last, sizes, cancel }
     }
 
-    /// Publishes what is wanted, as long as nothing was lost; `before` are the archives that earlier attempts refused.
+    /// Publishes unless an archive was lost. `before` holds the archives rejected by earlier attempts.
     fn publish(
         &self,
         wanted: &[SourceArchive],
@@ -262,7 +263,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// The end of an attempt that came upon an archive which cannot be read.
+/// Ends an attempt at an unreadable archive.
 fn reject(mut rejected: Vec<RejectedArchive>, source: Option<&SourceArchive>, error: Error) -> Result<AttemptOutcome> {
     rejected.extend(
         source
@@ -272,7 +273,8 @@ fn reject(mut rejected: Vec<RejectedArchive>, source: Option<&SourceArchive>, er
     Ok(AttemptOutcome::Rejected(rejected))
 }
 
-/// The layers of a folder along the curve; what lies in one place by job and layer, so that the order is always the same.
+/// Sorts the layers of a folder along the curve, and at one position by job and layer, so that the order is
+/// deterministic.
 fn sort_along_curve(pending: Vec<PendingLayer>, wanted: &[SourceArchive]) -> Vec<PendingLayer> {
     let boxes: Vec<_> = pending.iter().map(|layer| layer.bounds).collect();
     let mut positioned: Vec<(u64, PendingLayer)> = hilbert::hilbert_order(&boxes).into_iter().zip(pending).collect();
@@ -283,7 +285,7 @@ fn sort_along_curve(pending: Vec<PendingLayer>, wanted: &[SourceArchive]) -> Vec
     positioned.into_iter().map(|(_, layer)| layer).collect()
 }
 
-/// The rows of a layer that belongs into `folder`.
+/// Converted rows of a layer; an error if it no longer belongs to `folder`.
 fn read_layer<'a>(
     layer: PendingLayer,
     folder: &str,
@@ -305,7 +307,7 @@ fn read_layer<'a>(
     Ok((source, converted))
 }
 
-/// Makes the folders of a path in a generation, with `/` between them.
+/// Creates the folders of a path with `/` as separator.
 fn make_folders(disk: &Disk, generation: &Path, folders: &str) -> Result<()> {
     let mut path = generation.to_owned();
     for name in folders.split('/') {

@@ -1,4 +1,4 @@
-//! A part of the dataset: layers with the same columns in one file, in row groups that are each around one place.
+//! Writes a part: layers with the same columns in one file, in row groups that are spatially compact.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
@@ -16,36 +16,36 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, ROW_GROUP, Table, Writer, threads};
 use crate::mirror::fs::{Disk, Part};
 
-/// Rows from which on a row group ends where the next job lies apart: fewer would make more groups than they spare.
+/// Rows after which a distant job starts a new row group. Smaller groups cost more than they save.
 const MIN_GROUP_ROWS: usize = 8_192;
 
-/// Rows from which on it shows whether the values of a column repeat.
+/// Rows needed to tell whether the values of a column repeat.
 const MIN_SAMPLE_ROWS: usize = 64;
 
-/// A file that sums up what is written to it.
+/// File that computes checksums while it is written.
 pub(super) struct ChecksummedFile {
     part: Part,
     checksums: Checksums,
-    /// The error behind one that parquet tells, with what to do about it.
+    /// Error behind the one that parquet reports, with its advice.
     error: Option<Error>,
 }
 
 impl ChecksummedFile {
-    /// Begins a file in `folder`.
+    /// Creates a file in `folder`.
     pub(super) fn begin(disk: &Disk, folder: &Path, name: &str) -> Result<BufWriter<Self>> {
         let part = disk.create_part(folder, name)?;
         let output = Self { part, checksums: Checksums::default(), error: None };
         Ok(BufWriter::with_capacity(256 * 1024, output))
     }
 
-    /// Brings it to the disk and gives it its name.
+    /// Syncs the file and renames it to `target`.
     pub(super) fn keep(output: BufWriter<Self>, target: &Path) -> Result<FileChecksums> {
         let (part, written) = Self::close(output)?;
         part.keep(target)?;
         Ok(written)
     }
 
-    /// Ends it; whoever does not keep the file has not written it.
+    /// Flushes the file. If the caller does not keep it, it is removed.
     pub(super) fn close(mut output: BufWriter<Self>) -> Result<(Part, FileChecksums)> {
         let flushed = output.flush();
         let (output, _) = output.into_parts();
@@ -53,7 +53,7 @@ impl ChecksummedFile {
         Ok((output.part, output.checksums.finish()))
     }
 
-    /// The error of the disk where there was one, else `error`.
+    /// Error of the disk if there was one, else `error`.
     pub(super) fn take_error(output: &mut BufWriter<Self>, error: Error) -> Error {
         output.get_mut().error.take().unwrap_or(error)
     }
@@ -79,23 +79,23 @@ impl Write for ChecksummedFile {
     }
 }
 
-/// What parquet says where the disk said nothing.
+/// Error of the Parquet writer.
 #[expect(clippy::needless_pass_by_value, reason = "errors are handed on as they come")]
 pub(super) fn write_error(cause: ParquetError) -> Error {
     Error::new(Kind::File, format!("a file of the dataset cannot be written: {cause}"))
 }
 
-/// The rows of a part on their way into row groups.
+/// Writer that collects the rows of a part into row groups.
 pub(super) struct RowGroupWriter<'a> {
     out: Option<&'a mut BufWriter<ChecksummedFile>>,
     table: Table,
     writer: Option<Writer<'a>>,
     cancel: &'a Cancel,
-    /// The rows of the next row group, and the box around the jobs that they are of.
+    /// Rows of the next row group, and the bounding box of their jobs.
     pending: Vec<RecordBatch>,
     count: usize,
     around: Option<Sides>,
-    /// What the part holds.
+    /// Content of the part so far.
     pub(super) rows: u64,
     pub(super) bounds: Option<Sides>,
     types: BTreeSet<u32>,
@@ -119,12 +119,12 @@ impl<'a> RowGroupWriter<'a> {
         }
     }
 
-    /// The bytes written so far.
+    /// Bytes written so far.
     pub(super) fn bytes(&self) -> u64 {
         self.writer.as_ref().map_or(0, |writer| writer.bytes() as u64)
     }
 
-    /// Puts a layer behind those that are there.
+    /// Appends a layer.
     pub(super) fn add(&mut self, source: &SourceArchive, layer: &ConvertedLayer) -> Result<()> {
         if self.count >= MIN_GROUP_ROWS && are_apart(self.around, layer.bounds) {
             self.flush()?;
@@ -167,7 +167,7 @@ impl<'a> RowGroupWriter<'a> {
     fn writer(&mut self) -> Result<Option<&mut Writer<'a>>> {
         if let Some(out) = self.out.take() {
             let table = self.table.clone();
-            // The longest of the first jobs; a handful of rows tells nothing.
+            // The largest batch of the first jobs; a few rows are not representative.
             let longest = self.pending.iter().max_by_key(|batch| batch.num_rows());
             let sample = longest.filter(|batch| batch.num_rows() >= MIN_SAMPLE_ROWS);
             self.writer = Some(Writer::begin(Box::new(out), table, sample, threads(), &write_error)?);
@@ -178,7 +178,7 @@ impl<'a> RowGroupWriter<'a> {
     fn flush(&mut self) -> Result<()> {
         let (cancel, pending) = (self.cancel, std::mem::take(&mut self.pending));
         if !pending.is_empty() {
-            // The writer is begun with these rows, which tell how to write columns.
+            // The writer chooses the column encodings from these rows.
             self.pending = pending;
             self.writer()?;
             let pending = std::mem::take(&mut self.pending);
@@ -191,7 +191,7 @@ impl<'a> RowGroupWriter<'a> {
         Ok(())
     }
 
-    /// Writes what is left and the end of the file; gives the number of row groups.
+    /// Writes the remaining rows and the footer; returns the number of row groups and the row origins.
     pub(super) fn finish(mut self) -> Result<(usize, Vec<manifest::RowOrigin>)> {
         self.flush()?;
         self.writer()?;

@@ -1,4 +1,4 @@
-//! The published state of a mirror for readers: one generation, the parts and tables of its manifest, and their checksums.
+//! Published state of a mirror for readers: one generation, its parts and tables, and their checksums.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
@@ -12,22 +12,22 @@ use crate::layer::{Cancel, run_ordered, threads};
 use crate::mirror::Disk;
 use crate::mirror::archive_store::Store;
 
-/// The published state of a mirror. It stays the same when another one is published.
+/// Published state of a mirror. It is unaffected by later publications.
 #[derive(Debug)]
 pub struct Dataset {
-    /// The folder of the mirror.
+    /// Folder of the mirror.
     folder: PathBuf,
-    /// The folder of the generation.
+    /// Folder of the generation.
     generation: PathBuf,
-    /// The bytes of the manifest.
+    /// Bytes of the manifest.
     content: Vec<u8>,
     pub(super) manifest: Manifest,
 }
 
-/// A file of the dataset and what its folders say of its rows.
+/// File of the dataset, with the values of its partition folders.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// Its number in the manifest.
+    /// Index in the manifest.
     pub(super) index: usize,
     pub(super) path: PathBuf,
     pub(super) job_type: Option<String>,
@@ -35,55 +35,55 @@ pub(super) struct Part {
     pub(super) crc32: String,
 }
 
-/// What is published of a job type and a year.
+/// Published files of a job type and year.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionSummary {
-    /// The job type; `GrainCart` for grain cart files.
+    /// Job type; `GrainCart` for grain cart files.
     pub job_type: Option<String>,
-    /// The year in which the jobs began.
+    /// Year in which the jobs started.
     pub year: Option<i32>,
-    /// Files.
+    /// Number of files.
     pub parts: u64,
-    /// Rows of all of them.
+    /// Rows of these files.
     pub rows: u64,
-    /// Bytes of all of them.
+    /// Bytes of these files.
     pub bytes: u64,
 }
 
 impl Dataset {
-    /// Opens what the mirror in `folder` has published.
+    /// Opens the published state of the mirror in `folder`.
     pub fn open(folder: &Path) -> Result<Self> {
         let generation = current_generation(folder)?;
         let (content, manifest) = manifest::open(&generation)?;
         Ok(Self { folder: folder.to_owned(), generation, content, manifest })
     }
 
-    /// The folder of the generation.
+    /// Folder of the generation.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.generation
     }
 
-    /// The bytes of its manifest.
+    /// Bytes of the manifest.
     #[must_use]
     pub fn content(&self) -> &[u8] {
         &self.content
     }
 
-    /// The path in the generation, the bytes and the SHA-256 of each file but the manifest.
+    /// Path in the generation, length in bytes and SHA-256 of each file, without the manifest.
     pub fn files(&self) -> impl Iterator<Item = (&str, u64, &str)> {
         let parts = self.manifest.parts.iter().map(|part| (&*part.path, part.bytes, &*part.sha256));
         parts.chain(self.manifest.catalog.iter().map(|table| (&*table.path, table.bytes, &*table.sha256)))
     }
 
-    /// The archives that its rows are from.
+    /// Paths of the archives that the rows come from.
     pub fn archives(&self) -> Result<Vec<PathBuf>> {
         let origins = self.manifest.parts.iter().flat_map(|part| &part.origins);
         let digests: BTreeSet<&str> = origins.map(|origin| &*origin.archive).collect();
         digests.into_iter().map(|digest| self.archive(digest)).collect()
     }
 
-    /// Where the archive with a digest is.
+    /// Path of the archive with a digest.
     pub(super) fn archive(&self, digest: &str) -> Result<PathBuf> {
         Store::new(&self.folder, Disk::default()).path_of(digest).ok_or_else(|| {
             let folder = self.folder.display();
@@ -93,13 +93,13 @@ impl Dataset {
         })
     }
 
-    /// The job types of its rows.
+    /// Job types of the rows.
     #[must_use]
     pub fn job_types(&self) -> BTreeSet<String> {
         self.manifest.parts.iter().filter_map(|part| schema::partition_keys(&part.path).0).collect()
     }
 
-    /// What is published of each job type and year.
+    /// Summary of each job type and year.
     pub fn partition_summaries(&self) -> Result<Vec<PartitionSummary>> {
         let mut summaries: Vec<PartitionSummary> = Vec::new();
         for part in self.parts()? {
@@ -119,7 +119,7 @@ impl Dataset {
         Ok(summaries)
     }
 
-    /// Its parts. One that is missing is an error: what is left would look like all that there is.
+    /// Parts of the generation. A missing part is an error, since the rest would look complete.
     pub(super) fn parts(&self) -> Result<Vec<Part>> {
         let part = |(index, part): (usize, &manifest::Part)| {
             let path = self.generation.join(&part.path);
@@ -142,7 +142,7 @@ impl Dataset {
     }
 }
 
-/// The folder of the state that is published now.
+/// Folder of the current generation.
 fn current_generation(folder: &Path) -> Result<PathBuf> {
     let link = folder.join("current");
     let is_link = link.is_symlink();

@@ -1,9 +1,10 @@
-//! The digest of a layer's rows as its archive gives them: what proves later that a part still says what the archive says.
+//! Digest of a layer's rows as stored in its archive; later proves that a part still matches the archive.
 //!
-//! It is SHA-256 over the columns in their order: the name, a zero, the type, a zero, then one byte a row that says
-//! whether there is a value, then the values, those that are null as zeros or nothing. Numbers are little endian, texts
-//! and bytes are their lengths as eight bytes each and then all of them. Coordinates are those of the archive: other
-//! machines may round a transformed one otherwise.
+//! SHA-256 over the columns in order. Each column contributes its name, a zero byte, its type, a zero byte, one
+//! validity byte per row, and its values. Null values are zeros, or empty for texts and bytes. Numbers are
+//! little-endian. Texts and bytes are all their lengths as eight bytes each, then their contents.
+//!
+//! Coordinates are those of the archive: transformed ones may be rounded differently on other machines.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -13,10 +14,10 @@ use sha2::{Digest as _, Sha256};
 use crate::layer::Layer;
 use crate::mirror::archive_store::hex;
 
-/// Bytes that are gathered before they are hashed.
+/// Bytes collected before hashing.
 const BUFFER_SIZE: usize = 64 * 1024;
 
-/// The digest, as 64 hexadecimal digits.
+/// Digest of the rows, as 64 hexadecimal digits.
 pub(super) fn digest_rows(layer: &Layer) -> String {
     let mut digest = RowDigest { hash: Sha256::new(), bytes: Vec::with_capacity(BUFFER_SIZE) };
     for (index, field) in layer.schema().fields().iter().enumerate() {
@@ -65,7 +66,7 @@ impl RowDigest {
     }
 }
 
-/// Each text or run of bytes, an empty one for null.
+/// Visits each text or byte string, empty for null.
 fn texts(array: &ArrayRef, each: &mut dyn FnMut(&[u8])) {
     let value = |row: usize| match array.data_type() {
         DataType::LargeUtf8 => array.as_string::<i64>().value(row).as_bytes(),
@@ -74,7 +75,7 @@ fn texts(array: &ArrayRef, each: &mut dyn FnMut(&[u8])) {
     (0..array.len()).for_each(|row| each(if array.is_valid(row) { value(row) } else { &[] }));
 }
 
-/// Each number, zeros for null. Layers have no other types than numbers of a fixed width, logicals, texts and bytes.
+/// Adds each number, zeros for null. Layers have only numbers of fixed width, logicals, texts and bytes.
 fn numbers(array: &ArrayRef, digest: &mut RowDigest) {
     if let Some(values) = array.as_boolean_opt() {
         (0..array.len()).for_each(|row| digest.add(&[u8::from(array.is_valid(row) && values.value(row))]));

@@ -1,4 +1,4 @@
-//! Reading the dataset: the rows of some job types, years, columns and a box, as batches of one schema.
+//! Reads dataset rows by job type, year, column and bounding box, as batches of one schema.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -22,52 +22,52 @@ use super::schema_union::{self, cast_column};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, run_ordered, threads};
 
-/// The columns that the folders hold.
+/// Columns stored in the folder names.
 const JOB_TYPE: &str = "job_type";
 const YEAR: &str = "year";
 
-/// Which rows and columns are read; what is `None` chooses all.
+/// Selection of rows and columns. `None` selects all.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Job types of the dataset.
+    /// Job types.
     pub job_types: Option<Vec<String>>,
     /// Years.
     pub years: Option<Vec<i32>>,
-    /// Columns; the geometry is read with any of them.
+    /// Columns. The geometry is always included.
     pub columns: Option<Vec<String>>,
-    /// West, south, east and north: only rows whose boxes meet these sides.
+    /// West, south, east and north. Selects rows whose bounding boxes intersect it.
     pub bbox: Option<[f64; 4]>,
 }
 
 /// Row groups of a part.
 #[derive(Clone, Debug)]
 pub struct RowGroups {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The checksums of its blocks.
+    /// Checksums of its blocks.
     pub crc32: String,
-    /// The job type of its rows.
+    /// Job type of its rows.
     pub job_type: Option<String>,
-    /// The year of its rows.
+    /// Year of its rows.
     pub year: Option<i32>,
-    /// The numbers of the row groups.
+    /// Indices of the row groups.
     pub groups: Vec<usize>,
-    /// The box around their geometries, where it is known.
+    /// Bounding box of their geometries, if known.
     pub bounds: Option<[f64; 4]>,
 }
 
-/// What is to be read; each reading gives the same rows.
+/// Planned read; repeated reads return the same rows.
 #[derive(Clone, Debug)]
 pub struct Scan {
     schema: SchemaRef,
     bbox: Option<Sides>,
     parts: Vec<(Part, Vec<Group>)>,
-    /// What the caller should know of the rows.
+    /// Warnings about the rows for the caller.
     pub warnings: Vec<String>,
 }
 
 impl Dataset {
-    /// Reads the footers of the parts that are selected, and plans what is read of them.
+    /// Reads the footers of the selected parts and plans the read.
     pub fn scan(&self, selection: &Selection, cancel: &Cancel) -> Result<Scan> {
         let mut parts = self.parts()?;
         if let Some(wanted) = &selection.job_types {
@@ -77,7 +77,7 @@ impl Dataset {
             Some(years) => part.year.is_some_and(|year| years.contains(&year)),
             None => true,
         };
-        // Years without rows have the columns of the others.
+        // For years without rows, the schema is that of the other years.
         let is_empty = !parts.iter().any(is_in_years);
         parts.retain(|part| is_empty || is_in_years(part));
         let mut warnings = Vec::new();
@@ -98,7 +98,7 @@ impl Dataset {
         Ok(Scan { schema: Arc::new(schema), bbox: selection.bbox, parts: parts.collect(), warnings })
     }
 
-    /// The archives that the rows of a scan are from, whether or not its box meets them: path, job id and layer of each.
+    /// Archives behind the rows of a scan, regardless of its bounding box: path, job id and layer.
     pub fn origins(&self, scan: &Scan) -> Result<Vec<(PathBuf, String, String)>> {
         let parts = scan.parts.iter().filter_map(|(part, _)| self.manifest.parts.get(part.index));
         let mut seen = BTreeSet::new();
@@ -113,19 +113,19 @@ impl Dataset {
 }
 
 impl Scan {
-    /// The columns of all rows.
+    /// Schema of all rows.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
-    /// The units of the columns that have one.
+    /// Units of the columns that have one.
     #[must_use]
     pub fn units(&self) -> Vec<(String, String)> {
         schema_union::column_units(&self.schema)
     }
 
-    /// Row groups that are read together: of one part, and of no more than `most` rows where groups are not larger.
+    /// Row groups to read together: of one part, and at most `most` rows unless a single group is larger.
     #[must_use]
     pub fn row_groups(&self, most: usize) -> Vec<RowGroups> {
         let mut chunks = Vec::new();
@@ -153,7 +153,7 @@ impl Scan {
     }
 }
 
-/// Reads row groups into batches of a schema, in their order.
+/// Reads row groups into batches of a schema, in order.
 pub fn read(
     wanted: &[RowGroups],
     schema: &SchemaRef,
@@ -205,14 +205,14 @@ fn read_footers(parts: Vec<Part>, cancel: &Cancel) -> Result<Vec<(Part, Footer)>
     parts.into_iter().map(open).collect()
 }
 
-/// The columns of a part with those of its folders.
+/// Adds the partition columns to those of a part.
 fn with_partition_columns(schema: &Schema) -> Schema {
     let keys = [Field::new(JOB_TYPE, DataType::LargeUtf8, true), Field::new(YEAR, DataType::Int32, true)];
     Schema::new(keys.into_iter().map(Arc::new).chain(schema.fields().iter().cloned()).collect::<Vec<_>>())
 }
 
-/// Leaves out parts in other coordinate systems than WGS 84 where some are in it: those of unknown systems, and of such that
-/// cannot be transformed to WGS 84. One table has one system.
+/// Keeps the parts in WGS 84 if some are, since a table has one coordinate system. Drops parts with unknown systems and
+/// with systems that cannot be transformed.
 fn keep_one_crs(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Result<Vec<(Part, Footer)>> {
     let system = |(_, footer): &(Part, Footer)| {
         footer.geometry.as_ref().and_then(|_| schema_union::crs_identity(&footer.schema))
@@ -242,7 +242,7 @@ fn keep_one_crs(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Resu
     Ok(kept)
 }
 
-/// The warning of columns that have several units.
+/// Warning about columns with several units.
 fn mixed_units_warning(schema: &Schema) -> Option<String> {
     let units = schema_union::column_units(schema)
         .into_iter()
@@ -257,12 +257,12 @@ fn mixed_units_warning(schema: &Schema) -> Option<String> {
     })
 }
 
-/// Whether two boxes have a point in common.
+/// Whether two boxes share a point.
 fn boxes_intersect(one: Sides, other: Sides) -> bool {
     one[0] <= other[2] && other[0] <= one[2] && one[1] <= other[3] && other[1] <= one[3]
 }
 
-/// Reads the columns of a schema from a row group; of a box, the rows whose own boxes meet it.
+/// Reads the columns of a schema from a row group. With a bounding box, only rows whose boxes intersect it.
 fn read_group(
     part_groups: &RowGroups,
     footer: &Footer,
@@ -314,7 +314,7 @@ fn read_group(
 }
 
 impl RowGroups {
-    /// Rows of the file in the columns of a schema: those that the file lacks are null.
+    /// Casts a batch of the file to a schema. Columns that the file lacks are null.
     fn cast_batch(
         &self,
         batch: &RecordBatch,
@@ -344,7 +344,7 @@ impl RowGroups {
     }
 }
 
-/// Which rows have boxes that meet another one; a row without a geometry has none.
+/// Rows whose boxes intersect another box. A row without geometry has no box.
 fn intersecting_rows(batch: &RecordBatch, bbox: Sides) -> std::result::Result<BooleanArray, ArrowError> {
     let invalid = || ArrowError::SchemaError("the boxes of geometries have no sides".to_owned());
     let boxes = batch.columns().first().and_then(|column| column.as_struct_opt()).ok_or_else(invalid)?;

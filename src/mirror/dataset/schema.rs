@@ -1,4 +1,4 @@
-//! Where rows belong: the folder of a layer by its job and its columns, with the names that the columns have there.
+//! Folder and column names of a layer in the dataset, derived from its job and columns.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,29 +14,30 @@ use crate::layer::{Layer, Table};
 use crate::mirror::ItemKind;
 use crate::mirror::archive_store::hex;
 
-/// The columns that every part begins with.
+/// Leading columns of every part.
 pub(super) const JOB_ID: &str = "job_id";
 pub(super) const LAYER: &str = "layer";
 pub(super) const JOB_ROW: &str = "job_row";
-/// How many those are.
+/// Number of these columns.
 pub(super) const OWN_COLUMNS: usize = 3;
 
-/// The column of geometries in WGS 84. Others have columns of their own, so that no reader of several folders takes
-/// metres for degrees: `DuckDB` refuses such a mix, geopandas and pyarrow do not.
+/// Geometry column in WGS 84.
+///
+/// Other systems have columns of their own, so that a reader of several folders does not mix metres and degrees.
+/// `DuckDB` rejects such a mix; geopandas and pyarrow do not.
 const GEOMETRY: &str = "geometry";
 const BOXES: &str = "bbox";
 
-/// Names that an archive's columns cannot have in the dataset, whatever the case of letters, which `DuckDB` does not tell
-/// apart: those of its own columns and of the keys in its paths.
+/// Names reserved for dataset columns and partition keys, compared without case, as `DuckDB` does.
 const RESERVED: [&str; 8] = [JOB_ID, LAYER, JOB_ROW, GEOMETRY, BOXES, "job_type", "year", "columns"];
 
-/// What readers of paths with keys take for null.
+/// Partition value that Hive-style readers take for null.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// File systems have room for 255 bytes in a name.
+/// Longest encoded partition value in bytes. File systems allow 255 bytes per name, which includes the key.
 const MAX_VALUE_LENGTH: usize = 160;
 
-/// The start of the folder of all rows of a job: `dataset/job_type=.../year=.../`.
+/// Path prefix of all rows of a job: `dataset/job_type=.../year=.../`.
 pub(super) fn job_folder(source: &SourceArchive) -> String {
     let job_type = match source.kind {
         ItemKind::Cart => "GrainCart".to_owned(),
@@ -46,8 +47,10 @@ pub(super) fn job_folder(source: &SourceArchive) -> String {
     format!("dataset/job_type={job_type}/year={year}/")
 }
 
-/// The year of a job's start, else of its record; lists of grain carts have no time, but their names hold the date of the
-/// file (`<Crop>_<Field>_<JobNumber>_<YYYY-MM-DD>_<HHMMSS>_<bridge>.grc`).
+/// Year of a job's start, or else of its record.
+///
+/// Lists of grain carts have no time, so the year comes from the file name
+/// (`<Crop>_<Field>_<JobNumber>_<YYYY-MM-DD>_<HHMMSS>_<bridge>.grc`).
 pub(super) fn job_year(source: &SourceArchive) -> Option<i32> {
     let named = || {
         let words = source.name.rsplit('_').filter(|_| source.kind == ItemKind::Cart);
@@ -56,7 +59,7 @@ pub(super) fn job_year(source: &SourceArchive) -> Option<i32> {
     source.start.or(source.created).map(|time| time.year()).or_else(named)
 }
 
-/// A value as it can stand in any path: all but letters, digits, `-`, `_` and `.` is percent-encoded.
+/// Percent-encodes all but letters, digits, `-`, `_` and `.`, so that the value is valid in a path.
 fn encode_value(value: &str) -> String {
     let value = value.trim();
     if value.is_empty() {
@@ -72,7 +75,7 @@ fn encode_value(value: &str) -> String {
         }
     }
     if text.len() > MAX_VALUE_LENGTH {
-        // A cut inside an encoded letter would not be text when it is decoded.
+        // A truncated escape of a multi-byte character would not decode to text.
         let mut end = MAX_VALUE_LENGTH - 20;
         while !value.is_char_boundary(end / 3) {
             end -= 3;
@@ -83,7 +86,7 @@ fn encode_value(value: &str) -> String {
     text
 }
 
-/// The job type and the year of a part, by the folders of its path.
+/// Job type and year of a part, from the folders of its path.
 pub(super) fn partition_keys(path: &str) -> (Option<String>, Option<i32>) {
     let value = |key: &str| {
         let folder = path.split('/').find_map(|folder| folder.strip_prefix(key)?.strip_prefix('='));
@@ -92,7 +95,7 @@ pub(super) fn partition_keys(path: &str) -> (Option<String>, Option<i32>) {
     (value("job_type").map(decode_value), value("year").and_then(|year| year.parse().ok()))
 }
 
-/// The value that [`encode_value`] wrote.
+/// Decodes a value of [`encode_value`].
 fn decode_value(text: &str) -> String {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
@@ -110,21 +113,21 @@ fn decode_value(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Twelve hexadecimal digits of a digest, the first of them a letter: readers take what looks like a number for one.
+/// Twelve hexadecimal digits of a digest. The first is a letter, so that readers do not infer a number.
 fn short_digest(bytes: &[u8]) -> String {
     let digest = hex(&Sha256::digest(bytes));
     let first = digest.bytes().next().map_or('a', |digit| char::from(b'a' + digit % 6));
     format!("{first}{}", digest.get(1..12).unwrap_or_default())
 }
 
-/// What the file of a layer is like, and the key of its columns; equal keys have equal files.
+/// Table layout of a layer, with the key of its columns. Equal keys mean equal layouts.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     pub(super) table: Table,
     pub(super) key: String,
 }
 
-/// The columns of a layer in the dataset.
+/// Dataset columns of a layer.
 pub(super) fn dataset_columns(layer: &Layer) -> Columns {
     let schema = layer.schema();
     let geometry = layer.geometry_index();
@@ -146,7 +149,7 @@ pub(super) fn dataset_columns(layer: &Layer) -> Columns {
         }
         let mut metadata = HashMap::new();
         let stated = field.metadata().get("unit").filter(|unit| !unit.is_empty());
-        // A unit that nobody states is unknown, which has to be said of numbers.
+        // Numbers without a stated unit get the unit `unknown`.
         let is_number = matches!(field.data_type(), DataType::Int32 | DataType::Int64 | DataType::Float64);
         if let Some(unit) = stated.cloned().or_else(|| is_number.then(|| "unknown".to_owned())) {
             metadata.insert("unit".to_owned(), unit);
@@ -170,16 +173,16 @@ pub(super) fn dataset_columns(layer: &Layer) -> Columns {
     Columns { table, key: short_digest(key.join("\n\n").as_bytes()) }
 }
 
-/// What the metadata of each part say of its rows.
+/// Metadata of each part that explains its rows.
 const ORIGIN: &str = "each row is the record `job_row` (from 0) of layer `layer` in the archive of job `job_id`; manifest.json \
                       names the archive and its digest";
 
-/// Whether this is the system that the dataset is in.
+/// Whether a coordinate system is WGS 84, that of the dataset.
 pub(super) fn is_wgs84(crs: &Crs) -> bool {
     crs.wkt() == Crs::wgs84().wkt()
 }
 
-/// What is behind the names of the columns of places: nothing in WGS 84, else a word for the system of the archive.
+/// Suffix of the geometry columns: empty in WGS 84, `_unknown` without a .prj, else a digest of the .prj text.
 fn crs_suffix(layer: &Layer) -> String {
     match (layer.crs(), layer.crs_wkt()) {
         (Some(crs), _) if is_wgs84(crs) => String::new(),
@@ -196,7 +199,7 @@ fn geometry_field(layer: &Layer, field: &Field, name: &str) -> Field {
     Field::new(name, field.data_type().clone(), true).with_metadata(metadata)
 }
 
-/// The names that the columns of an archive have in the dataset, where its geometries are in WGS 84.
+/// Dataset names of an archive's columns, if its geometries are in WGS 84.
 #[must_use]
 pub fn column_names(schema: &Schema) -> Vec<String> {
     let is_geometry = |field: &Arc<Field>| field.metadata().contains_key("ARROW:extension:name");
@@ -208,8 +211,9 @@ pub fn column_names(schema: &Schema) -> Vec<String> {
     names
 }
 
-/// The names of the columns in the dataset: each once, and none that the dataset has itself. A column that has to give
-/// way gets a number at its end; its own name is in its metadata.
+/// Unique column names that avoid the reserved ones.
+///
+/// A conflicting column gets a number as suffix. Its own name is stored in its metadata.
 fn unique_names(schema: &Schema, geometry: Option<usize>, geometry_names: &[&str]) -> Vec<String> {
     let lower = |name: &str| name.to_ascii_lowercase();
     let others = schema.fields().iter().enumerate().filter(|(index, _)| Some(*index) != geometry);

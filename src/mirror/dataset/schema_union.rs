@@ -1,4 +1,4 @@
-//! One schema for tables that differ: the union of their columns, and how a column takes the type that it has there.
+//! Union schema of tables with different columns, and casts of columns to it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,21 +12,22 @@ use arrow_schema::{DataType, Field, Schema};
 use super::footer::{GEOMETRY, crs};
 use crate::error::{Error, Kind, Result};
 
-/// The metadata of geometries that are not in WGS 84: the text of their .prj.
+/// Metadata key of geometries that are not in WGS 84: the text of their .prj.
 const PRJ: &str = "headland.prj";
-/// The metadata of a column with a unit.
+/// Metadata key of a column's unit.
 const UNIT: &str = "unit";
-/// What stands between units, where a column has several.
+/// Separator between several units of a column.
 pub(super) const UNIT_SEPARATOR: &str = " | ";
-/// The coordinate system that rows are in where it is known.
+/// Identity of WGS 84.
 pub(super) const WGS84: &str = "WGS 84";
 
-/// The largest whole number up to which a float has all of them.
+/// Largest integer up to which `f64` represents all integers exactly.
 const MAX_EXACT_INTEGER: i64 = 1 << 53;
 
-/// The columns of all tables in the order in which they are first found, the geometry last; of `columns`, those and the
-/// geometry. Integers are wider, or floats, where another table has these. The unit of a column is its metadata; several are
-/// joined. A table has a name for errors.
+/// Union of the columns of all tables in order of first occurrence, with the geometry last.
+///
+/// With `columns`, only those and the geometry. Integers become wider, or floats, if another table has them so. The
+/// units of a column are joined in its metadata. The table names are used in errors.
 pub fn union_schemas(tables: &[(String, Schema)], columns: Option<&[String]>) -> Result<Schema> {
     let mut names: Vec<&str> = Vec::new();
     let mut known: HashMap<&str, (Field, &str)> = HashMap::new();
@@ -65,7 +66,7 @@ pub fn union_schemas(tables: &[(String, Schema)], columns: Option<&[String]>) ->
     Ok(Schema::new(order.iter().filter_map(|name| known.remove(name)).map(|(field, _)| field).collect::<Vec<_>>()))
 }
 
-/// The type that holds the values of both; `None` where there is none.
+/// Type that holds the values of both; `None` if there is none.
 fn wider_type(one: &DataType, other: &DataType) -> Option<DataType> {
     let width = |kind: &DataType| kind.primitive_width().filter(|_| kind.is_signed_integer());
     let is_number = |kind: &DataType| kind.is_signed_integer() || kind.is_floating();
@@ -85,7 +86,7 @@ fn wider_type(one: &DataType, other: &DataType) -> Option<DataType> {
     }
 }
 
-/// A type in the words of pyarrow, which users of frames know.
+/// Type name in pyarrow, which users of data frames know.
 fn pyarrow_name(kind: &DataType) -> String {
     match kind {
         DataType::Float64 => "double".to_owned(),
@@ -99,7 +100,7 @@ fn pyarrow_name(kind: &DataType) -> String {
     }
 }
 
-/// Keeps the units that a column has anywhere, each once.
+/// Collects the distinct units of a column.
 fn add_unit(field: &mut Field, other: &Field) {
     let Some(unit) = other.metadata().get(UNIT).filter(|_| field.name() != GEOMETRY) else { return };
     let known = field.metadata().get(UNIT).map(String::as_str).unwrap_or_default();
@@ -111,7 +112,7 @@ fn add_unit(field: &mut Field, other: &Field) {
     field.metadata_mut().insert(UNIT.to_owned(), units);
 }
 
-/// The units of the columns that have one.
+/// Units of the columns that have one.
 pub(super) fn column_units(schema: &Schema) -> Vec<(String, String)> {
     let unit = |field: &Arc<Field>| {
         let unit = field.metadata().get(UNIT).filter(|unit| !unit.is_empty())?;
@@ -120,8 +121,8 @@ pub(super) fn column_units(schema: &Schema) -> Vec<(String, String)> {
     schema.fields().iter().filter_map(unit).collect()
 }
 
-/// What distinguishes the coordinate system of geometries from others: one text for WGS 84, which programs write in several
-/// ways. `None` where there are no geometries.
+/// Identity of the coordinate system of the geometry column; `None` without geometries. The spellings of WGS 84 by
+/// different programs map to one text.
 #[must_use]
 pub fn crs_identity(schema: &Schema) -> Option<String> {
     let field = schema.field_with_name(GEOMETRY).ok()?;
@@ -134,7 +135,7 @@ pub fn crs_identity(schema: &Schema) -> Option<String> {
     Some(format!("{crs}{prj}"))
 }
 
-/// A column of a file in the type that it has in the union.
+/// Casts a column of a file to its type in the union.
 pub(super) fn cast_column(array: &ArrayRef, field: &Field, path: &Path) -> Result<ArrayRef> {
     let unfit = |why: &str| {
         let (name, kind, path) = (field.name(), pyarrow_name(field.data_type()), path.display());
@@ -156,7 +157,7 @@ pub(super) fn cast_column(array: &ArrayRef, field: &Field, path: &Path) -> Resul
     }
 }
 
-/// Whole numbers as floats; `None` where a float would be another number.
+/// Integers as floats; `None` if one is not exactly representable.
 fn to_floats<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &PrimitiveArray<T>) -> Option<Float64Array> {
     let is_exact = |value: T::Native| (-MAX_EXACT_INTEGER..=MAX_EXACT_INTEGER).contains(&value.into());
     #[expect(clippy::cast_precision_loss, reason = "every number is within the range of exact ones")]

@@ -1,4 +1,4 @@
-//! The archives whose rows are wanted in the dataset, and why one of them is refused.
+//! Archives whose rows the dataset includes, and the reasons why one of them is rejected.
 
 use std::path::PathBuf;
 
@@ -8,45 +8,45 @@ use crate::error::{Error, Kind};
 use crate::layer::Cancel;
 use crate::mirror::{ItemKind, archive_store};
 
-/// An archive whose rows are wanted in the dataset.
+/// Archive whose rows belong to the dataset.
 #[derive(Clone, Debug)]
 pub struct SourceArchive {
-    /// What its record is.
+    /// Kind of its record.
     pub kind: ItemKind,
-    /// The id of the record.
+    /// Id of the record.
     pub job_id: String,
-    /// The digest of the archive.
+    /// SHA-256 of the archive.
     pub sha256: String,
-    /// Where the archive is.
+    /// Path of the archive.
     pub archive: PathBuf,
-    /// The service's Job Type; grain carts have one of their own whatever stands here.
+    /// Job Type of the service; ignored for grain carts, which have their own.
     pub job_type: String,
-    /// When the job was started: its year decides on the folder.
+    /// Start of the job, whose year selects the folder.
     pub start: Option<DateTime<Utc>>,
-    /// When the record was made, whose year stands in for an unknown start.
+    /// Creation of the record, whose year is used if the start is unknown.
     pub created: Option<DateTime<Utc>>,
-    /// What made the job, such as the `SoftwareVersion` of its display.
+    /// Display that recorded the job, such as its `SoftwareVersion`.
     pub display: Option<String>,
-    /// The name of the record.
+    /// Name of the record.
     pub name: String,
 }
 
-/// An archive that has no place in the dataset.
+/// Archive that is left out of the dataset.
 #[derive(Clone, Debug)]
 pub struct RejectedArchive {
-    /// What its record is.
+    /// Kind of its record.
     pub kind: ItemKind,
-    /// The id of the record.
+    /// Id of the record.
     pub job_id: String,
-    /// The digest of the archive.
+    /// SHA-256 of the archive.
     pub sha256: String,
-    /// Why. Of the kind `File`, the archive cannot be opened, or it is not the one any more that was taken in; of any
-    /// other, what it holds is the cause.
+    /// The reason. Kind `File`: the archive cannot be opened, or its bytes changed since it was ingested. Other kinds:
+    /// its content is the cause.
     pub error: Error,
 }
 
 impl RejectedArchive {
-    /// Whether the archive was lost on this disk, so that it helps to fetch it anew.
+    /// Whether the archive was lost on this disk, so that downloading it again helps.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.error.kind() == Kind::File
@@ -57,7 +57,7 @@ impl RejectedArchive {
             && archive_store::hash_file(&source.archive, &Cancel::default())
                 .is_ok_and(|(found, ..)| found != source.sha256)
         {
-            // What was taken in may well be whole, so that nothing is held against it.
+            // The file of the service may be intact, so the archive counts as lost and not as unreadable.
             let path = source.archive.display();
             let message = format!("`{path}` was damaged on this disk ({}): fetch it anew", error.message());
             error = Error::new(Kind::File, message);
@@ -66,11 +66,11 @@ impl RejectedArchive {
     }
 }
 
-/// Why parts could not be written.
+/// Reason why parts could not be written.
 pub(super) enum PublishError {
-    /// An archive cannot be read, or is not what it was.
+    /// An archive is unreadable or has changed; index in `wanted`.
     Rejected(usize, Error),
-    /// Anything else.
+    /// Any other error.
     Failed(Error),
 }
 

@@ -1,4 +1,4 @@
-//! The dataset as views of SQL: one of all rows, one of each job type, one of each table of the catalog.
+//! SQL views of the dataset: one of all rows, one per job type, and one per catalog table.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,26 +9,27 @@ use super::{footer, manifest};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
-/// The view of all rows.
+/// View of all rows.
 const ALL_ROWS: &str = "dataset";
 
-/// What the folders say, as texts and numbers: a digest of digits alone is no number.
+/// Types of the partition keys: a digest of digits alone must not become a number. See
+/// <https://duckdb.org/docs/stable/data/partitioning/hive_partitioning>.
 const KEYS: &str = "hive_partitioning = true, hive_types = {'job_type': VARCHAR, 'year': INTEGER, 'columns': VARCHAR}";
 
-/// What a view is over.
+/// Source of a view.
 enum View<'a> {
     Parts(Vec<Part>),
     Table(&'a manifest::Table),
 }
 
 impl Dataset {
-    /// The names of the views: first those of job types. A job type with the name of another view has none of its own,
-    /// since what that view holds is the same in every mirror.
+    /// View names, those of job types first. A job type with the name of a fixed view has no view, so that fixed views
+    /// are the same in every mirror.
     pub fn view_names(&self) -> Result<Vec<String>> {
         Ok(self.views()?.into_iter().map(|(name, _)| name).collect())
     }
 
-    /// Compares the files of these views with their checksums, and writes the statements that make the views.
+    /// Verifies the files of these views and returns the statements that create the views.
     pub fn view_statements(&self, names: &[String], cancel: &Cancel) -> Result<Vec<String>> {
         let views = self.views()?;
         let wanted: Vec<&(String, View<'_>)> = views.iter().filter(|(name, _)| names.contains(name)).collect();
@@ -54,7 +55,7 @@ impl Dataset {
             fixed.insert(0, (ALL_ROWS.to_owned(), View::Parts(parts.clone())));
         }
         let mut views: Vec<(String, View<'_>)> = Vec::new();
-        // SQL does not distinguish upper from lower case in names.
+        // SQL names are case-insensitive.
         let is = |name: &str, other: &str| name.to_lowercase() == other.to_lowercase();
         for part in parts {
             let Some(name) = part.job_type.clone() else { continue };
@@ -70,7 +71,7 @@ impl Dataset {
         Ok(views)
     }
 
-    /// The files of a view with their checksums.
+    /// Files of a view with their checksums.
     fn view_files<'a>(&'a self, view: &'a View<'_>) -> Vec<(PathBuf, &'a str)> {
         match view {
             View::Parts(parts) => parts.iter().map(|part| (part.path.clone(), &*part.crc32)).collect(),
@@ -78,7 +79,7 @@ impl Dataset {
         }
     }
 
-    /// The query that a view stands for.
+    /// Query of a view.
     fn select_statement(&self, view: &View<'_>) -> Result<String> {
         let files: Vec<String> =
             self.view_files(view).iter().map(|(path, _)| quote(&path.to_string_lossy(), '\'')).collect();
@@ -93,7 +94,7 @@ impl Dataset {
                 systems.insert(crs(field).is_some());
             }
         }
-        // DuckDB takes the coordinate system of the first part for that of all; where one is unknown, none is claimed.
+        // `DuckDB` applies the coordinate system of the first part to all parts, so none is stated if one is unknown.
         let without_crs = |name: &String| format!("{0}::GEOMETRY AS {0}", quote(name, '"'));
         let columns_sql = if systems.len() > 1 {
             format!("* REPLACE ({})", columns.iter().map(without_crs).collect::<Vec<_>>().join(", "))
@@ -104,7 +105,7 @@ impl Dataset {
     }
 }
 
-/// A name or a text in SQL. `DuckDB` takes a path for a pattern only where there is no such file.
+/// Quotes a name or text in SQL. `DuckDB` treats a path as a pattern only if no file has that name.
 fn quote(text: &str, mark: char) -> String {
     format!("{mark}{}{mark}", text.replace(mark, &format!("{mark}{mark}")))
 }

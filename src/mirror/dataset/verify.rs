@@ -1,4 +1,4 @@
-//! Proof that the published state is whole: its files by their digests and, on demand, every row by its archive.
+//! Verifies the published generation: files against their digests and, with `deep`, rows against their archives.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,12 +13,14 @@ use crate::layer::{Cancel, run_ordered, threads};
 use crate::mirror::archive_store::{self, Finding, Problem};
 use crate::mirror::{Folder, ItemKind};
 
-/// What is to be done about a file of the dataset that is not as it was published.
+/// Advice for a file of the dataset that differs from the published one.
 const REWRITE_ADVICE: &str = "sync again, which writes it anew from the archives";
 
-/// Compares the files of the published generation with its manifest: that each is there, byte for byte, and no other.
-/// With `deep`, every archive is read again and its rows are compared with those that were written. Where nothing points to
-/// a generation, it is the one that the next writer takes for the published one. Links that readers need are checked, too.
+/// Compares the files of the published generation with its manifest: each exists byte for byte, and there are no
+/// others.
+///
+/// With `deep`, every archive is read again and compared with its rows. Links for readers are checked too. If no link
+/// points to a generation, the newest is checked, since the next writer publishes it.
 pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Finding>> {
     let current = folder.current()?.map_or_else(|| folder.newest(), |current| Ok(Some(current)))?;
     let Some(current) = current else { return Ok(Vec::new()) };
@@ -88,7 +90,7 @@ fn verify_file(path: &Path, sha256: &str, crc32: &str, cancel: &Cancel) -> Resul
     )
 }
 
-/// All files below a folder; what cannot be listed is missed where it is looked for.
+/// Collects all files below a folder. A folder that cannot be listed shows as missing files.
 fn list_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -96,19 +98,19 @@ fn list_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Rows of a published file that an archive proves.
+/// Rows of a published file with the archive that proves them.
 struct ArchivedRows<'a> {
-    /// The file, as the manifest has it.
+    /// Path in the manifest.
     path: &'a str,
     kind: &'a str,
     job_id: &'a str,
-    /// The name of the job.
+    /// Name of the job.
     name: &'a str,
     layer: &'a str,
-    /// The digest of the archive, and that of the rows.
+    /// SHA-256 of the archive, and digest of the rows.
     archive: &'a str,
     digest: &'a str,
-    /// Which rows.
+    /// Row range in words.
     rows: String,
 }
 
@@ -143,7 +145,7 @@ fn archived_rows(manifest: &Manifest) -> Vec<ArchivedRows<'_>> {
     claimed
 }
 
-/// Reads every archive again.
+/// Reads every archive again and compares its rows.
 fn verify_archives(folder: &Folder, generation: &Path, manifest: &Manifest, cancel: &Cancel) -> Result<Vec<Finding>> {
     let store = folder.store();
     let claimed = archived_rows(manifest);
@@ -182,7 +184,7 @@ fn verify_archives(folder: &Folder, generation: &Path, manifest: &Manifest, canc
 }
 
 impl ArchivedRows<'_> {
-    /// What a manifest knows of the archive.
+    /// Archive fields that the manifest has; the rest is empty.
     fn source_archive(&self, archive: PathBuf) -> SourceArchive {
         let is_cart = self.kind == ItemKind::Cart.as_str();
         SourceArchive {
@@ -199,8 +201,8 @@ impl ArchivedRows<'_> {
     }
 }
 
-/// Removes what [`verify`] found damaged or extra among the published files, so that the next publication writes it anew
-/// from the archives. Gives how many files that were; archives are left to the store.
+/// Removes published files that [`verify`] found damaged or extra, so that the next publication rewrites them. Returns
+/// their number; archives are not touched.
 pub fn repair(folder: &Folder, findings: &[Finding]) -> Result<u64> {
     let Some(current) = folder.current()? else { return Ok(0) };
     let ours = findings

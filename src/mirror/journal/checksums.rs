@@ -1,8 +1,8 @@
-//! Checksums of what the service said of each record: names records whose bits have changed on the disk, and forgets them
-//! so that the next sync reads them anew.
+//! Checksums of the records received from the service: finds records damaged on disk and deletes them, so that the next
+//! sync reads them again.
 //!
-//! A checksum stands beside the columns that one reply gave. What the mirror itself did (states, times, counts) has none:
-//! `PRAGMA integrity_check` compares most of that with its indexes.
+//! Each checksum covers the columns of one reply. The mirror's own columns (states, times, counts) have none. `PRAGMA
+//! integrity_check` compares most of these with their indexes.
 
 use std::fmt;
 
@@ -15,31 +15,31 @@ use super::sql_values::read_count;
 use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
 
-/// The columns of a listing, in the order of its checksum.
+/// Columns of a listing, in the order of its checksum.
 const LISTING: &str = "kind, id, name, uri, sub_type, created, updated, stamp, listed";
-/// How many those are.
+/// Number of these columns.
 const LISTING_COLUMNS: usize = 9;
 
-/// The format of the journal since which there are checksums.
+/// First journal format with checksums.
 pub(super) const FIRST_VERSION: i64 = 2;
 
-/// The name of a fact about how far a list of locations was read begins with this, and ends with the id of its device.
+/// Prefix of the keys with the read state of location lists; they end with the device id.
 const LOCATIONS_PREFIX: &str = "locations ";
 
-/// What changed on the disk.
+/// Key of a damaged record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RecordKey {
-    /// What a list said of a job or a grain cart, by its number.
+    /// Listing of a job or grain cart, by row number.
     Listing(i64),
-    /// The detail of a job, by its number.
+    /// Detail of a job, by row number.
     Detail(i64),
-    /// A record without a file: the bytes of its key.
+    /// Record without a file, by the bytes of its key.
     Record(Vec<u8>, Vec<u8>),
-    /// A location, by its number, with its device.
+    /// Location, by row number and device.
     Location(i64, String),
 }
 
-/// A record that is not what was written.
+/// Record whose bytes differ from those written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
     key: RecordKey,
@@ -59,7 +59,7 @@ impl fmt::Display for Damaged {
     }
 }
 
-/// The checksum of values: eight hexadecimal digits of CRC-32 over the length and the bytes of each.
+/// CRC-32 over the presence, length and bytes of each value, as eight hexadecimal digits.
 pub(super) fn checksum<'a>(values: impl IntoIterator<Item = Option<&'a [u8]>>) -> String {
     let mut hasher = Hasher::new();
     for value in values {
@@ -71,12 +71,12 @@ pub(super) fn checksum<'a>(values: impl IntoIterator<Item = Option<&'a [u8]>>) -
     format!("{:08x}", hasher.finalize())
 }
 
-/// The same of texts.
+/// Checksum of texts.
 pub(super) fn checksum_texts<const N: usize>(values: [Option<&str>; N]) -> String {
     checksum(values.map(|value| value.map(str::as_bytes)))
 }
 
-/// The bytes of a text, which may be none any more.
+/// Bytes of a column; `None` if it is no text or blob.
 fn column_bytes<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a [u8]>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
@@ -88,18 +88,18 @@ fn lossy_text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     Ok(String::from_utf8_lossy(column_bytes(row, column)?.unwrap_or_default()).into_owned())
 }
 
-/// The checksum of columns.
+/// Checksum of columns.
 fn checksum_columns<const N: usize>(row: &Row<'_>, columns: [usize; N]) -> rusqlite::Result<String> {
     let values = columns.into_iter().map(|column| column_bytes(row, column)).collect::<rusqlite::Result<Vec<_>>>()?;
     Ok(checksum(values))
 }
 
-/// The checksum of a detail in the column `at`, with its key in the first two; `None` where there is no detail.
+/// Checksum of the detail in `column`, with the key in the first two columns; `None` without a detail.
 fn checksum_detail(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     column_bytes(row, column)?.map(|_| checksum_columns(row, [0, 1, column])).transpose()
 }
 
-/// The checksums of a row, as they should be: of a listing or a location, and of a detail.
+/// Expected checksums of a row: of the listing or location, and of the detail.
 type RowChecksums = (String, Option<String>);
 
 fn checksum_item(row: &Row<'_>) -> rusqlite::Result<RowChecksums> {
@@ -117,14 +117,14 @@ fn checksum_location(row: &Row<'_>) -> rusqlite::Result<RowChecksums> {
     Ok((checksum_columns(row, [0, 1, 2, 3, 4])?, None))
 }
 
-/// Whether the two columns from `at` on hold these checksums.
+/// Whether the stored checksums in `column` and the next one match.
 fn match_stored(row: &Row<'_>, column: usize, (first, second): &RowChecksums) -> rusqlite::Result<[bool; 2]> {
     let found = [column_bytes(row, column)?, column_bytes(row, column.saturating_add(1))?];
     Ok([found[0] == Some(first.as_bytes()), found[1] == second.as_deref().map(str::as_bytes)])
 }
 
 impl ReadTxn {
-    /// Records that are not what was written; none in a journal from before there were checksums.
+    /// Damaged records. A journal older than the checksums has none.
     pub(in crate::mirror) fn damaged(&self) -> Result<Vec<Damaged>> {
         let all = || {
             let mut damaged = Vec::new();
@@ -167,15 +167,17 @@ impl ReadTxn {
         self.map_error(all())
     }
 
-    /// The format of the journal.
+    /// Format of the journal.
     fn format_version(&self) -> rusqlite::Result<i64> {
         self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))
     }
 }
 
 impl WriteTxn<'_> {
-    /// Forgets records that are not what was written, so that the next sync lists everything and reads them anew; nothing
-    /// is published before that. Archives of jobs that are forgotten are found again by the stamps of their records.
+    /// Deletes damaged records, so that the next sync lists everything and reads them again. Nothing is published
+    /// before that.
+    ///
+    /// Archives of deleted jobs are found again by the stamps of their records.
     pub(in crate::mirror) fn forget_damaged(&self) -> Result<Vec<Damaged>> {
         let damaged = self.damaged()?;
         if damaged.is_empty() {
@@ -206,7 +208,7 @@ impl WriteTxn<'_> {
             }
             RecordKey::Location(number, device) => {
                 run("DELETE FROM location WHERE number = ?1", params![number])?;
-                // The list of its device is read to its end again; all lists where that cannot be told.
+                // The device's list is read again to its end; if the device is unknown, all lists are.
                 let query = "DELETE FROM about WHERE substr(name, 1, length(?1)) = ?1 \
                              AND (?2 = '' OR substr(name, -length(?2)) = ?2)";
                 let of_device = run(query, params![LOCATIONS_PREFIX, format!("/{device}")])?;
@@ -216,7 +218,7 @@ impl WriteTxn<'_> {
         Ok(())
     }
 
-    /// Forgets a job or a grain cart as if the journal had been lost for it alone.
+    /// Deletes a job or grain cart as if the journal had been lost for it alone.
     fn forget_item(&self, number: i64) -> rusqlite::Result<()> {
         let known = self
             .connection
@@ -232,7 +234,7 @@ impl WriteTxn<'_> {
             .collect::<rusqlite::Result<Vec<_>>>()?;
         self.connection.prepare_cached("DELETE FROM item WHERE number = ?1")?.execute([number])?;
         for (stamp, archive) in known {
-            // As one that no journal has noted, it is not removed for want of a user.
+            // Like an archive unknown to any journal, so that it is not removed as unreferenced.
             self.connection
                 .prepare_cached("DELETE FROM archive WHERE sha256 = ?1 AND users = 0")?
                 .execute([&archive.sha256])?;
@@ -242,7 +244,7 @@ impl WriteTxn<'_> {
     }
 }
 
-/// Writes the checksums of all rows, as an upgrade does.
+/// Writes the checksums of all rows, for an upgrade.
 pub(super) fn write_all(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
     type Key = rusqlite::types::Value;
     let all = |query: &str, row_checksums: fn(&Row<'_>) -> rusqlite::Result<RowChecksums>, keys: [usize; 2]| {

@@ -1,4 +1,4 @@
-//! How far each list was read, how often the service was called, and what was published last.
+//! Read positions of the lists, call counts, and the last publication.
 
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
@@ -7,63 +7,63 @@ use super::sql_values::{format_time, read_count, read_time, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
 
-/// How far a list was read.
+/// Read position of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
-    /// The newest time of creation seen.
+    /// Latest creation time seen.
     pub newest_created: Option<DateTime<Utc>>,
-    /// The newest time of change seen.
+    /// Latest update time seen.
     pub newest_updated: Option<DateTime<Utc>>,
-    /// The highest or newest id seen.
+    /// Highest or latest id seen.
     pub newest_id: Option<String>,
-    /// When it was read to its end last.
+    /// Time of the last complete read.
     pub read_at: Option<DateTime<Utc>>,
-    /// A reading that has not come to its end.
+    /// Unfinished read.
     pub unfinished: Option<Reading>,
 }
 
-/// A reading of a list, page by page.
+/// Unfinished read of a list, page by page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Pages that are done.
+    /// Pages read.
     pub pages_done: u64,
     /// `TotalCount` of its first page.
     pub total_count: Option<u64>,
-    /// When it began.
+    /// Start of the read.
     pub began_at: DateTime<Utc>,
 }
 
-/// The last time all jobs were listed.
+/// Last full list of jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relist {
-    /// When it came to its end.
+    /// Time of its end.
     pub last_full_at: Option<DateTime<Utc>>,
-    /// The number of the one that was begun last.
+    /// Number of the last one started.
     pub number: u64,
 }
 
-/// Calls made for one purpose.
+/// Calls for one purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calls {
-    /// What for: `lists`, `details`, `conversions`, `files`.
+    /// `lists`, `details`, `conversions` or `files`.
     pub purpose: String,
-    /// In the run that goes on, or the last one.
+    /// Calls in the current or last run.
     pub this_run: u64,
-    /// Ever.
+    /// Calls of all runs.
     pub ever: u64,
 }
 
-/// What was published last.
+/// Last publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Published {
-    /// The number of the generation.
+    /// Number of the generation.
     pub generation: u64,
-    /// The revision of the journal that it shows.
+    /// Journal revision that it shows.
     pub revision: u64,
 }
 
 impl ReadTxn {
-    /// How far a list was read; nothing is known of a list that never was.
+    /// Read position of a list; the default if it was never read.
     pub fn cursor(&self, list: &str) -> Result<Cursor> {
         let find = || {
             self.connection
@@ -93,7 +93,7 @@ impl ReadTxn {
         Ok(self.map_error(find())?.unwrap_or_default())
     }
 
-    /// The last relist.
+    /// The last full list of jobs.
     pub fn relist(&self) -> Result<Relist> {
         let number = self.get_meta("relist")?.and_then(|text| text.parse().ok()).unwrap_or(0);
         let find = || {
@@ -105,7 +105,7 @@ impl ReadTxn {
         Ok(Relist { last_full_at: self.map_error(find())?.flatten(), number })
     }
 
-    /// The calls by purpose.
+    /// Calls by purpose.
     pub fn calls(&self) -> Result<Vec<Calls>> {
         let all = || {
             self.connection
@@ -118,14 +118,14 @@ impl ReadTxn {
         self.map_error(all())
     }
 
-    /// A number that rises with each change of what is published: archives, records, details, locations.
+    /// Counter of changes to published data: archives, records, details and locations.
     pub fn revision(&self) -> Result<u64> {
         let find =
             || self.connection.prepare_cached("SELECT number FROM revision")?.query_row([], |row| read_count(row, 0));
         self.map_error(find())
     }
 
-    /// What was published last.
+    /// The last publication.
     pub fn published(&self) -> Result<Option<Published>> {
         let text = self.get_meta("published")?;
         let numbers = text.as_deref().and_then(|text| text.split_once(" at revision "));
@@ -136,7 +136,7 @@ impl ReadTxn {
 }
 
 impl WriteTxn<'_> {
-    /// Keeps how far a list was read.
+    /// Stores the read position of a list.
     pub fn set_cursor(&self, list: &str, cursor: &Cursor) -> Result<()> {
         let reading = cursor.unfinished.as_ref();
         let work = || {
@@ -157,26 +157,26 @@ impl WriteTxn<'_> {
         self.map_error(work())
     }
 
-    /// Begins a relist and gives its number.
+    /// Starts a full list and returns its number.
     pub fn begin_relist(&self) -> Result<u64> {
         let number = self.relist()?.number.saturating_add(1);
         self.set_meta("relist", &number.to_string())?;
         Ok(number)
     }
 
-    /// All jobs were listed.
+    /// Records that all jobs were listed.
     pub fn set_relisted(&self, now: DateTime<Utc>) -> Result<()> {
         self.set_meta("relisted at", &format_time(now))
     }
 
-    /// Begins a run: its calls count from zero.
+    /// Starts a run, and with it the call counts from zero.
     pub fn begin_run(&self, now: DateTime<Utc>) -> Result<()> {
         self.set_meta("run began at", &format_time(now))?;
         let work = || self.connection.prepare_cached("UPDATE call SET this_run = 0")?.execute([]).map(drop);
         self.map_error(work())
     }
 
-    /// Counts a call that was made.
+    /// Counts a call.
     pub fn count_call(&self, purpose: &str) -> Result<()> {
         let work = || {
             self.connection
@@ -189,8 +189,10 @@ impl WriteTxn<'_> {
         self.map_error(work())
     }
 
-    /// A generation that shows `revision` was published: the archives of earlier versions that it replaces are needed no
-    /// more. Archives that it refused are put aside before this, so that their items fall back to those.
+    /// Records the publication of a generation that shows `revision`, and releases the earlier archives that it
+    /// replaces.
+    ///
+    /// Rejected archives are quarantined before, so that their items fall back to the earlier ones.
     pub fn set_published(&self, published: Published) -> Result<()> {
         self.set_meta("published", &format!("{} at revision {}", published.generation, published.revision))?;
         let work = || {

@@ -1,4 +1,4 @@
-//! What goes wrong with the journal, in words: what, where, and what to do.
+//! Error messages of the journal: path, cause and advice.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use rusqlite::ErrorCode;
 
 use crate::error::{Error, Kind};
 
-/// What `SQLite` said about the file at `path`.
+/// Error of `SQLite` for the journal at `path`.
 pub(super) fn journal_error(path: &Path, cause: &rusqlite::Error) -> Error {
     let advice = match cause.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => {
-            "all that was finished is kept; make room on this disk and run it again, it goes on where it stopped"
+            "all that was finished is kept; free space on this disk and run it again to resume"
         }
         Some(ErrorCode::SystemIoFailure) => {
             "all that was finished is kept; see to the disk (is it full, or gone?), then run it again"

@@ -1,4 +1,4 @@
-//! The steps of files: asked for, had, refused, put aside, lost.
+//! File state transitions: requested, stored, refused, quarantined, lost.
 
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
@@ -10,25 +10,25 @@ use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
 use crate::mirror::archive_log::LogEntry;
 
-/// Nothing is left of an item's archives.
+/// Clears the archives of an item.
 const NO_ARCHIVE: &str = "sha256 = NULL, earlier = NULL, archive_of = NULL";
 
-/// The fact that archives were lost which nobody has asked for since.
+/// Meta key: archives were lost and not requested since.
 const LOST: &str = "lost";
 
-/// The facts that the service gives no detail of jobs: this, then the id.
+/// Prefix of meta keys with the reasons for missing job details; the job id follows.
 const NO_DETAIL: &str = "no detail of job ";
 
-/// An item falls back to the archive of its earlier version, if it has one.
+/// Falls back to the archive of the earlier version, if any.
 const FALL_BACK: &str = "sha256 = earlier, earlier = NULL, archive_of = NULL";
 
 impl ReadTxn {
-    /// Whether archives were lost that no pull has asked for since.
+    /// Whether archives were lost and not requested since.
     pub(in crate::mirror) fn has_lost(&self) -> Result<bool> {
         Ok(self.get_meta(LOST)?.is_some_and(|text| text == "yes"))
     }
 
-    /// All archives that records have or had, as lines of the ledger name them.
+    /// Archives of all records, as entries of the archive log.
     pub(in crate::mirror) fn logged_archives(&self) -> Result<Vec<LogEntry>> {
         let account = self.get_meta("account")?.unwrap_or_default();
         let all = || {
@@ -55,7 +55,7 @@ impl ReadTxn {
         self.map_error(all())
     }
 
-    /// Jobs of which the service gives no detail: the id and the name of each, and why.
+    /// Jobs without a detail: id, name and the reason given by the service.
     pub(in crate::mirror) fn without_detail(&self, limit: usize) -> Result<Vec<(String, String, String)>> {
         let some = || {
             self.connection
@@ -71,7 +71,7 @@ impl ReadTxn {
         self.map_error(some())
     }
 
-    /// Archives that none but records have which the service has no more, each with the id of its record.
+    /// Archives that only records removed by the service have, with the ids of these records.
     pub(in crate::mirror) fn archives_of_removed(&self) -> Result<Vec<(String, String)>> {
         let all = || {
             self.connection
@@ -87,9 +87,10 @@ impl ReadTxn {
 }
 
 impl WriteTxn<'_> {
-    /// Moves the file of an item on. `stamp` says of which version it is: where the item has changed since, or a newer
-    /// upload supersedes it, nothing is moved and the answer is false. An item that is gone stays gone and is found in
-    /// the new state should it come back.
+    /// Sets the file state of an item in the version `stamp`.
+    ///
+    /// Returns false and changes nothing if the item has changed since, or is superseded by a newer upload. A removed
+    /// item stays removed and has the new state if it reappears.
     pub fn set_file(
         &self,
         kind: ItemKind,
@@ -158,7 +159,7 @@ impl WriteTxn<'_> {
         self.map_error(work()).map(|updated| updated > 0)
     }
 
-    /// Keeps the detail of an item, unless the item has changed since it was asked for.
+    /// Stores the detail of an item, unless the item has changed since the request.
     pub fn set_detail(&self, kind: ItemKind, id: &str, stamp: &str, detail: &str) -> Result<bool> {
         let crc32 = checksum_texts([Some(kind.as_str()), Some(id), Some(detail)]);
         let work = || {
@@ -172,7 +173,7 @@ impl WriteTxn<'_> {
         self.map_error(work()).map(|kept| kept > 0)
     }
 
-    /// Keeps why the service gives no detail of a job, until it gives one.
+    /// Stores why the service gives no detail of a job; `None` deletes the reason.
     pub(in crate::mirror) fn set_no_detail(&self, id: &str, reason: Option<&str>) -> Result<()> {
         let name = format!("{NO_DETAIL}{id}");
         match reason {
@@ -186,7 +187,7 @@ impl WriteTxn<'_> {
         }
     }
 
-    /// An archive is in the store, whether or not somebody has it.
+    /// Records that an archive is stored, whether or not an item refers to it.
     pub(in crate::mirror) fn add_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> Result<()> {
         self.map_error(self.insert_archive(sha256, bytes, now))
     }
@@ -201,8 +202,8 @@ impl WriteTxn<'_> {
             .map(drop)
     }
 
-    /// The item has this archive. That of an earlier version stays beside it until the next publication, for the case
-    /// that the new one cannot be read.
+    /// Sets the archive of an item. That of an earlier version is kept until the next publication, in case the new one
+    /// is unreadable.
     pub(super) fn set_archive(
         &self,
         kind: ItemKind,
@@ -222,7 +223,7 @@ impl WriteTxn<'_> {
         self.clear_superseded(kind, id)
     }
 
-    /// There is nothing to have: what an earlier version had goes too.
+    /// Clears the archives of an item, including that of an earlier version.
     fn clear_archive(&self, kind: ItemKind, id: &str) -> rusqlite::Result<()> {
         self.connection
             .prepare_cached(&format!("UPDATE item SET {NO_ARCHIVE} WHERE kind = ?1 AND id = ?2"))?
@@ -230,7 +231,7 @@ impl WriteTxn<'_> {
         self.clear_superseded(kind, id)
     }
 
-    /// Uploads that a newer one supersedes keep their rows until the newer one has its own.
+    /// Clears the archives of superseded uploads, which they keep until the newer upload has its own.
     fn clear_superseded(&self, kind: ItemKind, id: &str) -> rusqlite::Result<()> {
         if kind != ItemKind::Cart {
             return Ok(());
@@ -244,7 +245,8 @@ impl WriteTxn<'_> {
             .map(drop)
     }
 
-    /// An archive cannot be read: whoever has it is told so, and falls back to the archive of its earlier version.
+    /// Quarantines an unreadable archive. Its items store the reason and fall back to the archive of their earlier
+    /// version.
     pub(in crate::mirror) fn quarantine(&self, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
         let work = || {
             self.connection
@@ -265,7 +267,7 @@ impl WriteTxn<'_> {
         self.map_error(work())
     }
 
-    /// An archive is missing or damaged: whoever has it asks for it again, and nothing is published before that.
+    /// Marks an archive as missing or damaged. Its items request it again, and nothing is published before that.
     pub(in crate::mirror) fn mark_lost(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
         let work = || {
             let states: Vec<String> = self
@@ -284,12 +286,12 @@ impl WriteTxn<'_> {
         if self.map_error(work())? { self.set_lost(true) } else { Ok(()) }
     }
 
-    /// Keeps whether archives were lost that no pull has asked for since.
+    /// Stores whether archives were lost and not requested since.
     pub(in crate::mirror) fn set_lost(&self, has_lost: bool) -> Result<()> {
         self.set_meta(LOST, if has_lost { "yes" } else { "no" })
     }
 
-    /// An archive is here that is of the record with this stamp, should the record become known again.
+    /// Stores an archive for the record with this stamp, in case the record is listed again.
     pub(super) fn add_known_archive(&self, stamp: &str, archive: &Archive) -> rusqlite::Result<()> {
         self.connection
             .prepare_cached(
@@ -299,7 +301,7 @@ impl WriteTxn<'_> {
             .map(drop)
     }
 
-    /// A new record has the archive that an older journal knew of.
+    /// Gives a new record the archive that an earlier journal knew.
     pub(super) fn restore_known_archive(
         &self,
         kind: ItemKind,
@@ -321,7 +323,7 @@ impl WriteTxn<'_> {
         self.set_archive(kind, id, &archive, now)
     }
 
-    /// An archive was removed from the store.
+    /// Deletes the row of an archive removed from the store.
     pub(in crate::mirror) fn delete_archive(&self, sha256: &str) -> Result<()> {
         let work = || {
             self.connection

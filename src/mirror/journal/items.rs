@@ -1,4 +1,4 @@
-//! Jobs and grain carts: what the list said, and what became of their files.
+//! Jobs and grain carts: their listings and file states.
 
 use chrono::{DateTime, Utc};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
@@ -8,17 +8,17 @@ use super::sql_values::{read_count, read_time};
 use super::transaction::ReadTxn;
 use crate::error::Result;
 
-/// What has a file of its own.
+/// Kind of record with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ItemKind {
-    /// A job.
+    /// Job.
     Job,
-    /// A grain cart file.
+    /// Grain cart file.
     Cart,
 }
 
 impl ItemKind {
-    /// The word in the journal.
+    /// Text in the journal.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -44,50 +44,50 @@ impl FromSql for ItemKind {
     }
 }
 
-/// What became of the file of a record, as the record is now: a changed record begins anew.
+/// File state of the current version of a record. A changed record starts again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileState {
-    /// It was never asked for.
+    /// Not requested yet.
     Unasked,
-    /// The service makes it.
+    /// The service converts it.
     Asked {
-        /// Before this time nothing is asked.
+        /// Earliest time of the next request.
         ready_at: DateTime<Utc>,
-        /// How often it was asked for.
+        /// Number of requests so far.
         times: u32,
     },
-    /// It is here.
+    /// Stored.
     Have(Archive),
     /// The job recorded no coverage.
     NoCoverage {
-        /// What the service said.
+        /// Message of the service.
         reason: String,
     },
-    /// The service could not make it.
+    /// The service could not create the file.
     Failed {
-        /// What the service said.
+        /// Message of the service.
         reason: String,
-        /// The conversion status, where it gave one.
+        /// Conversion status, if the service gave one.
         status: Option<String>,
     },
-    /// It came, and cannot be read.
+    /// Downloaded, but unreadable.
     Quarantined {
-        /// Its digest.
+        /// SHA-256 of the archive.
         sha256: String,
-        /// Why it cannot be read.
+        /// Why it is unreadable.
         reason: String,
     },
-    /// A newer upload of the same name takes its place.
+    /// Replaced by a newer upload of the same name.
     Superseded {
-        /// The id of that one.
+        /// Id of the newer upload.
         newer_id: String,
     },
-    /// The service has the record no more. The archive stays, its rows leave the dataset.
+    /// The service removed the record. The archive is kept, and its rows leave the dataset.
     Gone,
 }
 
 impl FileState {
-    /// The word in the journal.
+    /// Text in the journal.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -103,66 +103,66 @@ impl FileState {
     }
 }
 
-/// An archive that is in the store.
+/// A stored archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Archive {
-    /// The digest that it is kept under.
+    /// SHA-256 of the archive.
     pub sha256: String,
-    /// The name that the service gave the file.
+    /// File name given by the service.
     pub file_name: String,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u64,
 }
 
-/// A job or a grain cart file.
+/// Job or grain cart file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Which of the two.
+    /// Job or grain cart.
     pub kind: ItemKind,
-    /// Its id.
+    /// Id.
     pub id: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The address of its detail.
+    /// Address of its detail.
     pub uri: Option<String>,
-    /// The `SubType` of the list.
+    /// `SubType` of the list.
     pub sub_type: Option<String>,
-    /// When it was uploaded.
+    /// Upload time.
     pub created: Option<DateTime<Utc>>,
-    /// When the service changed it last.
+    /// Time of the last change by the service.
     pub updated: Option<DateTime<Utc>>,
-    /// Of which record this is known, in which version ([`super::Listed::stamp`]).
+    /// Identity of the record and its version ([`super::Listed::stamp`]).
     pub stamp: String,
-    /// The item of the list, as JSON.
+    /// Item of the list, as JSON.
     pub listed: String,
-    /// The detail, as JSON. It may be of an earlier version.
+    /// Detail, as JSON; may be of an earlier version.
     pub detail: Option<String>,
     /// Whether the detail is of this version.
     pub detail_is_current: bool,
-    /// What became of its file.
+    /// State of its file.
     pub file: FileState,
-    /// The archive whose rows stand: that of this version, or of an earlier one until the new one is here.
+    /// Archive whose rows are published: of this version, or of an earlier one until the new file is stored.
     pub archive: Option<Archive>,
-    /// The number of the last relist that had it.
+    /// Number of the last full list that contained it.
     pub seen: u64,
 }
 
-/// An item with an archive whose rows belong into the dataset.
+/// Item with an archive whose rows belong to the dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Job or grain cart.
     pub kind: ItemKind,
-    /// Its id.
+    /// Id.
     pub id: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The `SubType` of the list.
+    /// `SubType` of the list.
     pub sub_type: Option<String>,
-    /// When it was uploaded.
+    /// Upload time.
     pub created: Option<DateTime<Utc>>,
-    /// The archive.
+    /// Its archive.
     pub archive: Archive,
-    /// The detail, as JSON.
+    /// Detail, as JSON.
     pub detail: Option<String>,
 }
 
@@ -171,7 +171,7 @@ const COLUMNS: &str = "i.kind, i.id, i.name, i.uri, i.sub_type, i.created, i.upd
 
 pub(super) const SELECT: &str = "FROM item i LEFT JOIN archive a ON a.sha256 = i.sha256";
 
-/// A query for items: what comes after the columns.
+/// Query for items; `rest` follows the `FROM` clause.
 pub(super) fn query(rest: &str) -> String {
     format!("SELECT {COLUMNS} {SELECT} {rest}")
 }
@@ -208,7 +208,7 @@ pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
     })
 }
 
-/// The archive in three columns from `first` on.
+/// Archive from three columns, starting at `first`.
 fn archive(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Archive>> {
     let Some(sha256) = row.get::<_, Option<String>>(first)? else { return Ok(None) };
     let file_name = row.get::<_, Option<String>>(first.saturating_add(1))?.unwrap_or_default();
@@ -217,7 +217,7 @@ fn archive(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Archive>> {
 }
 
 impl ReadTxn {
-    /// An item by its id.
+    /// Item with an id.
     pub fn item(&self, kind: ItemKind, id: &str) -> Result<Option<Item>> {
         let found = || {
             self.connection
@@ -239,7 +239,7 @@ impl ReadTxn {
         self.map_error(all())
     }
 
-    /// All items whose rows belong into the dataset.
+    /// All items whose rows belong to the dataset.
     pub fn wanted(&self) -> Result<Vec<Wanted>> {
         let all = || {
             self.connection

@@ -1,4 +1,4 @@
-//! A page of a list becomes known: new records, changed ones, and after a relist those that are gone.
+//! Stores pages of lists: new and changed records, and after a full list the removed ones.
 
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
@@ -11,63 +11,63 @@ use super::transaction::WriteTxn;
 use crate::error::Result;
 use crate::mirror::archive_store::hex;
 
-/// A record as a list has it.
+/// Record of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// Its id.
+    /// Id.
     pub id: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The address of its detail.
+    /// Address of its detail.
     pub uri: Option<String>,
-    /// The `SubType`.
+    /// `SubType` of the list.
     pub sub_type: Option<String>,
-    /// When it was uploaded.
+    /// Upload time.
     pub created: Option<DateTime<Utc>>,
-    /// When the service changed it last.
+    /// Time of the last change by the service.
     pub updated: Option<DateTime<Utc>>,
-    /// The whole item, as JSON.
+    /// Whole item, as JSON.
     pub json: String,
 }
 
 impl Listed {
-    /// The stamp of this version of this record: it changes with its name and its times, and no other record has it.
+    /// Stamp of a record version: unique to the record, and changed with its name or times.
     #[must_use]
     pub fn stamp(&self, kind: ItemKind) -> String {
         let time = |time: Option<DateTime<Utc>>| time.map(|time| time.to_rfc3339()).unwrap_or_default();
         let mut hash = Sha256::new();
         for part in [kind.as_str(), &self.id, &time(self.created), &time(self.updated), &self.name] {
             hash.update(part.as_bytes());
-            // No text of a record holds this byte unescaped on the wire, so that parts cannot run into each other.
+            // No text of a record contains this byte, so the parts cannot run together.
             hash.update([0]);
         }
         hex(hash.finalize().get(..16).unwrap_or_default())
     }
 }
 
-/// What a page brought.
+/// Changes found in a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Records that were not known.
+    /// Records that were unknown.
     pub new: u64,
-    /// Records that have changed since they were listed last.
+    /// Records changed since their last listing.
     pub changed: u64,
-    /// Records that are as they were.
+    /// Records without changes.
     pub unchanged: u64,
 }
 
-/// What the end of a relist tells.
+/// Result of a full list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removed {
-    /// So many records are gone since the relist before.
+    /// Number of records removed since the last full list.
     Gone(u64),
-    /// The pages held fewer records than the list was said to have, because it changed while it was read: nothing is
-    /// said to be gone, and the next relist tells.
+    /// The pages held fewer records than `TotalCount`, because the list changed while it was read. The next full list
+    /// decides.
     Unknown,
 }
 
 impl WriteTxn<'_> {
-    /// Keeps a page of the list of jobs or grain carts. `relist` is the number of the relist that it is a page of.
+    /// Stores a page of the list of jobs or grain carts. `relist` is the number of the full list it belongs to.
     pub fn list_page(
         &self,
         kind: ItemKind,
@@ -100,7 +100,7 @@ impl WriteTxn<'_> {
         self.map_error(work())
     }
 
-    /// Whether a known record changed; `None` where it was not known.
+    /// Whether a known record changed; `None` if it was unknown.
     fn list_record(
         &self,
         kind: ItemKind,
@@ -148,7 +148,7 @@ impl WriteTxn<'_> {
                 )?
                 .execute(params![kind, listed.id, listed.name, created, updated, stamp, format_time(now)])?;
         } else {
-            // A record that was gone and is back goes on where it was.
+            // A record that reappears continues from its former state.
             self.connection
                 .prepare_cached(
                     "UPDATE item SET state = coalesce(before_gone, 'unasked'), before_gone = NULL, since = ?3 \
@@ -166,8 +166,8 @@ impl WriteTxn<'_> {
         Ok(Some(changed))
     }
 
-    /// Of the grain cart files of one name the newest wins: that with the highest id. Ids that are no numbers tell nothing,
-    /// and those files all stay (field notes, Values).
+    /// Keeps only the newest grain cart file of a name, the one with the highest id. Files with non-numeric ids are all
+    /// kept (field notes, Values).
     fn supersede(&self, name: &str, now: DateTime<Utc>) -> rusqlite::Result<()> {
         if name.is_empty() {
             return Ok(());
@@ -197,7 +197,7 @@ impl WriteTxn<'_> {
         Ok(())
     }
 
-    /// Ends a relist: records that it did not have are gone, if it had as many as the list was said to have.
+    /// Ends a full list. Records that it lacks are marked as removed, if it had at least `total_count` records.
     pub fn finish_relist(
         &self,
         kind: ItemKind,
@@ -222,7 +222,7 @@ impl WriteTxn<'_> {
                 .query_map(params![kind, to_i64(number), format_time(now)], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
             if kind == ItemKind::Cart {
-                // The upload that is newest now may be one that was superseded.
+                // The newest remaining upload may be one that was superseded.
                 gone.iter().try_for_each(|name| self.supersede(name, now))?;
             }
             Ok(Removed::Gone(u64::try_from(gone.len()).unwrap_or(u64::MAX)))

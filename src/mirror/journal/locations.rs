@@ -1,4 +1,4 @@
-//! Where devices were: appended, each record once.
+//! Device locations, appended once per record.
 
 use chrono::{DateTime, Utc};
 use rusqlite::params;
@@ -8,24 +8,26 @@ use super::sql_values::{format_time, read_count, read_time, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
 
-/// A record of a location list.
+/// Record of a location list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The kind of the device that made it, as the record itself says (`SubType`): the list of a field computer may hold
-    /// the records of its hub (specification 2.3), and those are the same as in the list of the hub.
+    /// Kind of the device that made it, by `SubType`.
+    ///
+    /// The list of a field computer may hold the records of its hub (specification 2.3). They equal those in the hub's
+    /// list.
     pub device_kind: String,
-    /// The id of that device.
+    /// Id of that device.
     pub device_id: String,
-    /// The id of the record, unique for the device.
+    /// Record id, unique per device.
     pub record_id: String,
-    /// The time of the GPS.
+    /// GPS time.
     pub time: Option<DateTime<Utc>>,
-    /// The whole record, as JSON.
+    /// Whole record, as JSON.
     pub json: String,
 }
 
 impl ReadTxn {
-    /// Whether a record is known.
+    /// Whether a record is stored.
     pub fn knows_location(&self, device_kind: &str, device_id: &str, record_id: &str) -> Result<bool> {
         let find = || {
             self.connection
@@ -35,7 +37,7 @@ impl ReadTxn {
         self.map_error(find())
     }
 
-    /// The newest time that is known of a device.
+    /// Latest stored time of a device.
     pub fn newest_location(&self, device_kind: &str, device_id: &str) -> Result<Option<DateTime<Utc>>> {
         let find = || {
             self.connection
@@ -45,7 +47,7 @@ impl ReadTxn {
         self.map_error(find())
     }
 
-    /// The next locations in the order in which they came, after the number that the last answer ended with; 0 begins.
+    /// Next locations in insertion order, after the row number `after`; 0 starts at the first.
     pub fn locations(&self, after: u64, limit: usize) -> Result<Vec<(u64, Location)>> {
         let some = || {
             self.connection
@@ -70,7 +72,7 @@ impl ReadTxn {
 }
 
 impl WriteTxn<'_> {
-    /// Appends what is not known yet, and gives how many those were.
+    /// Appends new locations and returns their number.
     pub fn add_locations(&self, locations: &[Location]) -> Result<u64> {
         let work = || {
             let mut insert = self.connection.prepare_cached(

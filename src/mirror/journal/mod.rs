@@ -1,4 +1,5 @@
-//! What is known of the account and what was done: one `SQLite` file, one transaction for each step that was finished.
+//! The journal: one `SQLite` file with the records of the account and the finished work, one transaction per finished
+//! step.
 
 mod checksums;
 mod cursors;
@@ -35,18 +36,21 @@ use crate::error::{Error, Kind, Result};
 use errors::journal_error;
 use open::{for_reading, for_writing};
 
-/// The journal of a mirror. Threads share it; each step and each look has it for itself meanwhile.
+/// Journal of a mirror, shared by threads. Transactions exclude each other.
 #[derive(Debug)]
 pub struct Journal {
-    /// `None` in a fork, once dropped: `SQLite` must not be touched across one, not even to close it.
+    /// `None` in a forked process after the drop: a connection must not be used or closed across a fork. See
+    /// <https://www.sqlite.org/howtocorrupt.html>.
     inner: Mutex<Option<ReadTxn>>,
     process: u32,
     path: PathBuf,
 }
 
 impl Journal {
-    /// Opens the journal of a folder, and makes it where the folder is open for writing and has none. `account` names
-    /// whose data it is ([`crate::client::Client::account`]): another account's is refused. Without it, whatever is there is read.
+    /// Opens the journal of a folder. Creates it if the folder is open for writing.
+    ///
+    /// `account` is the digest of the account ([`crate::client::Client::account`]). A journal of another account is an
+    /// error. Without `account`, the journal of any account is opened.
     pub fn open(folder: &Folder, account: Option<&str>) -> Result<Self> {
         let path = folder.journal_path();
         let to_error = |cause: rusqlite::Error| journal_error(&path, &cause);
@@ -57,7 +61,7 @@ impl Journal {
         let known = journal.read(|txn| txn.get_meta("account"))?;
         match (known, account) {
             (Some(known), Some(account)) if known != account => {
-                // Whoever began with a key that the service does not take has read nothing, and may mend the key.
+                // After a first run with a rejected key the journal is empty, and the user may correct the key.
                 if journal.read(ReadTxn::is_empty)? {
                     if folder.is_for_writing() {
                         journal.begin(folder, account)?;
@@ -74,7 +78,7 @@ impl Journal {
         }
     }
 
-    /// The first step of a new journal: whose it is, and which archives are here already, where an older journal was lost.
+    /// Initialises a new journal: the account, and the stored archives if an earlier journal was lost.
     fn begin(&self, folder: &Folder, account: &str) -> Result<()> {
         let entries = archive_log::read(folder.path())?;
         if entries.iter().any(|entry| entry.account != account) {
@@ -93,13 +97,14 @@ impl Journal {
         })
     }
 
-    /// Does a step: all that `work` writes is on the disk when this returns, or nothing of it is. `work` reads by what it is
-    /// given, not by the journal, which waits for it.
+    /// Runs a write transaction. It is synced on return, or rolled back on error.
+    ///
+    /// `work` must read through its argument. The journal is locked meanwhile.
     pub fn write<T>(&self, work: impl FnOnce(&WriteTxn<'_>) -> Result<T>) -> Result<T> {
         self.transaction(TransactionBehavior::Immediate, |txn| work(&WriteTxn(txn)))
     }
 
-    /// Looks at one state of the journal, whatever is written meanwhile.
+    /// Runs a read transaction on a consistent snapshot, regardless of concurrent writes.
     pub fn read<T>(&self, work: impl FnOnce(&ReadTxn) -> Result<T>) -> Result<T> {
         self.transaction(TransactionBehavior::Deferred, work)
     }
@@ -111,7 +116,7 @@ impl Journal {
         let to_error = |cause: rusqlite::Error| journal_error(&self.path, &cause);
         let guard = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let txn = guard.as_ref().ok_or_else(closed)?;
-        // The guard sees to it that no transaction is begun inside another one.
+        // The lock prevents nested transactions.
         let transaction = Transaction::new_unchecked(&txn.connection, behavior).map_err(to_error)?;
         let result = work(txn)?;
         transaction.commit().map_err(to_error)?;

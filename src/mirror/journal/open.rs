@@ -1,4 +1,4 @@
-//! Opens the file of a journal, for writing or for reading.
+//! Opens the journal file for writing or reading.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,10 +10,10 @@ use super::schema::{APPLICATION, VERSION};
 use super::upgrade::upgrade;
 use crate::error::{Error, Kind, Result};
 
-/// How long a reader of another process is waited for; a step takes milliseconds.
+/// Timeout for readers of other processes; a transaction takes milliseconds.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Whether there is a journal; one of a newer format is refused before anything in its folder is touched.
+/// Whether the journal exists. A newer format is an error before anything in the folder changes.
 pub(in crate::mirror) fn has_journal(path: &Path) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
@@ -41,9 +41,10 @@ pub(in crate::mirror) fn has_journal(path: &Path) -> Result<bool> {
 pub(super) fn for_writing(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY)?;
-    // Readers go on while a step is done. File systems without shared memory (networks) keep the old way of journals.
+    // Readers are not blocked by a write. File systems without shared memory (networks) keep the rollback journal. See
+    // https://www.sqlite.org/wal.html.
     let _: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
-    // What a step says is done stays done when the power is cut; on macOS that takes a sync of another kind.
+    // Committed transactions survive a power cut; macOS needs `F_FULLFSYNC` for that.
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1;")?;
     let txn = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: i64 = txn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -61,8 +62,8 @@ pub(super) fn for_reading(path: &Path) -> rusqlite::Result<Connection> {
         Ok(connection)
     };
     match open(path, flags) {
-        // Readers share a file with the writer, which cannot be made where nothing may be written. Without a log of steps
-        // beside it the journal is at rest, and is read as it is.
+        // Readers share a `-shm` file with the writer, which cannot be created in a read-only folder. Without a `-wal`
+        // file no writer is active, and the journal is read as immutable.
         Err(cause) if is_read_only(&cause) && !with_suffix(path, "-wal").exists() => {
             let name = with_suffix(Path::new(&format!("file:{}", percent_encode(path))), "?immutable=1");
             open(&name, flags | OpenFlags::SQLITE_OPEN_URI)
@@ -75,14 +76,14 @@ fn is_read_only(cause: &rusqlite::Error) -> bool {
     matches!(cause.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
 
-/// The path with something after its last letter.
+/// Path with a suffix.
 fn with_suffix(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
 }
 
-/// A path as the part of an address.
+/// Percent-encoded path for a URI; see <https://www.sqlite.org/uri.html>.
 fn percent_encode(path: &Path) -> String {
     use std::fmt::Write as _;
     path.as_os_str().as_encoded_bytes().iter().fold(String::new(), |mut text, &byte| {

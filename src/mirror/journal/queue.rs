@@ -1,4 +1,4 @@
-//! What there is to do and how much of it: each answer reads only the rows that it gives.
+//! Queries of the remaining work and its amount. Each reads only the rows it returns.
 
 use chrono::{DateTime, Utc};
 use rusqlite::params;
@@ -8,53 +8,53 @@ use super::sql_values::{format_time, read_count, read_time, to_i64};
 use super::transaction::ReadTxn;
 use crate::error::Result;
 
-/// How many items are in a state.
+/// Number of items in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateCount {
     /// Jobs or grain carts.
     pub kind: ItemKind,
-    /// The word of the state ([`super::FileState::as_str`]).
+    /// Text of the state ([`super::FileState::as_str`]).
     pub state: String,
-    /// How many.
+    /// Number of items.
     pub items: u64,
-    /// How many of them have an archive whose rows stand.
+    /// Items with an archive whose rows are published.
     pub archives: u64,
-    /// How many of them lack the detail of their version.
+    /// Items without the detail of their version.
     pub details_due: u64,
 }
 
-/// How many jobs of a kind are in a state.
+/// Number of jobs of a kind in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeCount {
-    /// The kind as lists name it, where they do.
+    /// Kind as stated in lists, if any.
     pub sub_type: Option<String>,
-    /// The word of the state.
+    /// Text of the state.
     pub state: String,
-    /// How many.
+    /// Number of jobs.
     pub items: u64,
 }
 
-/// The journal in numbers.
+/// Totals of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// By kind and state.
+    /// Items by kind and state.
     pub states: Vec<StateCount>,
-    /// Archives in the store.
+    /// Stored archives.
     pub archives: u64,
-    /// Their length together.
+    /// Total length in bytes.
     pub bytes: u64,
-    /// When the first of the conversions that are waited for is ripe.
+    /// When the first conversion in progress may be requested.
     pub next_ready_at: Option<DateTime<Utc>>,
 }
 
 impl Summary {
-    /// How many items of a kind are in a state, by its word.
+    /// Number of items of a kind in a state, by its text.
     #[must_use]
     pub fn items(&self, kind: ItemKind, state: &str) -> u64 {
         self.states.iter().filter(|count| count.kind == kind && count.state == state).map(|count| count.items).sum()
     }
 
-    /// How many jobs lack their detail.
+    /// Number of jobs without their detail.
     #[must_use]
     pub fn details_due(&self) -> u64 {
         self.states.iter().filter(|count| count.state != "gone").map(|count| count.details_due).sum()
@@ -62,7 +62,7 @@ impl Summary {
 }
 
 impl ReadTxn {
-    /// Conversions whose stated wait is over, the longest waiting first.
+    /// Conversions whose stated wait is over, the earliest first.
     pub fn ready_conversions(&self, now: DateTime<Utc>, limit: usize) -> Result<Vec<Item>> {
         let some = || {
             self.connection
@@ -73,7 +73,7 @@ impl ReadTxn {
         self.map_error(some())
     }
 
-    /// When the first conversion is ripe; `None` where none is waited for.
+    /// When the first conversion is ready; `None` without conversions.
     pub fn next_ready_at(&self) -> Result<Option<DateTime<Utc>>> {
         let find = || {
             self.connection
@@ -83,7 +83,7 @@ impl ReadTxn {
         self.map_error(find())
     }
 
-    /// Files that were never asked for, the newest first.
+    /// Files that were not requested yet, the newest first.
     pub fn unasked(&self, limit: usize) -> Result<Vec<Item>> {
         let some = || {
             self.connection
@@ -110,7 +110,7 @@ impl ReadTxn {
         self.map_error(some())
     }
 
-    /// Items in a state, by its word: for showing which failed and why.
+    /// Items in a state, by its text, such as the failed ones with their reasons.
     pub fn in_state(&self, state: &str, limit: usize) -> Result<Vec<Item>> {
         let some = || {
             self.connection
@@ -121,7 +121,7 @@ impl ReadTxn {
         self.map_error(some())
     }
 
-    /// The journal in numbers, however large it is.
+    /// Totals of the journal, in constant time.
     pub fn summary(&self) -> Result<Summary> {
         let find = || {
             let states = self
@@ -149,7 +149,7 @@ impl ReadTxn {
         Ok(Summary { states, archives, bytes, next_ready_at: self.next_ready_at()? })
     }
 
-    /// Jobs by kind and state. It reads an index of these alone, and none of the records.
+    /// Jobs by kind and state; reads only an index.
     pub fn types(&self) -> Result<Vec<TypeCount>> {
         let all = || {
             self.connection
@@ -164,8 +164,9 @@ impl ReadTxn {
         self.map_error(all())
     }
 
-    /// The digests of all archives that the store should have. Records name theirs too: where the two differ, no archive
-    /// may pass for one that belongs to nothing.
+    /// Digests of all archives that the store should have.
+    ///
+    /// Items also name theirs: if the two differ, no archive must count as unreferenced.
     pub fn archives(&self) -> Result<Vec<String>> {
         let all = || {
             self.connection
@@ -179,7 +180,7 @@ impl ReadTxn {
         self.map_error(all())
     }
 
-    /// Archives that nothing refers to any more.
+    /// Unreferenced archives.
     pub(in crate::mirror) fn unused_archives(&self) -> Result<Vec<String>> {
         let all = || {
             self.connection
@@ -190,7 +191,7 @@ impl ReadTxn {
         self.map_error(all())
     }
 
-    /// Archives that are to be in quarantine.
+    /// Archives that belong in quarantine.
     pub(in crate::mirror) fn quarantined(&self) -> Result<Vec<String>> {
         let all = || {
             self.connection
@@ -201,7 +202,7 @@ impl ReadTxn {
         self.map_error(all())
     }
 
-    /// The item with this stamp.
+    /// Item with this stamp.
     pub(in crate::mirror) fn item_by_stamp(&self, stamp: &str) -> Result<Option<Item>> {
         use rusqlite::OptionalExtension as _;
         let find = || self.connection.prepare_cached(&query("WHERE i.stamp = ?1"))?.query_row([stamp], item).optional();

@@ -1,4 +1,4 @@
-//! Records without a file of their own: field computers, field hubs, prescription maps.
+//! Records without a file: field computers, field hubs and prescription maps.
 
 use chrono::{DateTime, Utc};
 use rusqlite::{Row, params};
@@ -8,22 +8,22 @@ use super::sql_values::{format_time, read_count, read_time, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
 
-/// A record of one of those lists.
+/// Record of one of these lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The list, such as `field_computers`.
     pub kind: String,
-    /// Its id.
+    /// Id.
     pub id: String,
-    /// The item of the list, as JSON.
+    /// Item of the list, as JSON.
     pub listed: String,
-    /// When the list said so last.
+    /// Time of the last listing.
     pub listed_at: Option<DateTime<Utc>>,
-    /// The detail, as JSON.
+    /// Detail, as JSON.
     pub detail: Option<String>,
-    /// When the detail was read.
+    /// Time when the detail was read.
     pub detail_at: Option<DateTime<Utc>>,
-    /// When a whole list did not have it any more.
+    /// Time when a full list no longer contained it.
     pub gone_at: Option<DateTime<Utc>>,
 }
 
@@ -42,7 +42,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
 }
 
 impl ReadTxn {
-    /// The records of a kind, those that are gone among them.
+    /// Records of a kind, including removed ones.
     pub fn records(&self, kind: &str) -> Result<Vec<Record>> {
         let query = || {
             self.connection
@@ -68,7 +68,7 @@ impl ReadTxn {
 }
 
 impl WriteTxn<'_> {
-    /// Keeps an item of a list; `seen` numbers the reading that it is of. Says whether it was not known.
+    /// Stores an item of a list; `seen` is the number of the read. Returns whether it was unknown.
     pub fn put_record(&self, kind: &str, id: &str, listed: &str, seen: u64, now: DateTime<Utc>) -> Result<bool> {
         let crc32 = checksum_texts([Some(kind), Some(id), Some(listed)]);
         let work = || {
@@ -90,7 +90,7 @@ impl WriteTxn<'_> {
         self.map_error(work())
     }
 
-    /// Keeps the detail of a record that is known.
+    /// Stores the detail of a known record; returns whether it is known.
     pub fn set_record_detail(&self, kind: &str, id: &str, detail: &str, now: DateTime<Utc>) -> Result<bool> {
         let crc32 = checksum_texts([Some(kind), Some(id), Some(detail)]);
         let work = || {
@@ -103,7 +103,8 @@ impl WriteTxn<'_> {
         self.map_error(work()).map(|known| known > 0)
     }
 
-    /// Ends a whole reading of a list: records that it did not have are gone, if it had as many as it was said to have.
+    /// Ends a full read of a list. Records that it lacks are marked as removed, if it had at least `total_count`
+    /// records.
     pub fn finish_records(&self, kind: &str, seen: u64, total_count: Option<u64>, now: DateTime<Utc>) -> Result<()> {
         let work = || {
             let found = self

@@ -1,16 +1,17 @@
-//! The tables of the journal, in words and ISO times, so that `sqlite3 journal.sqlite` shows what a person can read.
+//! Tables of the journal, with readable texts and ISO 8601 times for `sqlite3 journal.sqlite`.
 //!
-//! Counts and the list of archives that nobody needs any more are kept by triggers: whoever asks for them reads a few
-//! rows, however many jobs there are, and no step can forget them.
+//! Triggers maintain counts and unreferenced archives. So queries read a few rows regardless of the number of jobs, and
+//! no write can omit the update.
 
-/// The format of the folder. It rises when a version of headland could not read what another one wrote, or would leave out
-/// what this one counts on, such as checksums.
+/// Format of the folder. It rises if another version could not read the folder, or would omit what this version relies
+/// on, such as checksums.
 pub(super) const VERSION: i64 = 2;
 
-/// `PRAGMA application_id`, by which `file` and this code know a journal: "hlmj".
+/// `PRAGMA application_id` of a journal, "hlmj"; the `file` command shows it. See
+/// <https://www.sqlite.org/fileformat.html#application_id>.
 pub(super) const APPLICATION: i64 = 0x686c_6d6a;
 
-/// The first format.
+/// First format.
 pub(super) const FIRST: &str = "
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
@@ -175,7 +176,7 @@ BEGIN UPDATE revision SET number = number + 1; END;
 CREATE TRIGGER location_added AFTER INSERT ON location BEGIN UPDATE revision SET number = number + 1; END;
 ";
 
-/// The second format adds checksums to what the service said, and lets records be forgotten.
+/// Second format: checksums of received records, and deletion of records.
 pub(super) const SECOND: &str = "
 ALTER TABLE item ADD COLUMN listed_crc32 TEXT;
 ALTER TABLE item ADD COLUMN detail_crc32 TEXT;

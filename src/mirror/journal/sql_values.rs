@@ -1,11 +1,13 @@
-//! Points in time, counts and words as the journal keeps them.
+//! Times and counts in journal columns.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use rusqlite::types::Type;
 use rusqlite::{Row, RowIndex};
 
-/// One length for all, so that the order of texts is that of times. Services send seven digits of a second at most; what
-/// is beyond six is cut, and what must not change by it (the stamp) is made from the whole time.
+/// Fixed length, so that texts sort like times.
+///
+/// Services send at most seven digits of a second; digits after the sixth are truncated. The stamp, which must not
+/// change by this, is made from the full time.
 const FORM: &str = "%Y-%m-%dT%H:%M:%S%.6fZ";
 
 pub(super) fn format_time(time: DateTime<Utc>) -> String {
@@ -20,7 +22,7 @@ pub(super) fn read_time(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Resul
     }
 }
 
-/// A count that `SQLite` keeps with a sign.
+/// Count in a signed column.
 pub(super) fn read_count(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<u64> {
     Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! One state of the journal, to be read, and a step that is being done in it.
+//! Read and write transactions of the journal.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::errors::journal_error;
 use crate::error::Result;
 
-/// One state of the journal, to be read.
+/// Read transaction: a consistent snapshot of the journal.
 #[derive(Debug)]
 pub struct ReadTxn {
     pub(super) connection: Connection,
@@ -20,20 +20,20 @@ impl ReadTxn {
         result.map_err(|cause| journal_error(&self.path, &cause))
     }
 
-    /// Reads the whole journal and tells whether it is damaged.
+    /// Runs an integrity check of the whole journal.
     pub fn check(&self) -> Result<()> {
         let find = || self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
-        let said = self.map_error(find())?;
-        if said == "ok" {
+        let message = self.map_error(find())?;
+        if message == "ok" {
             return Ok(());
         }
         let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        // The first line names the database, which the message does in words.
-        let said = said.lines().last().unwrap_or_default().to_owned();
-        Err(journal_error(&self.path, &rusqlite::Error::SqliteFailure(code, Some(said))))
+        // The first line names the database, as the error message does already.
+        let message = message.lines().last().unwrap_or_default().to_owned();
+        Err(journal_error(&self.path, &rusqlite::Error::SqliteFailure(code, Some(message))))
     }
 
-    /// A fact about the folder, by its name.
+    /// Meta value of the folder.
     pub fn get_meta(&self, name: &str) -> Result<Option<String>> {
         let query = || {
             self.connection
@@ -44,7 +44,7 @@ impl ReadTxn {
         self.map_error(query())
     }
 
-    /// Whether nothing of any account was ever read.
+    /// Whether no data of any account was ever stored.
     pub(super) fn is_empty(&self) -> Result<bool> {
         let anything =
             "SELECT NOT EXISTS (SELECT 1 FROM cursor UNION ALL SELECT 1 FROM item UNION ALL SELECT 1 FROM record
@@ -54,7 +54,7 @@ impl ReadTxn {
     }
 }
 
-/// A step that is being done; it sees what it has written so far.
+/// Write transaction; it reads its own writes.
 #[derive(Debug)]
 pub struct WriteTxn<'a>(pub(super) &'a ReadTxn);
 
@@ -67,12 +67,12 @@ impl Deref for WriteTxn<'_> {
 }
 
 impl WriteTxn<'_> {
-    /// Forgets all facts about the folder.
+    /// Deletes all meta values.
     pub(super) fn clear_meta(&self) -> Result<()> {
         self.map_error(self.connection.execute("DELETE FROM about", []).map(drop))
     }
 
-    /// Keeps a fact about the folder.
+    /// Stores a meta value of the folder.
     pub fn set_meta(&self, name: &str, value: &str) -> Result<()> {
         let query = || {
             self.connection

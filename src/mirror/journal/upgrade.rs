@@ -1,12 +1,13 @@
-//! Brings a journal to the present format, in the step that opens it for writing: a kill leaves the old one or the new one.
+//! Upgrades a journal in the transaction that opens it for writing: after a kill, it has either the old or the new
+//! format.
 
 use rusqlite::Connection;
 
 use super::checksums;
 use super::schema::{APPLICATION, FIRST, SECOND, VERSION};
 
-/// Adds what a journal of that format lacks; 0 is that of an empty file. What an old journal holds is taken as it is, since
-/// it has no checksums yet.
+/// Upgrades a journal from `version`; 0 is an empty file. Rows of an old journal have no checksums and are not
+/// verified.
 pub(super) fn upgrade(txn: &Connection, version: i64) -> rusqlite::Result<()> {
     if version >= VERSION {
         return Ok(());
