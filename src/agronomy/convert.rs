@@ -54,7 +54,7 @@ pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Lay
         }
         Target::Columns(columns) => {
             for (name, wanted) in columns {
-                let position = layer.place("units", name)?;
+                let position = layer.column_index("units", name)?;
                 let field = schema.field(position);
                 let wanted = Unit::parse(wanted).ok_or_else(|| unknown_word(name, wanted))?;
                 if !is_number(field) {
