@@ -5,11 +5,11 @@ use std::sync::Mutex;
 
 use bytes::Bytes;
 
+use super::cart_store::StoredCart;
 use super::fields::{self, Account, Computer, Coverage, GrainCart, Hub, Job, Prescription, Truth};
 use super::keys::CUSTOMERS;
 use super::locked::locked;
 use super::store::StoredJob;
-use super::store_carts::StoredCart;
 use crate::error::Result;
 
 /// The formats that exist of a generated job.

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value as Tree};
 
-use super::accept::Accepted;
 use super::encode_job::{COMMON, display_name, is_job, nested_element};
 use super::encode_xml;
+use super::negotiate::Accepted;
 use super::reply::Content;
 use super::variants::{Habits, Variant};
 use crate::api::envelope::SERVICE_INDEX;

@@ -4,7 +4,7 @@ use http::StatusCode;
 
 use super::fields::{Computer, Job};
 use super::reply::{Answer, Content, Reply};
-use super::world::{Call, World};
+use super::state::{Call, World};
 use super::{job_data, telemetry};
 use crate::api::Index;
 use crate::api::field_computers::FIELD_COMPUTER_DETAIL;

@@ -3,8 +3,8 @@
 use super::fields::Hub;
 use super::locations::{find_hub, newest, of_hub_at};
 use super::reply::Answer;
+use super::state::{Call, World};
 use super::telemetry::Device;
-use super::world::{Call, World};
 use crate::api::Index;
 use crate::wire::{Name, Value};
 

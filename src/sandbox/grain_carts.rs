@@ -4,14 +4,14 @@
 use bytes::Bytes;
 use http::StatusCode;
 
+use super::cart_store::StoredCart;
 use super::fields::CartManner;
 use super::job_data::created;
+use super::multipart::Arrived;
 use super::reply::{Answer, Content, Reply};
-use super::store_carts::StoredCart;
-use super::upload::Arrived;
+use super::state::{Call, World};
 use super::upload_check;
 use super::variants::Variant;
-use super::world::{Call, World};
 use crate::api::Index;
 use crate::wire::{Name, Value};
 

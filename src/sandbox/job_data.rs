@@ -3,13 +3,13 @@
 use chrono::{DateTime, SubsecRound as _, Utc};
 use http::{StatusCode, header};
 
-use super::files;
+use super::job_files;
+use super::multipart::Arrived;
 use super::reply::{Answer, Content, Reply};
+use super::state::{Call, World};
 use super::store::{Selection, StoredJob};
-use super::upload::Arrived;
 use super::upload_check;
 use super::variants::Variant;
-use super::world::{Call, World};
 use crate::api::Index;
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::wire::{Name, Value};
@@ -54,17 +54,17 @@ const OF_THE_STORE: [&str; 4] = ["status", "available_files", "create_date", "up
 /// specification.
 pub(super) fn get(world: &World, call: &Call) -> Answer {
     let job = world.find_job(call)?;
-    let outcome = files::outcome_so_far(world, call, &job)?;
+    let outcome = job_files::outcome_so_far(world, call, &job)?;
     let generated = world.accounts.job(call.customer, &job.id);
     let mut fields = match generated.map(|generated| generated.detail.clone()) {
         Some(Value::Record(fields)) => fields,
         _ => uploaded(&job),
     };
     let status = outcome.as_ref().map_or(Value::Null, |outcome| Value::Text(outcome.status().to_owned()));
-    let formats = files::formats(world, call, &job, outcome.as_ref())?;
+    let formats = job_files::formats(world, call, &job, outcome.as_ref())?;
     let available = formats.iter().map(|format| {
         Value::Record(vec![
-            (Name::Borrowed("file_name"), Value::Text(files::file_name(&job, format, generated.is_none()))),
+            (Name::Borrowed("file_name"), Value::Text(job_files::file_name(&job, format, generated.is_none()))),
             (Name::Borrowed("uri"), Value::Text(format!("{}?format={format}", world.uri(COLLECTION, &job.id)))),
             (Name::Borrowed("file_type"), Value::Text(format.to_ascii_lowercase())),
         ])
@@ -89,14 +89,14 @@ fn uploaded(job: &StoredJob) -> Vec<(Name, Value)> {
         (Name::Borrowed("create_date"), in_seconds(job.created)),
         (Name::Borrowed("update_date"), in_seconds(job.updated)),
         (Name::Borrowed("id"), Value::Text(job.id.clone())),
-        (Name::Borrowed("file_name"), Value::Text(files::base_name(&job.name).to_owned())),
+        (Name::Borrowed("file_name"), Value::Text(job_files::base_name(&job.name).to_owned())),
     ]
 }
 
 /// `POST /jobdata`. The address of the new record is in `Location` and is the body, as text.
 pub(super) fn upload(world: &World, call: &Call, arrived: Arrived) -> Answer {
     let has_shapes = upload_check::job_data(&arrived.name, arrived.part.reader()?).map_err(Reply::bad_request)?;
-    let refusal = if has_shapes { None } else { Some(files::NO_SHAPES) };
+    let refusal = if has_shapes { None } else { Some(job_files::NO_SHAPES) };
     let id = arrived.keep(world, |upload| world.store.add_upload(call.customer, upload, refusal, call.now))?;
     Ok(created(world, COLLECTION, &id))
 }

@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use super::field_computers;
 use super::fields::{Computer, Hub};
 use super::reply::{Answer, Reply};
+use super::state::{Call, World};
 use super::telemetry::{Device, Reports};
-use super::world::{Call, World};
 use crate::api::Index;
 
 /// Devices that a customer has at most, hubs and computers apart.

@@ -9,13 +9,12 @@
 //! (UTC), the second in the ten minutes after, the third in the last ten; while online, they poll for maps at the
 //! minutes that five divides. Hubs report at every 30 seconds and computers at every five minutes, around the clock.
 
-mod accept;
+mod access_scope;
 mod accounts;
-mod changes;
-mod checks;
+mod authenticate;
+mod cart_store;
 mod clock;
-mod conversions;
-mod delegation;
+mod converter;
 mod dispatch;
 mod encode;
 mod encode_job;
@@ -24,32 +23,33 @@ mod faults;
 mod field_computers;
 mod field_hubs;
 pub mod fields;
-mod files;
 mod grain_carts;
 mod job_data;
+mod job_edits;
+mod job_files;
 mod keys;
-mod limit;
 mod locations;
 mod locked;
-mod maps;
+mod map_store;
+mod multipart;
+mod negotiate;
 mod paging;
-mod patience;
 mod prescription_maps;
 mod query;
+mod rate_limit;
 mod reply;
+mod response;
 mod routes;
 mod server;
 mod service;
+mod slow_requests;
+mod state;
 mod store;
-mod store_carts;
-mod store_changes;
+mod store_edits;
 mod telemetry;
-mod upload;
 mod upload_check;
 mod upload_files;
 mod variants;
-mod world;
-mod write;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -148,15 +148,15 @@ impl Sandbox {
         let began = fill().map(telemetry::beginning).map_err(unwritable)?;
         let (listener, port) = server::bind(port)?;
         let base = format!("http://127.0.0.1:{port}");
-        let converter = conversions::Converter::new(Arc::clone(&accounts));
+        let converter = converter::Converter::new(Arc::clone(&accounts));
         let known = store.upload_files().map_err(unwritable)?;
         let uploads = upload_files::UploadFiles::open(data.as_deref(), &known)?;
-        let world = world::World { store, uploads, accounts, converter, habits, conversion_time, base, began };
+        let world = state::World { store, uploads, accounts, converter, habits, conversion_time, base, began };
         let service = Arc::new(service::Service {
             ring,
             clock,
             faults: faults::Faults::default(),
-            limit: Mutex::new(limit::RateLimit::new(&rate_limits, sliding)),
+            limit: Mutex::new(rate_limit::RateLimit::new(&rate_limits, sliding)),
             log: Mutex::default(),
             world: Arc::new(world),
             port,

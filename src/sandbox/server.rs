@@ -17,8 +17,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
-use super::patience::HEADER;
 use super::service::Service;
+use super::slow_requests::HEADER;
 use crate::error::{Error, Kind, Result};
 
 /// A listener on loopback; port 0 takes a free one.

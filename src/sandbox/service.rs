@@ -9,22 +9,22 @@ use chrono::{DateTime, Utc};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request as HttpRequest, Response, StatusCode, header};
 
-use super::accept::{self, Accepted};
-use super::checks::{self, Checked};
+use super::authenticate::{self, Checked};
 use super::clock::{ServiceClock, after};
 use super::dispatch::{self, Address};
 use super::faults::{Asks, Fault, Faults};
 use super::keys::{Grant, KeyRing};
-use super::limit::{RateLimit, Standing};
 use super::locked::locked;
-use super::patience::Pace;
+use super::negotiate::{self, Accepted};
 use super::query::Query;
+use super::rate_limit::{RateLimit, Standing};
 use super::reply::{Answer, Content, Reply};
+use super::response::{Around, write};
 use super::routes::{Route, methods};
+use super::slow_requests::Pace;
+use super::state::{Call, World};
 use super::variants::Variant;
-use super::world::{Call, World};
-use super::write::{Around, write};
-use super::{field_computers, field_hubs, files, grain_carts, job_data, locations, prescription_maps, upload};
+use super::{field_computers, field_hubs, grain_carts, job_data, job_files, locations, multipart, prescription_maps};
 use crate::api::access_key::ACCESS_KEY;
 use crate::api::{self, Endpoint, Index, Returns};
 use crate::openapi::{self, Addresses};
@@ -115,7 +115,7 @@ impl Service {
         let instead = refused.map(exceeded).or_else(|| faults.iter().find_map(in_place));
         let reply = match (instead, address) {
             (Some(reply), _) => {
-                upload::drain(body).await;
+                multipart::drain(body).await;
                 reply
             }
             (None, Some(address)) => {
@@ -133,8 +133,8 @@ impl Service {
             habits: &self.world.habits,
             accepted: match address {
                 Some(_) => Accepted::JSON,
-                None => accept::accepted(&head.headers, &self.world.habits)
-                    .unwrap_or_else(|| accept::preferred(&self.world.habits)),
+                None => negotiate::accepted(&head.headers, &self.world.habits)
+                    .unwrap_or_else(|| negotiate::preferred(&self.world.habits)),
             },
             standing,
             date: (!meets(Fault::NoDate)).then_some(checked_at),
@@ -159,7 +159,7 @@ impl Service {
     }
 
     fn count(&self, headers: &HeaderMap, now: DateTime<Utc>) -> Option<Standing> {
-        if checks::names_known_key(headers, &self.ring) { locked(&self.limit).arrive(now) } else { None }
+        if authenticate::names_known_key(headers, &self.ring) { locked(&self.limit).arrive(now) } else { None }
     }
 
     fn write_down(&self, head: &Parts, at: DateTime<Utc>, status: u16) {
@@ -197,8 +197,8 @@ impl Service {
                 Some(Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, "The service failed unexpectedly."))
             }
             Fault::MoreTime => Some(Reply::more_time(StatusCode::ACCEPTED, 1)),
-            Fault::NotReady => Some(files::more_time(&self.world, 1)),
-            Fault::NoCoverage => Some(files::no_coverage()),
+            Fault::NotReady => Some(job_files::more_time(&self.world, 1)),
+            Fault::NoCoverage => Some(job_files::no_coverage()),
             Fault::AlreadyQueued => Some(prescription_maps::conflict(&self.world, prescription_maps::QUEUED)),
             Fault::SameName => Some(prescription_maps::conflict(&self.world, prescription_maps::SAME_NAME)),
             Fault::Redirect => Some(
@@ -232,7 +232,7 @@ impl Service {
         let (access_key, grant, row, ids) = match self.admit(head, route, checked_at) {
             Ok(admitted) => admitted,
             Err(reply) => {
-                upload::drain(body).await;
+                multipart::drain(body).await;
                 return Err(reply);
             }
         };
@@ -250,10 +250,10 @@ impl Service {
             ("job_data.list", Returns::Index(index)) => job_data::list(&world, &call, index),
             ("job_data.get", _) => job_data::get(&world, &call),
             ("job_data.download" | "job_data.request" | "job_data.read", _) => {
-                apart(move || files::get(&world, &call)).await
+                apart(move || job_files::get(&world, &call)).await
             }
             (_, Returns::Created) => {
-                let arrived = upload::read(HttpRequest::from_parts(head.clone(), body), &world.uploads).await?;
+                let arrived = multipart::read(HttpRequest::from_parts(head.clone(), body), &world.uploads).await?;
                 // Later than every request that came while the upload was on its way.
                 let call = Call { now: self.clock.now(), ..call };
                 let take = match row.group() {
@@ -297,7 +297,7 @@ impl Service {
     ) -> Result<(String, Grant, &'static Endpoint, Vec<String>), Reply> {
         let path = head.uri.path();
         let checked = Checked { method: head.method.as_str(), path, headers: &head.headers, port: self.port };
-        let (access_key, grant) = checks::check(&checked, &self.ring, now).map_err(Reply::unauthorized)?;
+        let (access_key, grant) = authenticate::check(&checked, &self.ring, now).map_err(Reply::unauthorized)?;
         if !route.names().contains(&SUMMARY) {
             grant.check(now).map_err(Reply::unauthorized)?;
         }
@@ -306,7 +306,7 @@ impl Service {
         if row.method != api::Method::Get && !grant.may_write {
             return Err(self.read_only(path));
         }
-        if !is_file && accept::accepted(&head.headers, &self.world.habits).is_none() {
+        if !is_file && negotiate::accepted(&head.headers, &self.world.habits).is_none() {
             let info = "The service answers in application/json, text/xml or application/xml; Accept allows none.";
             return Err(Reply::invalid(StatusCode::NOT_ACCEPTABLE, info));
         }

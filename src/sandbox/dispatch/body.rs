@@ -5,8 +5,8 @@ use futures_util::StreamExt as _;
 use http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 
+use crate::sandbox::multipart;
 use crate::sandbox::reply::Reply;
-use crate::sandbox::upload;
 use crate::wire::quoted;
 
 /// The largest payload that is taken: 1 MiB.
@@ -18,7 +18,7 @@ const DEEPEST: usize = 64;
 /// Reads the payload.
 pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Value, Reply> {
     if !is_json(headers) {
-        upload::drain(body).await;
+        multipart::drain(body).await;
         let info = "The body must be JSON: Content-Type must be application/json.";
         return Err(Reply::invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, info));
     }
@@ -27,7 +27,7 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Value, Reply
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|_| Reply::bad_request("The body breaks off."))?;
         length = length.saturating_add(chunk.len());
-        if length > upload::LARGEST_BODY {
+        if length > multipart::LARGEST_BODY {
             break;
         }
         // A client that is still sending would miss the reply, so the rest is read and let go.

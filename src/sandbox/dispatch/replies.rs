@@ -9,8 +9,8 @@ use super::payload::Object;
 use crate::sandbox::faults::Fault;
 use crate::sandbox::query::Query;
 use crate::sandbox::reply::{Answer, Content, Reply};
+use crate::sandbox::state::World;
 use crate::sandbox::variants::Variant;
-use crate::sandbox::world::World;
 use crate::wire::Value as Field;
 
 /// The type of the error bodies under the variant `problem-json` (RFC 9457).

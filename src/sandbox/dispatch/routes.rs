@@ -12,11 +12,11 @@ use super::{body, completions, legacy, lists, operations};
 use crate::api::{Body, Endpoint, Returns};
 use crate::sandbox::faults::Fault;
 use crate::sandbox::keys::KeyRing;
+use crate::sandbox::multipart;
 use crate::sandbox::query::Query;
 use crate::sandbox::reply::{Answer, Reply};
 use crate::sandbox::routes::Route;
-use crate::sandbox::upload;
-use crate::sandbox::world::World;
+use crate::sandbox::state::World;
 
 /// What a fault answers here and not elsewhere: no signature is checked, but a token.
 pub(in crate::sandbox) fn in_place(fault: Fault) -> Option<Reply> {
@@ -37,14 +37,14 @@ pub(in crate::sandbox) async fn answer(
     let (customer, (row, ids)) = match admitted {
         Ok(admitted) => admitted,
         Err(reply) => {
-            upload::drain(stream).await;
+            multipart::drain(stream).await;
             return settle(Err(reply), world);
         }
     };
     let given = if row.body == Body::Json {
         body::read(&head.headers, stream).await
     } else {
-        upload::drain(stream).await;
+        multipart::drain(stream).await;
         Ok(Value::Object(Object::new()))
     };
     let mut ids = ids.into_iter();

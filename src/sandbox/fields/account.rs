@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, Utc};
 
-use super::carts::carts;
-use super::chance::{between, pick, stream};
-use super::customer::{Account, Computer, Hub};
+use super::account_model::{Account, Computer, Hub};
+use super::boundaries::{FIELDS, Field, fields};
 use super::details::{self, Display};
-use super::exact::whole;
+use super::deterministic_math::whole;
 use super::failure::Failure;
+use super::grain_carts::carts;
 use super::job::{Coverage, Job};
-use super::passes::Manner;
-use super::places::{FIELDS, Field, fields};
+use super::job_spec::{Crop, Kind, Packing, Work};
 use super::plane::System;
 use super::prescription::Prescription;
+use super::rng::{between, pick, stream};
+use super::swaths::Manner;
 use super::track::Track;
 use super::units::{AMERICAN, METRIC};
-use super::work::{Crop, Kind, Packing, Work};
 use crate::wire::Value;
 
 /// The seasons.

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::exact::{count, real, unscaled};
+use super::deterministic_math::{count, real, unscaled};
+use super::job_spec::{Kind, Record, Work};
 use super::units::Units;
-use super::work::{Kind, Record, Work};
 use crate::wire::Value;
 
 /// A kind of field computer.

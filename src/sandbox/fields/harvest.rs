@@ -1,11 +1,11 @@
 //! What a combine logs: the flow of grain, its moisture, and the yield that the display makes of them.
 
-use super::chance::{Surface, between, noise, stream};
-use super::exact::{real, scaled, unscaled};
-use super::passes::Marks;
-use super::table::{Cells, Table};
+use super::attributes::{Cells, Table};
+use super::deterministic_math::{real, scaled, unscaled};
+use super::job_spec::{Record, Total, Work};
+use super::rng::{Surface, between, noise, stream};
+use super::swaths::Marks;
 use super::units::BUSHEL;
-use super::work::{Record, Total, Work};
 
 /// Decimals of the flow.
 const FLOW: u8 = 3;

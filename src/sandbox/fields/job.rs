@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use super::failure::Failure;
-use super::fmis::fmis_zip;
-use super::packing::{display_zip, shapefile_zip};
-use super::parsed::parsed_xml;
-use super::work::{Total, Work};
+use super::fmis_export::fmis_zip;
+use super::job_spec::{Total, Work};
+use super::xml_export::parsed_xml;
+use super::zip_writer::{display_zip, shapefile_zip};
 use crate::error::{Error, Kind, Result};
 use crate::wire::Value;
 

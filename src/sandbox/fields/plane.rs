@@ -1,6 +1,6 @@
 //! Where a field lies: a flat plane in metres around it, and its coordinates on the ellipsoid of WGS 84 and in UTM.
 
-use super::exact::{sin_cos, whole};
+use super::deterministic_math::{sin_cos, whole};
 
 /// A place or a direction on the plane, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]

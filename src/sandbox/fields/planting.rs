@@ -1,11 +1,11 @@
 //! What a planter logs: the population of seeds, how well they were singled, and the force on the row units.
 
-use super::chance::{noise, stream};
-use super::exact::{real, scaled, unscaled, whole};
-use super::passes::{LENGTH_DECIMALS, Marks};
+use super::attributes::{Cells, Table};
+use super::deterministic_math::{real, scaled, unscaled, whole};
+use super::job_spec::{Record, Total, Work};
 use super::plane::Point;
-use super::table::{Cells, Table};
-use super::work::{Record, Total, Work};
+use super::rng::{noise, stream};
+use super::swaths::{LENGTH_DECIMALS, Marks};
 
 /// The target of each zone of a field, over the usual population.
 const ZONES: [f64; 3] = [0.88, 1.0, 1.08];

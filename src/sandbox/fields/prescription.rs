@@ -2,15 +2,15 @@
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::exact::{scaled, unscaled, whole};
+use super::attributes::Table;
+use super::boundaries::SIDE;
+use super::deterministic_math::{scaled, unscaled, whole};
 use super::job::Job;
-use super::packing::zipped;
-use super::places::SIDE;
+use super::job_spec::{Kind, Work};
 use super::plane::{Point, System};
-use super::shapes::{Manner, Member};
+use super::shapefile_writer::{Manner, Member};
 use super::spraying::RATE;
-use super::table::Table;
-use super::work::{Kind, Work};
+use super::zip_writer::zipped;
 use super::{planting, spraying};
 use crate::error::Result;
 

@@ -1,11 +1,11 @@
 //! What a sprayer or a spreader logs: the rate that was asked for and the rate that was applied.
 
-use super::chance::{between, noise, stream};
-use super::exact::{real, scaled, unscaled, whole};
-use super::passes::{LENGTH_DECIMALS, Marks};
+use super::attributes::{Cells, Table};
+use super::deterministic_math::{real, scaled, unscaled, whole};
+use super::job_spec::{Record, Total, Work};
 use super::plane::Point;
-use super::table::{Cells, Table};
-use super::work::{Record, Total, Work};
+use super::rng::{between, noise, stream};
+use super::swaths::{LENGTH_DECIMALS, Marks};
 
 /// Decimals of rates.
 pub(super) const RATE: u8 = 2;

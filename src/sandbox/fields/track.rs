@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::exact::{heading, real, whole};
-use super::places::Field;
+use super::boundaries::Field;
+use super::deterministic_math::{heading, real, whole};
 use super::plane::{Point, System};
 
 /// Seconds that a machine spends with one field, and those of them in which it works.
@@ -84,7 +84,7 @@ impl Track {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::fields::places::fields;
+    use crate::sandbox::fields::boundaries::fields;
 
     fn is_inside(boundary: &[Point], place: Point) -> bool {
         let next = boundary.iter().cycle().skip(1);

@@ -1,9 +1,9 @@
 //! How a machine covers a field: once around the headland, then back and forth, a mark for every stretch it logs.
 
-use super::chance::{between, noise, stream};
-use super::exact::{count, heading, real, scaled, unscaled, whole};
-use super::places::Field;
+use super::boundaries::Field;
+use super::deterministic_math::{count, heading, real, scaled, unscaled, whole};
 use super::plane::Point;
+use super::rng::{between, noise, stream};
 use super::units::Units;
 
 /// Decimals of widths and lengths in the units of the display.

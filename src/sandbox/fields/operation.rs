@@ -1,8 +1,8 @@
 //! What the machine of a job logs and what it adds up to, by the kind of the job.
 
-use super::passes::drive;
-use super::table::Table;
-use super::work::{Kind, Record, Total, Work};
+use super::attributes::Table;
+use super::job_spec::{Kind, Record, Total, Work};
+use super::swaths::drive;
 use super::{harvest, planting, spraying};
 
 impl Work {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use chrono::{Duration, NaiveDateTime};
 
-use super::chance::{noise, pick, stream};
-use super::exact::{real, scaled, unscaled, whole};
+use super::deterministic_math::{real, scaled, unscaled, whole};
 use super::job::{Coverage, Job};
+use super::job_spec::{Crop, Kind};
 use super::plane::System;
-use super::work::{Crop, Kind};
+use super::rng::{noise, pick, stream};
 use crate::wire::Value;
 
 /// Kilograms of a pound.

@@ -9,9 +9,9 @@ use http::StatusCode;
 use super::fields::{Computer, Hub, Job};
 use super::keys::Part;
 use super::reply::Reply;
+use super::state::{Call, World};
 use super::store::StoredJob;
 use super::variants::Variant;
-use super::world::{Call, World};
 use crate::wire::Value;
 
 impl World {

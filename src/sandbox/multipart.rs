@@ -12,9 +12,9 @@ use futures_util::stream::unfold;
 use http::{HeaderMap, Request, StatusCode, header};
 
 use super::reply::Reply;
+use super::state::World;
 use super::store::{NewUpload, Outcome};
 use super::upload_files::UploadFiles;
-use super::world::World;
 use crate::part_file::PartFile;
 
 /// The largest body that is taken, 512 MiB: limits are not shown (specification 8). It goes to the disk as it arrives.

@@ -3,9 +3,9 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use super::chance::{Surface, between, noise, stream};
-use super::exact::{count, sin_cos};
+use super::deterministic_math::{count, sin_cos};
 use super::plane::{Plane, Point, area};
+use super::rng::{Surface, between, noise, stream};
 
 /// A field.
 #[derive(Debug)]

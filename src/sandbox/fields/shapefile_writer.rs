@@ -5,8 +5,8 @@ use std::io::Cursor;
 use chrono::{Datelike, NaiveDate};
 use shapefile::record::EsriShape;
 
+use super::attributes::{Row, Table};
 use super::plane::{Plane, Point, System, projection};
-use super::table::{Row, Table};
 use crate::error::{Error, Kind, Result};
 
 /// A file of an archive.

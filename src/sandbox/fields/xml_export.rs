@@ -18,10 +18,10 @@
 
 use std::fmt::Write as _;
 
-use super::fmis::{PROLOG, time_stamp};
+use super::attributes::{Cells, Column};
+use super::fmis_export::{PROLOG, time_stamp};
+use super::job_spec::{Record, Work};
 use super::plane::System;
-use super::table::{Cells, Column};
-use super::work::{Record, Work};
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::wire::{Element, Value};
 

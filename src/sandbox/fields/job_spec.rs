@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use chrono::{Duration, NaiveDateTime, Timelike};
 
-use super::chance::{noise, stream};
-use super::exact::{scaled, unscaled, whole};
-use super::passes::{LENGTH_DECIMALS, Manner, Marks};
-use super::places::Field;
+use super::attributes::{Cells, Table};
+use super::boundaries::Field;
+use super::deterministic_math::{scaled, unscaled, whole};
 use super::plane::System;
-use super::table::{Cells, Table};
+use super::rng::{noise, stream};
+use super::swaths::{LENGTH_DECIMALS, Manner, Marks};
 use super::units::Units;
 
 /// The kinds of job.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use chrono::{Datelike, NaiveDate};
 use shapefile::dbase;
 
-use super::exact::unscaled;
+use super::deterministic_math::unscaled;
 
 /// A column.
 #[derive(Debug)]

@@ -12,10 +12,10 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Response};
 
-use super::accept::{Accepted, weighted};
 use super::clock::http_date;
 use super::encode::encode;
-use super::limit::Standing;
+use super::negotiate::{Accepted, weighted};
+use super::rate_limit::Standing;
 use super::reply::{Content, Reply};
 use super::variants::{Habits, Variant};
 

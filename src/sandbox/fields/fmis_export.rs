@@ -6,13 +6,13 @@
 
 use std::fmt::Write as _;
 
-use super::exact::{count, real, unscaled, whole};
-use super::packing::zipped;
-use super::passes::{LENGTH_DECIMALS, Mark};
+use super::attributes::{Cells, Column, Table};
+use super::deterministic_math::{count, real, unscaled, whole};
+use super::job_spec::{Record, Work};
 use super::plane::System;
-use super::shapes::Member;
-use super::table::{Cells, Column, Table};
-use super::work::{Record, Work};
+use super::shapefile_writer::Member;
+use super::swaths::{LENGTH_DECIMALS, Mark};
+use super::zip_writer::zipped;
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::error::Result;
 use crate::wire::{Element, Value};

@@ -7,11 +7,11 @@ use serde_json::json;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
-use super::chance::stream;
-use super::exact::scaled;
-use super::shapes::{Manner, Member};
-use super::table::Table;
-use super::work::{Packing, Record, Work};
+use super::attributes::Table;
+use super::deterministic_math::scaled;
+use super::job_spec::{Packing, Record, Work};
+use super::rng::stream;
+use super::shapefile_writer::{Manner, Member};
 use crate::error::{Error, Kind, Result};
 
 /// The zip of shape files.

@@ -1,6 +1,6 @@
 //! A customer's account: its field computers, field hubs, jobs, grain carts and prescription maps.
 
-use super::carts::GrainCart;
+use super::grain_carts::GrainCart;
 use super::job::Job;
 use super::prescription::Prescription;
 use super::track::Track;

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use http::StatusCode;
 
 use super::accounts::Accounts;
-use super::conversions::Converter;
+use super::converter::Converter;
 use super::keys::Part;
 use super::query::Query;
 use super::reply::{Answer, Content, Reply};
