@@ -16,7 +16,7 @@ use crate::api::Service;
 pub use services::Addresses;
 
 /// What opens the document: how every request is made.
-const ABOUT: &str = "Machine and agronomic data of a customer: field computers, field hubs, prescription maps, job data \
+const DESCRIPTION: &str = "Machine and agronomic data of a customer: field computers, field hubs, prescription maps, job data \
 and grain carts, with the dispatch service and the legacy order service that it replaces.\n\n\
 **Signature.** Every request of the field data API carries the four headers of its security schemes. `X-SS-Signature` \
 is made from six values, each followed by CRLF, in this order: the HTTP method in upper case; the host in lower case; \
@@ -42,7 +42,7 @@ pub fn document(addresses: &Addresses) -> Value {
         "info": {
             "title": "Field data service",
             "summary": "From an access key to field data.",
-            "description": ABOUT,
+            "description": DESCRIPTION,
             "version": env!("CARGO_PKG_VERSION"),
         },
         "servers": addresses.servers(Service::FieldData),
@@ -51,7 +51,7 @@ pub fn document(addresses: &Addresses) -> Value {
         "paths": operations::paths(addresses),
         "components": {
             "schemas": schemas::all(),
-            "responses": responses::refusals(),
+            "responses": responses::error_responses(),
             "headers": responses::headers(),
             "securitySchemes": services::schemes(),
         },
@@ -65,13 +65,13 @@ mod tests {
     use super::*;
     use crate::api::{self, Kind};
 
-    fn written() -> Value {
+    fn default_document() -> Value {
         document(&Addresses::default())
     }
 
     #[test]
-    fn every_row_stands_in_one_operation_of_its_path_and_method() {
-        let document = written();
+    fn each_row_belongs_to_the_operation_of_its_path_and_method() {
+        let document = default_document();
         let mut operations = HashSet::new();
         for row in api::rows() {
             let method = row.method.as_str().to_lowercase();
@@ -106,8 +106,8 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_not_sent_are_left_out_and_the_others_keep_their_units() {
-        let document = written();
+    fn derived_fields_are_omitted_and_sent_fields_have_units() {
+        let document = default_document();
         let report = &api::field_hubs::FIELD_HUB_REPORT;
         let properties = &document["components"]["schemas"][report.name]["properties"];
         for field in report.fields {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_are_known_take_the_place_of_variables() {
+    fn known_addresses_replace_server_variables() {
         let known = Addresses { field_data: Some("http://127.0.0.1:1".to_owned()), ..Addresses::default() };
         let document = document(&known);
         assert_eq!(document["servers"][0]["url"], "http://127.0.0.1:1");

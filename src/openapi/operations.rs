@@ -18,11 +18,11 @@ pub(super) fn paths(addresses: &Addresses) -> Value {
         if row.service() != Service::FieldData {
             item.insert("servers".to_owned(), addresses.servers(row.service()));
         }
-        let here: Vec<&'static Endpoint> = api::rows().filter(|other| other.path == row.path).collect();
-        for first in &here {
+        let path_rows: Vec<&'static Endpoint> = api::rows().filter(|other| other.path == row.path).collect();
+        for first in &path_rows {
             let method = first.method.as_str().to_lowercase();
             if !item.contains_key(&method) {
-                let rows: Vec<_> = here.iter().copied().filter(|other| other.method == first.method).collect();
+                let rows: Vec<_> = path_rows.iter().copied().filter(|other| other.method == first.method).collect();
                 item.insert(method, operation(first, &rows));
             }
         }
@@ -50,14 +50,14 @@ fn operation(first: &Endpoint, rows: &[&'static Endpoint]) -> Value {
     if !first.is_implemented() {
         put("x-not-implemented", json!(true));
     }
-    let parameters = parameters::of(rows);
+    let parameters = parameters::parameters(rows);
     if !parameters.is_empty() {
         put("parameters", Value::Array(parameters));
     }
-    if let Some(body) = parameters::body(first) {
+    if let Some(body) = parameters::request_body(first) {
         put("requestBody", body);
     }
-    put("responses", responses::of(rows));
+    put("responses", responses::responses(rows));
     Value::Object(operation)
 }
 

@@ -6,25 +6,25 @@ use crate::api::row::Takes;
 use crate::api::{Body, Endpoint, Parameter, Place, Service};
 
 /// The parameters of all rows of an operation, each once.
-pub(super) fn of(rows: &[&'static Endpoint]) -> Vec<Value> {
+pub(super) fn parameters(rows: &[&'static Endpoint]) -> Vec<Value> {
     let mut names: Vec<&str> = Vec::new();
     let mut parameters = Vec::new();
     for row in rows {
         for parameter in row.parameters.iter().filter(|one| matches!(one.place, Place::Path | Place::Query)) {
             if !names.contains(&parameter.wire) {
                 names.push(parameter.wire);
-                parameters.push(one(parameter, rows));
+                parameters.push(parameter_object(parameter, rows));
             }
         }
     }
     if rows.iter().any(|row| row.paged) {
         let is_signed = rows.iter().all(|row| row.service() == Service::FieldData);
-        parameters.extend(if is_signed { pages() } else { datasets() });
+        parameters.extend(if is_signed { page_parameters() } else { dispatch_page_parameters() });
     }
     parameters
 }
 
-fn one(parameter: &Parameter, rows: &[&'static Endpoint]) -> Value {
+fn parameter_object(parameter: &Parameter, rows: &[&'static Endpoint]) -> Value {
     let is_path = parameter.place == Place::Path;
     let mut schema = schema(parameter.takes);
     // What some rows leave out has no value on the server's side when it is left out: then the reply is another one.
@@ -42,7 +42,7 @@ fn one(parameter: &Parameter, rows: &[&'static Endpoint]) -> Value {
 }
 
 /// `pagesize` and `page` (specification 4.1).
-fn pages() -> Vec<Value> {
+fn page_parameters() -> Vec<Value> {
     vec![
         json!({
             "name": "pagesize",
@@ -63,7 +63,7 @@ fn pages() -> Vec<Value> {
 }
 
 /// `$top`, `$skip` and `$count` (specification 4.7).
-fn datasets() -> Vec<Value> {
+fn dispatch_page_parameters() -> Vec<Value> {
     let one = |name: &str, doc: &str, schema: Value| json!({ "name": name, "in": "query", "required": false, "description": doc, "schema": schema });
     vec![
         one(
@@ -81,7 +81,7 @@ fn datasets() -> Vec<Value> {
 }
 
 /// The body of a request, where it carries one.
-pub(super) fn body(row: &Endpoint) -> Option<Value> {
+pub(super) fn request_body(row: &Endpoint) -> Option<Value> {
     match row.body {
         Body::None => None,
         Body::Json => {

@@ -21,14 +21,14 @@ const FILES: [&str; 3] = ["application/zip", "application/octet-stream", "text/c
 /// A response where all is well, before it is written.
 #[derive(Default)]
 struct Response {
-    says: Vec<String>,
+    descriptions: Vec<String>,
     headers: Vec<&'static str>,
     content: Vec<(&'static str, Value)>,
 }
 
 impl Response {
-    fn new(says: impl Into<String>, headers: &[&'static str]) -> Self {
-        Self { says: vec![says.into()], headers: headers.to_vec(), content: Vec::new() }
+    fn new(description: impl Into<String>, headers: &[&'static str]) -> Self {
+        Self { descriptions: vec![description.into()], headers: headers.to_vec(), content: Vec::new() }
     }
 
     fn records(mut self, schema: &Value) -> Self {
@@ -36,21 +36,22 @@ impl Response {
         self
     }
 
-    fn holding(mut self, media_type: &'static str, schema: Value) -> Self {
+    fn with_content(mut self, media_type: &'static str, schema: Value) -> Self {
         self.content.push((media_type, schema));
         self
     }
 
     /// The same response with what another row of the operation gives.
     fn add(&mut self, other: Self) {
-        let Self { says, headers, content } = other;
-        self.says.extend(says.into_iter().filter(|text| !self.says.contains(text)).collect::<Vec<_>>());
+        let Self { descriptions, headers, content } = other;
+        self.descriptions
+            .extend(descriptions.into_iter().filter(|text| !self.descriptions.contains(text)).collect::<Vec<_>>());
         self.headers.extend(headers.into_iter().filter(|name| !self.headers.contains(name)).collect::<Vec<_>>());
         let known = |one: &(&'static str, Value)| !self.content.contains(one);
         self.content.extend(content.into_iter().filter(known).collect::<Vec<_>>());
     }
 
-    fn write(self) -> Value {
+    fn into_value(self) -> Value {
         let mut content = Map::new();
         for (media_type, _) in &self.content {
             let mut schemas: Vec<&Value> =
@@ -61,11 +62,11 @@ impl Response {
             };
             content.insert((*media_type).to_owned(), json!({ "schema": schema }));
         }
-        written(&self.says.join(" "), &self.headers, content)
+        response_object(&self.descriptions.join(" "), &self.headers, content)
     }
 }
 
-fn written(description: &str, headers: &[&str], content: Map<String, Value>) -> Value {
+fn response_object(description: &str, headers: &[&str], content: Map<String, Value>) -> Value {
     let mut response = Map::new();
     response.insert("description".to_owned(), json!(description));
     if !headers.is_empty() {
@@ -79,66 +80,68 @@ fn written(description: &str, headers: &[&str], content: Map<String, Value>) -> 
 }
 
 /// The responses of an operation, by status.
-pub(super) fn of(rows: &[&'static Endpoint]) -> Value {
-    let mut good: BTreeMap<u16, Response> = BTreeMap::new();
+pub(super) fn responses(rows: &[&'static Endpoint]) -> Value {
+    let mut successes: BTreeMap<u16, Response> = BTreeMap::new();
     let mut all: BTreeMap<u16, Value> = BTreeMap::new();
     for row in rows {
-        for (status, response) in given(row) {
-            good.entry(status).or_default().add(response);
+        for (status, response) in success_responses(row) {
+            successes.entry(status).or_default().add(response);
         }
-        for refusal in REFUSALS.iter().filter(|refusal| (refusal.meets)(row)) {
-            all.insert(refusal.status, json!({ "$ref": format!("#/components/responses/{}", refusal.name) }));
+        for error in ERRORS.iter().filter(|error| (error.applies_to)(row)) {
+            all.insert(error.status, json!({ "$ref": format!("#/components/responses/{}", error.name) }));
         }
     }
-    all.extend(good.into_iter().map(|(status, response)| (status, response.write())));
+    all.extend(successes.into_iter().map(|(status, response)| (status, response.into_value())));
     Value::Object(all.into_iter().map(|(status, response)| (status.to_string(), response)).collect())
 }
 
 /// What a row gives where all is well.
-fn given(row: &Endpoint) -> Vec<(u16, Response)> {
-    let word = reference(SERVICE_RESPONSE.name);
+fn success_responses(row: &Endpoint) -> Vec<(u16, Response)> {
+    let service_response = reference(SERVICE_RESPONSE.name);
     match row.returns {
         Returns::Detail(shape) | Returns::Table { detail: shape, .. } => {
             vec![(200, Response::new(shape.doc, &RATE).records(&reference(shape.name)))]
         }
         Returns::Index(index) | Returns::OneOf(index) => {
-            let says = match row.returns {
+            let description = match row.returns {
                 Returns::Index(_) => "A page of the list.",
                 _ => "A list with the one record, or with none.",
             };
-            vec![(200, Response::new(says, &RATE).records(&reference(&index_name(index))))]
+            vec![(200, Response::new(description, &RATE).records(&reference(&index_name(index))))]
         }
         Returns::File | Returns::Conversion | Returns::Layer => {
-            let says = "With `format`, the file; or in its place a ServiceResponse whose status is `MORE_TIME_NEEDED` or \
+            let description = "With `format`, the file; or in its place a ServiceResponse whose status is `MORE_TIME_NEEDED` or \
                         `NO_COVERAGE`, or tells why the conversion failed.";
             let headers = [&RATE[..], &["Content-Disposition", "Retry-After"]].concat();
-            let mut response = Response::new(says, &headers).records(&word);
+            let mut response = Response::new(description, &headers).records(&service_response);
             for media_type in FILES {
-                response = response.holding(media_type, json!({ "type": "string", "format": "binary" }));
+                response = response.with_content(media_type, json!({ "type": "string", "format": "binary" }));
             }
             if row
                 .parameter("format")
                 .is_some_and(|format| matches!(format.takes, Takes::OneOf(words) if words.contains(&"XML")))
             {
                 let doc = "The file that `format=XML` asks for (4.4): the parsed RAD files, whose form is not shown.";
-                response = response.holding("text/xml", json!({ "description": doc }));
+                response = response.with_content("text/xml", json!({ "description": doc }));
             }
             vec![(200, response)]
         }
         Returns::Created => {
             let headers = [&RATE[..], &["Location"]].concat();
-            let says = "The address of the new record, as text and in `Location`.";
-            vec![(201, Response::new(says, &headers).holding("text/plain", json!({ "type": "string" })))]
+            let description = "The address of the new record, as text and in `Location`.";
+            vec![(201, Response::new(description, &headers).with_content("text/plain", json!({ "type": "string" })))]
         }
         Returns::Nothing => {
-            let says = "It is done. A ServiceResponse in this place says that it is not, and why.";
-            let response = Response::new(says, &RATE).holding("text/plain", json!({ "type": "string" })).records(&word);
+            let description = "It is done. A ServiceResponse in this place says that it is not, and why.";
+            let response = Response::new(description, &RATE)
+                .with_content("text/plain", json!({ "type": "string" }))
+                .records(&service_response);
             vec![(200, response)]
         }
         // POST and PUT answer with any of the three (field notes); what was deleted is not shown again.
         Returns::Payload => {
             let shown = |headers: &[&'static str]| {
-                Response::new("What the service answers.", headers).holding("application/json", json!({}))
+                Response::new("What the service answers.", headers).with_content("application/json", json!({}))
             };
             let nothing = || Response::new("It is done.", &[]);
             match row.method {
@@ -148,26 +151,29 @@ fn given(row: &Endpoint) -> Vec<(u16, Response)> {
             }
         }
         Returns::Listing(listing) => {
-            let says = format!("A page of {}: the raw list. A page past the end is empty.", listing.name);
+            let description = format!("A page of {}: the raw list. A page past the end is empty.", listing.name);
             let schema = json!({ "type": "array", "items": {} });
-            vec![(200, Response::new(says, &["Location", "x-total-count"]).holding("application/json", schema))]
+            vec![(
+                200,
+                Response::new(description, &["Location", "x-total-count"]).with_content("application/json", schema),
+            )]
         }
         Returns::NotImplemented => Vec::new(),
     }
 }
 
 /// A response that is not what was asked for.
-struct Refusal {
+struct ErrorResponse {
     status: u16,
     name: &'static str,
     doc: &'static str,
     headers: &'static [&'static str],
-    body: Words,
-    meets: fn(&Endpoint) -> bool,
+    body: ErrorBody,
+    applies_to: fn(&Endpoint) -> bool,
 }
 
 /// What such a response carries.
-enum Words {
+enum ErrorBody {
     /// A `ServiceResponse` in either content type.
     Record,
     /// A plain text.
@@ -185,102 +191,109 @@ fn is_dispatch(row: &Endpoint) -> bool {
 }
 
 /// The table of specification 7, as components; those of dispatch have bodies that are not shown.
-static REFUSALS: &[Refusal] = &[
-    refusal(202, "MoreTimeNeeded", "The service needs more time: ask again after `Retry-After` seconds."),
-    refusal(400, "BadRequest", "Something in the request was wrong; `errorInfo` says what."),
-    refusal(
+static ERRORS: &[ErrorResponse] = &[
+    field_data_error(202, "MoreTimeNeeded", "The service needs more time: ask again after `Retry-After` seconds."),
+    field_data_error(400, "BadRequest", "Something in the request was wrong; `errorInfo` says what."),
+    field_data_error(
         401,
         "Unauthorized",
         "A check of the keys, the signature or the time stamp failed; `errorInfo` may say which.",
     ),
-    refusal(403, "Forbidden", "The access key does not permit these data."),
-    refusal(404, "NotFound", "There is no such record for this customer, or nothing at this address."),
-    Refusal {
+    field_data_error(403, "Forbidden", "The access key does not permit these data."),
+    field_data_error(404, "NotFound", "There is no such record for this customer, or nothing at this address."),
+    ErrorResponse {
         headers: &["Allow"],
-        ..refusal(405, "MethodNotAllowed", "The method is not allowed for this address and these keys.")
+        ..field_data_error(405, "MethodNotAllowed", "The method is not allowed for this address and these keys.")
     },
-    refusal(406, "NotAcceptable", "`Accept` allows neither JSON nor XML."),
-    Refusal {
-        meets: |row| row.body == Body::Multipart,
-        ..refusal(408, "TooSlow", "The body came too slowly. The limit is not shown.")
+    field_data_error(406, "NotAcceptable", "`Accept` allows neither JSON nor XML."),
+    ErrorResponse {
+        applies_to: |row| row.body == Body::Multipart,
+        ..field_data_error(408, "TooSlow", "The body came too slowly. The limit is not shown.")
     },
-    Refusal {
-        meets: |row| row.full_name == "prescription_maps.send",
-        ..refusal(409, "Conflict", "The map, or a file of the same name, is already queued; it is not queued again.")
+    ErrorResponse {
+        applies_to: |row| row.full_name == "prescription_maps.send",
+        ..field_data_error(
+            409,
+            "Conflict",
+            "The map, or a file of the same name, is already queued; it is not queued again.",
+        )
     },
-    Refusal {
-        meets: |row| row.body == Body::Multipart,
-        ..refusal(413, "TooLarge", "The file is too large. The limit is not shown.")
+    ErrorResponse {
+        applies_to: |row| row.body == Body::Multipart,
+        ..field_data_error(413, "TooLarge", "The file is too large. The limit is not shown.")
     },
-    Refusal {
+    ErrorResponse {
         headers: &["Retry-After"],
-        body: Words::Text,
-        ..refusal(429, "TooManyRequests", "The rate limit is exceeded until the window resets.")
+        body: ErrorBody::Text,
+        ..field_data_error(429, "TooManyRequests", "The rate limit is exceeded until the window resets.")
     },
-    Refusal {
-        meets: |row| !row.is_implemented(),
-        ..refusal(501, "NotImplemented", "The specification lists this address as not implemented.")
+    ErrorResponse {
+        applies_to: |row| !row.is_implemented(),
+        ..field_data_error(501, "NotImplemented", "The specification lists this address as not implemented.")
     },
-    Refusal {
+    ErrorResponse {
         headers: &["Retry-After"],
-        body: Words::Text,
-        ..refusal(
+        body: ErrorBody::Text,
+        ..field_data_error(
             503,
             "Unavailable",
             "Database trouble: `Resources exhausted. Try again.` Wait before further requests.",
         )
     },
-    of_dispatch(400, "DispatchBadRequest", "Something in the request was wrong."),
-    Refusal {
+    dispatch_error(400, "DispatchBadRequest", "Something in the request was wrong."),
+    ErrorResponse {
         headers: &["WWW-Authenticate"],
-        ..of_dispatch(401, "DispatchUnauthorized", "The token is missing, unknown or expired.")
+        ..dispatch_error(401, "DispatchUnauthorized", "The token is missing, unknown or expired.")
     },
-    of_dispatch(403, "DispatchForbidden", "The token does not permit this."),
-    of_dispatch(404, "DispatchNotFound", "There is no such record, or nothing at this address."),
-    Refusal {
+    dispatch_error(403, "DispatchForbidden", "The token does not permit this."),
+    dispatch_error(404, "DispatchNotFound", "There is no such record, or nothing at this address."),
+    ErrorResponse {
         headers: &["Allow"],
-        ..of_dispatch(405, "DispatchMethodNotAllowed", "The method is not allowed for this address.")
+        ..dispatch_error(405, "DispatchMethodNotAllowed", "The method is not allowed for this address.")
     },
-    Refusal {
-        meets: |row| row.body == Body::Json,
-        ..of_dispatch(408, "DispatchTooSlow", "The payload came too slowly. The limit is not shown.")
+    ErrorResponse {
+        applies_to: |row| row.body == Body::Json,
+        ..dispatch_error(408, "DispatchTooSlow", "The payload came too slowly. The limit is not shown.")
     },
-    of_dispatch(409, "DispatchConflict", "The state of the record does not allow this."),
-    Refusal {
-        meets: |row| row.body == Body::Json,
-        ..of_dispatch(413, "DispatchTooLarge", "The payload is too large. The limit is not shown.")
+    dispatch_error(409, "DispatchConflict", "The state of the record does not allow this."),
+    ErrorResponse {
+        applies_to: |row| row.body == Body::Json,
+        ..dispatch_error(413, "DispatchTooLarge", "The payload is too large. The limit is not shown.")
     },
-    Refusal {
-        meets: |row| row.body == Body::Json,
-        ..of_dispatch(415, "DispatchUnsupportedMediaType", "The payload is not sent as JSON.")
+    ErrorResponse {
+        applies_to: |row| row.body == Body::Json,
+        ..dispatch_error(415, "DispatchUnsupportedMediaType", "The payload is not sent as JSON.")
     },
-    Refusal { headers: &["Retry-After"], ..of_dispatch(429, "DispatchTooManyRequests", "Too many requests.") },
-    Refusal { headers: &["Retry-After"], ..of_dispatch(503, "DispatchUnavailable", "The service is in trouble.") },
+    ErrorResponse { headers: &["Retry-After"], ..dispatch_error(429, "DispatchTooManyRequests", "Too many requests.") },
+    ErrorResponse {
+        headers: &["Retry-After"],
+        ..dispatch_error(503, "DispatchUnavailable", "The service is in trouble.")
+    },
 ];
 
-const fn refusal(status: u16, name: &'static str, doc: &'static str) -> Refusal {
+const fn field_data_error(status: u16, name: &'static str, doc: &'static str) -> ErrorResponse {
     let headers: &[&str] = if status == 202 { &["Retry-After"] } else { &[] };
-    Refusal { status, name, doc, headers, body: Words::Record, meets: is_signed }
+    ErrorResponse { status, name, doc, headers, body: ErrorBody::Record, applies_to: is_signed }
 }
 
-const fn of_dispatch(status: u16, name: &'static str, doc: &'static str) -> Refusal {
-    Refusal { status, name, doc, headers: &[], body: Words::Unknown, meets: is_dispatch }
+const fn dispatch_error(status: u16, name: &'static str, doc: &'static str) -> ErrorResponse {
+    ErrorResponse { status, name, doc, headers: &[], body: ErrorBody::Unknown, applies_to: is_dispatch }
 }
 
 /// The refusals as components.
-pub(super) fn refusals() -> Value {
-    let component = |refusal: &Refusal| {
-        let word = reference(SERVICE_RESPONSE.name);
-        let (kinds, schema): (&[&str], Value) = match refusal.body {
-            Words::Record => (&RECORDS, word),
-            Words::Text => (&["text/plain"], json!({ "type": "string" })),
-            Words::Unknown => (&["application/json", "application/problem+json", "text/plain"], json!({})),
+pub(super) fn error_responses() -> Value {
+    let component = |error: &ErrorResponse| {
+        let service_response = reference(SERVICE_RESPONSE.name);
+        let (kinds, schema): (&[&str], Value) = match error.body {
+            ErrorBody::Record => (&RECORDS, service_response),
+            ErrorBody::Text => (&["text/plain"], json!({ "type": "string" })),
+            ErrorBody::Unknown => (&["application/json", "application/problem+json", "text/plain"], json!({})),
         };
         let content = kinds.iter().map(|kind| ((*kind).to_owned(), json!({ "schema": schema }))).collect();
-        let limited: &[&str] = if matches!(refusal.body, Words::Unknown) { &[] } else { &RATE };
-        (refusal.name.to_owned(), written(refusal.doc, &[limited, refusal.headers].concat(), content))
+        let limited: &[&str] = if matches!(error.body, ErrorBody::Unknown) { &[] } else { &RATE };
+        (error.name.to_owned(), response_object(error.doc, &[limited, error.headers].concat(), content))
     };
-    Value::Object(REFUSALS.iter().map(component).collect())
+    Value::Object(ERRORS.iter().map(component).collect())
 }
 
 /// The headers of responses as components.

@@ -20,7 +20,7 @@ pub struct Addresses {
 impl Addresses {
     /// The servers of a service.
     pub(super) fn servers(&self, service: Service) -> Value {
-        let one = |variable: &str, known: Option<&String>, example: &str, doc: &str| match known {
+        let server = |variable: &str, known: Option<&String>, example: &str, doc: &str| match known {
             Some(url) => json!({ "url": url, "description": doc }),
             None => json!({
                 "url": format!("{{{variable}}}"),
@@ -30,22 +30,27 @@ impl Addresses {
         };
         match service {
             Service::FieldData => {
-                json!([one("base_url", self.field_data.as_ref(), "https://fields.example.com", "The field data API.")])
+                json!([server(
+                    "base_url",
+                    self.field_data.as_ref(),
+                    "https://fields.example.com",
+                    "The field data API."
+                )])
             }
-            Service::Dispatch => json!([one(
+            Service::Dispatch => json!([server(
                 "dispatch_url",
                 self.dispatch.as_ref(),
                 "https://dispatch.example.com",
                 "The dispatch service."
             )]),
             Service::LegacyOrders => json!([
-                one(
+                server(
                     "legacy_dispatch_url",
                     self.legacy_dispatch.as_ref(),
                     "https://legacy-dispatch.example.com",
                     "The legacy order service."
                 ),
-                one(
+                server(
                     "legacy_orders_url",
                     self.legacy_orders.as_ref(),
                     "https://legacy-orders.example.com",

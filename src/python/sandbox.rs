@@ -55,7 +55,7 @@ impl Sandbox {
             sliding,
             conversion_time: seconds("conversion_time", conversion_time)?,
             variants,
-            moved_clock,
+            manual_clock: moved_clock,
         };
         let running =
             bridge::aside(py, || service::Sandbox::start(options))?.map_err(|error| errors::raise(py, &error))?;
@@ -133,7 +133,7 @@ impl Sandbox {
         let requests = self.with(|running| Ok(running.requests()))?;
         let facts = |request: &service::Request| {
             let facts = PyDict::new(py);
-            facts.set_item("at", request.at)?;
+            facts.set_item("at", request.received_at)?;
             facts.set_item("method", &request.method)?;
             facts.set_item("path", &request.path)?;
             facts.set_item("query", &request.query)?;

@@ -7,75 +7,75 @@
 use http::StatusCode;
 
 use super::fields::{Computer, Hub, Job};
-use super::keys::Part;
+use super::keys::Scope;
 use super::reply::Reply;
-use super::state::{Call, World};
+use super::state::{Call, ServiceState};
 use super::store::StoredJob;
 use super::variants::Variant;
 use crate::wire::Value;
 
-impl World {
+impl ServiceState {
     /// The field computer that the key is limited to; `None` where it gives the whole account.
-    fn only(&self, call: &Call) -> Option<&str> {
-        match call.part {
-            Part::Whole => None,
+    fn limited_to(&self, call: &Call) -> Option<&str> {
+        match call.scope {
+            Scope::WholeAccount => None,
             // An account without field computers has nothing to give in part.
-            Part::FirstComputer => {
+            Scope::FirstComputer => {
                 Some(self.accounts.computers(call.customer).first().map_or("", |computer| &computer.id))
             }
         }
     }
 
-    fn gives(&self, call: &Call, computer: &str) -> bool {
-        self.only(call).is_none_or(|only| only == computer)
+    fn permits(&self, call: &Call, computer: &str) -> bool {
+        self.limited_to(call).is_none_or(|only| only == computer)
     }
 
-    pub(super) fn gives_computer(&self, call: &Call, computer: &Computer) -> bool {
-        self.gives(call, &computer.id)
+    pub(super) fn permits_computer(&self, call: &Call, computer: &Computer) -> bool {
+        self.permits(call, &computer.id)
     }
 
-    pub(super) fn gives_hub(&self, call: &Call, hub: &Hub) -> bool {
-        self.gives(call, hub.computer.as_deref().unwrap_or_default())
+    pub(super) fn permits_hub(&self, call: &Call, hub: &Hub) -> bool {
+        self.permits(call, hub.computer.as_deref().unwrap_or_default())
     }
 
-    fn gives_generated_job(&self, call: &Call, job: &Job) -> bool {
-        self.gives(call, job.detail.get("field_computer_id").and_then(Value::as_text).unwrap_or_default())
+    fn permits_generated_job(&self, call: &Call, job: &Job) -> bool {
+        self.permits(call, job.detail.get("field_computer_id").and_then(Value::as_text).unwrap_or_default())
     }
 
-    pub(super) fn gives_job(&self, call: &Call, id: &str) -> bool {
-        self.accounts.job(call.customer, id).is_none_or(|job| self.gives_generated_job(call, job))
+    pub(super) fn permits_job(&self, call: &Call, id: &str) -> bool {
+        self.accounts.job(call.customer, id).is_none_or(|job| self.permits_generated_job(call, job))
     }
 
-    pub(super) fn gives_map(&self, call: &Call, id: &str) -> bool {
+    pub(super) fn permits_map(&self, call: &Call, id: &str) -> bool {
         let generated = self.accounts.maps(call.customer).iter().find(|map| map.id == id);
-        generated.is_none_or(|map| self.gives(call, &map.computer))
+        generated.is_none_or(|map| self.permits(call, &map.computer))
     }
 
-    pub(super) fn gives_cart(&self, call: &Call, id: &str) -> bool {
-        self.accounts.cart(call.customer, id).is_none_or(|cart| self.gives(call, &cart.computer))
+    pub(super) fn permits_cart(&self, call: &Call, id: &str) -> bool {
+        self.accounts.cart(call.customer, id).is_none_or(|cart| self.permits(call, &cart.computer))
     }
 
     /// The ids of the generated jobs that the key does not give, as a JSON array.
     pub(super) fn hidden_jobs(&self, call: &Call) -> String {
         let jobs = self.accounts.jobs(call.customer).iter();
-        array(jobs.filter(|job| !self.gives_generated_job(call, job)).map(|job| job.id.as_str()))
+        array(jobs.filter(|job| !self.permits_generated_job(call, job)).map(|job| job.id.as_str()))
     }
 
     /// The same of grain cart files.
     pub(super) fn hidden_carts(&self, call: &Call) -> String {
         let carts = self.accounts.carts(call.customer).iter();
-        array(carts.filter(|cart| !self.gives(call, &cart.computer)).map(|cart| cart.id.as_str()))
+        array(carts.filter(|cart| !self.permits(call, &cart.computer)).map(|cart| cart.id.as_str()))
     }
 
     /// The job of the call's customer with the call's id.
     pub(super) fn find_job(&self, call: &Call) -> Result<StoredJob, Reply> {
-        let job = self.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::no_record("job", &call.id))?;
-        if self.gives_job(call, &job.id) { Ok(job) } else { Err(self.not_permitted()) }
+        let job = self.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::not_found("job", &call.id))?;
+        if self.permits_job(call, &job.id) { Ok(job) } else { Err(self.not_permitted()) }
     }
 
     /// What is said where the key does not give a record that is there.
     pub(super) fn not_permitted(&self) -> Reply {
-        let is_401 = self.habits.has(Variant::NoPermission401);
+        let is_401 = self.variants.has(Variant::NoPermission401);
         let status = if is_401 { StatusCode::UNAUTHORIZED } else { StatusCode::FORBIDDEN };
         Reply::invalid(status, "access key check failed: the access key does not permit these data")
     }

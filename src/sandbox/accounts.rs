@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// The formats that exist of a generated job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Made {
+pub(super) enum ArchiveFormat {
     /// The display's own zip.
     Display,
     /// The zip of shape files.
@@ -32,11 +32,11 @@ pub(super) struct Accounts {
     /// How many jobs of the first customer, which are all small then, are there from the beginning; none where it has
     /// the usual ones.
     small: Option<usize>,
-    archives: Mutex<HashMap<(String, u64, Made), Bytes>>,
+    archives: Mutex<HashMap<(String, u64, ArchiveFormat), Bytes>>,
 }
 
 /// Small jobs that are held back for [`Sandbox::add_job`](super::Sandbox::add_job).
-pub(super) const SPARE: u32 = 100;
+pub(super) const SPARE_SMALL_JOBS: u32 = 100;
 
 impl Accounts {
     /// The accounts of that seed; the first customer's jobs are so many small ones where a number is given. No archive
@@ -45,14 +45,14 @@ impl Accounts {
         let mut customers: Vec<Account> =
             (0..CUSTOMERS).map(|customer| fields::account(seed.wrapping_add(customer.into()))).collect();
         if let (Some(count), Some(first)) = (small, customers.first_mut()) {
-            first.jobs = fields::small_jobs(seed, count.saturating_add(SPARE), &first.computers);
+            first.jobs = fields::small_jobs(seed, count.saturating_add(SPARE_SMALL_JOBS), &first.computers);
         }
         let small = small.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         Self { customers, small, archives: Mutex::default() }
     }
 
     /// The first small job of the first customer that `is_free`.
-    pub(super) fn spare(&self, is_free: impl Fn(&Job) -> bool) -> Option<&Job> {
+    pub(super) fn unused_small_job(&self, is_free: impl Fn(&Job) -> bool) -> Option<&Job> {
         self.jobs(0).iter().skip(self.small?).find(|job| is_free(job))
     }
 
@@ -79,7 +79,7 @@ impl Accounts {
     /// The generated jobs of a customer, as the store keeps them.
     pub(super) fn stored_jobs(&self, customer: u32) -> impl Iterator<Item = StoredJob> {
         let count = if customer == 0 { self.small.unwrap_or(usize::MAX) } else { usize::MAX };
-        self.jobs(customer).iter().take(count).map(stored)
+        self.jobs(customer).iter().take(count).map(to_stored_job)
     }
 
     /// A generated job of a customer.
@@ -103,17 +103,17 @@ impl Accounts {
     }
 
     /// The archive of a revision of a generated job. The first call makes it, which may take a while.
-    pub(super) fn archive(&self, job: &Job, revision: u64, made: Made) -> Result<Bytes> {
-        let key = (job.id.clone(), revision, made);
+    pub(super) fn archive(&self, job: &Job, revision: u64, format: ArchiveFormat) -> Result<Bytes> {
+        let key = (job.id.clone(), revision, format);
         if let Some(archive) = locked(&self.archives).get(&key) {
             return Ok(archive.clone());
         }
         let job = job.revised(revision);
-        let archive = Bytes::from(match made {
-            Made::Display => job.display_zip()?,
-            Made::Shapefile => job.shapefile_zip()?,
-            Made::Fmis => job.fmis_zip()?,
-            Made::Parsed => job.parsed_xml()?,
+        let archive = Bytes::from(match format {
+            ArchiveFormat::Display => job.display_zip()?,
+            ArchiveFormat::Shapefile => job.shapefile_zip()?,
+            ArchiveFormat::Fmis => job.fmis_zip()?,
+            ArchiveFormat::Parsed => job.parsed_xml()?,
         });
         locked(&self.archives).insert(key, archive.clone());
         Ok(archive)
@@ -135,7 +135,7 @@ impl Accounts {
 }
 
 /// A generated job, as the store keeps it.
-pub(super) fn stored(job: &Job) -> StoredJob {
+pub(super) fn to_stored_job(job: &Job) -> StoredJob {
     StoredJob {
         id: job.id.clone(),
         name: job.name.clone(),

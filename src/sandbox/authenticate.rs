@@ -16,7 +16,7 @@ const ACCESS_KEY: &str = "X-SS-AccessKey";
 const TIME_STAMP: &str = "X-SS-TimeStamp";
 
 /// What of a request is checked.
-pub(super) struct Checked<'a> {
+pub(super) struct AuthRequest<'a> {
     pub(super) method: &'a str,
     /// As sent: never decoded.
     pub(super) path: &'a str,
@@ -32,7 +32,11 @@ pub(super) fn names_known_key(headers: &HeaderMap, ring: &KeyRing) -> bool {
 
 /// The access key of the request and what it gives, or the check that failed. A revoked or expired key passes here: what
 /// it is refused is the caller's to say.
-pub(super) fn check(request: &Checked<'_>, ring: &KeyRing, now: DateTime<Utc>) -> Result<(String, Grant), String> {
+pub(super) fn authenticate(
+    request: &AuthRequest<'_>,
+    ring: &KeyRing,
+    now: DateTime<Utc>,
+) -> Result<(String, Grant), String> {
     let (mut missing, mut header) = (Vec::new(), |name| text(request.headers, name).ok_or(name));
     let values = [API_KEY, SIGNATURE, TIME_STAMP, ACCESS_KEY].map(&mut header);
     missing.extend(values.iter().filter_map(|value| value.as_ref().err().copied()));
@@ -72,7 +76,7 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
 }
 
 /// The hosts that a client may have signed: as sent, and with and without the port (field notes, Signature).
-fn hosts(request: &Checked<'_>) -> Vec<String> {
+fn hosts(request: &AuthRequest<'_>) -> Vec<String> {
     let sent = request.headers.get(HOST).map(|host| String::from_utf8_lossy(host.as_bytes())).unwrap_or_default();
     let name = match sent.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::locked::locked;
-use super::store::{NewUpload, Outcome, Store};
+use super::store::{NewUpload, SqlResult, Store};
 
 /// Which files a list holds.
 const SELECTED: &str = "customer = ? AND id NOT IN (SELECT CAST(value AS INTEGER) FROM json_each(?))";
@@ -17,7 +17,7 @@ pub(super) struct StoredCart {
 
 impl Store {
     /// Makes sure that the generated files of a customer are in the list.
-    pub(super) fn add_generated_carts(&self, customer: u32, carts: impl Iterator<Item = StoredCart>) -> Outcome<()> {
+    pub(super) fn add_generated_carts(&self, customer: u32, carts: impl Iterator<Item = StoredCart>) -> SqlResult<()> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         {
@@ -30,7 +30,7 @@ impl Store {
     }
 
     /// Keeps an upload under an id above all that there are (field notes, Values).
-    pub(super) fn add_cart(&self, customer: u32, upload: NewUpload<'_>) -> Outcome<String> {
+    pub(super) fn add_cart(&self, customer: u32, upload: NewUpload<'_>) -> SqlResult<String> {
         locked(&self.0).query_row(
             "INSERT INTO cart (id, customer, name, file) SELECT coalesce(max(id), 0) + 1, ?, ?, ? FROM cart \
              RETURNING id",
@@ -45,8 +45,8 @@ impl Store {
         &self,
         customer: u32,
         hidden: &str,
-        place: impl FnOnce(u64) -> (P, u64, u64),
-    ) -> Outcome<(u64, P, Vec<StoredCart>)> {
+        paginate: impl FnOnce(u64) -> (P, u64, u64),
+    ) -> SqlResult<(u64, P, Vec<StoredCart>)> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         let total: i64 = transaction.query_row(
@@ -54,16 +54,16 @@ impl Store {
             params![customer, hidden],
             |row| row.get(0),
         )?;
-        let (placed, skip, count) = place(total.unsigned_abs());
+        let (bounds, skip, count) = paginate(total.unsigned_abs());
         let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
         let mut page = transaction
             .prepare_cached(&format!("SELECT id, name FROM cart WHERE {SELECTED} ORDER BY id LIMIT ? OFFSET ?"))?;
-        let carts = page.query_map(params![customer, hidden, count, skip], stored_cart)?.collect::<Outcome<_>>()?;
-        Ok((total.unsigned_abs(), placed, carts))
+        let carts = page.query_map(params![customer, hidden, count, skip], stored_cart)?.collect::<SqlResult<_>>()?;
+        Ok((total.unsigned_abs(), bounds, carts))
     }
 
     /// One file of a customer.
-    pub(super) fn cart(&self, customer: u32, id: &str) -> Outcome<Option<StoredCart>> {
+    pub(super) fn cart(&self, customer: u32, id: &str) -> SqlResult<Option<StoredCart>> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
         locked(&self.0)
             .prepare_cached("SELECT id, name FROM cart WHERE customer = ? AND id = ?")?
@@ -72,7 +72,7 @@ impl Store {
     }
 
     /// The file of an upload; `None` for a generated one.
-    pub(super) fn cart_file(&self, id: &str) -> Outcome<Option<String>> {
+    pub(super) fn cart_file(&self, id: &str) -> SqlResult<Option<String>> {
         let id = id.parse::<i64>().unwrap_or(i64::MAX);
         locked(&self.0)
             .query_row("SELECT file FROM cart WHERE id = ?", [id], |row| row.get(0))
@@ -81,6 +81,6 @@ impl Store {
     }
 }
 
-fn stored_cart(row: &Row<'_>) -> Outcome<StoredCart> {
+fn stored_cart(row: &Row<'_>) -> SqlResult<StoredCart> {
     Ok(StoredCart { id: row.get::<_, i64>(0)?.to_string(), name: row.get(1)? })
 }

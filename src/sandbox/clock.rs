@@ -8,19 +8,19 @@ use chrono::{DateTime, TimeDelta, Utc};
 /// Where the service reads the time.
 #[derive(Debug)]
 pub(super) struct ServiceClock {
-    stands_at: Option<DateTime<Utc>>,
-    moved_by: AtomicI64,
+    manual_start: Option<DateTime<Utc>>,
+    offset_micros: AtomicI64,
 }
 
 impl ServiceClock {
     /// A clock that shows the time of now, and stays there if it `stands`.
-    pub(super) fn new(stands: bool) -> Self {
-        Self { stands_at: stands.then(Utc::now), moved_by: AtomicI64::new(0) }
+    pub(super) fn new(is_manual: bool) -> Self {
+        Self { manual_start: is_manual.then(Utc::now), offset_micros: AtomicI64::new(0) }
     }
 
     /// The time now.
     pub(super) fn now(&self) -> DateTime<Utc> {
-        later(self.stands_at.unwrap_or_else(Utc::now), self.moved_by.load(Ordering::SeqCst))
+        add_micros(self.manual_start.unwrap_or_else(Utc::now), self.offset_micros.load(Ordering::SeqCst))
     }
 
     /// Moves the clock forward.
@@ -28,17 +28,17 @@ impl ServiceClock {
         let by = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
         let add = |moved: i64| Some(moved.saturating_add(by));
         // The closure never declines, so both outcomes hold the value from before.
-        let (Ok(_) | Err(_)) = self.moved_by.fetch_update(Ordering::SeqCst, Ordering::SeqCst, add);
+        let (Ok(_) | Err(_)) = self.offset_micros.fetch_update(Ordering::SeqCst, Ordering::SeqCst, add);
     }
 }
 
-fn later(time: DateTime<Utc>, microseconds: i64) -> DateTime<Utc> {
+fn add_micros(time: DateTime<Utc>, microseconds: i64) -> DateTime<Utc> {
     time.checked_add_signed(TimeDelta::microseconds(microseconds)).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }
 
 /// `time` plus `span`, at the end of time where that is later.
-pub(super) fn after(time: DateTime<Utc>, span: Duration) -> DateTime<Utc> {
-    later(time, i64::try_from(span.as_micros()).unwrap_or(i64::MAX))
+pub(super) fn add_span(time: DateTime<Utc>, span: Duration) -> DateTime<Utc> {
+    add_micros(time, i64::try_from(span.as_micros()).unwrap_or(i64::MAX))
 }
 
 /// The span from `now` to `then` in whole seconds, rounded up; 0 where `then` has passed.
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_standing_clock_moves_only_by_advance_and_never_past_the_end_of_time() {
+    fn manual_clock_moves_only_by_advance_and_saturates() {
         let clock = ServiceClock::new(true);
         let start = clock.now();
         assert_eq!(clock.now(), start);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_rounded_up_to_whole_seconds() {
+    fn spans_are_rounded_up_to_seconds() {
         let now = DateTime::<Utc>::from_timestamp(1_000, 0).unwrap();
         assert_eq!(seconds_until(now, now + TimeDelta::microseconds(1)), 1);
         assert_eq!(seconds_until(now, now + TimeDelta::seconds(2)), 2);

@@ -8,35 +8,36 @@ use super::encode_job::{COMMON, display_name, is_job, nested_element};
 use super::encode_xml;
 use super::negotiate::Accepted;
 use super::reply::Content;
-use super::variants::{Habits, Variant};
+use super::variants::{ActiveVariants, Variant};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::uploads::{GRC_EXTENSION, has_extension};
 use crate::api::{Field, Index, Kind, Shape};
 use crate::wire::{self, Name, Value, encode_json};
 
 /// The bytes of a body and their media type. Files and texts are what they are, records are in `accepted`.
-pub(super) fn encode(content: Content, accepted: Accepted, habits: &Habits) -> (Bytes, &'static str) {
+pub(super) fn encode(content: Content, accepted: Accepted, variants: &ActiveVariants) -> (Bytes, &'static str) {
     match content {
         Content::Text(text) => (Bytes::from(text), "text/plain; charset=utf-8"),
         Content::Payload { tree, media_type } => (Bytes::from(tree.to_string()), media_type),
         Content::Nothing => (Bytes::new(), ""),
         Content::WebPage(page) => (Bytes::from_static(page.as_bytes()), "text/html; charset=utf-8"),
-        Content::File { name, bytes } => (bytes, file_type(&name, habits)),
+        Content::File { name, bytes } => (bytes, file_type(&name, variants)),
         // Its bytes are sent from the disk (`write`).
-        Content::Stored { name, .. } => (Bytes::new(), file_type(&name, habits)),
+        Content::Stored { name, .. } => (Bytes::new(), file_type(&name, variants)),
         Content::Record(shape, record) => {
-            let record = habitual(shape, &record, habits, &mut 0);
+            let record = apply_variants(shape, &record, variants, &mut 0);
             let text = match accepted.content {
-                wire::Content::Json => record_tree(shape, &record, habits).to_string(),
-                wire::Content::Xml => encode_xml::record(shape, &record, habits),
+                wire::Content::Json => record_tree(shape, &record, variants).to_string(),
+                wire::Content::Xml => encode_xml::record(shape, &record, variants),
             };
             (Bytes::from(text), accepted.media_type)
         }
         Content::List { index, envelope, items } => {
-            let items: Vec<Value> = items.iter().map(|item| habitual(index.item, item, habits, &mut 0)).collect();
+            let items: Vec<Value> =
+                items.iter().map(|item| apply_variants(index.item, item, variants, &mut 0)).collect();
             let text = match accepted.content {
-                wire::Content::Json => list_tree(index, &envelope, &items, habits).to_string(),
-                wire::Content::Xml => encode_xml::list(index, &envelope, &items, habits),
+                wire::Content::Json => list_tree(index, &envelope, &items, variants).to_string(),
+                wire::Content::Xml => encode_xml::list(index, &envelope, &items, variants),
             };
             (Bytes::from(text), accepted.media_type)
         }
@@ -44,8 +45,8 @@ pub(super) fn encode(content: Content, accepted: Accepted, habits: &Habits) -> (
 }
 
 /// The media type of a file.
-fn file_type(name: &str, habits: &Habits) -> &'static str {
-    if habits.has(Variant::VagueContentType) {
+fn file_type(name: &str, variants: &ActiveVariants) -> &'static str {
+    if variants.has(Variant::VagueContentType) {
         "application/octet-stream"
     } else if has_extension(name, GRC_EXTENSION) {
         "text/csv"
@@ -56,10 +57,10 @@ fn file_type(name: &str, habits: &Habits) -> &'static str {
     }
 }
 
-fn list_tree(index: &Index, envelope: &Value, items: &[Value], habits: &Habits) -> Tree {
-    let mut items: Vec<Tree> = items.iter().map(|item| record_tree(index.item, item, habits)).collect();
+fn list_tree(index: &Index, envelope: &Value, items: &[Value], variants: &ActiveVariants) -> Tree {
+    let mut items: Vec<Tree> = items.iter().map(|item| record_tree(index.item, item, variants)).collect();
     let mut tree = encode_json(&SERVICE_INDEX, envelope);
-    let is_bare = items.len() == 1 && habits.has(Variant::BareItem);
+    let is_bare = items.len() == 1 && variants.has(Variant::BareItem);
     if let Tree::Object(members) = &mut tree {
         let items = if is_bare { items.pop().unwrap_or_default() } else { Tree::Array(items) };
         members.insert(index.kind.to_owned(), items);
@@ -67,25 +68,27 @@ fn list_tree(index: &Index, envelope: &Value, items: &[Value], habits: &Habits) 
     tree
 }
 
-fn record_tree(shape: &'static Shape, record: &Value, habits: &Habits) -> Tree {
+fn record_tree(shape: &'static Shape, record: &Value, variants: &ActiveVariants) -> Tree {
     let tree = encode_json(shape, record);
-    if is_job(shape) { job_tree(tree, habits) } else { tree }
+    if is_job(shape) { job_tree(tree, variants) } else { tree }
 }
 
 /// The record with ids and times as the variants write them.
-fn habitual(shape: &'static Shape, record: &Value, habits: &Habits, times: &mut usize) -> Value {
+fn apply_variants(shape: &'static Shape, record: &Value, variants: &ActiveVariants, times: &mut usize) -> Value {
     let Value::Record(fields) = record else { return record.clone() };
     let rewrite = |(name, value): &(Name, Value)| {
         let field = shape.field(name);
         let value = match (field.map(|field| field.kind), value) {
-            (Some(Kind::Id), Value::Text(id)) if field.is_some_and(|field| is_number(field, habits)) => whole(id),
-            (_, Value::Time(time)) if habits.has(Variant::OddTimes) => {
-                *times = times.wrapping_add(1);
-                Value::Text(odd_time(*time, *times))
+            (Some(Kind::Id), Value::Text(id)) if field.is_some_and(|field| is_number(field, variants)) => {
+                to_integer(id)
             }
-            (Some(Kind::Record(inner)), value) => habitual(inner, value, habits, times),
+            (_, Value::Time(time)) if variants.has(Variant::OddTimes) => {
+                *times = times.wrapping_add(1);
+                Value::Text(irregular_time(*time, *times))
+            }
+            (Some(Kind::Record(inner)), value) => apply_variants(inner, value, variants, times),
             (Some(Kind::Records(inner, _)), Value::List(items)) => {
-                Value::List(items.iter().map(|item| habitual(inner, item, habits, times)).collect())
+                Value::List(items.iter().map(|item| apply_variants(inner, item, variants, times)).collect())
             }
             _ => value.clone(),
         };
@@ -96,17 +99,17 @@ fn habitual(shape: &'static Shape, record: &Value, habits: &Habits, times: &mut 
 
 /// Whether an id is a number in JSON: the specification calls some integers and the others strings, and each of two variants
 /// turns one of them round. XML has no types, so that the same text comes of both.
-fn is_number(field: &Field, habits: &Habits) -> bool {
-    if field.is_integer_id { !habits.has(Variant::TextIds) } else { habits.has(Variant::NumericIds) }
+fn is_number(field: &Field, variants: &ActiveVariants) -> bool {
+    if field.is_integer_id { !variants.has(Variant::TextIds) } else { variants.has(Variant::NumericIds) }
 }
 
 /// The id as a number, where that has the same digits.
-fn whole(id: &str) -> Value {
+fn to_integer(id: &str) -> Value {
     let number = id.parse::<i64>().ok().filter(|number| number.to_string() == id);
     number.map_or_else(|| Value::Text(id.to_owned()), Value::Integer)
 }
 
-fn odd_time(time: DateTime<Utc>, turn: usize) -> String {
+fn irregular_time(time: DateTime<Utc>, turn: usize) -> String {
     match turn % 5 {
         0 => time.to_rfc3339_opts(SecondsFormat::Millis, true),
         1 => time.format("%Y-%m-%dT%H:%M:%S%.6f0Z").to_string(),
@@ -116,9 +119,9 @@ fn odd_time(time: DateTime<Utc>, turn: usize) -> String {
     }
 }
 
-fn job_tree(tree: Tree, habits: &Habits) -> Tree {
+fn job_tree(tree: Tree, variants: &ActiveVariants) -> Tree {
     let Tree::Object(mut job) = tree else { return tree };
-    if habits.has(Variant::BareFiles)
+    if variants.has(Variant::BareFiles)
         && let Some(Tree::Array(files)) = job.get_mut("AvailableFiles")
     {
         for file in files {
@@ -126,14 +129,14 @@ fn job_tree(tree: Tree, habits: &Habits) -> Tree {
         }
     }
     let job_type = job.get("JobType").and_then(Tree::as_str);
-    if let Some(element) = job_type.and_then(nested_element).filter(|_| habits.has(Variant::NestedJob)) {
+    if let Some(element) = job_type.and_then(nested_element).filter(|_| variants.has(Variant::NestedJob)) {
         let (common, own): (Map<_, _>, Map<_, _>) =
             job.into_iter().partition(|(name, _)| COMMON.contains(&name.as_str()));
         job = common;
         job.insert(element.to_owned(), Tree::Object(own));
     }
     let job = Tree::Object(job);
-    if habits.has(Variant::DisplayNames) { with_display_names(job) } else { job }
+    if variants.has(Variant::DisplayNames) { with_display_names(job) } else { job }
 }
 
 fn with_display_names(tree: Tree) -> Tree {
@@ -174,15 +177,15 @@ mod tests {
     }
 
     #[test]
-    fn a_job_in_every_habit_reads_back_the_same() {
-        let wild = Habits::parse(&["wild".to_owned()]).unwrap();
+    fn job_with_all_variants_decodes_to_the_same_record() {
+        let wild = ActiveVariants::parse(&["wild".to_owned()]).unwrap();
         let json = ["Device File Name", "\"Target Rat\"", "\"SprayerJob\":{", "\"ID\":\"31\"", "[\"http://h/jobdata"];
         let xml = ["s:device_File_Name>", "s:target_Rat>", "<s:sprayerJob>", "<s:jobDataDetail", ">http://h/jobdata"];
         for (accepted, marks) in [(Accepted::JSON, json), (Accepted::XML, xml)] {
             let (bytes, _) = encode(Content::Record(&JOB_DATA_DETAIL, job()), accepted, &wild);
             let text = String::from_utf8(bytes.to_vec()).unwrap();
-            for habit in marks {
-                assert!(text.contains(habit), "{habit} in {text}");
+            for expected in marks {
+                assert!(text.contains(expected), "{expected} in {text}");
             }
             let read = decode_detail(accepted.content, &bytes, &JOB_DATA_DETAIL).unwrap();
             for name in ["device_file_name", "create_date", "update_date", "start_date", "job_name", "products", "id"] {
@@ -192,8 +195,9 @@ mod tests {
     }
 
     #[test]
-    fn without_habits_the_names_are_those_of_the_wire() {
-        let (bytes, media_type) = encode(Content::Record(&JOB_DATA_DETAIL, job()), Accepted::JSON, &Habits::default());
+    fn job_without_variants_has_the_wire_names() {
+        let (bytes, media_type) =
+            encode(Content::Record(&JOB_DATA_DETAIL, job()), Accepted::JSON, &ActiveVariants::default());
         let tree: Tree = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(media_type, "application/json");
         assert_eq!((&tree["ID"], &tree["Products"][0]["ID"]), (&Tree::from(31), &Tree::from(7)));

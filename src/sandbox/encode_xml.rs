@@ -4,7 +4,7 @@
 //! their own, as the field notes describe. The items of a list follow the envelope, without an element around them.
 
 use super::encode_job::{COMMON, display_name, is_job, nested_element};
-use super::variants::{Habits, Variant};
+use super::variants::{ActiveVariants, Variant};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Index, Kind, Shape};
 use crate::wire::{Element, Value};
@@ -13,25 +13,25 @@ use crate::wire::{Element, Value};
 const PREFIX: &str = "s";
 
 /// A record: a detail or a `ServiceResponse`.
-pub(super) fn record(shape: &'static Shape, record: &Value, habits: &Habits) -> String {
-    document(element(shape.name, shape, record, habits), habits)
+pub(super) fn record(shape: &'static Shape, record: &Value, variants: &ActiveVariants) -> String {
+    document(element(shape.name, shape, record, variants), variants)
 }
 
 /// A page of a list.
-pub(super) fn list(index: &Index, envelope: &Value, items: &[Value], habits: &Habits) -> String {
+pub(super) fn list(index: &Index, envelope: &Value, items: &[Value], variants: &ActiveVariants) -> String {
     let mut root = Element::of(SERVICE_INDEX.name, &SERVICE_INDEX, envelope);
-    root.children.extend(items.iter().map(|item| element(index.kind, index.item, item, habits)));
-    document(root, habits)
+    root.children.extend(items.iter().map(|item| element(index.kind, index.item, item, variants)));
+    document(root, variants)
 }
 
-fn element(name: &str, shape: &'static Shape, record: &Value, habits: &Habits) -> Element {
+fn element(name: &str, shape: &'static Shape, record: &Value, variants: &ActiveVariants) -> Element {
     let mut element = Element::of(name, shape, record);
-    change_lists(&mut element, shape, is_job(shape), habits);
+    rewrite_lists(&mut element, shape, is_job(shape), variants);
     if is_job(shape) {
-        if habits.has(Variant::NestedJob) {
+        if variants.has(Variant::NestedJob) {
             nest(&mut element);
         }
-        if habits.has(Variant::DisplayNames) {
+        if variants.has(Variant::DisplayNames) {
             element.children.iter_mut().for_each(rename_for_display);
         }
     }
@@ -39,7 +39,7 @@ fn element(name: &str, shape: &'static Shape, record: &Value, habits: &Habits) -
 }
 
 /// Writes the lists of a record as the variants do.
-fn change_lists(element: &mut Element, shape: &'static Shape, of_job: bool, habits: &Habits) {
+fn rewrite_lists(element: &mut Element, shape: &'static Shape, in_job: bool, variants: &ActiveVariants) {
     let mut children = Vec::with_capacity(element.children.len());
     for mut child in std::mem::take(&mut element.children) {
         let field = shape.fields.iter().find(|field| field.wire == child.name);
@@ -48,8 +48,8 @@ fn change_lists(element: &mut Element, shape: &'static Shape, of_job: bool, habi
             continue;
         };
         for item in &mut child.children {
-            change_lists(item, inner, of_job, habits);
-            if of_job && habits.has(Variant::BareFiles) && inner.field("uri").is_some() {
+            rewrite_lists(item, inner, in_job, variants);
+            if in_job && variants.has(Variant::BareFiles) && inner.field("uri").is_some() {
                 item.text = item
                     .children
                     .iter()
@@ -59,11 +59,11 @@ fn change_lists(element: &mut Element, shape: &'static Shape, of_job: bool, habi
             }
         }
         // A list without items keeps its element: nothing else would tell it from a list that is not there.
-        if habits.has(Variant::XmlRepeated) && !child.children.is_empty() {
+        if variants.has(Variant::XmlRepeated) && !child.children.is_empty() {
             children.append(&mut child.children);
             continue;
         }
-        if let ([item], true) = (&mut child.children[..], habits.has(Variant::BareItem)) {
+        if let ([item], true) = (&mut child.children[..], variants.has(Variant::BareItem)) {
             let Element { text, children, .. } = std::mem::take(item);
             child = Element { text, children, ..child };
         }
@@ -89,29 +89,29 @@ fn rename_for_display(element: &mut Element) {
 }
 
 /// The document, its root in a namespace.
-fn document(mut root: Element, habits: &Habits) -> String {
-    let vendor = habits.has(Variant::XmlVendor);
+fn document(mut root: Element, variants: &ActiveVariants) -> String {
+    let vendor = variants.has(Variant::XmlVendor);
     if vendor {
         root.name = root.name.replacen("Service", "Slingshot", 1);
     }
     let authority = if vendor { "schemas.vendor.example" } else { "schemas.example.com" };
     let namespace = format!("http://{authority}/{}/2010", root.name);
-    if habits.has(Variant::XmlCamel) {
+    if variants.has(Variant::XmlCamel) {
         rename(&mut root, &|name| {
             let mut letters = name.chars();
             letters.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(letters).collect()
         });
     }
-    let declaration = if habits.has(Variant::XmlPrefix) {
+    let declaration = if variants.has(Variant::XmlPrefix) {
         rename(&mut root, &|name| format!("{PREFIX}:{name}"));
         format!("xmlns:{PREFIX}")
     } else {
         "xmlns".to_owned()
     };
     root.attributes.push((declaration, namespace));
-    root.document(if habits.has(Variant::XmlNoProlog) {
+    root.document(if variants.has(Variant::XmlNoProlog) {
         ""
-    } else if habits.has(Variant::XmlPlainProlog) {
+    } else if variants.has(Variant::XmlPlainProlog) {
         "<?xml version=\"1.0\"?>\r\n"
     } else {
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>"

@@ -154,37 +154,37 @@ impl Fault {
 
 /// What a request asks for, as far as a fault waits for it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asks {
-    file: bool,
+pub(super) struct FaultTarget {
+    is_file: bool,
     /// A page of dispatch.
-    listing: bool,
+    is_list: bool,
     /// One after the first.
-    later_page: bool,
+    is_later_page: bool,
 }
 
-impl Asks {
+impl FaultTarget {
     /// What a request with that query asks for.
-    pub(super) fn of(route: &Route, query: &Query) -> Self {
-        let listing = route.is_listing();
+    pub(super) fn from_request(route: &Route, query: &Query) -> Self {
+        let is_list = route.is_dispatch_list();
         let skips = ["$skip", "skip"].iter().find_map(|name| query.get(name));
-        let later_page = listing && skips.is_some_and(|skip| skip.trim().parse().is_ok_and(|skip: u64| skip > 0));
-        Self { file: route.is_file(), listing, later_page }
+        let is_later_page = is_list && skips.is_some_and(|skip| skip.trim().parse().is_ok_and(|skip: u64| skip > 0));
+        Self { is_file: route.is_file(), is_list, is_later_page }
     }
 
     /// Whether a fault shows in the reply; otherwise it waits for a request where it does.
-    fn shows(self, fault: Fault, endpoints: &[&str]) -> bool {
+    fn applies(self, fault: Fault, endpoints: &[&str]) -> bool {
         match fault {
-            Fault::WebPage | Fault::NotReady | Fault::NoCoverage => self.file,
+            Fault::WebPage | Fault::NotReady | Fault::NoCoverage => self.is_file,
             Fault::AlreadyQueued | Fault::SameName => endpoints.contains(&"prescription_maps.send"),
-            Fault::ForeignLocation | Fault::LoopingLocation => self.listing,
-            Fault::RepeatedPage => self.later_page,
+            Fault::ForeignLocation | Fault::LoopingLocation => self.is_list,
+            Fault::RepeatedPage => self.is_later_page,
             _ => true,
         }
     }
 }
 
 #[derive(Debug)]
-struct Order {
+struct PendingFault {
     endpoint: String,
     fault: Fault,
     times: u32,
@@ -192,7 +192,7 @@ struct Order {
 
 /// The orders that are left.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Mutex<Vec<Order>>);
+pub(super) struct Faults(Mutex<Vec<PendingFault>>);
 
 impl Faults {
     /// Orders `kind`, in which `_` may stand for `-`, for the next `times` requests to `endpoint`, a full name or `*`.
@@ -210,7 +210,7 @@ impl Faults {
                 format!("`{endpoint}` is no endpoint; use {EVERY_ENDPOINT} for all, or one of {}", known.join(", ")),
             ));
         }
-        locked(&self.0).push(Order { endpoint: endpoint.to_owned(), fault: row.fault, times });
+        locked(&self.0).push(PendingFault { endpoint: endpoint.to_owned(), fault: row.fault, times });
         Ok(())
     }
 
@@ -220,20 +220,21 @@ impl Faults {
     }
 
     /// Takes the faults that a request to any of `endpoints` meets.
-    pub(super) fn take(&self, endpoints: &[&str], asks: Asks) -> Vec<Fault> {
-        let mut met: Vec<Fault> = Vec::new();
-        let mut orders = locked(&self.0);
-        for order in orders.iter_mut().filter(|order| order.times > 0) {
-            let fault = order.fault;
-            let is_meant = order.endpoint == EVERY_ENDPOINT || endpoints.contains(&order.endpoint.as_str());
-            let is_taken = met.iter().any(|other| *other == fault || !(other.is_modifier() || fault.is_modifier()));
-            if is_meant && !is_taken && asks.shows(fault, endpoints) {
-                order.times = order.times.saturating_sub(1);
-                met.push(fault);
+    pub(super) fn take(&self, endpoints: &[&str], target: FaultTarget) -> Vec<Fault> {
+        let mut taken: Vec<Fault> = Vec::new();
+        let mut pending = locked(&self.0);
+        for entry in pending.iter_mut().filter(|entry| entry.times > 0) {
+            let fault = entry.fault;
+            let is_target = entry.endpoint == EVERY_ENDPOINT || endpoints.contains(&entry.endpoint.as_str());
+            let is_excluded =
+                taken.iter().any(|other| *other == fault || !(other.is_modifier() || fault.is_modifier()));
+            if is_target && !is_excluded && target.applies(fault, endpoints) {
+                entry.times = entry.times.saturating_sub(1);
+                taken.push(fault);
             }
         }
-        orders.retain(|order| order.times > 0);
-        met
+        pending.retain(|entry| entry.times > 0);
+        taken
     }
 }
 
@@ -242,31 +243,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modifiers_combine_and_the_others_come_one_after_another() {
+    fn modifiers_combine_and_other_faults_apply_sequentially() {
         let faults = Faults::default();
         faults.add("*", "503", 1).unwrap();
         faults.add("job_data.list", "reset", 1).unwrap();
         faults.add("*", "skew", 2).unwrap();
         faults.add("*", "no-date", 1).unwrap();
-        assert_eq!(faults.take(&["job_data.list"], Asks::default()), [Fault::Unavailable, Fault::Skew, Fault::NoDate]);
-        assert_eq!(faults.take(&["access_key"], Asks::default()), [Fault::Skew]);
-        assert_eq!(faults.take(&["job_data.list"], Asks::default()), [Fault::Reset]);
-        assert_eq!(faults.take(&["job_data.list"], Asks::default()), []);
+        assert_eq!(
+            faults.take(&["job_data.list"], FaultTarget::default()),
+            [Fault::Unavailable, Fault::Skew, Fault::NoDate]
+        );
+        assert_eq!(faults.take(&["access_key"], FaultTarget::default()), [Fault::Skew]);
+        assert_eq!(faults.take(&["job_data.list"], FaultTarget::default()), [Fault::Reset]);
+        assert_eq!(faults.take(&["job_data.list"], FaultTarget::default()), []);
     }
 
     #[test]
-    fn a_web_page_waits_for_a_file_and_clear_forgets() {
+    fn web_page_waits_for_a_file_request_and_clear_removes_faults() {
         let faults = Faults::default();
         faults.add("*", "web-page", 1).unwrap();
-        assert_eq!(faults.take(&["job_data.get"], Asks::default()), []);
-        assert_eq!(faults.take(&["job_data.download"], Asks { file: true, ..Asks::default() }), [Fault::WebPage]);
+        assert_eq!(faults.take(&["job_data.get"], FaultTarget::default()), []);
+        assert_eq!(
+            faults.take(&["job_data.download"], FaultTarget { is_file: true, ..FaultTarget::default() }),
+            [Fault::WebPage]
+        );
         faults.add("*", "slow", 9).unwrap();
         faults.clear();
-        assert_eq!(faults.take(&["job_data.get"], Asks::default()), []);
+        assert_eq!(faults.take(&["job_data.get"], FaultTarget::default()), []);
     }
 
     #[test]
-    fn what_is_unknown_is_refused_with_what_is_known() {
+    fn unknown_fault_or_endpoint_is_an_error_that_lists_the_known() {
         let faults = Faults::default();
         let error = faults.add("*", "gremlins", 1).unwrap_err();
         assert!(FAULTS.iter().all(|row| error.message().contains(row.name)));

@@ -4,31 +4,31 @@ use http::StatusCode;
 
 use super::fields::{Computer, Job};
 use super::reply::{Answer, Content, Reply};
-use super::state::{Call, World};
+use super::state::{Call, ServiceState};
 use super::{job_data, telemetry};
 use crate::api::Index;
 use crate::api::field_computers::FIELD_COMPUTER_DETAIL;
 use crate::wire::{Name, Value};
 
 /// `GET /fieldcomputers`.
-pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let computers = world.accounts.computers(call.customer);
-    let items = computers.iter().filter(|computer| world.gives_computer(call, computer)).map(|computer| {
+pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let computers = state.accounts.computers(call.customer);
+    let items = computers.iter().filter(|computer| state.permits_computer(call, computer)).map(|computer| {
         Value::Record(vec![
             (Name::Borrowed("id"), Value::Text(computer.id.clone())),
             (Name::Borrowed("name"), computer.detail.get("name").cloned().unwrap_or(Value::Null)),
-            (Name::Borrowed("uri"), Value::Text(world.uri("FieldComputers", &computer.id))),
+            (Name::Borrowed("uri"), Value::Text(state.uri("FieldComputers", &computer.id))),
         ])
     });
-    world.page_of(call, index, items.collect())
+    state.list_page(call, index, items.collect())
 }
 
 /// `GET /fieldcomputers/{id}`.
 ///
 /// The specification says that some legacy device types are not supported, not how; 400 with a sentence is its general
 /// form of a refusal (7).
-pub(super) fn get(world: &World, call: &Call) -> Answer {
-    let computer = find(world, call)?;
+pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
+    let computer = find(state, call)?;
     if computer.is_legacy {
         let device = computer.detail.get("device_type").and_then(Value::as_text).unwrap_or_default();
         return Err(Reply::bad_request(format!("Field computers of the type {device} are not supported.")));
@@ -43,8 +43,8 @@ pub(super) fn get(world: &World, call: &Call) -> Answer {
 }
 
 /// `GET /fieldcomputers/{id}/jobdata`. `minid` is a number: jobs from that id up.
-pub(super) fn job_data(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let computer = find(world, call)?;
+pub(super) fn job_data(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let computer = find(state, call)?;
     let least = match call.query.get("minid").map(str::trim) {
         None => 0,
         Some(text) => text
@@ -55,20 +55,20 @@ pub(super) fn job_data(world: &World, call: &Call, index: &'static Index) -> Ans
         job.detail.get("field_computer_id").and_then(Value::as_text) == Some(&computer.id)
             && job.id.parse::<u64>().is_ok_and(|id| id >= least)
     };
-    let items = world.accounts.jobs(call.customer).iter().filter(is_meant).map(|job| {
+    let items = state.accounts.jobs(call.customer).iter().filter(is_meant).map(|job| {
         Value::Record(vec![
             (Name::Borrowed("id"), Value::Text(job.id.clone())),
             (Name::Borrowed("name"), Value::Text(job.name.clone())),
-            (Name::Borrowed("uri"), Value::Text(world.uri(job_data::COLLECTION, &job.id))),
+            (Name::Borrowed("uri"), Value::Text(state.uri(job_data::COLLECTION, &job.id))),
             (Name::Borrowed("sub_type"), Value::Text(job.sub_type.clone())),
         ])
     });
-    world.page_of(call, index, items.collect())
+    state.list_page(call, index, items.collect())
 }
 
 /// The computer of the call's customer with the call's id.
-pub(super) fn find<'a>(world: &'a World, call: &Call) -> Result<&'a Computer, Reply> {
-    let found = world.accounts.computer(call.customer, &call.id);
-    let computer = found.ok_or_else(|| Reply::no_record("field computer", &call.id))?;
-    if world.gives_computer(call, computer) { Ok(computer) } else { Err(world.not_permitted()) }
+pub(super) fn find<'a>(state: &'a ServiceState, call: &Call) -> Result<&'a Computer, Reply> {
+    let found = state.accounts.computer(call.customer, &call.id);
+    let computer = found.ok_or_else(|| Reply::not_found("field computer", &call.id))?;
+    if state.permits_computer(call, computer) { Ok(computer) } else { Err(state.not_permitted()) }
 }

@@ -1,44 +1,44 @@
 //! What the endpoints of field hubs answer, locations apart.
 
 use super::fields::Hub;
-use super::locations::{find_hub, newest, of_hub_at};
+use super::locations::{find_hub, hub_device, reports_until_now};
 use super::reply::Answer;
-use super::state::{Call, World};
+use super::state::{Call, ServiceState};
 use super::telemetry::Device;
 use crate::api::Index;
 use crate::wire::{Name, Value};
 
 /// `GET /fieldhubs`.
-pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let hubs = world.accounts.hubs(call.customer).iter().filter(|hub| world.gives_hub(call, hub));
+pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let hubs = state.accounts.hubs(call.customer).iter().filter(|hub| state.permits_hub(call, hub));
     let items = hubs.map(|hub| {
         Value::Record(vec![
             (Name::Borrowed("id"), Value::Text(hub.id.clone())),
             (Name::Borrowed("name"), Value::Text(hub.name.to_owned())),
-            (Name::Borrowed("uri"), Value::Text(world.uri("FieldHubs", &hub.id))),
+            (Name::Borrowed("uri"), Value::Text(state.uri("FieldHubs", &hub.id))),
         ])
     });
-    world.page_of(call, index, items.collect())
+    state.list_page(call, index, items.collect())
 }
 
 /// `GET /fieldhubs/{id}`: an index with one item.
-pub(super) fn get(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let (device, hub) = find_hub(world, call)?;
-    world.page_of(call, index, vec![detail(world, call, device, hub, true)])
+pub(super) fn get(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let (device, hub) = find_hub(state, call)?;
+    state.list_page(call, index, vec![detail(state, call, device, hub, true)])
 }
 
 /// `GET /fieldhubs/all`.
-pub(super) fn reports(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let hubs = world.accounts.hubs(call.customer).iter().enumerate();
+pub(super) fn reports(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let hubs = state.accounts.hubs(call.customer).iter().enumerate();
     let items = hubs
-        .filter(|(_, hub)| world.gives_hub(call, hub))
-        .map(|(place, hub)| detail(world, call, of_hub_at(call, place, hub), hub, false));
-    world.page_of(call, index, items.collect())
+        .filter(|(_, hub)| state.permits_hub(call, hub))
+        .map(|(position, hub)| detail(state, call, hub_device(call, position, hub), hub, false));
+    state.list_page(call, index, items.collect())
 }
 
 /// A hub with its latest report. The manufacturer is present in the detail call alone; a hub that is on no computer has
 /// no `FieldComputer` (specification 2.4).
-fn detail(world: &World, call: &Call, device: Device<'_>, hub: &Hub, is_detail: bool) -> Value {
+fn detail(state: &ServiceState, call: &Call, device: Device<'_>, hub: &Hub, is_detail: bool) -> Value {
     let text = |text: &str| Value::Text(text.to_owned());
     let mut fields = vec![(Name::Borrowed("id"), text(&hub.id)), (Name::Borrowed("name"), text(hub.name))];
     if is_detail {
@@ -48,6 +48,8 @@ fn detail(world: &World, call: &Call, device: Device<'_>, hub: &Hub, is_detail: 
     if let Some(computer) = &hub.computer {
         fields.push((Name::Borrowed("field_computer"), text(computer)));
     }
-    fields.extend(newest(world, call, device).latest_report().map(|report| (Name::Borrowed("report"), report)));
+    fields.extend(
+        reports_until_now(state, call, device).latest_report().map(|report| (Name::Borrowed("report"), report)),
+    );
     Value::Record(fields)
 }

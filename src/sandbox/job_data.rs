@@ -4,10 +4,10 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use http::{StatusCode, header};
 
 use super::job_files;
-use super::multipart::Arrived;
+use super::multipart::ReceivedUpload;
 use super::reply::{Answer, Content, Reply};
-use super::state::{Call, World};
-use super::store::{Selection, StoredJob};
+use super::state::{Call, ServiceState};
+use super::store::{JobFilter, StoredJob};
 use super::upload_check;
 use super::variants::Variant;
 use crate::api::Index;
@@ -18,22 +18,22 @@ use crate::wire::{Name, Value};
 pub(super) const COLLECTION: &str = "JobData";
 
 /// `GET /jobdata`.
-pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
+pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let asked = call.query.page().map_err(Reply::bad_request)?;
     let since = call.query.date().map_err(Reply::bad_request)?;
-    let selection = Selection {
+    let selection = JobFilter {
         customer: call.customer,
-        hidden: world.hidden_jobs(call),
+        hidden: state.hidden_jobs(call),
         since,
-        by_updated: world.habits.has(Variant::DateByUpdated),
+        by_updated: state.variants.has(Variant::DateByUpdated),
     };
-    let (total, place, jobs) = world.store.jobs(&selection, |total| {
-        let place = asked.place(total);
-        (place, place.skip, place.count)
+    let (total, bounds, jobs) = state.store.jobs(&selection, |total| {
+        let bounds = asked.bounds(total);
+        (bounds, bounds.skip, bounds.count)
     })?;
     let items = jobs.into_iter().map(|job| {
         Value::Record(vec![
-            (Name::Borrowed("uri"), Value::Text(world.uri(COLLECTION, &job.id))),
+            (Name::Borrowed("uri"), Value::Text(state.uri(COLLECTION, &job.id))),
             (Name::Borrowed("id"), Value::Text(job.id)),
             (Name::Borrowed("name"), Value::Text(job.name)),
             (Name::Borrowed("sub_type"), job.sub_type.map_or(Value::Null, Value::Text)),
@@ -41,35 +41,35 @@ pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer 
             (Name::Borrowed("update_date"), in_seconds(job.updated)),
         ])
     });
-    let size = world.page_size(asked.size, place.count);
-    Ok(Reply::list(index, total, asked.page, &place, size, items.collect()))
+    let size = state.page_size(asked.size, bounds.count);
+    Ok(Reply::list(index, total, asked.page, &bounds, size, items.collect()))
 }
 
 /// Fields of a detail that follow from what the service did.
-const OF_THE_STORE: [&str; 4] = ["status", "available_files", "create_date", "update_date"];
+const STORED_FIELDS: [&str; 4] = ["status", "available_files", "create_date", "update_date"];
 
 /// `GET /jobdata/{id}`.
 ///
 /// `Status` is null until a conversion was asked for and is done: what the service shows before is not shown in the
 /// specification.
-pub(super) fn get(world: &World, call: &Call) -> Answer {
-    let job = world.find_job(call)?;
-    let outcome = job_files::outcome_so_far(world, call, &job)?;
-    let generated = world.accounts.job(call.customer, &job.id);
+pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
+    let job = state.find_job(call)?;
+    let outcome = job_files::last_outcome(state, call, &job)?;
+    let generated = state.accounts.job(call.customer, &job.id);
     let mut fields = match generated.map(|generated| generated.detail.clone()) {
         Some(Value::Record(fields)) => fields,
-        _ => uploaded(&job),
+        _ => upload_fields(&job),
     };
     let status = outcome.as_ref().map_or(Value::Null, |outcome| Value::Text(outcome.status().to_owned()));
-    let formats = job_files::formats(world, call, &job, outcome.as_ref())?;
+    let formats = job_files::formats(state, call, &job, outcome.as_ref())?;
     let available = formats.iter().map(|format| {
         Value::Record(vec![
             (Name::Borrowed("file_name"), Value::Text(job_files::file_name(&job, format, generated.is_none()))),
-            (Name::Borrowed("uri"), Value::Text(format!("{}?format={format}", world.uri(COLLECTION, &job.id)))),
+            (Name::Borrowed("uri"), Value::Text(format!("{}?format={format}", state.uri(COLLECTION, &job.id)))),
             (Name::Borrowed("file_type"), Value::Text(format.to_ascii_lowercase())),
         ])
     });
-    fields.retain(|(name, _)| !OF_THE_STORE.contains(&name.as_ref()));
+    fields.retain(|(name, _)| !STORED_FIELDS.contains(&name.as_ref()));
     fields.push((Name::Borrowed("create_date"), in_seconds(job.created)));
     fields.push((Name::Borrowed("update_date"), in_seconds(job.updated)));
     fields.push((Name::Borrowed("status"), status));
@@ -83,7 +83,7 @@ fn in_seconds(time: DateTime<Utc>) -> Value {
 }
 
 /// What is known of an upload: the service does not look into it for the rest.
-fn uploaded(job: &StoredJob) -> Vec<(Name, Value)> {
+fn upload_fields(job: &StoredJob) -> Vec<(Name, Value)> {
     vec![
         (Name::Borrowed("device_file_name"), Value::Text(job.name.clone())),
         (Name::Borrowed("create_date"), in_seconds(job.created)),
@@ -94,16 +94,17 @@ fn uploaded(job: &StoredJob) -> Vec<(Name, Value)> {
 }
 
 /// `POST /jobdata`. The address of the new record is in `Location` and is the body, as text.
-pub(super) fn upload(world: &World, call: &Call, arrived: Arrived) -> Answer {
-    let has_shapes = upload_check::job_data(&arrived.name, arrived.part.reader()?).map_err(Reply::bad_request)?;
-    let refusal = if has_shapes { None } else { Some(job_files::NO_SHAPES) };
-    let id = arrived.keep(world, |upload| world.store.add_upload(call.customer, upload, refusal, call.now))?;
-    Ok(created(world, COLLECTION, &id))
+pub(super) fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload) -> Answer {
+    let has_shapes =
+        upload_check::check_job_data(&received.name, received.part.reader()?).map_err(Reply::bad_request)?;
+    let refusal = if has_shapes { None } else { Some(job_files::NO_SHAPEFILE) };
+    let id = received.keep(state, |upload| state.store.add_upload(call.customer, upload, refusal, call.now))?;
+    Ok(created(state, COLLECTION, &id))
 }
 
 /// 201 with the address of the new record.
-pub(super) fn created(world: &World, collection: &str, id: &str) -> Reply {
-    let uri = world.uri(collection, id);
+pub(super) fn created(state: &ServiceState, collection: &str, id: &str) -> Reply {
+    let uri = state.uri(collection, id);
     let reply = Reply::text(StatusCode::CREATED, uri.clone());
-    if world.habits.has(Variant::CreatedInBody) { reply } else { reply.with(header::LOCATION, uri) }
+    if state.variants.has(Variant::CreatedInBody) { reply } else { reply.with_header(header::LOCATION, uri) }
 }

@@ -1,40 +1,40 @@
 //! Changes of the first customer's jobs, as displays and the service make them: for tests of what follows a service.
 
 use super::Sandbox;
-use super::accounts::stored;
-use super::store::Outcome;
+use super::accounts::to_stored_job;
+use super::store::SqlResult;
 use crate::error::{Error, Kind, Result};
 
 impl Sandbox {
     /// Adds a small job, created now, and gives its id. There are a hundred of them, where `Options::small_jobs` is set.
     pub fn add_job(&self) -> Result<String> {
-        let world = &self.service.world;
-        let is_free = |id: &str| matches!(world.store.knows(id), Ok(false));
-        let job = world.accounts.spare(|job| is_free(&job.id)).ok_or_else(|| {
+        let state = &self.service.state;
+        let is_free = |id: &str| matches!(state.store.has_job_id(id), Ok(false));
+        let job = state.accounts.unused_small_job(|job| is_free(&job.id)).ok_or_else(|| {
             Error::new(
                 Kind::Value,
                 "there is no job left to add: the service was started without `small_jobs`, or all were added",
             )
         })?;
-        written(world.store.add_job(0, stored(job), self.now()))?;
+        map_write_error(state.store.add_job(0, to_stored_job(job), self.now()))?;
         Ok(job.id.clone())
     }
 
     /// Changes a job: it is updated now, and its file is another one, which has to be converted once more.
     pub fn change_job(&self, id: &str) -> Result<()> {
-        found(id, written(self.service.world.store.change_job(0, id, self.now()))?)
+        check_found(id, map_write_error(self.service.state.store.change_job(0, id, self.now()))?)
     }
 
     /// Removes a job.
     pub fn remove_job(&self, id: &str) -> Result<()> {
-        found(id, written(self.service.world.store.remove_job(0, id))?)
+        check_found(id, map_write_error(self.service.state.store.remove_job(0, id))?)
     }
 }
 
-fn written<T>(outcome: Outcome<T>) -> Result<T> {
+fn map_write_error<T>(outcome: SqlResult<T>) -> Result<T> {
     outcome.map_err(|error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}")))
 }
 
-fn found(id: &str, is_there: bool) -> Result<()> {
-    if is_there { Ok(()) } else { Err(Error::new(Kind::Value, format!("there is no job `{id}`"))) }
+fn check_found(id: &str, exists: bool) -> Result<()> {
+    if exists { Ok(()) } else { Err(Error::new(Kind::Value, format!("there is no job `{id}`"))) }
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{StatusCode, header};
 
-use super::accounts::Made;
-use super::clock::{after, seconds_until};
+use super::accounts::ArchiveFormat;
+use super::clock::{add_span, seconds_until};
 use super::fields::{Coverage, Failure, Job};
 use super::reply::{Answer, Content, Reply};
-use super::state::{Call, World};
+use super::state::{Call, ServiceState};
 use super::store::{Origin, StoredJob};
 use super::variants::Variant;
 use crate::api::envelope::SERVICE_RESPONSE;
@@ -23,20 +23,20 @@ use crate::wire::{Name, Value};
 const ORIGINAL: &str = "BIN";
 
 /// The format that an upload can be converted to.
-const SHAPES: &str = "SHP";
+const SHAPEFILE: &str = "SHP";
 
 /// What came of a conversion.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum ConversionOutcome {
     /// A file.
     File,
     /// The job recorded no coverage.
     NoCoverage,
     /// No file, for this reason.
-    Failed { failure: Failure, why: String },
+    Failed { failure: Failure, reason: String },
 }
 
-impl Outcome {
+impl ConversionOutcome {
     /// The `Status` of the job (specification 3).
     pub(super) fn status(&self) -> &'static str {
         match self {
@@ -47,95 +47,101 @@ impl Outcome {
 }
 
 /// What came of the conversion of a job that was over last; `None` where there is none. Asking this starts none.
-pub(super) fn outcome_so_far(world: &World, call: &Call, job: &StoredJob) -> Result<Option<Outcome>, Reply> {
-    match world.store.last_conversion(&job.id, call.now)? {
-        Some(format) => outcome(world, call, job, &format).map(Some),
+pub(super) fn last_outcome(
+    state: &ServiceState,
+    call: &Call,
+    job: &StoredJob,
+) -> Result<Option<ConversionOutcome>, Reply> {
+    match state.store.last_conversion(&job.id, call.now)? {
+        Some(format) => outcome(state, call, job, &format).map(Some),
         None => Ok(None),
     }
 }
 
 /// The formats that a file can be had in, as far as the service knows by now.
 pub(super) fn formats(
-    world: &World,
+    state: &ServiceState,
     call: &Call,
     job: &StoredJob,
-    so_far: Option<&Outcome>,
+    last: Option<&ConversionOutcome>,
 ) -> Result<&'static [&'static str], Reply> {
-    if world.accounts.job(call.customer, &job.id).is_some() {
-        return Ok(match so_far {
-            None | Some(Outcome::File) => FORMATS,
-            Some(Outcome::Failed { failure: Failure::FileNotFound, .. }) => &[],
-            Some(Outcome::NoCoverage | Outcome::Failed { .. }) => &[ORIGINAL],
+    if state.accounts.job(call.customer, &job.id).is_some() {
+        return Ok(match last {
+            None | Some(ConversionOutcome::File) => FORMATS,
+            Some(ConversionOutcome::Failed { failure: Failure::FileNotFound, .. }) => &[],
+            Some(ConversionOutcome::NoCoverage | ConversionOutcome::Failed { .. }) => &[ORIGINAL],
         });
     }
-    let is_refused = so_far.is_some() && matches!(world.store.origin(&job.id)?, Origin::Refused(_));
-    Ok(if is_refused { &[ORIGINAL] } else { &[ORIGINAL, SHAPES] })
+    let is_refused = last.is_some() && matches!(state.store.origin(&job.id)?, Origin::Refused(_));
+    Ok(if is_refused { &[ORIGINAL] } else { &[ORIGINAL, SHAPEFILE] })
 }
 
-fn outcome(world: &World, call: &Call, job: &StoredJob, format: &str) -> Result<Outcome, Reply> {
-    match world.store.origin(&job.id)? {
+fn outcome(state: &ServiceState, call: &Call, job: &StoredJob, format: &str) -> Result<ConversionOutcome, Reply> {
+    match state.store.origin(&job.id)? {
         Origin::Generated => {}
-        Origin::Convertible if format == SHAPES => return Ok(Outcome::File),
+        Origin::Convertible if format == SHAPEFILE => return Ok(ConversionOutcome::File),
         Origin::Convertible => {
-            let why = format!("The conversion utility makes no {format} file of an upload.");
-            return Ok(Outcome::Failed { failure: Failure::Convert, why });
+            let reason = format!("The conversion utility makes no {format} file of an upload.");
+            return Ok(ConversionOutcome::Failed { failure: Failure::Convert, reason });
         }
-        Origin::Refused(why) => return Ok(Outcome::Failed { failure: Failure::InvalidFile, why }),
+        Origin::Refused(reason) => return Ok(ConversionOutcome::Failed { failure: Failure::InvalidFile, reason }),
     }
-    let failed = |failure: Failure| Outcome::Failed { failure, why: failure.why().to_owned() };
-    Ok(match world.accounts.job(call.customer, &job.id).map(|job| job.coverage) {
-        Some(Coverage::Recorded) => Outcome::File,
-        Some(Coverage::None) => Outcome::NoCoverage,
+    let failed = |failure: Failure| ConversionOutcome::Failed { failure, reason: failure.why().to_owned() };
+    Ok(match state.accounts.job(call.customer, &job.id).map(|job| job.coverage) {
+        Some(Coverage::Recorded) => ConversionOutcome::File,
+        Some(Coverage::None) => ConversionOutcome::NoCoverage,
         Some(Coverage::Unconvertible(failure)) => failed(failure),
         None => failed(Failure::FileNotFound),
     })
 }
 
 /// `GET /jobdata/{id}?format=`. May take a while: archives are made when they are first asked for.
-pub(super) fn get(world: &World, call: &Call) -> Answer {
-    let job = world.find_job(call)?;
+pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
+    let job = state.find_job(call)?;
     let asked = call.query.get("format").unwrap_or_default();
     match FORMATS.iter().copied().find(|format| format.eq_ignore_ascii_case(asked)) {
-        Some(ORIGINAL) => original(world, call, &job),
-        Some(format) => converted(world, call, &job, format),
+        Some(ORIGINAL) => original(state, call, &job),
+        Some(format) => converted(state, call, &job, format),
         None => Err(Reply::bad_request(format!("format must be one of {}, found `{asked}`.", FORMATS.join(", ")))),
     }
 }
 
 /// The original, unless the service cannot reach it either.
-fn original(world: &World, call: &Call, job: &StoredJob) -> Answer {
-    const LOST: Coverage = Coverage::Unconvertible(Failure::FileNotFound);
-    if world.accounts.job(call.customer, &job.id).is_some_and(|generated| generated.coverage == LOST) {
+fn original(state: &ServiceState, call: &Call, job: &StoredJob) -> Answer {
+    const UNREACHABLE: Coverage = Coverage::Unconvertible(Failure::FileNotFound);
+    if state.accounts.job(call.customer, &job.id).is_some_and(|generated| generated.coverage == UNREACHABLE) {
         let failure = Failure::FileNotFound;
-        return Ok(Reply::word(StatusCode::OK, failure.status(), failure.why()));
+        return Ok(Reply::service_response(StatusCode::OK, failure.status(), failure.why()));
     }
-    file(world, call, job, ORIGINAL)
+    file(state, call, job, ORIGINAL)
 }
 
-fn converted(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answer {
-    let generated = world.accounts.job(call.customer, &job.id);
-    let is_ready = generated.is_some_and(|generated| generated.ready_at_once);
-    let time = if is_ready { Duration::ZERO } else { world.conversion_time };
-    let ready = world.store.start_conversion(&job.id, format, after(call.now, time))?;
+fn converted(state: &ServiceState, call: &Call, job: &StoredJob, format: &str) -> Answer {
+    let generated = state.accounts.job(call.customer, &job.id);
+    let is_ready = generated.is_some_and(|generated| generated.is_ready_immediately);
+    let time = if is_ready { Duration::ZERO } else { state.conversion_time };
+    let ready = state.store.start_conversion(&job.id, format, add_span(call.now, time))?;
     if ready > call.now {
         if let Some(generated) = generated {
-            world.converter.start(generated, world.store.revision(&job.id)?, made(format));
+            state.converter.enqueue(generated, state.store.revision(&job.id)?, archive_format(format));
         }
-        return Ok(more_time(world, seconds_until(call.now, ready)));
+        return Ok(more_time(state, seconds_until(call.now, ready)));
     }
-    match outcome(world, call, job, format)? {
-        Outcome::File => file(world, call, job, format),
-        Outcome::NoCoverage => Ok(no_coverage()),
-        Outcome::Failed { failure, why } => Ok(Reply::word(StatusCode::OK, failure.status(), why)),
+    match outcome(state, call, job, format)? {
+        ConversionOutcome::File => file(state, call, job, format),
+        ConversionOutcome::NoCoverage => Ok(no_coverage()),
+        ConversionOutcome::Failed { failure, reason } => {
+            Ok(Reply::service_response(StatusCode::OK, failure.status(), reason))
+        }
     }
 }
 
-fn made(format: &str) -> Made {
+fn archive_format(format: &str) -> ArchiveFormat {
     match format {
-        "FMIS" => Made::Fmis,
-        "XML" => Made::Parsed,
-        SHAPES => Made::Shapefile,
-        _ => Made::Display,
+        "FMIS" => ArchiveFormat::Fmis,
+        "XML" => ArchiveFormat::Parsed,
+        SHAPEFILE => ArchiveFormat::Shapefile,
+        _ => ArchiveFormat::Display,
     }
 }
 
@@ -151,32 +157,32 @@ pub(super) fn no_coverage() -> Reply {
 }
 
 /// The file is not ready yet.
-pub(super) fn more_time(world: &World, seconds: u64) -> Reply {
-    let is_202 = world.habits.has(Variant::MoreTime202);
+pub(super) fn more_time(state: &ServiceState, seconds: u64) -> Reply {
+    let is_202 = state.variants.has(Variant::MoreTime202);
     let mut reply = Reply::more_time(if is_202 { StatusCode::ACCEPTED } else { StatusCode::OK }, seconds);
-    if world.habits.has(Variant::NoRetryAfter) {
+    if state.variants.has(Variant::NoRetryAfter) {
         reply.headers.retain(|(name, _)| *name != header::RETRY_AFTER);
     }
     reply
 }
 
-fn file(world: &World, call: &Call, job: &StoredJob, format: &str) -> Answer {
-    let generated = world.accounts.job(call.customer, &job.id);
+fn file(state: &ServiceState, call: &Call, job: &StoredJob, format: &str) -> Answer {
+    let generated = state.accounts.job(call.customer, &job.id);
     let name = file_name(job, format, generated.is_none());
     let Some(generated) = generated else {
-        let file = world.store.upload(&job.id)?.ok_or_else(|| Reply::no_record("file of job", &job.id))?;
-        return world.stored(&file, name);
+        let file = state.store.upload(&job.id)?.ok_or_else(|| Reply::not_found("file of job", &job.id))?;
+        return state.stored_file(&file, name);
     };
-    let bytes = archive(world, generated, world.store.revision(&job.id)?, made(format))?;
+    let bytes = archive(state, generated, state.store.revision(&job.id)?, archive_format(format))?;
     Ok(Reply::new(StatusCode::OK, Content::File { name, bytes }))
 }
 
-fn archive(world: &World, job: &Job, revision: u64, made: Made) -> Result<Bytes, Reply> {
+fn archive(state: &ServiceState, job: &Job, revision: u64, format: ArchiveFormat) -> Result<Bytes, Reply> {
     let failed = |error: crate::error::Error| {
         let info = format!("The sandbox could not make the archive of job `{}`: {error}", job.id);
-        Reply::word(StatusCode::INTERNAL_SERVER_ERROR, "CONVERSION_STATUS_SERVER_ERR", info)
+        Reply::service_response(StatusCode::INTERNAL_SERVER_ERROR, "CONVERSION_STATUS_SERVER_ERR", info)
     };
-    world.accounts.archive(job, revision, made).map_err(failed)
+    state.accounts.archive(job, revision, format).map_err(failed)
 }
 
 /// The name that a file is offered under: an upload's original keeps its own.
@@ -203,7 +209,7 @@ pub(super) fn base_name(name: &str) -> &str {
 }
 
 /// Why an upload without shape files cannot be converted to some.
-pub(super) const NO_SHAPES: &str =
+pub(super) const NO_SHAPEFILE: &str =
     "The archive holds no shape file, and the display's own files cannot be converted here.";
 
 #[cfg(test)]
@@ -211,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endings_of_uploads_are_cut_once_and_never_to_nothing() {
+    fn upload_extension_is_removed_once_and_base_name_is_never_empty() {
         for (name, base) in
             [("a.jdp.zip", "a"), ("A.JDP.ZIP", "A"), ("a.zip", "a"), ("a.rdp", "a.rdp"), (".zip", ".zip"), ("é", "é")]
         {

@@ -9,7 +9,7 @@ use crate::signing::SigningKey;
 use crate::wire::{Name, Value};
 
 /// Sets the keys apart from everything else that is drawn from the same seed.
-const SALT: u64 = 0x6865_6164_6C61_6E64;
+const KEY_SALT: u64 = 0x6865_6164_6C61_6E64;
 
 /// How many customers the service has.
 pub(super) const CUSTOMERS: u32 = 2;
@@ -48,13 +48,13 @@ pub(super) struct KeyRing {
 }
 
 /// When the access keys expire, and when the expired one did: 2050-01-01 and 2025-01-01, UTC.
-const LATE: i64 = 2_524_608_000;
-const PASSED: i64 = 1_735_689_600;
+const EXPIRES: i64 = 2_524_608_000;
+const EXPIRED: i64 = 1_735_689_600;
 
 /// The part of an account that an access key gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    Whole,
+pub(super) enum Scope {
+    WholeAccount,
     FirstComputer,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Grant {
     /// When it expires, in seconds since 1970-01-01 UTC.
     expires: i64,
     /// What of the customer's account it gives.
-    pub(super) part: Part,
+    pub(super) scope: Scope,
     /// Whether it permits POST and PUT.
     pub(super) may_write: bool,
     /// The `ID` and the `FriendlyName` of its summary.
@@ -97,7 +97,7 @@ impl Grant {
 impl KeyRing {
     /// The keys of that seed; they look like issued ones.
     pub(super) fn new(seed: u64) -> error::Result<Self> {
-        let mut random = fastrand::Rng::with_seed(seed ^ SALT);
+        let mut random = fastrand::Rng::with_seed(seed ^ KEY_SALT);
         let api_key = std::iter::repeat_with(|| random.alphanumeric()).take(32).collect();
         let mut secret = [0_u8; 32];
         random.fill(&mut secret);
@@ -128,8 +128,8 @@ impl KeyRing {
         let full = Grant {
             customer: 0,
             is_active: true,
-            expires: LATE,
-            part: Part::Whole,
+            expires: EXPIRES,
+            scope: Scope::WholeAccount,
             may_write: true,
             id: "101",
             name: "Farm data",
@@ -142,16 +142,16 @@ impl KeyRing {
                 &keys.revoked_access_key,
                 Grant { is_active: false, id: "102", name: "Farm data, earlier partner", ..full },
             ),
-            (&keys.partial_access_key, Grant { part: Part::FirstComputer, id: "103", name: "One combine", ..full }),
+            (&keys.partial_access_key, Grant { scope: Scope::FirstComputer, id: "103", name: "One combine", ..full }),
             (&keys.read_only_access_key, Grant { may_write: false, id: "104", name: "Farm data, to look at", ..full }),
-            (&keys.expired_access_key, Grant { expires: PASSED, id: "105", name: "Farm data, last year", ..full }),
+            (&keys.expired_access_key, Grant { expires: EXPIRED, id: "105", name: "Farm data, last year", ..full }),
         ]
         .into_iter()
         .find_map(|(key, grant)| (key == access_key).then_some(grant))
     }
 
     /// The customer behind a bearer token of the dispatch service.
-    pub(super) fn customer_of(&self, token: &str) -> Option<u32> {
+    pub(super) fn customer_for_token(&self, token: &str) -> Option<u32> {
         [&self.keys.dispatch_token, &self.keys.other_dispatch_token]
             .into_iter()
             .zip(0..)
@@ -181,8 +181,8 @@ pub(super) fn guid(bits: u128) -> String {
     let bits = (bits & !(0xF_u128 << 76) & !(0x3_u128 << 62)) | (0x4_u128 << 76) | (0x2_u128 << 62);
     let digits = format!("{bits:032x}");
     let mut text = String::with_capacity(36);
-    for (place, digit) in digits.chars().enumerate() {
-        if matches!(place, 8 | 12 | 16 | 20) {
+    for (position, digit) in digits.chars().enumerate() {
+        if matches!(position, 8 | 12 | 16 | 20) {
             text.push('-');
         }
         text.push(digit);
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_follow_the_seed_and_look_issued() {
+    fn keys_depend_on_the_seed_only_and_have_the_issued_form() {
         let (one, same, other) = (KeyRing::new(7).unwrap(), KeyRing::new(7).unwrap(), KeyRing::new(8).unwrap());
         assert_eq!(one.keys.shared_secret, same.keys.shared_secret);
         assert_eq!(one.keys.access_key, same.keys.access_key);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_behind_a_key_that_was_not_issued() {
+    fn key_that_was_not_issued_has_no_grant() {
         let ring = KeyRing::new(0).unwrap();
         assert_eq!(ring.grant(&ring.keys.other_access_key).unwrap().customer, 1);
         assert!(ring.grant(&ring.keys.revoked_access_key).unwrap().check(Utc::now()).is_err());

@@ -5,99 +5,107 @@ use chrono::{DateTime, Utc};
 use super::field_computers;
 use super::fields::{Computer, Hub};
 use super::reply::{Answer, Reply};
-use super::state::{Call, World};
+use super::state::{Call, ServiceState};
 use super::telemetry::{Device, Reports};
 use crate::api::Index;
 
 /// Devices that a customer has at most, hubs and computers apart.
-const OF_CUSTOMER: usize = 16;
-const OF_KIND: usize = 8;
+const DEVICES_PER_CUSTOMER: usize = 16;
+const DEVICES_PER_KIND: usize = 8;
 
 /// `GET /fieldcomputers/all/currentlocation`.
-pub(super) fn of_all_computers(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let computers = world.accounts.computers(call.customer).iter();
-    let given = computers.filter(|computer| world.gives_computer(call, computer));
-    let latest = given.filter_map(|computer| newest(world, call, of(world, call, computer)?).latest_location());
-    world.page_of(call, index, latest.collect())
+pub(super) fn current_of_all_computers(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let computers = state.accounts.computers(call.customer).iter();
+    let given = computers.filter(|computer| state.permits_computer(call, computer));
+    let latest = given.filter_map(|computer| {
+        reports_until_now(state, call, device_for_computer(state, call, computer)?).latest_location()
+    });
+    state.list_page(call, index, latest.collect())
 }
 
 /// `GET /fieldcomputers/{id}/currentlocation`.
-pub(super) fn newest_of_computer(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let device = of(world, call, field_computers::find(world, call)?);
-    let latest = device.and_then(|device| newest(world, call, device).latest_location());
-    world.page_of(call, index, latest.into_iter().collect())
+pub(super) fn current_of_computer(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let device = device_for_computer(state, call, field_computers::find(state, call)?);
+    let latest = device.and_then(|device| reports_until_now(state, call, device).latest_location());
+    state.list_page(call, index, latest.into_iter().collect())
 }
 
 /// `GET /fieldcomputers/{id}/locations`, newest first as those of a hub: the order is not shown.
-pub(super) fn of_computer(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let Some(device) = of(world, call, field_computers::find(world, call)?) else {
-        return world.page_of(call, index, Vec::new());
+pub(super) fn log_of_computer(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let Some(device) = device_for_computer(state, call, field_computers::find(state, call)?) else {
+        return state.list_page(call, index, Vec::new());
     };
-    page(world, call, index, device, None)
+    log_page(state, call, index, device, None)
 }
 
 /// `GET /fieldhubs/all/currentlocation`.
-pub(super) fn of_all_hubs(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let hubs = world.accounts.hubs(call.customer).iter().enumerate();
-    let latest = hubs
-        .filter(|(_, hub)| world.gives_hub(call, hub))
-        .filter_map(|(place, hub)| newest(world, call, of_hub_at(call, place, hub)).latest_location());
-    world.page_of(call, index, latest.collect())
+pub(super) fn current_of_all_hubs(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let hubs = state.accounts.hubs(call.customer).iter().enumerate();
+    let latest = hubs.filter(|(_, hub)| state.permits_hub(call, hub)).filter_map(|(position, hub)| {
+        reports_until_now(state, call, hub_device(call, position, hub)).latest_location()
+    });
+    state.list_page(call, index, latest.collect())
 }
 
 /// `GET /fieldhubs/{id}/currentlocation`.
-pub(super) fn newest_of_hub(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let (device, _) = find_hub(world, call)?;
-    world.page_of(call, index, newest(world, call, device).latest_location().into_iter().collect())
+pub(super) fn current_of_hub(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let (device, _) = find_hub(state, call)?;
+    state.list_page(call, index, reports_until_now(state, call, device).latest_location().into_iter().collect())
 }
 
 /// `GET /fieldhubs/{id}/locations`, in descending order.
-pub(super) fn of_hub(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let (device, _) = find_hub(world, call)?;
+pub(super) fn log_of_hub(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let (device, _) = find_hub(state, call)?;
     let date = call.query.date().map_err(Reply::bad_request)?;
-    page(world, call, index, device, date)
+    log_page(state, call, index, device, date)
 }
 
 /// The hub of the call's customer with the call's id.
-pub(super) fn find_hub<'a>(world: &'a World, call: &Call) -> Result<(Device<'a>, &'a Hub), Reply> {
-    let hubs = world.accounts.hubs(call.customer);
+pub(super) fn find_hub<'a>(state: &'a ServiceState, call: &Call) -> Result<(Device<'a>, &'a Hub), Reply> {
+    let hubs = state.accounts.hubs(call.customer);
     let found = hubs.iter().enumerate().find(|(_, hub)| hub.id.eq_ignore_ascii_case(&call.id));
-    let (place, hub) = found.ok_or_else(|| Reply::no_record("field hub", &call.id))?;
-    if world.gives_hub(call, hub) { Ok((of_hub_at(call, place, hub), hub)) } else { Err(world.not_permitted()) }
+    let (position, hub) = found.ok_or_else(|| Reply::not_found("field hub", &call.id))?;
+    if state.permits_hub(call, hub) { Ok((hub_device(call, position, hub), hub)) } else { Err(state.not_permitted()) }
 }
 
 /// The reports of a device until now.
-pub(super) fn newest<'a>(world: &World, call: &Call, device: Device<'a>) -> Reports<'a> {
-    Reports::new(device, world.began, call.now, None)
+pub(super) fn reports_until_now<'a>(state: &ServiceState, call: &Call, device: Device<'a>) -> Reports<'a> {
+    Reports::new(device, state.log_start, call.now, None)
 }
 
 /// A hub as a device that reports; `place` is its place among the customer's hubs.
-pub(super) fn of_hub_at<'a>(call: &Call, place: usize, hub: &'a Hub) -> Device<'a> {
-    Device { id: &hub.id, is_hub: true, number: number(call, place), track: &hub.track }
+pub(super) fn hub_device<'a>(call: &Call, position: usize, hub: &'a Hub) -> Device<'a> {
+    Device { id: &hub.id, is_hub: true, number: device_number(call, position), track: &hub.track }
 }
 
 /// Whose records stand for a computer: its hub's where that is known, else its own (specification 2.3).
-fn of<'a>(world: &'a World, call: &Call, computer: &'a Computer) -> Option<Device<'a>> {
-    let hubs = world.accounts.hubs(call.customer);
+fn device_for_computer<'a>(state: &'a ServiceState, call: &Call, computer: &'a Computer) -> Option<Device<'a>> {
+    let hubs = state.accounts.hubs(call.customer);
     let hub = hubs.iter().enumerate().find(|(_, hub)| hub.computer.as_ref() == Some(&computer.id));
-    if let Some((place, hub)) = hub {
-        return Some(of_hub_at(call, place, hub));
+    if let Some((position, hub)) = hub {
+        return Some(hub_device(call, position, hub));
     }
-    let computers = world.accounts.computers(call.customer);
-    let place = computers.iter().position(|other| other.id == computer.id)?;
-    let number = number(call, place.saturating_add(OF_KIND));
+    let computers = state.accounts.computers(call.customer);
+    let position = computers.iter().position(|other| other.id == computer.id)?;
+    let number = device_number(call, position.saturating_add(DEVICES_PER_KIND));
     Some(Device { id: &computer.id, is_hub: false, number, track: &computer.track })
 }
 
-fn number(call: &Call, place: usize) -> i64 {
+fn device_number(call: &Call, position: usize) -> i64 {
     let customer = usize::try_from(call.customer).unwrap_or(0);
-    i64::try_from(customer.saturating_mul(OF_CUSTOMER).saturating_add(place)).unwrap_or(0)
+    i64::try_from(customer.saturating_mul(DEVICES_PER_CUSTOMER).saturating_add(position)).unwrap_or(0)
 }
 
-fn page(world: &World, call: &Call, index: &'static Index, device: Device<'_>, date: Option<DateTime<Utc>>) -> Answer {
+fn log_page(
+    state: &ServiceState,
+    call: &Call,
+    index: &'static Index,
+    device: Device<'_>,
+    date: Option<DateTime<Utc>>,
+) -> Answer {
     let asked = call.query.page().map_err(Reply::bad_request)?;
-    let reports = Reports::new(device, world.began, call.now, date);
-    let place = asked.place(reports.count());
-    let size = world.page_size(asked.size, place.count);
-    Ok(Reply::list(index, reports.count(), asked.page, &place, size, reports.locations(&place)))
+    let reports = Reports::new(device, state.log_start, call.now, date);
+    let bounds = asked.bounds(reports.count());
+    let size = state.page_size(asked.size, bounds.count);
+    Ok(Reply::list(index, reports.count(), asked.page, &bounds, size, reports.locations(&bounds)))
 }

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::fields::Prescription;
 use super::locked::locked;
-use super::store::{NewUpload, Outcome, Store, time};
+use super::store::{NewUpload, SqlResult, Store, from_micros};
 
 /// What is kept of a map.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub(super) struct StoredMap {
 
 /// What came of a sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sent {
+pub(super) enum SendOutcome {
     /// The map is queued.
     Queued,
     /// The same map is queued for that computer already.
@@ -41,7 +41,7 @@ pub(super) struct Sending<'a> {
 
 impl Store {
     /// Makes sure that the generated maps of a customer are in the list, and sent.
-    pub(super) fn add_generated_maps(&self, customer: u32, maps: &[Prescription]) -> Outcome<()> {
+    pub(super) fn add_generated_maps(&self, customer: u32, maps: &[Prescription]) -> SqlResult<()> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         for map in maps {
@@ -67,7 +67,7 @@ impl Store {
         upload: NewUpload<'_>,
         file_type: &str,
         now: DateTime<Utc>,
-    ) -> Outcome<String> {
+    ) -> SqlResult<String> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         let count: i64 = transaction.query_row("SELECT count(*) FROM map", [], |row| row.get(0))?;
@@ -89,7 +89,7 @@ impl Store {
     }
 
     /// The maps of a customer, newest first.
-    pub(super) fn maps(&self, customer: u32) -> Outcome<Vec<StoredMap>> {
+    pub(super) fn maps(&self, customer: u32) -> SqlResult<Vec<StoredMap>> {
         let connection = locked(&self.0);
         let mut query = connection.prepare_cached(
             "SELECT id, name, created FROM map WHERE customer = ? ORDER BY created DESC, number DESC",
@@ -98,7 +98,7 @@ impl Store {
     }
 
     /// One map of a customer.
-    pub(super) fn map(&self, customer: u32, id: &str) -> Outcome<Option<StoredMap>> {
+    pub(super) fn map(&self, customer: u32, id: &str) -> SqlResult<Option<StoredMap>> {
         locked(&self.0)
             .query_row(
                 "SELECT id, name, created FROM map WHERE customer = ? AND id = ?",
@@ -109,7 +109,7 @@ impl Store {
     }
 
     /// The type and the file of an uploaded map; `None` for a generated one.
-    pub(super) fn map_file(&self, id: &str) -> Outcome<Option<(String, String)>> {
+    pub(super) fn map_file(&self, id: &str) -> SqlResult<Option<(String, String)>> {
         let file = |row: &Row<'_>| {
             let (kind, file): (Option<String>, Option<String>) = (row.get(0)?, row.get(1)?);
             Ok(file.map(|file| (kind.unwrap_or_default(), file)))
@@ -119,7 +119,7 @@ impl Store {
     }
 
     /// Queues a map for a computer, unless that map or another of its name is queued for it (specification 4.3).
-    pub(super) fn send(&self, sending: &Sending<'_>, now: DateTime<Utc>) -> Outcome<Sent> {
+    pub(super) fn send(&self, sending: &Sending<'_>, now: DateTime<Utc>) -> SqlResult<SendOutcome> {
         let Sending { customer, map, computer, delivered } = sending;
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
@@ -134,29 +134,29 @@ impl Store {
             )
         };
         if queued("map", &map.id)? {
-            return Ok(Sent::SameMap);
+            return Ok(SendOutcome::SameMap);
         }
         if queued("name", &map.name)? {
-            return Ok(Sent::SameName);
+            return Ok(SendOutcome::SameName);
         }
         transaction.execute(
             "INSERT INTO sending (customer, map, name, computer, delivered) VALUES (?, ?, ?, ?, ?)",
             params![customer, map.id, map.name, computer, delivered.timestamp_micros()],
         )?;
         transaction.commit()?;
-        Ok(Sent::Queued)
+        Ok(SendOutcome::Queued)
     }
 
     /// The maps that wait for a computer, or those that it has, each once, the last sent first. On a legacy device a
     /// file overwrites the one of its name (specification 4.3).
-    pub(super) fn sent(
+    pub(super) fn maps_of_computer(
         &self,
         customer: u32,
         computer: &str,
         is_legacy: bool,
         is_queued: bool,
         now: DateTime<Utc>,
-    ) -> Outcome<Vec<StoredMap>> {
+    ) -> SqlResult<Vec<StoredMap>> {
         let connection = locked(&self.0);
         let (same, state) = (if is_legacy { "name" } else { "map" }, if is_queued { ">" } else { "<=" });
         let mut query = connection.prepare_cached(&format!(
@@ -168,15 +168,20 @@ impl Store {
     }
 
     /// When a map reached a computer last.
-    pub(super) fn delivered(&self, customer: u32, map: &str, now: DateTime<Utc>) -> Outcome<Option<DateTime<Utc>>> {
+    pub(super) fn last_delivery(
+        &self,
+        customer: u32,
+        map: &str,
+        now: DateTime<Utc>,
+    ) -> SqlResult<Option<DateTime<Utc>>> {
         locked(&self.0).query_row(
             "SELECT max(delivered) FROM sending WHERE customer = ? AND map = ? AND delivered <= ?",
             params![customer, map, now.timestamp_micros()],
-            |row| Ok(row.get::<_, Option<i64>>(0)?.map(time)),
+            |row| Ok(row.get::<_, Option<i64>>(0)?.map(from_micros)),
         )
     }
 }
 
-fn stored_map(row: &Row<'_>) -> Outcome<StoredMap> {
-    Ok(StoredMap { id: row.get(0)?, name: row.get(1)?, created: time(row.get(2)?) })
+fn stored_map(row: &Row<'_>) -> SqlResult<StoredMap> {
+    Ok(StoredMap { id: row.get(0)?, name: row.get(1)?, created: from_micros(row.get(2)?) })
 }

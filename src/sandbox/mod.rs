@@ -63,7 +63,7 @@ pub use service::Request;
 pub use variants::{VARIANTS, Variant, VariantRow, WILD};
 
 use locked::locked;
-use variants::Habits;
+use variants::ActiveVariants;
 
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Window;
@@ -89,7 +89,7 @@ pub struct Options {
     /// Names of [`VARIANTS`]; [`WILD`] turns on all.
     pub variants: Vec<String>,
     /// Whether the clock stands still but for [`Sandbox::advance`].
-    pub moved_clock: bool,
+    pub manual_clock: bool,
 }
 
 impl Default for Options {
@@ -104,7 +104,7 @@ impl Default for Options {
             sliding: false,
             conversion_time: Duration::from_secs(5),
             variants: Vec::new(),
-            moved_clock: false,
+            manual_clock: false,
         }
     }
 }
@@ -124,16 +124,16 @@ impl std::fmt::Debug for Sandbox {
 impl Sandbox {
     /// Starts a service; it takes requests as soon as this returns.
     pub fn start(options: Options) -> Result<Self> {
-        let Options { data, port, seed, small_jobs, rate_limits, sliding, conversion_time, variants, moved_clock } =
+        let Options { data, port, seed, small_jobs, rate_limits, sliding, conversion_time, variants, manual_clock } =
             options;
         if rate_limits.iter().any(|window| window.calls == 0 || window.period.is_zero()) {
             return Err(Error::new(Kind::Value, "a window of the rate limit needs at least one call and some time"));
         }
-        let habits = Habits::parse(&variants)?;
+        let variants = ActiveVariants::parse(&variants)?;
         let ring = keys::KeyRing::new(seed)?;
         let accounts = Arc::new(accounts::Accounts::new(seed, small_jobs));
         let store = store::Store::open(data.as_deref(), seed)?;
-        let clock = clock::ServiceClock::new(moved_clock);
+        let clock = clock::ServiceClock::new(manual_clock);
         let fill = || {
             for customer in 0..keys::CUSTOMERS {
                 store.add_generated(customer, accounts.stored_jobs(customer))?;
@@ -143,22 +143,23 @@ impl Sandbox {
             dispatch::fill(&store, seed)?;
             store.first_start(clock.now())
         };
-        let unwritable =
+        let map_error =
             |error: rusqlite::Error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}"));
-        let began = fill().map(telemetry::beginning).map_err(unwritable)?;
+        let log_start = fill().map(telemetry::log_start).map_err(map_error)?;
         let (listener, port) = server::bind(port)?;
         let base = format!("http://127.0.0.1:{port}");
         let converter = converter::Converter::new(Arc::clone(&accounts));
-        let known = store.upload_files().map_err(unwritable)?;
+        let known = store.upload_files().map_err(map_error)?;
         let uploads = upload_files::UploadFiles::open(data.as_deref(), &known)?;
-        let world = state::World { store, uploads, accounts, converter, habits, conversion_time, base, began };
+        let state =
+            state::ServiceState { store, uploads, accounts, converter, variants, conversion_time, base, log_start };
         let service = Arc::new(service::Service {
             ring,
             clock,
             faults: faults::Faults::default(),
-            limit: Mutex::new(rate_limit::RateLimit::new(&rate_limits, sliding)),
+            rate_limit: Mutex::new(rate_limit::RateLimit::new(&rate_limits, sliding)),
             log: Mutex::default(),
-            world: Arc::new(world),
+            state: Arc::new(state),
             port,
         });
         let server = server::Server::start(listener, Arc::clone(&service))?;
@@ -168,7 +169,7 @@ impl Sandbox {
     /// The base address, without a slash at the end.
     #[must_use]
     pub fn base_url(&self) -> String {
-        self.service.world.base.clone()
+        self.service.state.base.clone()
     }
 
     /// The address of the dispatch service, without a slash at the end.
@@ -192,17 +193,17 @@ impl Sandbox {
     /// The id and the name of each piece of equipment of the customer of `dispatch_token`: no row of the interface
     /// lists them.
     pub fn equipment(&self) -> Result<Vec<(String, String)>> {
-        self.named(dispatch::Kind::Equipment)
+        self.names_of(dispatch::Kind::Equipment)
     }
 
     /// The id and the name of each account of that customer, of which the legacy order service lists products.
     pub fn accounts(&self) -> Result<Vec<(String, String)>> {
-        self.named(dispatch::Kind::Account)
+        self.names_of(dispatch::Kind::Account)
     }
 
-    fn named(&self, kind: dispatch::Kind) -> Result<Vec<(String, String)>> {
-        let named = self.service.world.store.named(0, kind);
-        named.map_err(|error| Error::new(Kind::File, format!("the sandbox cannot read its database: {error}")))
+    fn names_of(&self, kind: dispatch::Kind) -> Result<Vec<(String, String)>> {
+        let names = self.service.state.store.list_names(0, kind);
+        names.map_err(|error| Error::new(Kind::File, format!("the sandbox cannot read its database: {error}")))
     }
 
     /// The keys.
@@ -240,13 +241,13 @@ impl Sandbox {
 
     /// The truth of each generated job of the customer of `access_key` that has a shape file.
     pub fn truth(&self) -> Result<Vec<fields::Truth>> {
-        self.service.world.accounts.truth(0)
+        self.service.state.accounts.truth(0)
     }
 
     /// The truth of each generated grain cart file of the customer of `access_key`.
     #[must_use]
     pub fn cart_truth(&self) -> Vec<fields::CartTruth> {
-        self.service.world.accounts.carts(0).iter().map(fields::GrainCart::truth).collect()
+        self.service.state.accounts.carts(0).iter().map(fields::GrainCart::truth).collect()
     }
 
     /// Stops the service and waits for its thread; what it answers afterwards is what it knew.

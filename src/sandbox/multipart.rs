@@ -12,26 +12,26 @@ use futures_util::stream::unfold;
 use http::{HeaderMap, Request, StatusCode, header};
 
 use super::reply::Reply;
-use super::state::World;
-use super::store::{NewUpload, Outcome};
+use super::state::ServiceState;
+use super::store::{NewUpload, SqlResult};
 use super::upload_files::UploadFiles;
 use crate::part_file::PartFile;
 
 /// The largest body that is taken, 512 MiB: limits are not shown (specification 8). It goes to the disk as it arrives.
-pub(super) const LARGEST_BODY: usize = 512 * 1024 * 1024;
+pub(super) const MAX_BODY: usize = 512 * 1024 * 1024;
 
 /// So many bytes may come before the header of a part ends: far more than its lines have, and the first piece of its bytes.
-const LONGEST_HEADER: usize = 64 * 1024;
+const MAX_PART_HEADER: usize = 64 * 1024;
 
 /// So many bytes of a body are parsed at a time.
-const PIECE: usize = 16 * 1024;
+const CHUNK: usize = 16 * 1024;
 
 /// A file type is a word; of a longer text the start is read.
-const LONGEST_TYPE: usize = 64;
+const MAX_FILE_TYPE: usize = 64;
 
 /// An upload whose bytes are in a file that is not kept yet.
 #[derive(Debug)]
-pub(super) struct Arrived {
+pub(super) struct ReceivedUpload {
     /// The file name as it was sent.
     pub(super) name: String,
     /// What the entry `FileType` says, which prescription maps have.
@@ -39,42 +39,46 @@ pub(super) struct Arrived {
     pub(super) part: PartFile,
 }
 
-impl Arrived {
+impl ReceivedUpload {
     /// Keeps the file, then writes the record of it, and gives what comes of that.
-    pub(super) fn keep<T>(self, world: &World, add: impl FnOnce(NewUpload<'_>) -> Outcome<T>) -> Result<T, Reply> {
-        let file = world.uploads.keep(self.part)?;
+    pub(super) fn keep<T>(
+        self,
+        state: &ServiceState,
+        add: impl FnOnce(NewUpload<'_>) -> SqlResult<T>,
+    ) -> Result<T, Reply> {
+        let file = state.uploads.keep(self.part)?;
         let added = add(NewUpload { name: &self.name, file: &file });
         if added.is_err() {
-            world.uploads.remove(&file);
+            state.uploads.remove(&file);
         }
         Ok(added?)
     }
 }
 
 /// Reads the part `FileName` with its file name into a file, and `FileType`; other parts are passed over.
-pub(super) async fn read(mut request: Request<Body>, files: &UploadFiles) -> Result<Arrived, Reply> {
-    if declared(request.headers()).is_some_and(|length| length > LARGEST_BODY) {
+pub(super) async fn read_upload(mut request: Request<Body>, files: &UploadFiles) -> Result<ReceivedUpload, Reply> {
+    if content_length(request.headers()).is_some_and(|length| length > MAX_BODY) {
         return Err(too_large());
     }
-    DefaultBodyLimit::max(LARGEST_BODY).apply(&mut request);
-    let left = Arc::new(AtomicUsize::new(LONGEST_HEADER));
-    let request = request.map(|body| in_pieces(body, Arc::clone(&left)));
+    DefaultBodyLimit::max(MAX_BODY).apply(&mut request);
+    let left = Arc::new(AtomicUsize::new(MAX_PART_HEADER));
+    let request = request.map(|body| in_chunks(body, Arc::clone(&left)));
     let mut parts = Multipart::from_request(request, &()).await.map_err(|rejection| {
         Reply::bad_request(format!("The body must be multipart/form-data: {}.", rejection.body_text()))
     })?;
     let (mut found, mut file_type) = (None, None);
-    while let Some(mut part) = parts.next_field().await.map_err(|error| broken(&error))? {
+    while let Some(mut part) = parts.next_field().await.map_err(|error| multipart_error(&error))? {
         left.store(usize::MAX, Ordering::Relaxed);
         let is_file = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileName"));
         let is_type = part.name().is_some_and(|name| name.eq_ignore_ascii_case("FileType"));
-        let name = part.file_name().map(base_of).unwrap_or_default();
+        let name = part.file_name().map(strip_folders).unwrap_or_default();
         let mut file = if is_file { Some(files.begin()?) } else { None };
         let (mut text, mut is_empty) = (BytesMut::new(), true);
-        while let Some(chunk) = part.chunk().await.map_err(|error| broken(&error))? {
+        while let Some(chunk) = part.chunk().await.map_err(|error| multipart_error(&error))? {
             is_empty &= chunk.is_empty();
             if let Some(file) = &mut file {
                 file.write(&chunk)?;
-            } else if is_type && text.len() < LONGEST_TYPE {
+            } else if is_type && text.len() < MAX_FILE_TYPE {
                 text.extend_from_slice(&chunk);
             }
         }
@@ -84,7 +88,7 @@ pub(super) async fn read(mut request: Request<Body>, files: &UploadFiles) -> Res
         if let Some(file) = file {
             found = Some((name, file, is_empty));
         }
-        left.store(LONGEST_HEADER, Ordering::Relaxed);
+        left.store(MAX_PART_HEADER, Ordering::Relaxed);
     }
     let Some((name, part, is_empty)) = found else {
         return Err(Reply::bad_request("The entry FileName with the file is missing."));
@@ -97,12 +101,12 @@ pub(super) async fn read(mut request: Request<Body>, files: &UploadFiles) -> Res
     if is_empty {
         return Err(Reply::bad_request(format!("The file `{name}` is empty.")));
     }
-    Ok(Arrived { name, file_type, part })
+    Ok(ReceivedUpload { name, file_type, part })
 }
 
 /// The same body in pieces, each for a poll of its own, of which `left` bytes may come. The parser takes all that is there
 /// at once, and looks through the header of a part from its beginning whenever more of it comes.
-fn in_pieces(body: Body, left: Arc<AtomicUsize>) -> Body {
+fn in_chunks(body: Body, left: Arc<AtomicUsize>) -> Body {
     Body::from_stream(unfold((body.into_data_stream(), Bytes::new()), move |(mut stream, mut rest)| {
         let left = Arc::clone(&left);
         async move {
@@ -113,32 +117,32 @@ fn in_pieces(body: Body, left: Arc<AtomicUsize>) -> Body {
                     Err(error) => return Some((Err(error), (stream, rest))),
                 }
             }
-            let piece = rest.split_to(rest.len().min(PIECE));
-            let Some(after) = left.load(Ordering::Relaxed).checked_sub(piece.len()) else {
+            let chunk = rest.split_to(rest.len().min(CHUNK));
+            let Some(after) = left.load(Ordering::Relaxed).checked_sub(chunk.len()) else {
                 return Some((Err(axum::Error::new("the header of a part is too long")), (stream, rest)));
             };
             left.store(after, Ordering::Relaxed);
-            Some((Ok(piece), (stream, rest)))
+            Some((Ok(chunk), (stream, rest)))
         }
     }))
 }
 
 /// The name without the folders that some clients send, and otherwise as it came: browsers and others that write a quote
 /// as `%22` cannot be told from a name that holds these three characters.
-fn base_of(name: &str) -> String {
+fn strip_folders(name: &str) -> String {
     name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
 }
 
-fn declared(headers: &HeaderMap) -> Option<usize> {
+fn content_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn too_large() -> Reply {
-    let info = format!("The body is larger than {LARGEST_BODY} bytes, which is all that this sandbox takes.");
+    let info = format!("The body is larger than {MAX_BODY} bytes, which is all that this sandbox takes.");
     Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info)
 }
 
-fn broken(error: &MultipartError) -> Reply {
+fn multipart_error(error: &MultipartError) -> Reply {
     if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
         return too_large();
     }
@@ -148,7 +152,7 @@ fn broken(error: &MultipartError) -> Reply {
 /// Reads a body to its end and lets it go: a client that is still sending would miss the reply.
 pub(super) async fn drain(body: Body) {
     let mut stream = body.into_data_stream();
-    let mut left = LARGEST_BODY;
+    let mut left = MAX_BODY;
     while let Some(Ok(chunk)) = stream.next().await {
         let chunk: Bytes = chunk;
         let Some(rest) = left.checked_sub(chunk.len()) else { return };

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::header::{self, HeaderValue};
 
-use super::variants::{Habits, Variant};
+use super::variants::{ActiveVariants, Variant};
 use crate::wire::Content;
 
 /// The content type of a reply's records.
@@ -22,17 +22,17 @@ impl Accepted {
 }
 
 /// What is given where `Accept` does not tell: not shown in the specification. JSON, unless the variant says XML.
-pub(super) fn preferred(habits: &Habits) -> Accepted {
-    if habits.has(Variant::XmlDefault) { Accepted::XML } else { Accepted::JSON }
+pub(super) fn default_media_type(variants: &ActiveVariants) -> Accepted {
+    if variants.has(Variant::XmlDefault) { Accepted::XML } else { Accepted::JSON }
 }
 
 /// What `Accept` asks for: the type of the highest weight, and of several that which is named first. `None` where it
 /// allows none, such as `text/html` alone.
 ///
 /// Browsers name `application/xml` before `*/*` and so get XML.
-pub(super) fn accepted(request: &HeaderMap, habits: &Habits) -> Option<Accepted> {
-    let ranges: Vec<(String, f32)> = request.get_all(header::ACCEPT).iter().flat_map(weighted).collect();
-    let preferred = preferred(habits);
+pub(super) fn select_media_type(request: &HeaderMap, variants: &ActiveVariants) -> Option<Accepted> {
+    let ranges: Vec<(String, f32)> = request.get_all(header::ACCEPT).iter().flat_map(parse_weights).collect();
+    let preferred = default_media_type(variants);
     if ranges.is_empty() {
         return Some(preferred);
     }
@@ -40,9 +40,9 @@ pub(super) fn accepted(request: &HeaderMap, habits: &Habits) -> Option<Accepted>
     let offers = [Accepted::JSON, Accepted::XML, Accepted::APPLICATION_XML];
     // The preferred one is first, so that it stays where nothing tells them apart.
     for offer in [preferred].into_iter().chain(offers) {
-        let Some((weight, place)) = weight_of(offer.media_type, &ranges) else { continue };
-        if best.is_none_or(|(_, most, first)| weight > most || (weight >= most && place < first)) {
-            best = Some((offer, weight, place));
+        let Some((weight, position)) = weight_of(offer.media_type, &ranges) else { continue };
+        if best.is_none_or(|(_, most, first)| weight > most || (weight >= most && position < first)) {
+            best = Some((offer, weight, position));
         }
     }
     best.map(|(offer, ..)| offer)
@@ -58,17 +58,16 @@ fn weight_of(media_type: &str, ranges: &[(String, f32)]) -> Option<(f32, usize)>
         "*/*" => Some(0),
         _ => range.strip_suffix("/*").filter(|own| *own == family).map(|_| 1),
     };
-    let matching = ranges
-        .iter()
-        .enumerate()
-        .filter_map(|(place, (range, weight))| specificity(range).map(|specificity| (specificity, *weight, place)));
+    let matching = ranges.iter().enumerate().filter_map(|(position, (range, weight))| {
+        specificity(range).map(|specificity| (specificity, *weight, position))
+    });
     // Of equally specific ones the first.
-    let (_, weight, place) = matching.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
-    (weight > 0.0).then_some((weight, place))
+    let (_, weight, position) = matching.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    (weight > 0.0).then_some((weight, position))
 }
 
 /// The items of a header such as `Accept`, in lower case, with their weights.
-pub(super) fn weighted(value: &HeaderValue) -> Vec<(String, f32)> {
+pub(super) fn parse_weights(value: &HeaderValue) -> Vec<(String, f32)> {
     let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
     let item = |item: &str| {
         let mut parts = item.split(';').map(str::trim);
@@ -83,15 +82,15 @@ pub(super) fn weighted(value: &HeaderValue) -> Vec<(String, f32)> {
 mod tests {
     use super::*;
 
-    fn of(values: &[&str], variants: &[&str]) -> Option<&'static str> {
+    fn negotiated(values: &[&str], variants: &[&str]) -> Option<&'static str> {
         let headers = values.iter().map(|value| (header::ACCEPT, HeaderValue::from_str(value).unwrap())).collect();
         let variants: Vec<String> = variants.iter().map(|&name| name.to_owned()).collect();
-        accepted(&headers, &Habits::parse(&variants).unwrap())
+        select_media_type(&headers, &ActiveVariants::parse(&variants).unwrap())
             .map(|accepted| accepted.media_type.split(';').next().unwrap())
     }
 
     #[test]
-    fn the_highest_weight_wins_and_then_the_first_named() {
+    fn highest_weight_wins_then_first_in_the_header() {
         let json = Some("application/json");
         for (values, expected) in [
             (&[][..], json),
@@ -115,15 +114,15 @@ mod tests {
             (&["text/xml;q=0.0, application/json; q=0"], None),
             (&["application/xhtml+xml"], None),
         ] {
-            assert_eq!(of(values, &[]), expected, "{values:?}");
+            assert_eq!(negotiated(values, &[]), expected, "{values:?}");
         }
     }
 
     #[test]
-    fn the_variant_changes_what_is_given_where_nothing_is_named() {
+    fn variant_xml_default_applies_where_accept_names_no_type() {
         for value in [&[][..], &["*/*"]] {
-            assert_eq!(of(value, &["xml-default"]), Some("text/xml"));
+            assert_eq!(negotiated(value, &["xml-default"]), Some("text/xml"));
         }
-        assert_eq!(of(&["application/json"], &["xml-default"]), Some("application/json"));
+        assert_eq!(negotiated(&["application/json"], &["xml-default"]), Some("application/json"));
     }
 }

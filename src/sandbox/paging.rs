@@ -5,7 +5,7 @@ pub(super) const DEFAULT_PAGE_SIZE: u64 = 20;
 
 /// The page that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct PageRequest {
     /// Records per page; 0 asks for the complete set (deprecated, specification 4.1).
     pub(super) size: u64,
     /// The page, counted from 0.
@@ -14,7 +14,7 @@ pub(super) struct Asked {
 
 /// Where a page lies in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PageBounds {
     /// Records before the page.
     pub(super) skip: u64,
     /// Records on the page.
@@ -27,13 +27,13 @@ pub(super) struct Place {
     pub(super) pages: u64,
 }
 
-impl Asked {
+impl PageRequest {
     /// Where the page lies in a list of `total` records. A page past the end is empty.
-    pub(super) fn place(self, total: u64) -> Place {
+    pub(super) fn bounds(self, total: u64) -> PageBounds {
         let size = if self.size == 0 { total.max(1) } else { self.size };
         let pages = total.div_ceil(size);
         let skip = self.page.saturating_mul(size).min(total);
-        Place {
+        PageBounds {
             skip,
             count: size.min(total.saturating_sub(skip)),
             is_previous: self.page > 0 && pages > 0,
@@ -50,34 +50,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_page_is_short_and_the_one_after_it_is_empty() {
-        let place = |size, page| Asked { size, page }.place(45);
-        assert_eq!(place(20, 2), Place { skip: 40, count: 5, is_previous: true, is_next: false, pages: 3 });
-        assert_eq!(place(20, 3), Place { skip: 45, count: 0, is_previous: true, is_next: false, pages: 3 });
-        assert_eq!(place(0, 0), Place { skip: 0, count: 45, is_previous: false, is_next: false, pages: 1 });
+    fn last_page_is_short_and_next_page_is_empty() {
+        let bounds = |size, page| PageRequest { size, page }.bounds(45);
+        assert_eq!(bounds(20, 2), PageBounds { skip: 40, count: 5, is_previous: true, is_next: false, pages: 3 });
+        assert_eq!(bounds(20, 3), PageBounds { skip: 45, count: 0, is_previous: true, is_next: false, pages: 3 });
+        assert_eq!(bounds(0, 0), PageBounds { skip: 0, count: 45, is_previous: false, is_next: false, pages: 1 });
     }
 
     proptest! {
         #[test]
-        fn following_is_next_gives_every_record_once(total in 0_u64..500, size in 0_u64..60) {
+        fn following_is_next_returns_each_record_once(total in 0_u64..500, size in 0_u64..60) {
             let mut seen = Vec::new();
             for page in 0..=total {
-                let place = Asked { size, page }.place(total);
-                prop_assert_eq!(place.is_previous, page > 0);
-                seen.extend(place.skip..place.skip + place.count);
-                if !place.is_next {
-                    prop_assert_eq!(place.pages, if total == 0 { 0 } else { page + 1 });
+                let bounds = PageRequest { size, page }.bounds(total);
+                prop_assert_eq!(bounds.is_previous, page > 0);
+                seen.extend(bounds.skip..bounds.skip + bounds.count);
+                if !bounds.is_next {
+                    prop_assert_eq!(bounds.pages, if total == 0 { 0 } else { page + 1 });
                     break;
                 }
-                prop_assert_eq!(place.count, size);
+                prop_assert_eq!(bounds.count, size);
             }
             prop_assert_eq!(seen, (0..total).collect::<Vec<_>>());
         }
 
         #[test]
-        fn no_page_is_too_far(size: u64, page: u64, total: u64) {
-            let place = Asked { size, page }.place(total);
-            prop_assert!(place.skip <= total && place.count <= total - place.skip);
+        fn page_past_the_end_is_empty(size: u64, page: u64, total: u64) {
+            let bounds = PageRequest { size, page }.bounds(total);
+            prop_assert!(bounds.skip <= total && bounds.count <= total - bounds.skip);
         }
     }
 }

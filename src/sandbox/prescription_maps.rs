@@ -7,10 +7,10 @@ use http::StatusCode;
 use super::field_computers;
 use super::job_data::created;
 use super::job_files::base_name;
-use super::map_store::{Sending, Sent, StoredMap};
-use super::multipart::Arrived;
+use super::map_store::{SendOutcome, Sending, StoredMap};
+use super::multipart::ReceivedUpload;
 use super::reply::{Answer, Content, Reply};
-use super::state::{Call, World};
+use super::state::{Call, ServiceState};
 use super::telemetry::next_poll;
 use super::upload_check;
 use super::variants::Variant;
@@ -23,54 +23,55 @@ use crate::wire::{Name, Value};
 const COLLECTION: &str = "PrescriptionMaps";
 
 /// What is in the way of a map that is sent (specification 4.3).
-pub(super) const QUEUED: &str =
+pub(super) const ALREADY_QUEUED: &str =
     "This prescription map is already queued for this field computer. Please wait until it is delivered.";
 pub(super) const SAME_NAME: &str = "A file with the same name is already queued for this field computer.";
 
 /// `GET /prescriptionmaps`, newest first: the order is not shown.
-pub(super) fn list(world: &World, call: &Call, index: &'static Index) -> Answer {
-    items(world, call, index, world.store.maps(call.customer)?)
+pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    map_list(state, call, index, state.store.maps(call.customer)?)
 }
 
 /// `GET /fieldcomputers/{id}/prescriptionmaps`.
-pub(super) fn of_computer(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let computer = field_computers::find(world, call)?;
+pub(super) fn list_of_computer(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let computer = field_computers::find(state, call)?;
     let asked = call.query.get("state").unwrap_or("validated");
-    let Some(state) = STATES.iter().find(|state| state.eq_ignore_ascii_case(asked)) else {
+    let Some(wanted) = STATES.iter().find(|known| known.eq_ignore_ascii_case(asked)) else {
         return Err(Reply::bad_request(format!("state must be one of {}, found `{asked}`.", STATES.join(", "))));
     };
-    let sent = world.store.sent(call.customer, &computer.id, computer.is_legacy, *state == "queued", call.now)?;
-    items(world, call, index, sent)
+    let sent =
+        state.store.maps_of_computer(call.customer, &computer.id, computer.is_legacy, *wanted == "queued", call.now)?;
+    map_list(state, call, index, sent)
 }
 
 /// `GET /jobdata/{id}/prescriptionmaps`.
-pub(super) fn of_job(world: &World, call: &Call, index: &'static Index) -> Answer {
-    let job = world.find_job(call)?;
-    let used = world.accounts.maps(call.customer).iter().filter(|map| map.job == job.id);
+pub(super) fn list_of_job(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let job = state.find_job(call)?;
+    let used = state.accounts.maps(call.customer).iter().filter(|map| map.job == job.id);
     let used = used.map(|map| StoredMap { id: map.id.clone(), name: map.name.clone(), created: map.created });
-    items(world, call, index, used.collect())
+    map_list(state, call, index, used.collect())
 }
 
-fn items(world: &World, call: &Call, index: &'static Index, maps: Vec<StoredMap>) -> Answer {
-    let items = maps.into_iter().filter(|map| world.gives_map(call, &map.id)).map(|map| {
+fn map_list(state: &ServiceState, call: &Call, index: &'static Index, maps: Vec<StoredMap>) -> Answer {
+    let items = maps.into_iter().filter(|map| state.permits_map(call, &map.id)).map(|map| {
         Value::Record(vec![
-            (Name::Borrowed("uri"), Value::Text(world.uri(COLLECTION, &map.id))),
+            (Name::Borrowed("uri"), Value::Text(state.uri(COLLECTION, &map.id))),
             (Name::Borrowed("id"), Value::Text(map.id)),
             (Name::Borrowed("name"), Value::Text(map.name)),
             (Name::Borrowed("sub_type"), Value::Text("Prescription Map".to_owned())),
         ])
     });
-    world.page_of(call, index, items.collect())
+    state.list_page(call, index, items.collect())
 }
 
 /// `GET /prescriptionmaps/{id}`.
 ///
 /// `Status` is null until a computer has the map: the one value that the specification shows is that of a delivered map.
-pub(super) fn get(world: &World, call: &Call) -> Answer {
-    let map = find(world, call)?;
-    let delivered = world.store.delivered(call.customer, &map.id, call.now)?;
-    let uri = world.uri(COLLECTION, &map.id);
-    let files = formats(world, call, &map)?.into_iter().map(|format| {
+pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
+    let map = find(state, call)?;
+    let delivered = state.store.last_delivery(call.customer, &map.id, call.now)?;
+    let uri = state.uri(COLLECTION, &map.id);
+    let files = formats(state, call, &map)?.into_iter().map(|format| {
         Value::Record(vec![
             (Name::Borrowed("file_name"), Value::Text(file_name(&map, format))),
             (Name::Borrowed("uri"), Value::Text(format!("{uri}?format={format}"))),
@@ -89,9 +90,9 @@ pub(super) fn get(world: &World, call: &Call) -> Answer {
 }
 
 /// The formats that a map can be downloaded in: `bin`, which of an upload is the file itself, and `shp`.
-fn formats(world: &World, call: &Call, map: &StoredMap) -> Result<Vec<&'static str>, Reply> {
-    let is_generated = world.accounts.maps(call.customer).iter().any(|known| known.id == map.id);
-    let is_agx = !is_generated && world.store.map_file(&map.id)?.is_some_and(|(kind, _)| kind == "AGX");
+fn formats(state: &ServiceState, call: &Call, map: &StoredMap) -> Result<Vec<&'static str>, Reply> {
+    let is_generated = state.accounts.maps(call.customer).iter().any(|known| known.id == map.id);
+    let is_agx = !is_generated && state.store.map_file(&map.id)?.is_some_and(|(kind, _)| kind == "AGX");
     Ok(if is_agx { vec!["bin"] } else { vec!["bin", "shp"] })
 }
 
@@ -100,11 +101,11 @@ fn file_name(map: &StoredMap, format: &str) -> String {
 }
 
 /// `GET /prescriptionmaps/{id}?format=`.
-pub(super) fn file(world: &World, call: &Call) -> Answer {
-    let map = find(world, call)?;
+pub(super) fn file(state: &ServiceState, call: &Call) -> Answer {
+    let map = find(state, call)?;
     let asked = call.query.get("format").unwrap_or_default();
     let is = |word: &str| asked.eq_ignore_ascii_case(word);
-    let formats = formats(world, call, &map)?;
+    let formats = formats(state, call, &map)?;
     let Some(format) = formats.iter().find(|format| is(format)) else {
         let info = if is("AGX") {
             "The AgX format is not supported.".to_owned()
@@ -115,7 +116,7 @@ pub(super) fn file(world: &World, call: &Call) -> Answer {
         };
         return Err(Reply::bad_request(info));
     };
-    let generated = world.accounts.maps(call.customer).iter().find(|known| known.id == map.id);
+    let generated = state.accounts.maps(call.customer).iter().find(|known| known.id == map.id);
     let failed = |error: crate::error::Error| {
         Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, format!("The sandbox could not make the map: {error}"))
     };
@@ -124,64 +125,64 @@ pub(super) fn file(world: &World, call: &Call) -> Answer {
         Some(generated) if *format == "shp" => generated.shapefile_zip().map_err(failed)?,
         Some(generated) => generated.display_zip().map_err(failed)?,
         None => {
-            let (_, file) = world.store.map_file(&map.id)?.ok_or_else(|| Reply::no_record("file of map", &map.id))?;
-            return world.stored(&file, name);
+            let (_, file) = state.store.map_file(&map.id)?.ok_or_else(|| Reply::not_found("file of map", &map.id))?;
+            return state.stored_file(&file, name);
         }
     };
     Ok(Reply::new(StatusCode::OK, Content::File { name, bytes: Bytes::from(bytes) }))
 }
 
 /// `POST /prescriptionmaps`. The address of the new record is in `Location` and is the body, as text.
-pub(super) fn upload(world: &World, call: &Call, arrived: Arrived) -> Answer {
-    let asked = arrived.file_type.as_deref().unwrap_or_default();
+pub(super) fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload) -> Answer {
+    let asked = received.file_type.as_deref().unwrap_or_default();
     let Some(kind) = FILE_TYPES.iter().find(|kind| kind.eq_ignore_ascii_case(asked)) else {
         return Err(Reply::bad_request(format!("The entry FileType must be RX or AGX, found `{asked}`.")));
     };
     let checked = match *kind {
-        "AGX" => upload_check::agx(&arrived.name),
-        _ => upload_check::rx(&arrived.name, arrived.part.reader()?),
+        "AGX" => upload_check::check_agx(&received.name),
+        _ => upload_check::check_rx(&received.name, received.part.reader()?),
     };
     checked.map_err(Reply::bad_request)?;
-    let id = arrived.keep(world, |upload| world.store.add_map(call.customer, upload, kind, call.now))?;
-    Ok(created(world, COLLECTION, &id))
+    let id = received.keep(state, |upload| state.store.add_map(call.customer, upload, kind, call.now))?;
+    Ok(created(state, COLLECTION, &id))
 }
 
 /// `PUT /prescriptionmaps/{rxID}/fieldcomputers/{fcID}`.
 ///
 /// The status codes of the conflicts are not shown: they are 409 with `INVALID_REQUEST` and a sentence, as a failed send
 /// is known to look (field notes, Replies), or 200 under the variant `conflict-200`.
-pub(super) fn send(world: &World, call: &Call) -> Answer {
-    let map = find(world, call)?;
-    let computers = world.accounts.computers(call.customer);
-    let found = computers.iter().enumerate().find(|(_, computer)| computer.id.eq_ignore_ascii_case(&call.other_id));
-    let (place, computer) = found.ok_or_else(|| Reply::no_record("field computer", &call.other_id))?;
-    if !world.gives_computer(call, computer) {
-        return Err(world.not_permitted());
+pub(super) fn send(state: &ServiceState, call: &Call) -> Answer {
+    let map = find(state, call)?;
+    let computers = state.accounts.computers(call.customer);
+    let found = computers.iter().enumerate().find(|(_, computer)| computer.id.eq_ignore_ascii_case(&call.second_id));
+    let (position, computer) = found.ok_or_else(|| Reply::not_found("field computer", &call.second_id))?;
+    if !state.permits_computer(call, computer) {
+        return Err(state.not_permitted());
     }
-    let delivered = next_poll(place, call.now);
+    let delivered = next_poll(position, call.now);
     let sending = Sending { customer: call.customer, map: &map, computer: &computer.id, delivered };
-    let info = match world.store.send(&sending, call.now)? {
-        Sent::Queued => {
+    let info = match state.store.send(&sending, call.now)? {
+        SendOutcome::Queued => {
             let info = format!("`{}` is queued for the field computer.", map.name);
             return Ok(Reply::text(StatusCode::OK, info));
         }
-        Sent::SameMap => QUEUED,
-        Sent::SameName => SAME_NAME,
+        SendOutcome::SameMap => ALREADY_QUEUED,
+        SendOutcome::SameName => SAME_NAME,
     };
-    Err(conflict(world, info))
+    Err(conflict(state, info))
 }
 
 /// A map that is not queued because something is in the way.
-pub(super) fn conflict(world: &World, info: &str) -> Reply {
-    let status = if world.habits.has(Variant::Conflict200) { StatusCode::OK } else { StatusCode::CONFLICT };
+pub(super) fn conflict(state: &ServiceState, info: &str) -> Reply {
+    let status = if state.variants.has(Variant::Conflict200) { StatusCode::OK } else { StatusCode::CONFLICT };
     Reply::invalid(status, info)
 }
 
 /// The map of the call's customer with the call's id.
-fn find(world: &World, call: &Call) -> Result<StoredMap, Reply> {
-    let map = world.store.map(call.customer, &call.id)?;
-    let map = map.ok_or_else(|| Reply::no_record("prescription map", &call.id))?;
-    if world.gives_map(call, &map.id) { Ok(map) } else { Err(world.not_permitted()) }
+fn find(state: &ServiceState, call: &Call) -> Result<StoredMap, Reply> {
+    let map = state.store.map(call.customer, &call.id)?;
+    let map = map.ok_or_else(|| Reply::not_found("prescription map", &call.id))?;
+    if state.permits_map(call, &map.id) { Ok(map) } else { Err(state.not_permitted()) }
 }
 
 /// Times of maps have milliseconds (specification 2.5).

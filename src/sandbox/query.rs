@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::paging::{Asked, DEFAULT_PAGE_SIZE};
+use super::paging::{DEFAULT_PAGE_SIZE, PageRequest};
 use crate::wire::time::{self, Read};
 
 /// The parameters of a query.
@@ -14,7 +14,7 @@ impl Query {
     pub(super) fn parse(text: &str) -> Self {
         let pair = |part: &str| {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            (decode(name, true), decode(value, true))
+            (percent_decode(name, true), percent_decode(value, true))
         };
         Self(text.split('&').filter(|part| !part.is_empty()).map(pair).collect())
     }
@@ -25,15 +25,15 @@ impl Query {
     }
 
     /// The page asked for (specification 4.1), or a sentence that says what is wrong.
-    pub(super) fn page(&self) -> Result<Asked, String> {
-        let whole = |name: &str, default: u64| match self.get(name) {
+    pub(super) fn page(&self) -> Result<PageRequest, String> {
+        let whole_number = |name: &str, default: u64| match self.get(name) {
             None => Ok(default),
             Some(text) => text
                 .trim()
                 .parse::<u64>()
                 .map_err(|_| format!("{name} must be a whole number from 0 up, found `{text}`.")),
         };
-        Ok(Asked { size: whole("pageSize", DEFAULT_PAGE_SIZE)?, page: whole("page", 0)? })
+        Ok(PageRequest { size: whole_number("pageSize", DEFAULT_PAGE_SIZE)?, page: whole_number("page", 0)? })
     }
 
     /// The `date` of a list, or a sentence that says what is wrong.
@@ -49,7 +49,7 @@ impl Query {
 }
 
 /// Undoes percent-encoding, and `+` for a space in a query; what is not valid encoding stays as it is.
-pub(super) fn decode(text: &str, is_query: bool) -> String {
+pub(super) fn percent_decode(text: &str, is_query: bool) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -84,24 +84,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_in_any_case_and_values_decoded() {
+    fn names_match_in_any_letter_case_and_values_are_decoded() {
         let query = Query::parse("PAGESIZE=5&page=2&Format=shp&x=a%20b+c%2&y");
-        assert_eq!(query.page(), Ok(Asked { size: 5, page: 2 }));
+        assert_eq!(query.page(), Ok(PageRequest { size: 5, page: 2 }));
         assert_eq!(query.get("format"), Some("shp"));
         assert_eq!(query.get("X"), Some("a b c%2"));
         assert_eq!(query.get("y"), Some(""));
-        assert_eq!(Query::parse("").page(), Ok(Asked { size: 20, page: 0 }));
+        assert_eq!(Query::parse("").page(), Ok(PageRequest { size: 20, page: 0 }));
     }
 
     #[test]
-    fn what_is_no_page_is_told() {
+    fn invalid_page_parameters_are_errors() {
         for text in ["pageSize=-1", "pagesize=ten", "page=1.5", "page=", "pagesize=99999999999999999999"] {
             assert!(Query::parse(text).page().unwrap_err().contains("whole number"), "{text}");
         }
     }
 
     #[test]
-    fn dates_come_in_many_forms() {
+    fn dates_are_read_in_several_iso_8601_forms() {
         let expected = Query::parse("date=2022-02-28T19:00:00Z").date().unwrap();
         assert!(expected.is_some());
         for text in [

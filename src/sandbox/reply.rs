@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::header::{self, HeaderName};
 
-use super::paging::Place;
+use super::paging::PageBounds;
 use crate::api::envelope::SERVICE_RESPONSE;
 use crate::api::{Index, Shape};
 use crate::error::Error;
@@ -56,9 +56,9 @@ impl Reply {
     }
 
     /// A `ServiceResponse`.
-    pub(super) fn word(status: StatusCode, word: &str, info: impl Into<String>) -> Self {
+    pub(super) fn service_response(status: StatusCode, status_text: &str, info: impl Into<String>) -> Self {
         let fields = vec![
-            (Name::Borrowed("status"), Value::Text(word.to_owned())),
+            (Name::Borrowed("status"), Value::Text(status_text.to_owned())),
             (Name::Borrowed("error_info"), Value::Text(info.into())),
         ];
         Self::new(status, Content::Record(&SERVICE_RESPONSE, Value::Record(fields)))
@@ -66,7 +66,7 @@ impl Reply {
 
     /// Something in the request was wrong.
     pub(super) fn invalid(status: StatusCode, info: impl Into<String>) -> Self {
-        Self::word(status, "INVALID_REQUEST", info)
+        Self::service_response(status, "INVALID_REQUEST", info)
     }
 
     /// 401 with the check that failed.
@@ -75,12 +75,12 @@ impl Reply {
     }
 
     /// 404 for a record that is not there for this customer.
-    pub(super) fn no_record(what: &str, id: &str) -> Self {
+    pub(super) fn not_found(what: &str, id: &str) -> Self {
         Self::invalid(StatusCode::NOT_FOUND, format!("There is no {what} `{id}`."))
     }
 
     /// 501 for a row that this sandbox does not answer.
-    pub(super) fn not_imitated(name: &str) -> Self {
+    pub(super) fn not_supported(name: &str) -> Self {
         Self::invalid(StatusCode::NOT_IMPLEMENTED, format!("This sandbox does not imitate {name} yet."))
     }
 
@@ -92,8 +92,8 @@ impl Reply {
     /// A wait of so many seconds.
     pub(super) fn more_time(status: StatusCode, seconds: u64) -> Self {
         let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
-        Self::word(status, "MORE_TIME_NEEDED", format!("{hours:02}:{minutes:02}:{:02}", seconds % 60))
-            .with(header::RETRY_AFTER, seconds.to_string())
+        Self::service_response(status, "MORE_TIME_NEEDED", format!("{hours:02}:{minutes:02}:{:02}", seconds % 60))
+            .with_header(header::RETRY_AFTER, seconds.to_string())
     }
 
     /// A page of a list.
@@ -101,48 +101,48 @@ impl Reply {
         index: &'static Index,
         total: u64,
         page: u64,
-        place: &Place,
+        bounds: &PageBounds,
         size: u64,
         items: Vec<Value>,
     ) -> Self {
-        let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+        let integer = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
         let envelope = Value::Record(vec![
-            (Name::Borrowed("total_count"), whole(total)),
-            (Name::Borrowed("page_size"), whole(size)),
-            (Name::Borrowed("is_previous_page"), Value::Boolean(place.is_previous)),
-            (Name::Borrowed("is_next_page"), Value::Boolean(place.is_next)),
-            (Name::Borrowed("page_index"), whole(page)),
-            (Name::Borrowed("total_pages"), whole(place.pages)),
+            (Name::Borrowed("total_count"), integer(total)),
+            (Name::Borrowed("page_size"), integer(size)),
+            (Name::Borrowed("is_previous_page"), Value::Boolean(bounds.is_previous)),
+            (Name::Borrowed("is_next_page"), Value::Boolean(bounds.is_next)),
+            (Name::Borrowed("page_index"), integer(page)),
+            (Name::Borrowed("total_pages"), integer(bounds.pages)),
         ]);
         Self::new(StatusCode::OK, Content::List { index, envelope, items })
     }
 
     /// The same reply with one more header.
-    pub(super) fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
+    pub(super) fn with_header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 }
 
 /// Database trouble, in the words of specification 7; trouble with files of uploads is the same to a client.
-fn exhausted() -> Reply {
+fn unavailable() -> Reply {
     Reply::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again.")
 }
 
 impl From<rusqlite::Error> for Reply {
     fn from(_: rusqlite::Error) -> Self {
-        exhausted()
+        unavailable()
     }
 }
 
 impl From<std::io::Error> for Reply {
     fn from(_: std::io::Error) -> Self {
-        exhausted()
+        unavailable()
     }
 }
 
 impl From<Error> for Reply {
     fn from(_: Error) -> Self {
-        exhausted()
+        unavailable()
     }
 }

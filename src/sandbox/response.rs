@@ -14,36 +14,36 @@ use http::{HeaderMap, Response};
 
 use super::clock::http_date;
 use super::encode::encode;
-use super::negotiate::{Accepted, weighted};
-use super::rate_limit::Standing;
+use super::negotiate::{Accepted, parse_weights};
+use super::rate_limit::WindowState;
 use super::reply::{Content, Reply};
-use super::variants::{Habits, Variant};
+use super::variants::{ActiveVariants, Variant};
 
 /// Below this many bytes compression costs more than it saves.
-const WORTH_COMPRESSING: usize = 1_024;
+const MIN_COMPRESSED_SIZE: usize = 1_024;
 
 /// So much of a kept file is in memory at a time.
-const PIECE: usize = 64 * 1024;
+const CHUNK: usize = 64 * 1024;
 
 /// What goes around a reply.
 #[derive(Debug)]
-pub(super) struct Around<'a> {
-    pub(super) request: &'a HeaderMap,
-    pub(super) habits: &'a Habits,
+pub(super) struct ResponseOptions<'a> {
+    pub(super) request_headers: &'a HeaderMap,
+    pub(super) variants: &'a ActiveVariants,
     /// The content type of records.
     pub(super) accepted: Accepted,
     /// Where the client has a limit.
-    pub(super) standing: Option<Standing>,
+    pub(super) rate_limit: Option<WindowState>,
     /// The time for `Date`, unless it is left out.
     pub(super) date: Option<DateTime<Utc>>,
     /// Whether a file was asked for, so that the variant of vague content types applies.
-    pub(super) for_file: bool,
+    pub(super) is_file_request: bool,
     /// Whether the body breaks off half-way.
-    pub(super) truncated: bool,
+    pub(super) is_truncated: bool,
 }
 
 /// Writes the response.
-pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
+pub(super) fn to_response(reply: Reply, options: &ResponseOptions<'_>) -> Response<Body> {
     let Reply { status, headers, content } = reply;
     // A kept file has the headers of any other.
     let (content, stored) = match content {
@@ -56,46 +56,46 @@ pub(super) fn write(reply: Reply, around: &Around<'_>) -> Response<Body> {
     };
     let is_record = matches!(content, Content::Record(..) | Content::List { .. } | Content::Payload { .. });
     let is_nothing = matches!(content, Content::Nothing);
-    let (mut bytes, mut media_type) = encode(content, around.accepted, around.habits);
+    let (mut bytes, mut media_type) = encode(content, options.accepted, options.variants);
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     let out = response.headers_mut();
     for (name, value) in headers {
-        put(out, name, &value);
+        insert_header(out, name, &value);
     }
     if let Some(name) = file_name {
-        put(out, header::CONTENT_DISPOSITION, &disposition(&name));
+        insert_header(out, header::CONTENT_DISPOSITION, &content_disposition(&name));
     } else {
-        if is_record && let Some((name, compressed)) = compress(&bytes, around.request) {
-            put(out, header::CONTENT_ENCODING, name);
+        if is_record && let Some((name, compressed)) = compress(&bytes, options.request_headers) {
+            insert_header(out, header::CONTENT_ENCODING, name);
             bytes = compressed;
         }
-        if around.for_file && around.habits.has(Variant::VagueContentType) && is_record {
+        if options.is_file_request && options.variants.has(Variant::VagueContentType) && is_record {
             media_type = "application/octet-stream";
         }
     }
     if !is_nothing {
-        put(out, header::CONTENT_TYPE, media_type);
+        insert_header(out, header::CONTENT_TYPE, media_type);
         let length = stored.as_ref().map_or(u64::try_from(bytes.len()).unwrap_or(u64::MAX), |(_, length)| *length);
-        put(out, header::CONTENT_LENGTH, &length.to_string());
+        insert_header(out, header::CONTENT_LENGTH, &length.to_string());
     }
-    if let Some(date) = around.date {
-        put(out, header::DATE, &http_date(date));
+    if let Some(date) = options.date {
+        insert_header(out, header::DATE, &http_date(date));
     }
-    if let Some(standing) = around.standing {
-        put(out, HeaderName::from_static("x-ratelimit-limit"), &standing.limit.to_string());
-        put(out, HeaderName::from_static("x-ratelimit-remaining"), &standing.remaining.to_string());
-        put(out, HeaderName::from_static("x-ratelimit-reset"), &standing.reset.to_string());
+    if let Some(window) = options.rate_limit {
+        insert_header(out, HeaderName::from_static("x-ratelimit-limit"), &window.limit.to_string());
+        insert_header(out, HeaderName::from_static("x-ratelimit-remaining"), &window.remaining.to_string());
+        insert_header(out, HeaderName::from_static("x-ratelimit-reset"), &window.reset.to_string());
     }
     *response.body_mut() = match stored {
-        Some((file, length)) => from_disk(file, length, around.truncated),
-        None if around.truncated => truncated(&bytes),
+        Some((file, length)) => stream_file(file, length, options.is_truncated),
+        None if options.is_truncated => half_then_error(&bytes),
         None => Body::from(bytes),
     };
     response
 }
 
-fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     // Only names of files and jobs could hold what a header cannot, and those are escaped before.
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
@@ -103,7 +103,7 @@ fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
 }
 
 /// `Content-Disposition` of a file (RFC 6266): the name as it is where it is plain, else also in UTF-8.
-fn disposition(name: &str) -> String {
+fn content_disposition(name: &str) -> String {
     let plain: String = name
         .chars()
         .map(|c| if (c.is_ascii_graphic() || c == ' ') && c != '"' && c != '\\' { c } else { '_' })
@@ -125,10 +125,10 @@ fn disposition(name: &str) -> String {
 
 /// The compressed body and its encoding's name, where the client asks for one and it pays (specification 4.5).
 fn compress(bytes: &[u8], request: &HeaderMap) -> Option<(&'static str, Bytes)> {
-    if bytes.len() < WORTH_COMPRESSING {
+    if bytes.len() < MIN_COMPRESSED_SIZE {
         return None;
     }
-    let asked: Vec<(String, f32)> = request.get_all(header::ACCEPT_ENCODING).iter().flat_map(weighted).collect();
+    let asked: Vec<(String, f32)> = request.get_all(header::ACCEPT_ENCODING).iter().flat_map(parse_weights).collect();
     let name = ["gzip", "deflate"]
         .into_iter()
         .find(|name| asked.iter().any(|(asked, weight)| asked == name && *weight > 0.0))?;
@@ -143,7 +143,7 @@ fn compress(bytes: &[u8], request: &HeaderMap) -> Option<(&'static str, Bytes)> 
 }
 
 /// The first half of the bytes, then a broken connection.
-fn truncated(bytes: &Bytes) -> Body {
+fn half_then_error(bytes: &Bytes) -> Body {
     let half = bytes.slice(..bytes.len() / 2);
     Body::from_stream(futures_util::stream::unfold(Some(half), |half| async move {
         if let Some(half) = half {
@@ -157,24 +157,24 @@ fn truncated(bytes: &Bytes) -> Body {
 
 /// The bytes of a file, or the first half of them and then a broken connection. They are read where they are sent: a
 /// piece that was written a while ago is in the system's memory.
-fn from_disk(file: File, length: u64, truncated: bool) -> Body {
-    let left = if truncated { length / 2 } else { length };
+fn stream_file(file: File, length: u64, is_truncated: bool) -> Body {
+    let left = if is_truncated { length / 2 } else { length };
     Body::from_stream(futures_util::stream::unfold(Some((file, left)), move |state| async move {
         let (mut file, left) = state?;
-        if left == 0 && !truncated {
+        if left == 0 && !is_truncated {
             return None;
         }
-        let mut piece = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(PIECE)];
+        let mut chunk = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(CHUNK)];
         let read = if left == 0 {
             // The server sends what it has only when the body keeps it waiting.
             tokio::task::yield_now().await;
             Err(io::Error::other("cut off on request"))
         } else {
-            file.read_exact(&mut piece)
+            file.read_exact(&mut chunk)
         };
-        let left = left.saturating_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        let left = left.saturating_sub(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
         Some(match read {
-            Ok(()) => (Ok(Bytes::from(piece)), Some((file, left))),
+            Ok(()) => (Ok(Bytes::from(chunk)), Some((file, left))),
             Err(error) => (Err(error), None),
         })
     }))
@@ -185,10 +185,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_names_reach_the_header_whatever_they_hold() {
-        assert_eq!(disposition("North 40.zip"), "attachment; filename=\"North 40.zip\"");
+    fn file_names_with_any_characters_are_escaped_in_the_header() {
+        assert_eq!(content_disposition("North 40.zip"), "attachment; filename=\"North 40.zip\"");
         assert_eq!(
-            disposition("Ä\r\n\".zip"),
+            content_disposition("Ä\r\n\".zip"),
             "attachment; filename=\"____.zip\"; filename*=UTF-8''%C3%84%0D%0A%22.zip"
         );
     }

@@ -3,7 +3,7 @@
 use http::request::Parts;
 use http::{StatusCode, header};
 
-use super::query::{Query, decode};
+use super::query::{Query, percent_decode};
 use super::reply::Reply;
 use crate::api::{self, Endpoint, Returns, Service};
 
@@ -27,30 +27,33 @@ impl Route {
     /// Finds the rows for a method and a raw path, in any letter case. A word in a path goes before a parameter, so
     /// `all` is never an id.
     pub(super) fn find(method: &str, path: &str, query: &Query) -> Self {
-        Self::of(Service::FieldData, method, path, query)
+        Self::find_in(Service::FieldData, method, path, query)
     }
 
     /// The same among the rows of one service, with the path below its address.
-    pub(super) fn of(service: Service, method: &str, path: &str, query: &Query) -> Self {
+    pub(super) fn find_in(service: Service, method: &str, path: &str, query: &Query) -> Self {
         let matching: Vec<(&'static Endpoint, Vec<String>)> =
-            rows_of(service).filter_map(|row| Some((row, ids(row.path, path)?))).collect();
+            service_rows(service).filter_map(|row| Some((row, match_path(row.path, path)?))).collect();
         let Some(fewest) = matching.iter().map(|(_, ids)| ids.len()).min() else { return Self::Unknown };
-        let here: Vec<_> = matching.into_iter().filter(|(_, ids)| ids.len() == fewest).collect();
+        let candidates: Vec<_> = matching.into_iter().filter(|(_, ids)| ids.len() == fewest).collect();
         let wants_file = query.get("format").is_some();
         let fits = |row: &Endpoint| row.method.as_str() == method;
         let is_wanted = |row: &Endpoint| row.parameter("format").is_some() == wants_file;
         // Rows without any `format` ignore one, as every unknown parameter is ignored.
-        let any_wanted = here.iter().any(|(row, _)| fits(row) && is_wanted(row));
-        let rows: Vec<_> =
-            here.iter().filter(|(row, _)| fits(row) && (is_wanted(row) || !any_wanted)).map(|(row, _)| *row).collect();
-        match here.into_iter().next() {
+        let any_wanted = candidates.iter().any(|(row, _)| fits(row) && is_wanted(row));
+        let rows: Vec<_> = candidates
+            .iter()
+            .filter(|(row, _)| fits(row) && (is_wanted(row) || !any_wanted))
+            .map(|(row, _)| *row)
+            .collect();
+        match candidates.into_iter().next() {
             Some((_, ids)) if !rows.is_empty() => Self::Found { rows, ids },
-            _ => Self::WrongMethod(methods(service, path)),
+            _ => Self::WrongMethod(allowed_methods(service, path)),
         }
     }
 
     /// The row and the path's parameters, or the reply that there is none.
-    pub(super) fn found(self, head: &Parts) -> Result<(&'static Endpoint, Vec<String>), Reply> {
+    pub(super) fn into_row(self, head: &Parts) -> Result<(&'static Endpoint, Vec<String>), Reply> {
         let path = head.uri.path();
         let unknown = || Reply::invalid(StatusCode::NOT_FOUND, format!("There is nothing at {path}."));
         match self {
@@ -58,7 +61,7 @@ impl Route {
             Self::WrongMethod(allowed) => {
                 let allowed = allowed.join(", ");
                 let info = format!("{path} does not take {}; it takes {allowed}.", head.method);
-                Err(Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with(header::ALLOW, allowed))
+                Err(Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with_header(header::ALLOW, allowed))
             }
             Self::Unknown => Err(unknown()),
         }
@@ -73,7 +76,7 @@ impl Route {
     }
 
     /// Whether a list of dispatch is asked for, which is raw and goes on at `Location`.
-    pub(super) fn is_listing(&self) -> bool {
+    pub(super) fn is_dispatch_list(&self) -> bool {
         matches!(self, Self::Found { rows, .. } if rows.iter().any(|row| matches!(row.returns, Returns::Listing(_))))
     }
 
@@ -85,28 +88,30 @@ impl Route {
 }
 
 /// The rows of a service, which stand below its address.
-fn rows_of(service: Service) -> impl Iterator<Item = &'static Endpoint> {
+fn service_rows(service: Service) -> impl Iterator<Item = &'static Endpoint> {
     api::rows().filter(move |row| row.service() == service)
 }
 
 /// The methods that a path takes, for `Allow`.
-pub(super) fn methods(service: Service, path: &str) -> Vec<&'static str> {
-    let mut methods: Vec<&'static str> =
-        rows_of(service).filter(|row| ids(row.path, path).is_some()).map(|row| row.method.as_str()).collect();
+pub(super) fn allowed_methods(service: Service, path: &str) -> Vec<&'static str> {
+    let mut methods: Vec<&'static str> = service_rows(service)
+        .filter(|row| match_path(row.path, path).is_some())
+        .map(|row| row.method.as_str())
+        .collect();
     methods.sort_unstable();
     methods.dedup();
     methods
 }
 
 /// The values of the parameters where `path` has the form of `pattern`.
-fn ids(pattern: &str, path: &str) -> Option<Vec<String>> {
+fn match_path(pattern: &str, path: &str) -> Option<Vec<String>> {
     let (mut expected, mut found) = (pattern.split('/'), path.split('/'));
     let mut ids = Vec::new();
     loop {
         match (expected.next(), found.next()) {
             (None, None) => return Some(ids),
             (Some(word), Some(segment)) if word.starts_with('{') && !segment.is_empty() => {
-                ids.push(decode(segment, false));
+                ids.push(percent_decode(segment, false));
             }
             (Some(word), Some(segment)) if word.eq_ignore_ascii_case(segment) => {}
             _ => return None,
@@ -123,17 +128,17 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_the_table_is_reached_in_any_letter_case() {
+    fn path_in_any_letter_case_finds_its_row() {
         for row in api::rows() {
             let path = row.path.to_uppercase();
             let query = if row.parameter("format").is_some() { "FORMAT=shp" } else { "" };
-            let route = Route::of(row.service(), row.method.as_str(), &path, &Query::parse(query));
+            let route = Route::find_in(row.service(), row.method.as_str(), &path, &Query::parse(query));
             assert!(route.names().contains(&row.full_name), "{}: {route:?}", row.full_name);
         }
     }
 
     #[test]
-    fn format_tells_a_file_from_a_detail() {
+    fn parameter_format_selects_the_file_row() {
         assert_eq!(find("GET", "/jobdata/31", "").names(), ["job_data.get", "job_data.products"]);
         let route = find("GET", "/JobData/3%201", "format=BIN");
         assert_eq!(route.names(), ["job_data.download", "job_data.request", "job_data.read"]);
@@ -143,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_methods_and_unknown_paths_are_told_apart() {
+    fn wrong_method_and_unknown_path_are_distinguished() {
         assert!(matches!(find("DELETE", "/jobdata", ""), Route::WrongMethod(allow) if allow == ["GET", "POST"]));
         assert!(matches!(find("POST", "/jobdata/31", "format=SHP"), Route::WrongMethod(allow) if allow == ["GET"]));
         for path in ["/", "", "/jobdata/", "/jobdata/31/x", "//jobdata", "/nothing"] {

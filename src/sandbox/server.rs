@@ -18,7 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
 use super::service::Service;
-use super::slow_requests::HEADER;
+use super::slow_requests::HEADER_TIMEOUT;
 use crate::error::{Error, Kind, Result};
 
 /// A listener on loopback; port 0 takes a free one.
@@ -104,7 +104,7 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, service: Arc<Service
     });
     // A connection that breaks off is the client's affair, or a fault that was asked for.
     let mut connection = http1::Builder::new();
-    connection.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEADER);
+    connection.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
     drop(connection.serve_connection(TokioIo::new(stream), answer).await);
 }
 
@@ -118,9 +118,9 @@ mod tests {
 
     /// A connection to a service that lives on.
     fn connected(sandbox: &Sandbox) -> DuplexStream {
-        let (near, far) = duplex(1 << 16);
-        drop(tokio::spawn(serve(far, Arc::clone(&sandbox.service))));
-        near
+        let (client, server_end) = duplex(1 << 16);
+        drop(tokio::spawn(serve(server_end, Arc::clone(&sandbox.service))));
+        client
     }
 
     /// Sends an upload of a mebibyte without keys, so many bytes a second, and gives the reply and when it came.
@@ -142,20 +142,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn half_a_header_and_an_idle_connection_are_closed_after_30_seconds() {
+    async fn incomplete_header_and_idle_connection_are_closed_after_30_seconds() {
         let sandbox = Sandbox::start(Options::default()).unwrap();
         for start in [&b"GET /jobdata HTTP/1.1\r\nHost: h\r\n"[..], b""] {
             let began = Instant::now();
-            let mut near = connected(&sandbox);
-            near.write_all(start).await.unwrap();
+            let mut client = connected(&sandbox);
+            client.write_all(start).await.unwrap();
             let mut reply = Vec::new();
-            drop(near.read_to_end(&mut reply).await);
+            drop(client.read_to_end(&mut reply).await);
             assert_eq!((reply, began.elapsed().as_secs()), (Vec::new(), 30));
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_in_drips_is_408_and_one_that_is_slow_but_steady_is_read() {
+    async fn body_below_the_minimum_rate_is_408_and_slow_steady_body_is_read() {
         let sandbox = Sandbox::start(Options::default()).unwrap();
         let (reply, took) = uploaded(&sandbox, 1).await;
         assert!(reply.starts_with("HTTP/1.1 408 ") && reply.contains("connection: close"), "{reply}");

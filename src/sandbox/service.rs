@@ -9,20 +9,20 @@ use chrono::{DateTime, Utc};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request as HttpRequest, Response, StatusCode, header};
 
-use super::authenticate::{self, Checked};
-use super::clock::{ServiceClock, after};
+use super::authenticate::{self, AuthRequest};
+use super::clock::{ServiceClock, add_span};
 use super::dispatch::{self, Address};
-use super::faults::{Asks, Fault, Faults};
+use super::faults::{Fault, FaultTarget, Faults};
 use super::keys::{Grant, KeyRing};
 use super::locked::locked;
 use super::negotiate::{self, Accepted};
 use super::query::Query;
-use super::rate_limit::{RateLimit, Standing};
+use super::rate_limit::{RateLimit, WindowState};
 use super::reply::{Answer, Content, Reply};
-use super::response::{Around, write};
-use super::routes::{Route, methods};
-use super::slow_requests::Pace;
-use super::state::{Call, World};
+use super::response::{ResponseOptions, to_response};
+use super::routes::{Route, allowed_methods};
+use super::slow_requests::BodyTimeout;
+use super::state::{Call, ServiceState};
 use super::variants::Variant;
 use super::{field_computers, field_hubs, grain_carts, job_data, job_files, locations, multipart, prescription_maps};
 use crate::api::access_key::ACCESS_KEY;
@@ -30,19 +30,19 @@ use crate::api::{self, Endpoint, Index, Returns};
 use crate::openapi::{self, Addresses};
 
 /// Requests that the log holds at most; the oldest go first.
-const LOG_LENGTH: usize = 100_000;
+const MAX_LOGGED_REQUESTS: usize = 100_000;
 
 /// The row that answers for revoked and expired keys too.
-const SUMMARY: &str = "access_key";
+const ACCESS_KEY_ROW: &str = "access_key";
 
 /// Where the service describes itself (`headland openapi`).
-const DOCUMENT: &str = "/openapi.json";
+const OPENAPI_PATH: &str = "/openapi.json";
 
 /// A request that arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// When, by the service's clock.
-    pub at: DateTime<Utc>,
+    pub received_at: DateTime<Utc>,
     /// The HTTP method.
     pub method: String,
     /// The path as sent.
@@ -59,116 +59,123 @@ pub(super) struct Service {
     pub(super) clock: ServiceClock,
     pub(super) faults: Faults,
     /// One API key is issued, so one count is enough for "per client".
-    pub(super) limit: Mutex<RateLimit>,
+    pub(super) rate_limit: Mutex<RateLimit>,
     pub(super) log: Mutex<VecDeque<Request>>,
-    pub(super) world: Arc<World>,
+    pub(super) state: Arc<ServiceState>,
     pub(super) port: u16,
 }
 
 /// The connection closes without a reply.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Closed;
+pub(super) struct ConnectionClosed;
 
-impl std::fmt::Display for Closed {
+impl std::fmt::Display for ConnectionClosed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("closed on request")
     }
 }
 
-impl std::error::Error for Closed {}
+impl std::error::Error for ConnectionClosed {}
 
 impl Service {
     /// Answers one request.
-    pub(super) async fn answer(&self, request: HttpRequest<Body>) -> Result<Response<Body>, Closed> {
+    pub(super) async fn answer(&self, request: HttpRequest<Body>) -> Result<Response<Body>, ConnectionClosed> {
         let (head, body) = request.into_parts();
-        let (body, pace) = Pace::watch(body);
-        if head.method == Method::GET && head.uri.path() == DOCUMENT {
+        let (body, body_timeout) = BodyTimeout::limit(body);
+        if head.method == Method::GET && head.uri.path() == OPENAPI_PATH {
             return Ok(self.document());
         }
         let query = Query::parse(head.uri.query().unwrap_or_default());
         let (method, path) = (head.method.as_str(), head.uri.path());
         // The dispatch service and the legacy order service have addresses, checks and limits of their own.
-        let address = Address::of(path);
+        let address = Address::from_path(path);
         let route = match address {
             Some(address) => address.route(method, path, &query),
             None => Route::find(method, path, &query),
         };
-        let at = self.clock.now();
-        let standing = if address.is_some() { None } else { self.count(&head.headers, at) };
-        let refused = standing.and_then(|standing| standing.refused);
-        let faults =
-            if refused.is_some() { Vec::new() } else { self.faults.take(&route.names(), Asks::of(&route, &query)) };
-        let meets = |fault: Fault| faults.contains(&fault);
-        if meets(Fault::Slow) {
+        let now = self.clock.now();
+        let window = if address.is_some() { None } else { self.count_request(&head.headers, now) };
+        let retry_after = window.and_then(|window| window.retry_after);
+        let faults = if retry_after.is_some() {
+            Vec::new()
+        } else {
+            self.faults.take(&route.names(), FaultTarget::from_request(&route, &query))
+        };
+        let has_fault = |fault: Fault| faults.contains(&fault);
+        if has_fault(Fault::Slow) {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
-        if meets(Fault::Reset) {
-            self.write_down(&head, at, 0);
-            return Err(Closed);
+        if has_fault(Fault::Reset) {
+            self.log_request(&head, now, 0);
+            return Err(ConnectionClosed);
         }
-        let for_file = route.is_file();
-        let checked_at = if meets(Fault::Skew) { after(at, Duration::from_secs(3_600)) } else { at };
-        let in_place = |fault: &Fault| match address {
-            Some(_) => dispatch::in_place(*fault).or_else(|| self.in_place(*fault)),
-            None => self.in_place(*fault),
+        let is_file_request = route.is_file();
+        let checked_at = if has_fault(Fault::Skew) { add_span(now, Duration::from_secs(3_600)) } else { now };
+        let fault_reply = |fault: &Fault| match address {
+            Some(_) => dispatch::fault_reply(*fault).or_else(|| self.fault_reply(*fault)),
+            None => self.fault_reply(*fault),
         };
-        let instead = refused.map(exceeded).or_else(|| faults.iter().find_map(in_place));
-        let reply = match (instead, address) {
+        let replacement = retry_after.map(rate_limited).or_else(|| faults.iter().find_map(fault_reply));
+        let reply = match (replacement, address) {
             (Some(reply), _) => {
                 multipart::drain(body).await;
                 reply
             }
             (None, Some(address)) => {
-                dispatch::answer((&self.world, &self.ring), address, (&head, body), route, &query, &faults).await
+                dispatch::answer((&self.state, &self.ring), address, (&head, body), route, &query, &faults).await
             }
-            (None, None) => self.carry_out(&head, body, route, query, checked_at).await.unwrap_or_else(|reply| reply),
+            (None, None) => self.handle(&head, body, route, query, checked_at).await.unwrap_or_else(|reply| reply),
         };
-        let reply = pace.or_too_slow(reply);
-        self.write_down(&head, at, reply.status.as_u16());
-        if meets(Fault::LostReply) {
-            return Err(Closed);
+        let reply = body_timeout.or_request_timeout(reply);
+        self.log_request(&head, now, reply.status.as_u16());
+        if has_fault(Fault::LostReply) {
+            return Err(ConnectionClosed);
         }
-        let around = Around {
-            request: &head.headers,
-            habits: &self.world.habits,
+        let options = ResponseOptions {
+            request_headers: &head.headers,
+            variants: &self.state.variants,
             accepted: match address {
                 Some(_) => Accepted::JSON,
-                None => negotiate::accepted(&head.headers, &self.world.habits)
-                    .unwrap_or_else(|| negotiate::preferred(&self.world.habits)),
+                None => negotiate::select_media_type(&head.headers, &self.state.variants)
+                    .unwrap_or_else(|| negotiate::default_media_type(&self.state.variants)),
             },
-            standing,
-            date: (!meets(Fault::NoDate)).then_some(checked_at),
-            for_file,
-            truncated: meets(Fault::Truncated),
+            rate_limit: window,
+            date: (!has_fault(Fault::NoDate)).then_some(checked_at),
+            is_file_request,
+            is_truncated: has_fault(Fault::Truncated),
         };
-        Ok(write(reply, &around))
+        Ok(to_response(reply, &options))
     }
 
     /// The interface as a document, for whoever asks: it takes no keys and counts for no limit.
     fn document(&self) -> Response<Body> {
-        let at = |path: &str| Some(format!("{}{path}", self.world.base));
+        let url = |path: &str| Some(format!("{}{path}", self.state.base));
         let addresses = Addresses {
-            field_data: at(""),
-            dispatch: at(Address::Dispatch.path()),
-            legacy_dispatch: at(Address::LegacyDispatch.path()),
-            legacy_orders: at(Address::LegacyOrders.path()),
+            field_data: url(""),
+            dispatch: url(Address::Dispatch.path()),
+            legacy_dispatch: url(Address::LegacyDispatch.path()),
+            legacy_orders: url(Address::LegacyOrders.path()),
         };
         let mut response = Response::new(Body::from(openapi::document(&addresses).to_string()));
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response
     }
 
-    fn count(&self, headers: &HeaderMap, now: DateTime<Utc>) -> Option<Standing> {
-        if authenticate::names_known_key(headers, &self.ring) { locked(&self.limit).arrive(now) } else { None }
+    fn count_request(&self, headers: &HeaderMap, now: DateTime<Utc>) -> Option<WindowState> {
+        if authenticate::names_known_key(headers, &self.ring) {
+            locked(&self.rate_limit).count_request(now)
+        } else {
+            None
+        }
     }
 
-    fn write_down(&self, head: &Parts, at: DateTime<Utc>, status: u16) {
+    fn log_request(&self, head: &Parts, received_at: DateTime<Utc>, status: u16) {
         let mut log = locked(&self.log);
-        if log.len() >= LOG_LENGTH {
+        if log.len() >= MAX_LOGGED_REQUESTS {
             log.pop_front();
         }
         log.push_back(Request {
-            at,
+            received_at,
             method: head.method.to_string(),
             path: head.uri.path().to_owned(),
             query: head.uri.query().unwrap_or_default().to_owned(),
@@ -177,7 +184,7 @@ impl Service {
     }
 
     /// The reply that a fault puts in place of the right one.
-    fn in_place(&self, fault: Fault) -> Option<Reply> {
+    fn fault_reply(&self, fault: Fault) -> Option<Reply> {
         match fault {
             Fault::Unauthorized => {
                 Some(Reply::unauthorized("signature check failed: the signature does not match the request"))
@@ -189,21 +196,21 @@ impl Service {
             Fault::NotFound => Some(Reply::invalid(StatusCode::NOT_FOUND, "There is nothing at this address.")),
             Fault::MethodNotAllowed => {
                 let reply = Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, "This address does not take the method.");
-                Some(reply.with(header::ALLOW, ""))
+                Some(reply.with_header(header::ALLOW, ""))
             }
-            Fault::TooManyRequests => Some(exceeded(1)),
+            Fault::TooManyRequests => Some(rate_limited(1)),
             Fault::Unavailable => Some(Reply::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again.")),
             Fault::ServerError => {
                 Some(Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, "The service failed unexpectedly."))
             }
             Fault::MoreTime => Some(Reply::more_time(StatusCode::ACCEPTED, 1)),
-            Fault::NotReady => Some(job_files::more_time(&self.world, 1)),
+            Fault::NotReady => Some(job_files::more_time(&self.state, 1)),
             Fault::NoCoverage => Some(job_files::no_coverage()),
-            Fault::AlreadyQueued => Some(prescription_maps::conflict(&self.world, prescription_maps::QUEUED)),
-            Fault::SameName => Some(prescription_maps::conflict(&self.world, prescription_maps::SAME_NAME)),
+            Fault::AlreadyQueued => Some(prescription_maps::conflict(&self.state, prescription_maps::ALREADY_QUEUED)),
+            Fault::SameName => Some(prescription_maps::conflict(&self.state, prescription_maps::SAME_NAME)),
             Fault::Redirect => Some(
                 Reply::text(StatusCode::FOUND, "Moved.")
-                    .with(header::LOCATION, format!("{}/redirected", self.world.base)),
+                    .with_header(header::LOCATION, format!("{}/redirected", self.state.base)),
             ),
             Fault::WebPage => Some(Reply::new(
                 StatusCode::OK,
@@ -221,92 +228,86 @@ impl Service {
         }
     }
 
-    async fn carry_out(
-        &self,
-        head: &Parts,
-        body: Body,
-        route: Route,
-        query: Query,
-        checked_at: DateTime<Utc>,
-    ) -> Answer {
-        let (access_key, grant, row, ids) = match self.admit(head, route, checked_at) {
-            Ok(admitted) => admitted,
+    async fn handle(&self, head: &Parts, body: Body, route: Route, query: Query, checked_at: DateTime<Utc>) -> Answer {
+        let (access_key, grant, row, ids) = match self.authorize(head, route, checked_at) {
+            Ok(authorized) => authorized,
             Err(reply) => {
                 multipart::drain(body).await;
                 return Err(reply);
             }
         };
         let mut ids = ids.into_iter();
-        let (id, other_id) = (ids.next().unwrap_or_default(), ids.next().unwrap_or_default());
-        let call = Call { customer: grant.customer, part: grant.part, id, other_id, query, now: self.clock.now() };
-        let world = Arc::clone(&self.world);
+        let (id, second_id) = (ids.next().unwrap_or_default(), ids.next().unwrap_or_default());
+        let call = Call { customer: grant.customer, scope: grant.scope, id, second_id, query, now: self.clock.now() };
+        let state = Arc::clone(&self.state);
         match (row.full_name, row.returns) {
-            (SUMMARY, _) => {
+            (ACCESS_KEY_ROW, _) => {
                 let summary = KeyRing::summary(&access_key, grant);
                 Ok(Reply::new(StatusCode::OK, Content::Record(&ACCESS_KEY, summary)))
             }
-            ("field_computers.list", Returns::Index(index)) => field_computers::list(&world, &call, index),
-            ("field_computers.get", _) => field_computers::get(&world, &call),
-            ("job_data.list", Returns::Index(index)) => job_data::list(&world, &call, index),
-            ("job_data.get", _) => job_data::get(&world, &call),
+            ("field_computers.list", Returns::Index(index)) => field_computers::list(&state, &call, index),
+            ("field_computers.get", _) => field_computers::get(&state, &call),
+            ("job_data.list", Returns::Index(index)) => job_data::list(&state, &call, index),
+            ("job_data.get", _) => job_data::get(&state, &call),
             ("job_data.download" | "job_data.request" | "job_data.read", _) => {
-                apart(move || job_files::get(&world, &call)).await
+                run_blocking(move || job_files::get(&state, &call)).await
             }
             (_, Returns::Created) => {
-                let arrived = multipart::read(HttpRequest::from_parts(head.clone(), body), &world.uploads).await?;
+                let upload =
+                    multipart::read_upload(HttpRequest::from_parts(head.clone(), body), &state.uploads).await?;
                 // Later than every request that came while the upload was on its way.
                 let call = Call { now: self.clock.now(), ..call };
-                let take = match row.group() {
+                let store_upload = match row.group() {
                     "job_data" => job_data::upload,
                     "prescription_maps" => prescription_maps::upload,
                     _ => grain_carts::upload,
                 };
-                apart(move || take(&world, &call, arrived)).await
+                run_blocking(move || store_upload(&state, &call, upload)).await
             }
-            ("grain_carts.list", Returns::Index(index)) => grain_carts::list(&world, &call, index),
-            ("grain_carts.get", Returns::OneOf(index)) => grain_carts::get(&world, &call, index),
-            ("grain_carts.download" | "grain_carts.read", _) => grain_carts::file(&world, &call),
-            (_, Returns::Index(index) | Returns::OneOf(index)) => lists(row, &world, &call, index),
-            ("prescription_maps.get", _) => prescription_maps::get(&world, &call),
-            ("prescription_maps.download", _) => apart(move || prescription_maps::file(&world, &call)).await,
-            ("prescription_maps.send", _) => prescription_maps::send(&world, &call),
+            ("grain_carts.list", Returns::Index(index)) => grain_carts::list(&state, &call, index),
+            ("grain_carts.get", Returns::OneOf(index)) => grain_carts::get(&state, &call, index),
+            ("grain_carts.download" | "grain_carts.read", _) => grain_carts::file(&state, &call),
+            (_, Returns::Index(index) | Returns::OneOf(index)) => list_reply(row, &state, &call, index),
+            ("prescription_maps.get", _) => prescription_maps::get(&state, &call),
+            ("prescription_maps.download", _) => run_blocking(move || prescription_maps::file(&state, &call)).await,
+            ("prescription_maps.send", _) => prescription_maps::send(&state, &call),
             (_, Returns::NotImplemented) => {
                 Err(Reply::invalid(StatusCode::NOT_IMPLEMENTED, format!("{} is not implemented.", row.path)))
             }
-            (name, _) => Err(Reply::not_imitated(name)),
+            (name, _) => Err(Reply::not_supported(name)),
         }
     }
 
     /// What an access key is told that may not write (specification 5.3 has both codes).
-    fn read_only(&self, path: &str) -> Reply {
+    fn read_only_reply(&self, path: &str) -> Reply {
         let info = "access key check failed: the access key may read and not write";
-        if !self.world.habits.has(Variant::ReadOnly405) {
+        if !self.state.variants.has(Variant::ReadOnly405) {
             return Reply::invalid(StatusCode::FORBIDDEN, info);
         }
-        let mut methods = methods(api::Service::FieldData, path);
+        let mut methods = allowed_methods(api::Service::FieldData, path);
         methods.retain(|method| *method == "GET");
-        Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with(header::ALLOW, methods.join(", "))
+        Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with_header(header::ALLOW, methods.join(", "))
     }
 
     /// The checks, the route, the encoding: all that can be refused before an endpoint is asked.
-    fn admit(
+    fn authorize(
         &self,
         head: &Parts,
         route: Route,
         now: DateTime<Utc>,
     ) -> Result<(String, Grant, &'static Endpoint, Vec<String>), Reply> {
         let path = head.uri.path();
-        let checked = Checked { method: head.method.as_str(), path, headers: &head.headers, port: self.port };
-        let (access_key, grant) = authenticate::check(&checked, &self.ring, now).map_err(Reply::unauthorized)?;
-        if !route.names().contains(&SUMMARY) {
+        let checked = AuthRequest { method: head.method.as_str(), path, headers: &head.headers, port: self.port };
+        let (access_key, grant) = authenticate::authenticate(&checked, &self.ring, now).map_err(Reply::unauthorized)?;
+        if !route.names().contains(&ACCESS_KEY_ROW) {
             grant.check(now).map_err(Reply::unauthorized)?;
         }
         let is_file = route.is_file();
-        let (row, ids) = route.found(head)?;
+        let (row, ids) = route.into_row(head)?;
         if row.method != api::Method::Get && !grant.may_write {
-            return Err(self.read_only(path));
+            return Err(self.read_only_reply(path));
         }
-        if !is_file && negotiate::accepted(&head.headers, &self.world.habits).is_none() {
+        if !is_file && negotiate::select_media_type(&head.headers, &self.state.variants).is_none() {
             let info = "The service answers in application/json, text/xml or application/xml; Accept allows none.";
             return Err(Reply::invalid(StatusCode::NOT_ACCEPTABLE, info));
         }
@@ -315,32 +316,32 @@ impl Service {
 }
 
 /// The lists of devices, maps and locations.
-fn lists(row: &Endpoint, world: &World, call: &Call, index: &'static Index) -> Answer {
+fn list_reply(row: &Endpoint, state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     match row.full_name {
-        "field_computers.prescription_maps" => prescription_maps::of_computer(world, call, index),
-        "field_computers.job_data" => field_computers::job_data(world, call, index),
-        "field_computers.current_locations" => locations::of_all_computers(world, call, index),
-        "field_computers.current_location" => locations::newest_of_computer(world, call, index),
-        "field_computers.locations" => locations::of_computer(world, call, index),
-        "field_hubs.list" => field_hubs::list(world, call, index),
-        "field_hubs.get" => field_hubs::get(world, call, index),
-        "field_hubs.reports" => field_hubs::reports(world, call, index),
-        "field_hubs.current_locations" => locations::of_all_hubs(world, call, index),
-        "field_hubs.current_location" => locations::newest_of_hub(world, call, index),
-        "field_hubs.locations" => locations::of_hub(world, call, index),
-        "prescription_maps.list" => prescription_maps::list(world, call, index),
-        "job_data.prescription_maps" => prescription_maps::of_job(world, call, index),
-        name => Err(Reply::not_imitated(name)),
+        "field_computers.prescription_maps" => prescription_maps::list_of_computer(state, call, index),
+        "field_computers.job_data" => field_computers::job_data(state, call, index),
+        "field_computers.current_locations" => locations::current_of_all_computers(state, call, index),
+        "field_computers.current_location" => locations::current_of_computer(state, call, index),
+        "field_computers.locations" => locations::log_of_computer(state, call, index),
+        "field_hubs.list" => field_hubs::list(state, call, index),
+        "field_hubs.get" => field_hubs::get(state, call, index),
+        "field_hubs.reports" => field_hubs::reports(state, call, index),
+        "field_hubs.current_locations" => locations::current_of_all_hubs(state, call, index),
+        "field_hubs.current_location" => locations::current_of_hub(state, call, index),
+        "field_hubs.locations" => locations::log_of_hub(state, call, index),
+        "prescription_maps.list" => prescription_maps::list(state, call, index),
+        "job_data.prescription_maps" => prescription_maps::list_of_job(state, call, index),
+        name => Err(Reply::not_supported(name)),
     }
 }
 
-fn exceeded(seconds: u64) -> Reply {
+fn rate_limited(seconds: u64) -> Reply {
     Reply::text(StatusCode::TOO_MANY_REQUESTS, "Exceeded maximum requests.")
-        .with(header::RETRY_AFTER, seconds.to_string())
+        .with_header(header::RETRY_AFTER, seconds.to_string())
 }
 
 /// Does what takes a while where other requests need not wait for it.
-async fn apart(work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
+async fn run_blocking(work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
         let info = "The service failed unexpectedly.";
         Err(Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, info))

@@ -17,33 +17,34 @@ use tokio::time::{Instant, timeout};
 use super::reply::Reply;
 
 /// How long a connection may wait for the whole header of its next request.
-pub(super) const HEADER: Duration = Duration::from_secs(30);
+pub(super) const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the service waits for a body in all, in addition to a second for each [`RATE`] bytes that arrived.
-const GRACE: Duration = Duration::from_secs(30);
+/// How long the service waits for a body in all, in addition to a second for each [`MIN_BODY_RATE`] bytes that arrived.
+const BODY_GRACE: Duration = Duration::from_secs(30);
 
 /// The least rate of a long body, in bytes a second: the largest one has nine hours.
-const RATE: u64 = 16 * 1024;
+const MIN_BODY_RATE: u64 = 16 * 1024;
 
 /// Whether the body of a request came too slowly.
 #[derive(Debug)]
-pub(super) struct Pace(Arc<AtomicBool>);
+pub(super) struct BodyTimeout(Arc<AtomicBool>);
 
-impl Pace {
+impl BodyTimeout {
     /// The same body, which ends in an error where it comes too slowly. Only waiting counts: a service that is busy itself
     /// is not the peer's fault.
-    pub(super) fn watch(body: Body) -> (Body, Self) {
+    pub(super) fn limit(body: Body) -> (Body, Self) {
         let is_too_slow = Arc::new(AtomicBool::new(false));
-        let pace = Self(Arc::clone(&is_too_slow));
+        let body_timeout = Self(Arc::clone(&is_too_slow));
         if body.is_end_stream() {
-            return (body, pace);
+            return (body, body_timeout);
         }
         let start = Some((body.into_data_stream(), 0_u64, Duration::ZERO));
         let watched = unfold(start, move |state| {
             let is_too_slow = Arc::clone(&is_too_slow);
             async move {
                 let (mut stream, received, waited) = state?;
-                let left = GRACE.saturating_add(Duration::from_secs(received / RATE)).saturating_sub(waited);
+                let left =
+                    BODY_GRACE.saturating_add(Duration::from_secs(received / MIN_BODY_RATE)).saturating_sub(waited);
                 let began = Instant::now();
                 let Ok(next) = timeout(left, stream.next()).await else {
                     is_too_slow.store(true, Ordering::Relaxed);
@@ -55,18 +56,18 @@ impl Pace {
                 Some((chunk, Some((stream, received.saturating_add(length), waited))))
             }
         });
-        (Body::from_stream(watched), pace)
+        (Body::from_stream(watched), body_timeout)
     }
 
     /// The reply, or 408 where the body came too slowly: whatever else was wrong followed from that.
-    pub(super) fn or_too_slow(&self, reply: Reply) -> Reply {
+    pub(super) fn or_request_timeout(&self, reply: Reply) -> Reply {
         if !self.0.load(Ordering::Relaxed) {
             return reply;
         }
         let info = format!(
-            "The body came too slowly: the service waits {} seconds for it, and a second more for each {RATE} bytes.",
-            GRACE.as_secs()
+            "The body came too slowly: the service waits {} seconds for it, and a second more for each {MIN_BODY_RATE} bytes.",
+            BODY_GRACE.as_secs()
         );
-        Reply::invalid(StatusCode::REQUEST_TIMEOUT, info).with(header::CONNECTION, "close")
+        Reply::invalid(StatusCode::REQUEST_TIMEOUT, info).with_header(header::CONNECTION, "close")
     }
 }

@@ -44,7 +44,7 @@ CREATE INDEX IF NOT EXISTS dispatch_section ON dispatch (customer, kind, section
 ";
 
 /// The version of the tables.
-const TABLES: u32 = 1;
+const SCHEMA_VERSION: u32 = 1;
 
 /// What is kept of a job.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ pub(super) enum Origin {
 
 /// Which jobs a list holds.
 #[derive(Clone, Debug)]
-pub(super) struct Selection {
+pub(super) struct JobFilter {
     pub(super) customer: u32,
     /// The ids that are left out, as a JSON array.
     pub(super) hidden: String,
@@ -93,7 +93,7 @@ pub(super) struct Selection {
 pub(super) struct Store(pub(super) Mutex<Connection>);
 
 /// What comes of a query.
-pub(super) type Outcome<T> = rusqlite::Result<T>;
+pub(super) type SqlResult<T> = rusqlite::Result<T>;
 
 impl Store {
     /// Opens the state in `folder`, which is made where it is missing, or an empty one in memory.
@@ -110,17 +110,17 @@ impl Store {
         let fail = |error: rusqlite::Error| {
             Error::new(Kind::File, format!("the sandbox cannot use its database `{}`: {error}", path.display()))
         };
-        let Some((connection, of_seed)) = open_file(&path, seed).map_err(fail)? else {
+        let Some((connection, stored_seed)) = open_file(&path, seed).map_err(fail)? else {
             return Err(Error::new(
                 Kind::Value,
                 format!("the folder `{}` holds a sandbox of another version: choose another folder", folder.display()),
             ));
         };
-        if of_seed != seed.to_string() {
+        if stored_seed != seed.to_string() {
             return Err(Error::new(
                 Kind::Value,
                 format!(
-                    "the folder `{}` holds a sandbox of seed {of_seed}, not {seed}: start it with that seed, or choose \
+                    "the folder `{}` holds a sandbox of seed {stored_seed}, not {seed}: start it with that seed, or choose \
                      another folder",
                     folder.display()
                 ),
@@ -130,7 +130,7 @@ impl Store {
     }
 
     /// Makes sure that the generated jobs of a customer are in the list.
-    pub(super) fn add_generated(&self, customer: u32, jobs: impl Iterator<Item = StoredJob>) -> Outcome<()> {
+    pub(super) fn add_generated(&self, customer: u32, jobs: impl Iterator<Item = StoredJob>) -> SqlResult<()> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         {
@@ -146,12 +146,12 @@ impl Store {
     }
 
     /// When this state was first served; `now` where that is the first time.
-    pub(super) fn first_start(&self, now: DateTime<Utc>) -> Outcome<DateTime<Utc>> {
+    pub(super) fn first_start(&self, now: DateTime<Utc>) -> SqlResult<DateTime<Utc>> {
         let connection = locked(&self.0);
         let now = now.timestamp_micros().to_string();
         connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('first start', ?)", [now])?;
         connection.query_row("SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'first start'", [], |row| {
-            Ok(time(row.get(0)?))
+            Ok(from_micros(row.get(0)?))
         })
     }
 
@@ -163,7 +163,7 @@ impl Store {
         upload: NewUpload<'_>,
         refusal: Option<&str>,
         now: DateTime<Utc>,
-    ) -> Outcome<String> {
+    ) -> SqlResult<String> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         let count: i64 = transaction.query_row("SELECT count(*) FROM job", [], |row| row.get(0))?;
@@ -195,9 +195,9 @@ impl Store {
     /// `place` turns the total into `(skip, count)`; both queries see the same state.
     pub(super) fn jobs<P>(
         &self,
-        selection: &Selection,
-        place: impl FnOnce(u64) -> (P, u64, u64),
-    ) -> Outcome<(u64, P, Vec<StoredJob>)> {
+        selection: &JobFilter,
+        paginate: impl FnOnce(u64) -> (P, u64, u64),
+    ) -> SqlResult<(u64, P, Vec<StoredJob>)> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         let column = if selection.by_updated { "updated" } else { "created" };
@@ -208,18 +208,18 @@ impl Store {
             params![selection.customer, since, selection.hidden],
             |row| row.get(0),
         )?;
-        let (placed, skip, count) = place(total.unsigned_abs());
+        let (bounds, skip, count) = paginate(total.unsigned_abs());
         let mut page = transaction.prepare_cached(&format!(
             "SELECT id, name, sub_type, created, updated FROM job WHERE {selected} ORDER BY created DESC, number DESC LIMIT ? OFFSET ?"
         ))?;
         let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
         let given = params![selection.customer, since, selection.hidden, count, skip];
-        let jobs = page.query_map(given, stored_job)?.collect::<Outcome<_>>()?;
-        Ok((total.unsigned_abs(), placed, jobs))
+        let jobs = page.query_map(given, stored_job)?.collect::<SqlResult<_>>()?;
+        Ok((total.unsigned_abs(), bounds, jobs))
     }
 
     /// One job of a customer.
-    pub(super) fn job(&self, customer: u32, id: &str) -> Outcome<Option<StoredJob>> {
+    pub(super) fn job(&self, customer: u32, id: &str) -> SqlResult<Option<StoredJob>> {
         locked(&self.0)
             .prepare_cached("SELECT id, name, sub_type, created, updated FROM job WHERE customer = ? AND id = ?")?
             .query_row(params![customer, id], stored_job)
@@ -227,7 +227,7 @@ impl Store {
     }
 
     /// The files of all uploads.
-    pub(super) fn upload_files(&self) -> Outcome<HashSet<String>> {
+    pub(super) fn upload_files(&self) -> SqlResult<HashSet<String>> {
         let connection = locked(&self.0);
         let mut query = connection.prepare(
             "SELECT file FROM upload UNION SELECT file FROM map WHERE file IS NOT NULL \
@@ -237,31 +237,31 @@ impl Store {
     }
 
     /// The file of an upload; `None` for a generated job.
-    pub(super) fn upload(&self, job: &str) -> Outcome<Option<String>> {
+    pub(super) fn upload(&self, job: &str) -> SqlResult<Option<String>> {
         locked(&self.0).query_row("SELECT file FROM upload WHERE job = ?", [job], |row| row.get(0)).optional()
     }
 
     /// Where a job comes from.
-    pub(super) fn origin(&self, job: &str) -> Outcome<Origin> {
+    pub(super) fn origin(&self, job: &str) -> SqlResult<Origin> {
         let origin = |row: &Row<'_>| Ok(row.get::<_, Option<String>>(0)?.map_or(Origin::Convertible, Origin::Refused));
         let found = locked(&self.0).query_row("SELECT refusal FROM upload WHERE job = ?", [job], origin).optional()?;
         Ok(found.unwrap_or(Origin::Generated))
     }
 
     /// Starts a conversion that is ready at `ready`, unless it was started before; gives when it is ready.
-    pub(super) fn start_conversion(&self, job: &str, format: &str, ready: DateTime<Utc>) -> Outcome<DateTime<Utc>> {
+    pub(super) fn start_conversion(&self, job: &str, format: &str, ready: DateTime<Utc>) -> SqlResult<DateTime<Utc>> {
         let connection = locked(&self.0);
         connection.execute(
             "INSERT OR IGNORE INTO conversion (job, format, ready) VALUES (?, ?, ?)",
             params![job, format, ready.timestamp_micros()],
         )?;
         connection.query_row("SELECT ready FROM conversion WHERE job = ? AND format = ?", [job, format], |row| {
-            Ok(time(row.get(0)?))
+            Ok(from_micros(row.get(0)?))
         })
     }
 
     /// The format of the conversion of a job that was over last; `None` where none is.
-    pub(super) fn last_conversion(&self, job: &str, now: DateTime<Utc>) -> Outcome<Option<String>> {
+    pub(super) fn last_conversion(&self, job: &str, now: DateTime<Utc>) -> SqlResult<Option<String>> {
         locked(&self.0)
             .query_row(
                 "SELECT format FROM conversion WHERE job = ? AND ready <= ? ORDER BY ready DESC, format DESC LIMIT 1",
@@ -273,35 +273,35 @@ impl Store {
 }
 
 /// Opens the file and tells of which seed it is; a new one is of `seed`. `None` where it has other tables.
-fn open_file(path: &Path, seed: u64) -> Outcome<Option<(Connection, String)>> {
+fn open_file(path: &Path, seed: u64) -> SqlResult<Option<(Connection, String)>> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(2))?;
     let is_new: bool = connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
     let tables: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if !is_new && tables != TABLES {
+    if !is_new && tables != SCHEMA_VERSION {
         return Ok(None);
     }
-    connection.pragma_update(None, "user_version", TABLES)?;
+    connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     // With a write-ahead log a killed process loses nothing that it committed, and where each commit waits for the disk, a
     // power cut does not either.
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     connection.execute_batch(SCHEMA)?;
     connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('seed', ?)", [seed.to_string()])?;
-    let of_seed = connection.query_row("SELECT value FROM setting WHERE name = 'seed'", [], |row| row.get(0))?;
-    Ok(Some((connection, of_seed)))
+    let stored_seed = connection.query_row("SELECT value FROM setting WHERE name = 'seed'", [], |row| row.get(0))?;
+    Ok(Some((connection, stored_seed)))
 }
 
-fn stored_job(row: &Row<'_>) -> Outcome<StoredJob> {
+fn stored_job(row: &Row<'_>) -> SqlResult<StoredJob> {
     Ok(StoredJob {
         id: row.get(0)?,
         name: row.get(1)?,
         sub_type: row.get(2)?,
-        created: time(row.get(3)?),
-        updated: time(row.get(4)?),
+        created: from_micros(row.get(3)?),
+        updated: from_micros(row.get(4)?),
     })
 }
 
 /// A time as it is kept.
-pub(super) fn time(micros: i64) -> DateTime<Utc> {
+pub(super) fn from_micros(micros: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_micros(micros).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }

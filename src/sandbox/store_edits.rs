@@ -4,25 +4,25 @@ use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 
 use super::locked::locked;
-use super::store::{Outcome, Store, StoredJob};
+use super::store::{SqlResult, Store, StoredJob};
 
 /// The customer of jobs that were removed: nobody. They are kept, so that a restart does not bring them back.
-const NOBODY: i64 = -1;
+const REMOVED_CUSTOMER: i64 = -1;
 
 impl Store {
     /// Whether a job of that id is or was there.
-    pub(super) fn knows(&self, id: &str) -> Outcome<bool> {
+    pub(super) fn has_job_id(&self, id: &str) -> SqlResult<bool> {
         locked(&self.0).query_row("SELECT EXISTS (SELECT 1 FROM job WHERE id = ?)", [id], |row| row.get(0))
     }
 
     /// Puts a generated job into the list, created and updated now.
-    pub(super) fn add_job(&self, customer: u32, job: StoredJob, now: DateTime<Utc>) -> Outcome<()> {
+    pub(super) fn add_job(&self, customer: u32, job: StoredJob, now: DateTime<Utc>) -> SqlResult<()> {
         self.add_generated(customer, std::iter::once(StoredJob { created: now, updated: now, ..job }))
     }
 
     /// Updates a job: its file is another one from now on, which has to be converted once more. False where there is no
     /// such job.
-    pub(super) fn change_job(&self, customer: u32, id: &str, now: DateTime<Utc>) -> Outcome<bool> {
+    pub(super) fn change_job(&self, customer: u32, id: &str, now: DateTime<Utc>) -> SqlResult<bool> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         let changed = transaction.execute(
@@ -41,14 +41,16 @@ impl Store {
     }
 
     /// Takes a job out of the list. False where there is no such job.
-    pub(super) fn remove_job(&self, customer: u32, id: &str) -> Outcome<bool> {
-        let removed = locked(&self.0)
-            .execute("UPDATE job SET customer = ? WHERE customer = ? AND id = ?", params![NOBODY, customer, id])?;
+    pub(super) fn remove_job(&self, customer: u32, id: &str) -> SqlResult<bool> {
+        let removed = locked(&self.0).execute(
+            "UPDATE job SET customer = ? WHERE customer = ? AND id = ?",
+            params![REMOVED_CUSTOMER, customer, id],
+        )?;
         Ok(removed > 0)
     }
 
     /// How often the file of a job was changed.
-    pub(super) fn revision(&self, id: &str) -> Outcome<u64> {
+    pub(super) fn revision(&self, id: &str) -> SqlResult<u64> {
         let number = locked(&self.0)
             .prepare_cached("SELECT number FROM revision WHERE job = ?")?
             .query_row([id], |row| row.get::<_, i64>(0))

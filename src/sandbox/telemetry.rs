@@ -7,23 +7,23 @@
 
 use chrono::{DateTime, Datelike as _, NaiveDate, SecondsFormat, TimeDelta, Utc};
 
-use super::fields::{Place, TURN, Track, WORK};
-use super::paging::Place as PageOf;
+use super::fields::{MachineState, TURN_SECONDS, Track, WORK_SECONDS};
+use super::paging::PageBounds;
 use crate::wire::{Name, Value};
 
 /// Seconds between two reports (specification 8).
-const HUB: i64 = 30;
-const COMPUTER: i64 = 300;
+const HUB_INTERVAL: i64 = 30;
+const COMPUTER_INTERVAL: i64 = 300;
 
 /// Seconds of a half hour in which one of three computers is online.
-const ONLINE: i64 = 600;
+const ONLINE_SPAN: i64 = 600;
 const COMPUTERS: i64 = 3;
 
 /// Days of records that a new service has already.
-const HISTORY: i64 = 2;
+const HISTORY_DAYS: i64 = 2;
 
 /// Devices of all customers, at most: ids of records are told apart by it.
-const DEVICES: i64 = 64;
+const MAX_DEVICES: i64 = 64;
 
 /// What a position shows that has no fix (specification 2.3).
 const ZERO_DATE: &str = "0000-00-00T00:00:00Z";
@@ -33,28 +33,28 @@ const ZERO_DATE: &str = "0000-00-00T00:00:00Z";
 pub(super) struct Device<'a> {
     pub(super) id: &'a str,
     pub(super) is_hub: bool,
-    /// A number below [`DEVICES`] that no other device has.
+    /// A number below [`MAX_DEVICES`] that no other device has.
     pub(super) number: i64,
     pub(super) track: &'a Track,
 }
 
 /// Where the logs of a service begin that was first started then.
-pub(super) fn beginning(first_start: DateTime<Utc>) -> DateTime<Utc> {
-    first_start.checked_sub_signed(TimeDelta::days(HISTORY)).unwrap_or(first_start)
+pub(super) fn log_start(first_start: DateTime<Utc>) -> DateTime<Utc> {
+    first_start.checked_sub_signed(TimeDelta::days(HISTORY_DAYS)).unwrap_or(first_start)
 }
 
 /// When the field computers registered their location last.
 pub(super) fn last_report_of_computer(now: DateTime<Utc>) -> DateTime<Utc> {
-    time_of(now.timestamp().div_euclid(COMPUTER).saturating_mul(COMPUTER))
+    time_of(now.timestamp().div_euclid(COMPUTER_INTERVAL).saturating_mul(COMPUTER_INTERVAL))
 }
 
 /// When the computer of that number in its account polls for maps next, strictly after a time.
 pub(super) fn next_poll(computer: usize, after: DateTime<Utc>) -> DateTime<Utc> {
     let number = i64::try_from(computer).unwrap_or(0).rem_euclid(COMPUTERS);
-    let mut poll = after.timestamp().div_euclid(COMPUTER).saturating_mul(COMPUTER);
+    let mut poll = after.timestamp().div_euclid(COMPUTER_INTERVAL).saturating_mul(COMPUTER_INTERVAL);
     loop {
-        poll = poll.saturating_add(COMPUTER);
-        if poll.div_euclid(ONLINE).rem_euclid(COMPUTERS) == number || poll == i64::MAX {
+        poll = poll.saturating_add(COMPUTER_INTERVAL);
+        if poll.div_euclid(ONLINE_SPAN).rem_euclid(COMPUTERS) == number || poll == i64::MAX {
             return time_of(poll);
         }
     }
@@ -79,14 +79,14 @@ impl<'a> Reports<'a> {
     /// All reports until now; with `date` those from that time to the end of its calendar month (specification 4.2).
     pub(super) fn new(
         device: Device<'a>,
-        began: DateTime<Utc>,
+        log_start: DateTime<Utc>,
         now: DateTime<Utc>,
         date: Option<DateTime<Utc>>,
     ) -> Self {
-        let period = if device.is_hub { HUB } else { COMPUTER };
+        let period = if device.is_hub { HUB_INTERVAL } else { COMPUTER_INTERVAL };
         let micros = |time: DateTime<Utc>| time.timestamp_micros();
         let step = period.saturating_mul(1_000_000);
-        let first = micros(date.map_or(began, |date| date.max(began)));
+        let first = micros(date.map_or(log_start, |date| date.max(log_start)));
         // A month ends before the first moment of the next.
         let last =
             date.and_then(end_of_month).map_or(micros(now), |end| micros(now).min(micros(end).saturating_sub(1)));
@@ -104,8 +104,8 @@ impl<'a> Reports<'a> {
     }
 
     /// The locations of a page.
-    pub(super) fn locations(&self, page: &PageOf) -> Vec<Value> {
-        let period = if self.device.is_hub { HUB } else { COMPUTER };
+    pub(super) fn locations(&self, page: &PageBounds) -> Vec<Value> {
+        let period = if self.device.is_hub { HUB_INTERVAL } else { COMPUTER_INTERVAL };
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let (skip, end) = (number(page.skip), number(page.skip.saturating_add(page.count)));
         (skip..end).map(|back| self.device.location(self.newest.saturating_sub(back.saturating_mul(period)))).collect()
@@ -123,8 +123,8 @@ impl<'a> Reports<'a> {
 }
 
 /// How a hub stands at a report.
-struct State {
-    place: Place,
+struct DeviceState {
+    machine: MachineState,
     /// Reports since the turn began.
     step: i64,
     turn: i64,
@@ -134,52 +134,52 @@ struct State {
 
 impl Device<'_> {
     /// The devices do not work in step.
-    fn state(&self, at: i64) -> State {
-        let shifted = at.saturating_add(self.number.saturating_mul(1_770));
-        let inside = shifted.rem_euclid(TURN);
-        let step = inside.div_euclid(HUB);
-        State {
-            place: self.track.at(shifted),
+    fn state(&self, seconds: i64) -> DeviceState {
+        let shifted = seconds.saturating_add(self.number.saturating_mul(1_770));
+        let inside = shifted.rem_euclid(TURN_SECONDS);
+        let step = inside.div_euclid(HUB_INTERVAL);
+        DeviceState {
+            machine: self.track.state_at(shifted),
             step,
-            turn: shifted.div_euclid(TURN),
-            ignition: inside < WORK,
+            turn: shifted.div_euclid(TURN_SECONDS),
+            ignition: inside < WORK_SECONDS,
             has_fix: !(90..94).contains(&step) && !(210..214).contains(&step),
         }
     }
 
     /// The id of a record: unique among all devices and rising with time.
-    fn record_id(&self, at: i64) -> String {
-        at.div_euclid(HUB).saturating_mul(DEVICES).saturating_add(self.number).to_string()
+    fn record_id(&self, seconds: i64) -> String {
+        seconds.div_euclid(HUB_INTERVAL).saturating_mul(MAX_DEVICES).saturating_add(self.number).to_string()
     }
 
-    fn location(&self, at: i64) -> Value {
-        let state = self.state(at);
-        Value::Record(self.position(at, &state))
+    fn location(&self, seconds: i64) -> Value {
+        let state = self.state(seconds);
+        Value::Record(self.position_fields(seconds, &state))
     }
 
-    fn position(&self, at: i64, state: &State) -> Vec<(Name, Value)> {
+    fn position_fields(&self, seconds: i64, state: &DeviceState) -> Vec<(Name, Value)> {
         let text = |text: &str| Value::Text(text.to_owned());
-        let place = state.place;
+        let machine = state.machine;
         record([
-            ("id", Value::Text(self.record_id(at))),
+            ("id", Value::Text(self.record_id(seconds))),
             ("device_id", text(self.id)),
             ("sub_type", text(if self.is_hub { "Field Hub" } else { "Field Computer" })),
-            ("lat", Value::Decimal(degrees(place.lat))),
-            ("lon", Value::Decimal(degrees(place.lon))),
-            ("alt", Value::Integer(place.alt)),
-            ("speed", Value::Integer(if state.has_fix { place.speed } else { 0 })),
-            ("direction", Value::Integer(place.direction)),
+            ("lat", Value::Decimal(round_degrees(machine.lat))),
+            ("lon", Value::Decimal(round_degrees(machine.lon))),
+            ("alt", Value::Integer(machine.alt)),
+            ("speed", Value::Integer(if state.has_fix { machine.speed } else { 0 })),
+            ("direction", Value::Integer(machine.direction)),
             ("valid", Value::Boolean(state.has_fix)),
-            ("gps_date_time", if state.has_fix { Value::Text(seconds(at)) } else { text(ZERO_DATE) }),
+            ("gps_date_time", if state.has_fix { Value::Text(timestamp(seconds)) } else { text(ZERO_DATE) }),
         ])
     }
 
-    fn report(&self, at: i64) -> Value {
-        let state = self.state(at);
+    fn report(&self, seconds: i64) -> Value {
+        let state = self.state(seconds);
         let text = |text: &str| Value::Text(text.to_owned());
         let input = |number| Value::Boolean(is_on(number, state.step));
         let small = u32::try_from(state.step).unwrap_or(0);
-        let mut fields = self.position(at, &state);
+        let mut fields = self.position_fields(seconds, &state);
         fields.extend(record([
             ("active", Value::Boolean(true)),
             ("gps_sat", Value::Integer(if state.has_fix { 7 + state.step % 6 } else { 2 })),
@@ -200,8 +200,8 @@ impl Device<'_> {
             ("digital_output_2", Value::Boolean(false)),
             ("digital_output_3", Value::Boolean(false)),
             // The range allows null (specification 2.4).
-            ("server_date_time", if state.step == 100 { Value::Null } else { Value::Text(seconds(at)) }),
-            ("odometer", Value::Integer(Track::driven(at).rem_euclid(1 << 32))),
+            ("server_date_time", if state.step == 100 { Value::Null } else { Value::Text(timestamp(seconds)) }),
+            ("odometer", Value::Integer(Track::odometer(seconds).rem_euclid(1 << 32))),
             ("service", text(if state.turn.rem_euclid(4) == 3 { "" } else { "LTE" })),
             ("carrier", text("Prairie Wireless")),
             (
@@ -240,7 +240,7 @@ fn event(step: i64) -> &'static str {
 }
 
 /// A hub writes six decimals.
-fn degrees(value: f64) -> f64 {
+fn round_degrees(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
@@ -249,8 +249,8 @@ fn time_of(seconds: i64) -> DateTime<Utc> {
 }
 
 /// `YYYY-MM-DDTHH:mm:ssZ`, the only form of specification 2.3 and 2.4.
-fn seconds(at: i64) -> String {
-    time_of(at).to_rfc3339_opts(SecondsFormat::Secs, true)
+fn timestamp(seconds: i64) -> String {
+    time_of(seconds).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 fn record<const N: usize>(fields: [(&'static str, Value); N]) -> Vec<(Name, Value)> {
@@ -264,15 +264,15 @@ mod tests {
     use super::*;
     use crate::api::events::EVENTS;
 
-    fn at(text: &str) -> DateTime<Utc> {
+    fn time(text: &str) -> DateTime<Utc> {
         text.parse().unwrap()
     }
 
     #[test]
-    fn all_nine_events_of_section_6_occur_and_agree_with_the_inputs() {
-        let seen: BTreeSet<&str> = (0..TURN / HUB).map(event).collect();
+    fn all_events_of_section_6_occur_and_agree_with_the_inputs() {
+        let seen: BTreeSet<&str> = (0..TURN_SECONDS / HUB_INTERVAL).map(event).collect();
         assert_eq!(seen, EVENTS.iter().map(|(code, _)| *code).collect());
-        for step in 1..TURN / HUB {
+        for step in 1..TURN_SECONDS / HUB_INTERVAL {
             for input in 1..=4 {
                 let changes = is_on(input, step) != is_on(input, step - 1);
                 assert_eq!(changes, event(step) == input.to_string(), "input {input} at {step}");
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn computers_poll_only_while_they_are_online_by_the_timetable() {
+    fn computers_poll_only_while_online() {
         for (computer, after, expected) in [
             (0, "2026-09-01T12:00:00Z", "2026-09-01T12:05:00Z"),
             (0, "2026-09-01T12:04:59.9Z", "2026-09-01T12:05:00Z"),
@@ -289,16 +289,16 @@ mod tests {
             (1, "2026-09-01T12:00:00Z", "2026-09-01T12:10:00Z"),
             (2, "2026-09-01T12:29:00Z", "2026-09-01T12:50:00Z"),
         ] {
-            assert_eq!(next_poll(computer, at(after)), at(expected), "{computer} after {after}");
+            assert_eq!(next_poll(computer, time(after)), time(expected), "{computer} after {after}");
         }
     }
 
     #[test]
-    fn a_month_ends_before_the_first_moment_of_the_next_in_utc() {
+    fn month_ends_before_the_first_instant_of_the_next_in_utc() {
         let track = crate::sandbox::fields::account(0).hubs.remove(0).track;
         let device = Device { id: "1", is_hub: true, number: 3, track: &track };
-        let (began, now) = (at("2026-08-01T00:00:00Z"), at("2027-02-01T00:00:00Z"));
-        let count = |date: &str| Reports::new(device, began, now, Some(at(date))).count();
+        let (log_start, now) = (time("2026-08-01T00:00:00Z"), time("2027-02-01T00:00:00Z"));
+        let count = |date: &str| Reports::new(device, log_start, now, Some(time(date))).count();
         assert_eq!(count("2026-08-31T23:59:00Z"), 2, "23:59:00 and 23:59:30, not midnight");
         assert_eq!(count("2026-08-31T23:59:30.000001Z"), 0);
         assert_eq!(count("2026-12-31T23:59:30Z"), 1, "December too");
@@ -308,11 +308,11 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_unique_and_rise_with_time() {
+    fn record_ids_are_unique_and_increase_with_time() {
         let track = crate::sandbox::fields::account(0).hubs.remove(0).track;
         let device = |number| Device { id: "1", is_hub: true, number, track: &track };
         let ids: Vec<i64> = (0..50)
-            .flat_map(|tick| [0, 1, 63].map(|number| device(number).record_id(1_790_000_010 + tick * HUB)))
+            .flat_map(|tick| [0, 1, 63].map(|number| device(number).record_id(1_790_000_010 + tick * HUB_INTERVAL)))
             .map(|id| id.parse().unwrap())
             .collect();
         assert!(ids.is_sorted() && ids.iter().collect::<BTreeSet<_>>().len() == 150);

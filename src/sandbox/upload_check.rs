@@ -12,12 +12,12 @@ use zip::ZipArchive;
 use crate::api::uploads::{AGX_EXTENSION, GRC_EXTENSION, SHAPE_SET, has_extension};
 
 /// The most that is read of a zip: its directory, which costs a few times as much memory. One of 60,000 files is smaller.
-const LARGEST_DIRECTORY: u64 = 8 * 1024 * 1024;
+const MAX_DIRECTORY: u64 = 8 * 1024 * 1024;
 
 /// A prescription map of the type RX: "a zip containing a single shape file set (.shp, .shx, .dbf). A zip holding several
 /// shape files is unsupported."
-pub(super) fn rx(name: &str, file: File) -> Result<(), String> {
-    let members = members(name, file)?;
+pub(super) fn check_rx(name: &str, file: File) -> Result<(), String> {
+    let members = member_names(name, file)?;
     // The extensions of each name, whose letter case differs among the files of a set.
     let mut sets: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (stem, extension) in members.iter().filter_map(|member| member.rsplit_once('.')) {
@@ -39,21 +39,21 @@ pub(super) fn rx(name: &str, file: File) -> Result<(), String> {
 }
 
 /// A prescription map of the type AGX: "the file may be simple or complex and must have the extension .rdp.zip."
-pub(super) fn agx(name: &str) -> Result<(), String> {
-    extension(name, "An AGX upload", AGX_EXTENSION)
+pub(super) fn check_agx(name: &str) -> Result<(), String> {
+    check_extension(name, "An AGX upload", AGX_EXTENSION)
 }
 
 /// A grain cart: "a GRC file's contents and name", a "file with extension GRC".
-pub(super) fn grain_cart(name: &str) -> Result<(), String> {
-    extension(name, "A grain cart file", GRC_EXTENSION)
+pub(super) fn check_grain_cart(name: &str) -> Result<(), String> {
+    check_extension(name, "A grain cart file", GRC_EXTENSION)
 }
 
 /// Job data: "a zip of job data from a field computer. A zip with multiple directories is unsupported."
 ///
 /// Counted are directories that no other holds: a field computer's own zip, which `BIN` gives back (4.4), has folders in
 /// its one folder (field notes, Job data archives). Gives whether there is a shape file to convert.
-pub(super) fn job_data(name: &str, file: File) -> Result<bool, String> {
-    let members = members(name, file)?;
+pub(super) fn check_job_data(name: &str, file: File) -> Result<bool, String> {
+    let members = member_names(name, file)?;
     if members.iter().all(|member| member.ends_with('/')) {
         return Err(format!("The zip `{name}` holds no file."));
     }
@@ -68,7 +68,7 @@ pub(super) fn job_data(name: &str, file: File) -> Result<bool, String> {
     Ok(members.iter().any(|member| has_extension(member, ".shp")))
 }
 
-fn extension(name: &str, what: &str, extension: &str) -> Result<(), String> {
+fn check_extension(name: &str, what: &str, extension: &str) -> Result<(), String> {
     if has_extension(name, extension) {
         Ok(())
     } else {
@@ -77,20 +77,20 @@ fn extension(name: &str, what: &str, extension: &str) -> Result<(), String> {
 }
 
 /// The names in the directory of a zip, with `/` between folders.
-fn members(name: &str, file: File) -> Result<Vec<String>, String> {
-    let archive = ZipArchive::new(Bounded { file, left: LARGEST_DIRECTORY })
+fn member_names(name: &str, file: File) -> Result<Vec<String>, String> {
+    let archive = ZipArchive::new(BoundedFile { file, left: MAX_DIRECTORY })
         .map_err(|_| format!("The file `{name}` is not a zip that can be read."))?;
     let plain = |member: &str| member.replace('\\', "/").trim_start_matches("./").trim_start_matches('/').to_owned();
     Ok(archive.file_names().map(plain).collect())
 }
 
 /// A file of which so much can be read: what is made of it then has bounds as well.
-struct Bounded {
+struct BoundedFile {
     file: File,
     left: u64,
 }
 
-impl Read for Bounded {
+impl Read for BoundedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(buffer)?;
         let length = u64::try_from(count).unwrap_or(u64::MAX);
@@ -99,7 +99,7 @@ impl Read for Bounded {
     }
 }
 
-impl Seek for Bounded {
+impl Seek for BoundedFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }
@@ -118,11 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_millions_of_names_is_refused_before_it_takes_memory() {
+    fn zip_with_oversized_directory_is_an_error() {
         let mut zip = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
         zip.start_file("a.shp", zip::write::SimpleFileOptions::default()).unwrap();
         let one = zip.finish().unwrap().into_inner();
-        assert_eq!(job_data("a.zip", file_of(&one)), Ok(true));
+        assert_eq!(check_job_data("a.zip", file_of(&one)), Ok(true));
         let (start, end) = (one.windows(4).position(|four| four == b"PK\x01\x02").unwrap(), one.len() - 22);
         let entry = &one[start..end];
         // As many entries as a zip has without the 64-bit form, each with a comment that makes it long.
@@ -138,13 +138,13 @@ mod tests {
         }
         last[12..16].copy_from_slice(&size.to_le_bytes());
         many.extend(last);
-        assert!(job_data("a.zip", file_of(&many)).unwrap_err().contains("not a zip that can be read"));
+        assert!(check_job_data("a.zip", file_of(&many)).unwrap_err().contains("not a zip that can be read"));
     }
 
     #[test]
-    fn bytes_without_a_directory_are_no_zip() {
+    fn bytes_without_a_zip_directory_are_an_error() {
         for bytes in [&b""[..], b"<html>", b"PK", &[0; 10_000]] {
-            assert!(job_data("a.zip", file_of(bytes)).is_err());
+            assert!(check_job_data("a.zip", file_of(bytes)).is_err());
         }
     }
 }

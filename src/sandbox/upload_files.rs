@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::part_file::PartFile;
 
 /// A file of no record that is older is what a killed process left.
-const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
+const STALE_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The folder of uploads.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl UploadFiles {
         }
         for entry in fs::read_dir(&folder).map_err(fail)?.flatten() {
             let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|time| time.elapsed().ok());
-            if age.is_some_and(|age| age > LEFT_BEHIND) && !known.contains(&*entry.file_name().to_string_lossy()) {
+            if age.is_some_and(|age| age > STALE_AFTER) && !known.contains(&*entry.file_name().to_string_lossy()) {
                 // It costs space, and nothing else.
                 drop(fs::remove_file(entry.path()));
             }
@@ -67,7 +67,7 @@ impl UploadFiles {
     }
 
     /// Opens a kept file; gives its length as well.
-    pub(super) fn read(&self, name: &str) -> io::Result<(File, u64)> {
+    pub(super) fn open_stored(&self, name: &str) -> io::Result<(File, u64)> {
         let file = File::open(self.folder.join(name))?;
         let length = file.metadata()?.len();
         Ok((file, length))
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn temporary_uploads_end_with_the_sandbox_and_parts_before() {
+    fn temporary_uploads_are_removed_with_the_sandbox_and_parts_before() {
         let files = UploadFiles::open(None, &HashSet::new()).unwrap();
         assert!(!files.folder.exists(), "nothing was uploaded");
         let mut part = files.begin().unwrap();
@@ -110,14 +110,14 @@ mod tests {
         let name = files.keep(part).unwrap();
         drop(files.begin().unwrap());
         assert_eq!(fs::read_dir(&files.folder).unwrap().count(), 1);
-        assert_eq!(files.read(&name).unwrap().1, 2);
+        assert_eq!(files.open_stored(&name).unwrap().1, 2);
         let folder = files.folder.clone();
         drop(files);
         assert!(!folder.exists());
     }
 
     #[test]
-    fn what_a_killed_process_left_is_removed_a_day_later() {
+    fn stale_files_of_a_killed_process_are_removed_after_a_day() {
         let data = tempfile::tempdir().unwrap();
         let files = UploadFiles::open(Some(data.path()), &HashSet::new()).unwrap();
         let kept = files.keep(files.begin().unwrap()).unwrap();

@@ -213,9 +213,9 @@ const fn row(variant: Variant, name: &'static str, doc: &'static str) -> Variant
 
 /// The variants that are on.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Habits(Vec<Variant>);
+pub(super) struct ActiveVariants(Vec<Variant>);
 
-impl Habits {
+impl ActiveVariants {
     /// Reads names; `wild` turns all on. An unknown name is a `Value` error that lists all.
     pub(super) fn parse(names: &[String]) -> Result<Self> {
         let mut on = Vec::new();
@@ -246,12 +246,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_and_unknown_ones_refused_with_the_list() {
-        let habits = Habits::parse(&["more-time-202".to_owned()]).unwrap();
-        assert!(habits.has(Variant::MoreTime202) && !habits.has(Variant::NoRetryAfter));
-        let wild = Habits::parse(&[WILD.to_owned()]).unwrap();
+    fn unknown_variant_is_an_error_that_lists_the_known() {
+        let variants = ActiveVariants::parse(&["more-time-202".to_owned()]).unwrap();
+        assert!(variants.has(Variant::MoreTime202) && !variants.has(Variant::NoRetryAfter));
+        let wild = ActiveVariants::parse(&[WILD.to_owned()]).unwrap();
         assert!(VARIANTS.iter().all(|row| wild.has(row.variant)));
-        let error = Habits::parse(&["tame".to_owned()]).unwrap_err();
+        let error = ActiveVariants::parse(&["tame".to_owned()]).unwrap_err();
         assert_eq!(error.kind(), Kind::Value);
         assert!(VARIANTS.iter().all(|row| error.message().contains(row.name)));
     }

@@ -40,7 +40,7 @@ pub(crate) fn jobs(account: &Account, count: u32) -> BTreeMap<String, Job> {
 /// Calls that the files and details of these jobs take at least: a detail each, a first asking each, and for every
 /// conversion another one.
 fn calls_of<'a>(jobs: impl Iterator<Item = &'a Job>) -> usize {
-    jobs.map(|job| if job.ready_at_once { 2 } else { 3 }).sum()
+    jobs.map(|job| if job.is_ready_immediately { 2 } else { 3 }).sum()
 }
 
 /// Lists of the account: jobs, grain carts, computers, their locations, hubs with theirs, prescription maps.
@@ -163,7 +163,7 @@ async fn conversions_are_asked_for_first_and_no_slot_waits_for_them_4_4() {
     let first: Vec<usize> = asked.values().map(|times| times[0]).collect();
     assert!(first.iter().max() < details.iter().min(), "all are asked for before the first detail");
     for times in asked.values().filter(|times| times.len() > 1) {
-        let wait = requests[times[1]].at - requests[times[0]].at;
+        let wait = requests[times[1]].received_at - requests[times[0]].received_at;
         assert!(times.len() == 2 && wait >= chrono::TimeDelta::seconds(300), "{wait} for {times:?}");
     }
     // Nothing is left but the last to ripen: those were asked for in the seventh window and come five minutes later.

@@ -94,7 +94,7 @@ impl Transport for Held {
 impl Service {
     /// A service whose clock is moved, with a mirror's folder that does not exist yet.
     pub(crate) fn start(options: Options) -> Self {
-        let sandbox = Arc::new(Sandbox::start(Options { moved_clock: true, ..options }).unwrap());
+        let sandbox = Arc::new(Sandbox::start(Options { manual_clock: true, ..options }).unwrap());
         let time = Time {
             start: tokio::time::Instant::now(),
             began: sandbox.now(),

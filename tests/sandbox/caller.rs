@@ -20,7 +20,7 @@ use serde_json::Value;
 pub(crate) fn options() -> Options {
     Options {
         rate_limits: Vec::new(),
-        moved_clock: true,
+        manual_clock: true,
         conversion_time: Duration::from_secs(30),
         ..Options::default()
     }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use headland::api::{Endpoint, Place};
 use headland::client::{Arguments, Client, Delivered, Target, UploadFile};
 use headland::sandbox::Sandbox;
-use headland::sandbox::fields::{Account, CartManner, CartTruth, Hub, account};
+use headland::sandbox::fields::{Account, CartFormat, CartTruth, Hub, account};
 use headland::wire::Value;
 
 use super::client::{id_of, of, row};
@@ -98,7 +98,7 @@ fn is_on_its_track(record: &Value) {
     let of_computer = || computers.iter().find(|computer| computer.id == device).map(|computer| &computer.track);
     let id: i64 = id_of(record).parse().unwrap();
     let at = id / 64 * 30;
-    let place = of_hub.or_else(of_computer).unwrap().at(at + id % 64 * 1_770);
+    let place = of_hub.or_else(of_computer).unwrap().state_at(at + id % 64 * 1_770);
     for (name, expected) in [("lat", place.lat), ("lon", place.lon)] {
         assert!(
             matches!(record.get(name), Some(Value::Decimal(found)) if (found - expected).abs() < 1e-6),
@@ -164,7 +164,7 @@ pub(crate) async fn download_cart(client: &Client, row: &'static Endpoint, sandb
     match client.download(row, &of(row.full_name, &[("id", &id)]), Target::Memory).await.unwrap() {
         Delivered::Bytes(bytes) => {
             let stored = ACCOUNT.carts.iter().find(|cart| cart.id == id).unwrap();
-            assert!(stored.content(CartManner::default()) == bytes, "{}", row.full_name);
+            assert!(stored.content(CartFormat::default()) == bytes, "{}", row.full_name);
             bytes
         }
         Delivered::File(path) => panic!("asked for bytes, got {}", path.display()),

@@ -12,7 +12,7 @@ use super::client::{client, client_with_deadline, of, row};
 
 #[test]
 fn the_31st_call_in_a_minute_is_refused_until_the_window_resets() {
-    let sandbox = start(Options { moved_clock: true, ..Options::default() });
+    let sandbox = start(Options { manual_clock: true, ..Options::default() });
     for sent in 1..=30_u32 {
         let reply = get(&sandbox, "/accesskey").send();
         assert_eq!(reply.status, 200);

@@ -17,7 +17,7 @@ pub(in crate::sandbox) enum Address {
 
 impl Address {
     /// The address that a path belongs to.
-    pub(in crate::sandbox) fn of(path: &str) -> Option<Self> {
+    pub(in crate::sandbox) fn from_path(path: &str) -> Option<Self> {
         let first = path.strip_prefix('/')?.split('/').next()?;
         [Self::Dispatch, Self::LegacyDispatch, Self::LegacyOrders]
             .into_iter()
@@ -36,6 +36,6 @@ impl Address {
     /// Where a request leads.
     pub(in crate::sandbox) fn route(self, method: &str, path: &str, query: &Query) -> Route {
         let service = if self == Self::Dispatch { Service::Dispatch } else { Service::LegacyOrders };
-        Route::of(service, method, path.get(self.path().len()..).unwrap_or_default(), query)
+        Route::find_in(service, method, path.get(self.path().len()..).unwrap_or_default(), query)
     }
 }

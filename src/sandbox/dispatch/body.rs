@@ -10,13 +10,13 @@ use crate::sandbox::reply::Reply;
 use crate::wire::quoted;
 
 /// The largest payload that is taken: 1 MiB.
-const LARGEST: usize = 1024 * 1024;
+const MAX_PAYLOAD: usize = 1024 * 1024;
 
 /// Lists and objects that may lie in each other. What is stored lies a few deeper, and can be read again.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Reads the payload.
-pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Value, Reply> {
+pub(super) async fn read_json(headers: &HeaderMap, body: Body) -> Result<Value, Reply> {
     if !is_json(headers) {
         multipart::drain(body).await;
         let info = "The body must be JSON: Content-Type must be application/json.";
@@ -27,22 +27,24 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Value, Reply
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|_| Reply::bad_request("The body breaks off."))?;
         length = length.saturating_add(chunk.len());
-        if length > multipart::LARGEST_BODY {
+        if length > multipart::MAX_BODY {
             break;
         }
         // A client that is still sending would miss the reply, so the rest is read and let go.
-        if length <= LARGEST {
+        if length <= MAX_PAYLOAD {
             bytes.extend_from_slice(&chunk);
         }
     }
-    if length > LARGEST {
-        let info = format!("The body is larger than {LARGEST} bytes.");
+    if length > MAX_PAYLOAD {
+        let info = format!("The body is larger than {MAX_PAYLOAD} bytes.");
         return Err(Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info));
     }
     // Whole numbers beyond 64 bits would come back as other numbers: they come back as texts with all their digits.
     match serde_json::from_slice(&quoted(&bytes)) {
-        Ok(value) if is_within(&value, DEEPEST + 1) => Ok(value),
-        Ok(_) => Err(Reply::bad_request(format!("The body has more than {DEEPEST} lists and objects in each other."))),
+        Ok(value) if fits_depth(&value, MAX_DEPTH + 1) => Ok(value),
+        Ok(_) => {
+            Err(Reply::bad_request(format!("The body has more than {MAX_DEPTH} lists and objects in each other.")))
+        }
         Err(error) => Err(Reply::bad_request(format!("The body is no JSON: {error}."))),
     }
 }
@@ -55,11 +57,11 @@ fn is_json(headers: &HeaderMap) -> bool {
     name == "application/json" || name == "text/json" || (name.starts_with("application/") && name.ends_with("+json"))
 }
 
-fn is_within(value: &Value, depth: usize) -> bool {
+fn fits_depth(value: &Value, depth: usize) -> bool {
     let Some(left) = depth.checked_sub(1) else { return !(value.is_array() || value.is_object()) };
     match value {
-        Value::Array(items) => items.iter().all(|item| is_within(item, left)),
-        Value::Object(fields) => fields.values().all(|item| is_within(item, left)),
+        Value::Array(items) => items.iter().all(|item| fits_depth(item, left)),
+        Value::Object(fields) => fields.values().all(|item| fits_depth(item, left)),
         _ => true,
     }
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::operations::{id_of, missing};
-use super::payload::{Object, complete, field, is_of, new_id, text, with_items};
-use super::replies::{Call, deleted, payload};
+use super::payload::{Object, edit_items, field, has_id, merge_fields, new_id, text};
+use super::replies::{Call, deleted, json_content};
 use super::store::Kind;
 use crate::sandbox::reply::{Answer, Reply};
 use crate::wire::time::{self, Read};
@@ -13,7 +13,7 @@ use crate::wire::time::{self, Read};
 pub(super) const KNOWN_TYPES: [&str; 3] = ["Spraying", "Planting", "Spreading"];
 
 /// The most requirements that an operation type can have.
-const MOST: usize = 200;
+const MAX_REQUIREMENTS: usize = 200;
 
 /// The types that a requirement can name.
 const TYPES: [&str; 4] = ["text", "number", "boolean", "dateTime"];
@@ -28,17 +28,19 @@ const DEFAULTS: [(&str, &str, bool); 5] = [
 ];
 
 /// The default requirements.
-pub(super) fn defaults() -> Vec<Value> {
+pub(super) fn default_requirements() -> Vec<Value> {
     let one = |(name, kind, required): (&str, &str, bool)| json!({"name": name, "type": kind, "required": required, "custom": false});
     DEFAULTS.into_iter().map(one).collect()
 }
 
 /// What was set for an operation type, else the defaults (specification 4.6).
 pub(super) fn requirements(call: &Call<'_>) -> Answer {
-    let found = call.world.store.record(call.customer, Kind::Requirements, call.id())?;
-    let object = found
-        .map_or_else(|| json!({"operation": call.id(), "isDefault": true, "requirements": defaults()}), Value::Object);
-    Ok(Reply::new(http::StatusCode::OK, payload(object)))
+    let found = call.state.store.record(call.customer, Kind::Requirements, call.id())?;
+    let object = found.map_or_else(
+        || json!({"operation": call.id(), "isDefault": true, "requirements": default_requirements()}),
+        Value::Object,
+    );
+    Ok(Reply::new(http::StatusCode::OK, json_content(object)))
 }
 
 /// Sets the requirements of an operation type.
@@ -46,8 +48,8 @@ pub(super) fn set_requirements(call: &Call<'_>, given: Object) -> Answer {
     let Some(Value::Array(list)) = field(&given, "requirements") else {
         return Err(Reply::bad_request("requirements must be a list."));
     };
-    if list.len() > MOST {
-        return Err(Reply::bad_request(format!("requirements must hold at most {MOST} of them.")));
+    if list.len() > MAX_REQUIREMENTS {
+        return Err(Reply::bad_request(format!("requirements must hold at most {MAX_REQUIREMENTS} of them.")));
     }
     let mut set: Vec<Object> = Vec::new();
     for requirement in list {
@@ -58,14 +60,14 @@ pub(super) fn set_requirements(call: &Call<'_>, given: Object) -> Answer {
         set.push(one);
     }
     let set = [("operation", json!(call.id())), ("isDefault", json!(false)), ("requirements", json!(set))];
-    let object = complete(set, given);
-    call.world.store.set_record(call.customer, Kind::Requirements, call.id(), &object)?;
+    let object = merge_fields(set, given);
+    call.state.store.set_record(call.customer, Kind::Requirements, call.id(), &object)?;
     Ok(call.changed(object))
 }
 
 /// A requirement as it is stored; `place` counts from 0.
-fn one_requirement(given: &Value, place: usize) -> Result<Object, Reply> {
-    let refuse = |what: &str| Reply::bad_request(format!("requirements[{place}] {what}."));
+fn one_requirement(given: &Value, position: usize) -> Result<Object, Reply> {
+    let refuse = |what: &str| Reply::bad_request(format!("requirements[{position}] {what}."));
     let Value::Object(given) = given else { return Err(refuse("must be an object")) };
     let Some(name) = text(given, "name")? else { return Err(refuse("has no name")) };
     let kind = match text(given, "type")? {
@@ -82,7 +84,7 @@ fn one_requirement(given: &Value, place: usize) -> Result<Object, Reply> {
     };
     let is_custom = !DEFAULTS.iter().any(|(known, ..)| known.eq_ignore_ascii_case(&name));
     let set = [("name", json!(name)), ("type", kind), ("required", json!(is_required)), ("custom", json!(is_custom))];
-    Ok(complete(set, given.clone()))
+    Ok(merge_fields(set, given.clone()))
 }
 
 fn name_of(requirement: &Object) -> &str {
@@ -90,7 +92,7 @@ fn name_of(requirement: &Object) -> &str {
 }
 
 /// Refuses a completion that lacks a required field or has one of the wrong type, and names each.
-pub(super) fn check(completion: &Object, requirements: &[Value]) -> Result<(), Reply> {
+pub(super) fn check_completion(completion: &Object, requirements: &[Value]) -> Result<(), Reply> {
     let (mut lacking, mut wrong) = (Vec::new(), Vec::new());
     for requirement in requirements.iter().filter_map(Value::as_object) {
         let name = name_of(requirement);
@@ -126,20 +128,20 @@ fn fits(value: &Value, kind: &str) -> bool {
 }
 
 /// The requirements of the type of a field operation.
-fn of_operation(call: &Call<'_>) -> Result<Vec<Value>, Reply> {
-    let store = &call.world.store;
+fn requirements_of_operation(call: &Call<'_>) -> Result<Vec<Value>, Reply> {
+    let store = &call.state.store;
     let operation = store.record(call.customer, Kind::Operation, call.id())?.ok_or_else(|| missing(call.id()))?;
-    let Some(kind) = text(&operation, "operation")? else { return Ok(defaults()) };
+    let Some(kind) = text(&operation, "operation")? else { return Ok(default_requirements()) };
     let found = store.record(call.customer, Kind::Requirements, &kind)?;
     Ok(match found.as_ref().and_then(|found| found.get("requirements")) {
         Some(Value::Array(requirements)) => requirements.clone(),
-        _ => defaults(),
+        _ => default_requirements(),
     })
 }
 
 pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
-    check(&given, &of_operation(call)?)?;
-    let completion = complete([("id", json!(new_id()))], given);
+    check_completion(&given, &requirements_of_operation(call)?)?;
+    let completion = merge_fields([("id", json!(new_id()))], given);
     change(call, |completions| {
         completions.push(Value::Object(completion.clone()));
         Ok(())
@@ -150,14 +152,14 @@ pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
 
 /// Puts another completion in the place of one, under its id.
 pub(super) fn modify(call: &Call<'_>, given: Object) -> Answer {
-    let requirements = of_operation(call)?;
+    let requirements = requirements_of_operation(call)?;
     let modified = change(call, |completions| {
-        let place = completions.iter_mut().find(|known| is_of(known, "id", call.other_id()));
-        let Some(place) = place else { return Err(unknown(call)) };
-        check(&given, &requirements)?;
-        let id = place.get("id").cloned().unwrap_or_default();
-        let completion = complete([("id", id)], given);
-        *place = Value::Object(completion.clone());
+        let stored = completions.iter_mut().find(|known| has_id(known, "id", call.second_id()));
+        let Some(stored) = stored else { return Err(unknown(call)) };
+        check_completion(&given, &requirements)?;
+        let id = stored.get("id").cloned().unwrap_or_default();
+        let completion = merge_fields([("id", id)], given);
+        *stored = Value::Object(completion.clone());
         Ok(completion)
     })?;
     Ok(call.changed(modified))
@@ -166,19 +168,19 @@ pub(super) fn modify(call: &Call<'_>, given: Object) -> Answer {
 pub(super) fn delete(call: &Call<'_>) -> Answer {
     change(call, |completions| {
         let before = completions.len();
-        completions.retain(|known| !is_of(known, "id", call.other_id()));
+        completions.retain(|known| !has_id(known, "id", call.second_id()));
         if completions.len() == before { Err(unknown(call)) } else { Ok(()) }
     })?;
     Ok(deleted())
 }
 
 fn change<T>(call: &Call<'_>, work: impl FnOnce(&mut Vec<Value>) -> Result<T, Reply>) -> Result<T, Reply> {
-    let changed = call.world.store.change_record(call.customer, Kind::Operation, call.id(), |operation| {
-        with_items(operation, "completions", work)
+    let changed = call.state.store.change_record(call.customer, Kind::Operation, call.id(), |operation| {
+        edit_items(operation, "completions", work)
     })?;
     changed.ok_or_else(|| missing(call.id()))
 }
 
 fn unknown(call: &Call<'_>) -> Reply {
-    Reply::no_record("completion", call.other_id())
+    Reply::not_found("completion", call.second_id())
 }

@@ -3,30 +3,30 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::completions::{check, defaults};
+use super::completions::{check_completion, default_requirements};
 use super::operations::id_of;
-use super::payload::{Object, complete, field, required, text};
-use super::replies::{Call, conflict, deleted, payload};
-use super::store::{Kind, New};
+use super::payload::{Object, field, merge_fields, required, text};
+use super::replies::{Call, conflict, deleted, json_content};
+use super::store::{Kind, NewRecord};
 use crate::sandbox::reply::{Answer, Reply};
 
 /// The operators of a customer.
-pub(super) const OPERATORS: [&str; 2] = [TOKENS_OPERATOR, "operator-2"];
+pub(super) const OPERATORS: [&str; 2] = [TOKEN_OPERATOR, "operator-2"];
 
 /// The operator that a token stands for.
-pub(super) const TOKENS_OPERATOR: &str = "operator-1";
+pub(super) const TOKEN_OPERATOR: &str = "operator-1";
 
 pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
-    let operator = operator(&given)?.unwrap_or(TOKENS_OPERATOR);
-    let new = New { customer: call.customer, kind: Kind::Order, section: operator };
-    let made = call.world.store.add_record(&new, |id| order(id, operator, given))?;
+    let operator = operator(&given)?.unwrap_or(TOKEN_OPERATOR);
+    let new = NewRecord { customer: call.customer, kind: Kind::Order, section: operator };
+    let made = call.state.store.add_record(&new, |id| order(id, operator, given))?;
     let path = format!("/api/order/{}", id_of(&made));
     Ok(call.created(made, &path))
 }
 
 /// A work order as it is stored: what the service sets, and what was given.
 pub(super) fn order(id: &str, operator: &str, given: Object) -> Object {
-    complete([("id", json!(id)), ("operator", json!(operator)), ("completion", Value::Null)], given)
+    merge_fields([("id", json!(id)), ("operator", json!(operator)), ("completion", Value::Null)], given)
 }
 
 /// Puts another payload in the place of an order's; its operator stays unless another is named.
@@ -37,7 +37,7 @@ pub(super) fn update(call: &Call<'_>, given: Object) -> Answer {
         let kept = |name: &str| order.get(name).cloned().unwrap_or_default();
         let operator = named.map_or_else(|| kept("operator"), |named| json!(named));
         let set = [("id", kept("id")), ("operator", operator), ("completion", kept("completion"))];
-        *order = complete(set, given);
+        *order = merge_fields(set, given);
         Ok(order.clone())
     })?;
     Ok(call.changed(changed))
@@ -45,7 +45,7 @@ pub(super) fn update(call: &Call<'_>, given: Object) -> Answer {
 
 /// Deletes an order with its completion.
 pub(super) fn delete(call: &Call<'_>) -> Answer {
-    if call.world.store.remove_record(call.customer, Kind::Order, call.id())? {
+    if call.state.store.remove_record(call.customer, Kind::Order, call.id())? {
         Ok(deleted())
     } else {
         Err(missing(call.id()))
@@ -65,7 +65,7 @@ pub(super) fn reassign(call: &Call<'_>, given: &Object) -> Answer {
     };
     let operator = operator(given)?.ok_or_else(|| Reply::bad_request("operator is missing."))?;
     for id in &ids {
-        call.world.store.record(call.customer, Kind::Order, id)?.ok_or_else(|| missing(id))?;
+        call.state.store.record(call.customer, Kind::Order, id)?.ok_or_else(|| missing(id))?;
     }
     for id in &ids {
         change(call, id, |order| {
@@ -73,13 +73,13 @@ pub(super) fn reassign(call: &Call<'_>, given: &Object) -> Answer {
             Ok(())
         })?;
     }
-    let done = complete([("orderIds", json!(ids)), ("operator", json!(operator))], Object::new());
+    let done = merge_fields([("orderIds", json!(ids)), ("operator", json!(operator))], Object::new());
     Ok(call.changed(done))
 }
 
 /// The requirements of every completion here: legacy orders have no operation type.
 pub(super) fn requirements() -> Reply {
-    Reply::new(StatusCode::OK, payload(json!({"isDefault": true, "requirements": defaults()})))
+    Reply::new(StatusCode::OK, json_content(json!({"isDefault": true, "requirements": default_requirements()})))
 }
 
 pub(super) fn create_completion(call: &Call<'_>, given: Object) -> Answer {
@@ -113,15 +113,15 @@ pub(super) fn delete_completion(call: &Call<'_>) -> Answer {
 }
 
 fn complete_order(order: &mut Object, given: Object) -> Result<Object, Reply> {
-    check(&given, &defaults())?;
-    let completion = complete([("orderId", json!(id_of(order)))], given);
+    check_completion(&given, &default_requirements())?;
+    let completion = merge_fields([("orderId", json!(id_of(order)))], given);
     order.insert("completion".to_owned(), Value::Object(completion.clone()));
     Ok(completion)
 }
 
 fn has_completion(order: &Object, id: &str) -> Result<(), Reply> {
     match order.get("completion") {
-        None | Some(Value::Null) => Err(Reply::no_record("completion of the work order", id)),
+        None | Some(Value::Null) => Err(Reply::not_found("completion of the work order", id)),
         Some(_) => Ok(()),
     }
 }
@@ -138,9 +138,9 @@ fn operator(given: &Object) -> Result<Option<&'static str>, Reply> {
 }
 
 fn change<T>(call: &Call<'_>, id: &str, work: impl FnOnce(&mut Object) -> Result<T, Reply>) -> Result<T, Reply> {
-    call.world.store.change_record(call.customer, Kind::Order, id, work)?.ok_or_else(|| missing(id))
+    call.state.store.change_record(call.customer, Kind::Order, id, work)?.ok_or_else(|| missing(id))
 }
 
 fn missing(id: &str) -> Reply {
-    Reply::no_record("work order", id)
+    Reply::not_found("work order", id)
 }

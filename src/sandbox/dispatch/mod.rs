@@ -34,6 +34,6 @@ mod seed;
 mod store;
 
 pub(super) use address::Address;
-pub(super) use routes::{answer, in_place};
+pub(super) use routes::{answer, fault_reply};
 pub(super) use seed::fill;
 pub(super) use store::Kind;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::payload::{Object, complete, field, is_of, new_id, required, text, with_items};
+use super::payload::{Object, edit_items, field, has_id, merge_fields, new_id, required, text};
 use super::replies::{Call, conflict, deleted};
-use super::store::{Kind, New};
+use super::store::{Kind, NewRecord};
 use crate::sandbox::reply::{Answer, Reply};
 
 /// The state of a field operation that was created (specification 3).
@@ -15,15 +15,15 @@ pub(super) const RELEASED: &str = "Released";
 
 pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
     text(&given, "operation")?;
-    let new = New { customer: call.customer, kind: Kind::Operation, section: "" };
-    let made = call.world.store.add_record(&new, |id| operation(id, PRE_RELEASED, given))?;
+    let new = NewRecord { customer: call.customer, kind: Kind::Operation, section: "" };
+    let made = call.state.store.add_record(&new, |id| operation(id, PRE_RELEASED, given))?;
     let path = format!("/api/fieldoperations/{}", id_of(&made));
     Ok(call.created(made, &path))
 }
 
 /// A field operation as it is stored: what the service sets, and what was given.
 pub(super) fn operation(id: &str, status: &str, given: Object) -> Object {
-    complete(
+    merge_fields(
         [("id", json!(id)), ("status", json!(status)), ("assignments", json!([])), ("completions", json!([]))],
         given,
     )
@@ -40,8 +40,8 @@ pub(super) fn release(call: &Call<'_>) -> Answer {
 }
 
 /// Sets one field of a field operation to the payload.
-pub(super) fn set(call: &Call<'_>, name: &str, given: Object) -> Answer {
-    put(call, name, Value::Object(given))
+pub(super) fn set_field(call: &Call<'_>, name: &str, given: Object) -> Answer {
+    replace_field(call, name, Value::Object(given))
 }
 
 /// Sets all mixes: the payload is the list, or an object that holds it.
@@ -50,10 +50,14 @@ pub(super) fn set_mixes(call: &Call<'_>, given: Value) -> Answer {
         Value::Object(given) => field(&given, "mixes").cloned().unwrap_or_default(),
         list => list,
     };
-    if mixes.is_array() { put(call, "mixes", mixes) } else { Err(Reply::bad_request("mixes must be a list.")) }
+    if mixes.is_array() {
+        replace_field(call, "mixes", mixes)
+    } else {
+        Err(Reply::bad_request("mixes must be a list."))
+    }
 }
 
-fn put(call: &Call<'_>, name: &str, value: Value) -> Answer {
+fn replace_field(call: &Call<'_>, name: &str, value: Value) -> Answer {
     change(call, |operation| {
         // The payload that created it may have written the name in another letter case.
         operation.retain(|known, _| known == name || !known.eq_ignore_ascii_case(name));
@@ -63,13 +67,13 @@ fn put(call: &Call<'_>, name: &str, value: Value) -> Answer {
 }
 
 fn change(call: &Call<'_>, work: impl FnOnce(&mut Object) -> Result<Object, Reply>) -> Answer {
-    let changed = call.world.store.change_record(call.customer, Kind::Operation, call.id(), work)?;
+    let changed = call.state.store.change_record(call.customer, Kind::Operation, call.id(), work)?;
     changed.map(|operation| call.changed(operation)).ok_or_else(|| missing(call.id()))
 }
 
 /// Deletes a field operation with its assignments and completions.
 pub(super) fn delete(call: &Call<'_>) -> Answer {
-    if call.world.store.remove_record(call.customer, Kind::Operation, call.id())? {
+    if call.state.store.remove_record(call.customer, Kind::Operation, call.id())? {
         Ok(deleted())
     } else {
         Err(missing(call.id()))
@@ -78,19 +82,19 @@ pub(super) fn delete(call: &Call<'_>) -> Answer {
 
 /// Assigns a field operation to equipment; it may be assigned to several.
 pub(super) fn assign(call: &Call<'_>, given: Object) -> Answer {
-    let store = &call.world.store;
+    let store = &call.state.store;
     let equipment = store.record(call.customer, Kind::Equipment, call.id())?;
-    let equipment = equipment.as_ref().map(id_of).ok_or_else(|| Reply::no_record("equipment", call.id()))?;
+    let equipment = equipment.as_ref().map(id_of).ok_or_else(|| Reply::not_found("equipment", call.id()))?;
     let operation = required(&given, "fieldOperationId")?;
     let made = store.change_record(call.customer, Kind::Operation, &operation, |operation| {
         let id = id_of(operation);
-        with_items(operation, "assignments", |assignments| {
-            if assignments.iter().any(|known| is_of(known, "equipmentId", &equipment)) {
+        edit_items(operation, "assignments", |assignments| {
+            if assignments.iter().any(|known| has_id(known, "equipmentId", &equipment)) {
                 let info = format!("The field operation `{id}` is assigned to the equipment `{equipment}` already.");
                 return Err(conflict(info));
             }
             let set = [("id", json!(new_id())), ("equipmentId", json!(equipment)), ("fieldOperationId", json!(id))];
-            let assignment = complete(set, given);
+            let assignment = merge_fields(set, given);
             assignments.push(Value::Object(assignment.clone()));
             Ok(assignment)
         })
@@ -106,5 +110,5 @@ pub(super) fn id_of(object: &Object) -> String {
 }
 
 pub(super) fn missing(id: &str) -> Reply {
-    Reply::no_record("field operation", id)
+    Reply::not_found("field operation", id)
 }

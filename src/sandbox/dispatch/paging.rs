@@ -1,7 +1,7 @@
 //! The pages of 4.7: which records a request asks for, and where the next ones are.
 
 use crate::sandbox::query::{Query, decode};
-use crate::sandbox::variants::{Habits, Variant};
+use crate::sandbox::variants::{ActiveVariants, Variant};
 
 /// The most records that a call gives, by row: the specification says that it differs per endpoint, and shows no value
 /// (section 8).
@@ -25,27 +25,27 @@ pub(super) struct Page {
     /// Pages before it, of that size.
     pub(super) skip: u64,
     /// Whether the total is asked for.
-    pub(super) count: bool,
+    pub(super) wants_total: bool,
 }
 
 impl Page {
     /// Reads the parameters, with `$` or without it and in any letter case, or says what is wrong with them.
     pub(super) fn read(query: &Query, row: &str) -> Result<Self, String> {
         let cap = CAPS.iter().find(|(name, _)| *name == row).map_or(DEFAULT_CAP, |(_, cap)| *cap);
-        let whole = |name: &str, default: u64| match value(query, name) {
+        let whole = |name: &str, default: u64| match parameter(query, name) {
             None => Ok(default),
             Some(text) => text
                 .trim()
                 .parse::<u64>()
                 .map_err(|_| format!("${name} must be a whole number from 0 up, found `{text}`.")),
         };
-        let count = match value(query, "count").map(str::trim) {
+        let wants_total = match parameter(query, "count").map(str::trim) {
             None => false,
             Some(text) if text.eq_ignore_ascii_case("true") => true,
             Some(text) if text.eq_ignore_ascii_case("false") => false,
             Some(text) => return Err(format!("$count must be true or false, found `{text}`.")),
         };
-        Ok(Self { size: whole("top", cap)?.min(cap), skip: whole("skip", 0)?, count })
+        Ok(Self { size: whole("top", cap)?.min(cap), skip: whole("skip", 0)?, wants_total })
     }
 
     /// Records before it.
@@ -55,12 +55,12 @@ impl Page {
 
     /// The address of the page that comes `after` this one, or of this one: the parameters of the request again, in
     /// the spelling that the habits ask for.
-    pub(super) fn location(self, address: &str, after: u64, query: &str, habits: &Habits) -> String {
+    pub(super) fn location(self, address: &str, after: u64, query: &str, variants: &ActiveVariants) -> String {
         let asked = Query::parse(query);
-        let again = |name| value(&asked, name).map(|value| (name, value.trim().to_owned()));
+        let again = |name| parameter(&asked, name).map(|value| (name, value.trim().to_owned()));
         let skip = self.skip.saturating_add(after).to_string();
         let pages = [again("top"), Some(("skip", skip)), again("count")];
-        let (bare, unasked) = (habits.has(Variant::LocationNoDollar), habits.has(Variant::LocationNoQuestion));
+        let (bare, unasked) = (variants.has(Variant::LocationNoDollar), variants.has(Variant::LocationNoQuestion));
         let mut parts: Vec<String> = Vec::new();
         for (name, value) in pages.into_iter().flatten() {
             // Without `?`, the first `$` is all that tells the query from the path.
@@ -73,12 +73,12 @@ impl Page {
             !part.is_empty() && !["top", "skip", "count"].iter().any(|known| known.eq_ignore_ascii_case(name))
         };
         parts.extend(query.split('&').filter(is_other).map(str::to_owned));
-        let get = if habits.has(Variant::LocationGet) { "GET " } else { "" };
+        let get = if variants.has(Variant::LocationGet) { "GET " } else { "" };
         format!("{get}{address}{}{}", if unasked { "" } else { "?" }, parts.join("&"))
     }
 }
 
-fn value<'a>(query: &'a Query, name: &str) -> Option<&'a str> {
+fn parameter<'a>(query: &'a Query, name: &str) -> Option<&'a str> {
     query.get(&format!("${name}")).or_else(|| query.get(name))
 }
 
@@ -88,7 +88,7 @@ mod tests {
     use crate::api::{self, Returns};
 
     #[test]
-    fn every_list_has_a_cap_of_its_own() {
+    fn each_list_has_its_own_cap() {
         let lists: Vec<&str> =
             api::rows().filter(|row| matches!(row.returns, Returns::Listing(_))).map(|row| row.full_name).collect();
         let mut caps: Vec<u64> = CAPS.iter().map(|(_, cap)| *cap).collect();
@@ -99,11 +99,11 @@ mod tests {
     }
 
     #[test]
-    fn the_address_repeats_the_parameters_of_the_request() {
+    fn next_page_address_repeats_the_request_parameters() {
         let location = |query: &str, variants: &[&str]| {
             let variants: Vec<String> = variants.iter().map(|&name| name.to_owned()).collect();
             let page = Page::read(&Query::parse(query), "").unwrap();
-            page.location("http://h/p", 1, query, &Habits::parse(&variants).unwrap())
+            page.location("http://h/p", 1, query, &ActiveVariants::parse(&variants).unwrap())
         };
         assert_eq!(location("", &[]), "http://h/p?$skip=1");
         assert_eq!(
@@ -121,11 +121,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_is_told_and_none_is_too_far() {
+    fn invalid_page_parameters_are_errors_and_large_offsets_saturate() {
         for text in ["$top=-1", "top=ten", "$skip=1.5", "$skip=", "$count=yes", "$top=99999999999999999999"] {
             assert!(Page::read(&Query::parse(text), "").unwrap_err().contains("must be"), "{text}");
         }
         let far = Page::read(&Query::parse("$skip=18446744073709551615&$COUNT=True"), "").unwrap();
-        assert_eq!((far.start(), far.count), (u64::MAX, true));
+        assert_eq!((far.start(), far.wants_total), (u64::MAX, true));
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn complete<const N: usize>(set: [(&str, Value); N], given: Object) -
 }
 
 /// Works on the items of a list in what is stored; one that is missing is made.
-pub(super) fn with_items<T>(object: &mut Object, name: &str, work: impl FnOnce(&mut Vec<Value>) -> T) -> T {
+pub(super) fn edit_items<T>(object: &mut Object, name: &str, work: impl FnOnce(&mut Vec<Value>) -> T) -> T {
     if let Some(Value::Array(items)) = object.get_mut(name) {
         return work(items);
     }
@@ -57,6 +57,6 @@ pub(super) fn new_id() -> String {
 }
 
 /// Whether that is the object of an id, which is a GUID and so has no letter case.
-pub(super) fn is_of(object: &Value, name: &str, id: &str) -> bool {
+pub(super) fn has_id(object: &Value, name: &str, id: &str) -> bool {
     object.get(name).and_then(Value::as_str).is_some_and(|known| known.eq_ignore_ascii_case(id))
 }

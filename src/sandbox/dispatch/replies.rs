@@ -9,17 +9,17 @@ use super::payload::Object;
 use crate::sandbox::faults::Fault;
 use crate::sandbox::query::Query;
 use crate::sandbox::reply::{Answer, Content, Reply};
-use crate::sandbox::state::World;
+use crate::sandbox::state::ServiceState;
 use crate::sandbox::variants::Variant;
 use crate::wire::Value as Field;
 
 /// The type of the error bodies under the variant `problem-json` (RFC 9457).
-const PROBLEM: &str = "application/problem+json";
+const PROBLEM_JSON: &str = "application/problem+json";
 
 /// A request that passed the checks.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
-    pub(super) world: &'a World,
+    pub(super) state: &'a ServiceState,
     pub(super) customer: u32,
     pub(super) address: Address,
     /// The path and the query as they were sent.
@@ -40,36 +40,36 @@ impl Call<'_> {
     }
 
     /// The second one.
-    pub(super) fn other_id(&self) -> &str {
+    pub(super) fn second_id(&self) -> &str {
         let [_, id] = &self.ids;
         id
     }
 
     /// 201 with what was made and its address, a path below that of the service.
-    pub(super) fn created(&self, made: Object, path: &str) -> Reply {
-        let location = format!("{}{}{path}", self.world.base, self.address.path());
-        self.done(StatusCode::CREATED, made).with(header::LOCATION, location)
+    pub(super) fn created(&self, record: Object, path: &str) -> Reply {
+        let location = format!("{}{}{path}", self.state.base, self.address.path());
+        self.mutation_reply(StatusCode::CREATED, record).with_header(header::LOCATION, location)
     }
 
     /// 200 with what was changed.
     pub(super) fn changed(&self, object: Object) -> Reply {
-        self.done(StatusCode::OK, object)
+        self.mutation_reply(StatusCode::OK, object)
     }
 
     /// The object, or 204 with nothing: as `Prefer` wants it, else as the habits are.
-    fn done(&self, status: StatusCode, object: Object) -> Reply {
+    fn mutation_reply(&self, status: StatusCode, object: Object) -> Reply {
         let wish = preference(self.headers);
         let is_shown = match wish {
             Some(wish) => wish == REPRESENTATION,
-            None => !self.world.habits.has(Variant::NoContent),
+            None => !self.state.variants.has(Variant::NoContent),
         };
         let reply = if is_shown {
-            Reply::new(status, payload(Value::Object(object)))
+            Reply::new(status, json_content(Value::Object(object)))
         } else {
             Reply::new(StatusCode::NO_CONTENT, Content::Nothing)
         };
         match wish {
-            Some(wish) => reply.with(HeaderName::from_static("preference-applied"), wish),
+            Some(wish) => reply.with_header(HeaderName::from_static("preference-applied"), wish),
             None => reply,
         }
     }
@@ -92,7 +92,7 @@ pub(super) fn deleted() -> Reply {
 }
 
 /// JSON.
-pub(super) fn payload(tree: Value) -> Content {
+pub(super) fn json_content(tree: Value) -> Content {
     Content::Payload { tree, media_type: "application/json" }
 }
 
@@ -102,12 +102,12 @@ pub(super) fn conflict(info: impl Into<String>) -> Reply {
 }
 
 /// The answer in the form that errors have here: a `ServiceResponse`, or under the variant a problem of RFC 9457.
-pub(super) fn settle(answer: Answer, world: &World) -> Reply {
+pub(super) fn to_reply(answer: Answer, state: &ServiceState) -> Reply {
     let mut reply = match answer {
         Ok(reply) => return reply,
         Err(reply) => reply,
     };
-    if world.habits.has(Variant::ProblemJson)
+    if state.variants.has(Variant::ProblemJson)
         && let Content::Record(_, Field::Record(fields)) = &reply.content
         && let Some((_, Field::Text(info))) = fields.iter().find(|(name, _)| *name == "error_info")
     {
@@ -117,7 +117,7 @@ pub(super) fn settle(answer: Answer, world: &World) -> Reply {
             "status": reply.status.as_u16(),
             "detail": info,
         });
-        reply.content = Content::Payload { tree, media_type: PROBLEM };
+        reply.content = Content::Payload { tree, media_type: PROBLEM_JSON };
     }
     reply
 }

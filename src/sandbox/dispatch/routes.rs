@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::address::Address;
 use super::payload::Object;
-use super::replies::{Call, settle};
+use super::replies::{Call, to_reply};
 use super::{body, completions, legacy, lists, operations};
 use crate::api::{Body, Endpoint, Returns};
 use crate::sandbox::faults::Fault;
@@ -16,16 +16,16 @@ use crate::sandbox::multipart;
 use crate::sandbox::query::Query;
 use crate::sandbox::reply::{Answer, Reply};
 use crate::sandbox::routes::Route;
-use crate::sandbox::state::World;
+use crate::sandbox::state::ServiceState;
 
 /// What a fault answers here and not elsewhere: no signature is checked, but a token.
-pub(in crate::sandbox) fn in_place(fault: Fault) -> Option<Reply> {
-    (fault == Fault::Unauthorized).then(|| refused("the token has expired"))
+pub(in crate::sandbox) fn fault_reply(fault: Fault) -> Option<Reply> {
+    (fault == Fault::Unauthorized).then(|| unauthorized("the token has expired"))
 }
 
 /// Answers a request to one of the addresses.
 pub(in crate::sandbox) async fn answer(
-    (world, ring): (&World, &KeyRing),
+    (state, ring): (&ServiceState, &KeyRing),
     address: Address,
     request: (&Parts, Stream),
     route: Route,
@@ -33,23 +33,23 @@ pub(in crate::sandbox) async fn answer(
     faults: &[Fault],
 ) -> Reply {
     let (head, stream) = request;
-    let admitted = customer(ring, &head.headers).and_then(|customer| Ok((customer, route.found(head)?)));
-    let (customer, (row, ids)) = match admitted {
-        Ok(admitted) => admitted,
+    let authorized = customer(ring, &head.headers).and_then(|customer| Ok((customer, route.into_row(head)?)));
+    let (customer, (row, ids)) = match authorized {
+        Ok(authorized) => authorized,
         Err(reply) => {
             multipart::drain(stream).await;
-            return settle(Err(reply), world);
+            return to_reply(Err(reply), state);
         }
     };
     let given = if row.body == Body::Json {
-        body::read(&head.headers, stream).await
+        body::read_json(&head.headers, stream).await
     } else {
         multipart::drain(stream).await;
         Ok(Value::Object(Object::new()))
     };
     let mut ids = ids.into_iter();
     let call = Call {
-        world,
+        state,
         customer,
         address,
         path: head.uri.path(),
@@ -59,10 +59,10 @@ pub(in crate::sandbox) async fn answer(
         headers: &head.headers,
         faults,
     };
-    settle(given.and_then(|given| carry_out(row, &call, given)), world)
+    to_reply(given.and_then(|given| handle(row, &call, given)), state)
 }
 
-fn carry_out(row: &Endpoint, call: &Call<'_>, given: Value) -> Answer {
+fn handle(row: &Endpoint, call: &Call<'_>, given: Value) -> Answer {
     let given = match given {
         given if row.full_name == "dispatch.field_operations.set_mixes" => return operations::set_mixes(call, given),
         Value::Object(given) => given,
@@ -71,8 +71,8 @@ fn carry_out(row: &Endpoint, call: &Call<'_>, given: Value) -> Answer {
     match row.full_name {
         "dispatch.field_operations.create" => operations::create(call, given),
         "dispatch.field_operations.release" => operations::release(call),
-        "dispatch.field_operations.set_mix" => operations::set(call, "mix", given),
-        "dispatch.field_operations.set_target" => operations::set(call, "target", given),
+        "dispatch.field_operations.set_mix" => operations::set_field(call, "mix", given),
+        "dispatch.field_operations.set_target" => operations::set_field(call, "target", given),
         "dispatch.field_operations.delete" => operations::delete(call),
         "dispatch.field_operations.requirements" => completions::requirements(call),
         "dispatch.field_operations.set_requirements" => completions::set_requirements(call, given),
@@ -89,22 +89,22 @@ fn carry_out(row: &Endpoint, call: &Call<'_>, given: Value) -> Answer {
         "legacy_orders.update_completion" => legacy::update_completion(call, given),
         "legacy_orders.delete_completion" => legacy::delete_completion(call),
         name if matches!(row.returns, Returns::Listing(_)) => lists::list(name, call),
-        name => Err(Reply::not_imitated(name)),
+        name => Err(Reply::not_supported(name)),
     }
 }
 
 /// The customer behind the bearer token. How the service authenticates is not shown (5.6).
 fn customer(ring: &KeyRing, headers: &HeaderMap) -> Result<u32, Reply> {
     let sent = headers.get(header::AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let Some(sent) = sent else { return Err(refused("the header Authorization is missing")) };
+    let Some(sent) = sent else { return Err(unauthorized("the header Authorization is missing")) };
     match sent.split_once(' ') {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
-            ring.customer_of(token.trim()).ok_or_else(|| refused("the service does not know this token"))
+            ring.customer_for_token(token.trim()).ok_or_else(|| unauthorized("the service does not know this token"))
         }
-        _ => Err(refused("the header Authorization must be `Bearer` and a token")),
+        _ => Err(unauthorized("the header Authorization must be `Bearer` and a token")),
     }
 }
 
-fn refused(why: &str) -> Reply {
-    Reply::unauthorized(format!("bearer token check failed: {why}")).with(header::WWW_AUTHENTICATE, "Bearer")
+fn unauthorized(why: &str) -> Reply {
+    Reply::unauthorized(format!("bearer token check failed: {why}")).with_header(header::WWW_AUTHENTICATE, "Bearer")
 }

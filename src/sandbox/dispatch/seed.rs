@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::completions::KNOWN_TYPES;
 use super::legacy::{OPERATORS, order};
 use super::operations::{PRE_RELEASED, RELEASED, id_of, operation};
-use super::payload::{Object, complete, new_id};
-use super::store::{Kind, New, insert};
+use super::payload::{Object, merge_fields, new_id};
+use super::store::{Kind, NewRecord, insert};
 use crate::sandbox::keys::CUSTOMERS;
-use crate::sandbox::store::{Outcome, Store};
+use crate::sandbox::store::{SqlResult, Store};
 
 /// The section of batches that are active.
 pub(super) const ACTIVE: &str = "active";
@@ -37,21 +37,24 @@ const BLENDS: usize = 70;
 const ORDERS: [usize; 2] = [95, 20];
 
 /// Adds the records of every customer, unless the state had them before.
-pub(in crate::sandbox) fn fill(store: &Store, seed: u64) -> Outcome<()> {
-    store.fill_once(seed, |connection| (0..CUSTOMERS).try_for_each(|customer| Filling { connection, customer }.fill()))
+pub(in crate::sandbox) fn fill(store: &Store, seed: u64) -> SqlResult<()> {
+    store.fill_once(seed, |connection| (0..CUSTOMERS).try_for_each(|customer| SeedData { connection, customer }.fill()))
 }
 
-struct Filling<'a> {
+struct SeedData<'a> {
     connection: &'a Connection,
     customer: u32,
 }
 
-impl Filling<'_> {
-    fn fill(&self) -> Outcome<()> {
-        let accounts = self.all(Kind::Account, &ACCOUNTS, |name, _| json!({"name": name}))?;
-        let account = |place: usize| one_of(&accounts, place);
-        let equipment =
-            self.all(Kind::Equipment, &EQUIPMENT, |name, place| json!({"name": name, "accountId": account(place)}))?;
+impl SeedData<'_> {
+    fn fill(&self) -> SqlResult<()> {
+        let accounts = self.add_all(Kind::Account, &ACCOUNTS, |name, _| json!({"name": name}))?;
+        let account = |index: usize| one_of(&accounts, index);
+        let equipment = self.add_all(
+            Kind::Equipment,
+            &EQUIPMENT,
+            |name, index| json!({"name": name, "accountId": account(index)}),
+        )?;
         for (account, count) in accounts.iter().zip(PRODUCTS) {
             self.add_products(account, count)?;
         }
@@ -62,31 +65,31 @@ impl Filling<'_> {
         }
         for (section, count) in BATCHES {
             for number in self.numbers(count) {
-                let made = json!({
+                let record = json!({
                     "name": format!("Batch {number}"), "active": section == ACTIVE, "accountId": account(number),
                     "equipmentId": one_of(&equipment, number), "volume": number, "volumeUnit": "m3",
                 });
-                self.add(Kind::Batch, section, made)?;
+                self.add(Kind::Batch, section, record)?;
             }
         }
         for number in self.numbers(BLENDS) {
             let products = json!([{"name": format!("Herbicide {number}"), "rate": 2}, {"name": "Water", "rate": 90}]);
-            let made = json!({"name": format!("Blend {number}"), "accountId": account(number), "products": products});
-            self.add(Kind::Blend, "", made)?;
+            let record = json!({"name": format!("Blend {number}"), "accountId": account(number), "products": products});
+            self.add(Kind::Blend, "", record)?;
         }
         for (operator, count) in OPERATORS.into_iter().zip(ORDERS) {
             for number in self.numbers(count) {
                 let field = one_of(&FIELDS, number);
                 let given = json!({"name": format!("Order {number}"), "field": field, "accountId": account(number)});
-                self.insert(Kind::Order, operator, |id| order(id, operator, fields(given)))?;
+                self.insert(Kind::Order, operator, |id| order(id, operator, into_object(given)))?;
             }
         }
         Ok(())
     }
 
     /// Adds a record for each name and gives their ids.
-    fn all(&self, kind: Kind, names: &[&str], make: impl Fn(&str, usize) -> Value) -> Outcome<Vec<String>> {
-        names.iter().zip(0..).map(|(name, place)| self.add(kind, "", make(name, place))).collect()
+    fn add_all(&self, kind: Kind, names: &[&str], make: impl Fn(&str, usize) -> Value) -> SqlResult<Vec<String>> {
+        names.iter().zip(0..).map(|(name, index)| self.add(kind, "", make(name, index))).collect()
     }
 
     /// The numbers of so many records. Other customers than the first have a tenth of them: they are there to be told
@@ -95,18 +98,18 @@ impl Filling<'_> {
         1..=if self.customer == 0 { count } else { count.div_ceil(10) }
     }
 
-    fn add_products(&self, account: &str, count: usize) -> Outcome<()> {
+    fn add_products(&self, account: &str, count: usize) -> SqlResult<()> {
         for number in self.numbers(count) {
             let (kind, unit) = one_of(&PRODUCT_TYPES, number);
             let name = format!("{kind} {number}");
-            let made = json!({"name": name, "type": kind, "rateUnit": unit, "accountId": account});
-            self.add(Kind::Product, account, made)?;
+            let record = json!({"name": name, "type": kind, "rateUnit": unit, "accountId": account});
+            self.add(Kind::Product, account, record)?;
         }
         Ok(())
     }
 
     /// An operation that is assigned to equipment; every third is not released yet.
-    fn add_operation(&self, equipment: &str, account: &str, number: usize) -> Outcome<()> {
+    fn add_operation(&self, equipment: &str, account: &str, number: usize) -> SqlResult<()> {
         let field = one_of(&FIELDS, number);
         let given = json!({
             "name": format!("{field}, pass {number}"), "operation": one_of(&KNOWN_TYPES, number),
@@ -115,26 +118,26 @@ impl Filling<'_> {
         });
         let status = if number.is_multiple_of(3) { PRE_RELEASED } else { RELEASED };
         self.insert(Kind::Operation, "", |id| {
-            let mut made = operation(id, status, fields(given));
+            let mut record = operation(id, status, into_object(given));
             let assignment = json!([{"id": new_id(), "equipmentId": equipment, "fieldOperationId": id}]);
-            made.insert("assignments".to_owned(), assignment);
-            made
+            record.insert("assignments".to_owned(), assignment);
+            record
         })
         .map(|_| ())
     }
 
     /// Adds a record and gives its id.
-    fn add(&self, kind: Kind, section: &str, given: Value) -> Outcome<String> {
-        self.insert(kind, section, |id| complete([("id", json!(id))], fields(given)))
+    fn add(&self, kind: Kind, section: &str, given: Value) -> SqlResult<String> {
+        self.insert(kind, section, |id| merge_fields([("id", json!(id))], into_object(given)))
     }
 
-    fn insert(&self, kind: Kind, section: &str, make: impl FnOnce(&str) -> Object) -> Outcome<String> {
-        let new = New { customer: self.customer, kind, section };
-        insert(self.connection, &new, make).map(|made| id_of(&made))
+    fn insert(&self, kind: Kind, section: &str, make: impl FnOnce(&str) -> Object) -> SqlResult<String> {
+        let new = NewRecord { customer: self.customer, kind, section };
+        insert(self.connection, &new, make).map(|record| id_of(&record))
     }
 }
 
-fn fields(value: Value) -> Object {
+fn into_object(value: Value) -> Object {
     match value {
         Value::Object(object) => object,
         _ => Map::new(),

@@ -8,7 +8,7 @@ use super::payload::Object;
 use crate::sandbox::keys::guid;
 use crate::sandbox::locked::locked;
 use crate::sandbox::reply::Reply;
-use crate::sandbox::store::{Outcome, Store};
+use crate::sandbox::store::{SqlResult, Store};
 
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Kind {
 
 /// Which records a list holds, all of one kind.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Listed<'a> {
+pub(super) enum ListFilter<'a> {
     /// All of them.
     Every(Kind),
     /// Those in a section.
@@ -51,7 +51,7 @@ pub(super) enum Listed<'a> {
     Assigned { equipment: &'a str, released_only: bool },
 }
 
-impl Listed<'_> {
+impl ListFilter<'_> {
     const fn kind(&self) -> Kind {
         match self {
             Self::Every(kind) | Self::Section(kind, _) => *kind,
@@ -77,7 +77,7 @@ const RELEASED: &str = "body ->> 'status' = 'Released' AND EXISTS (SELECT 1 FROM
                         assignment WHERE assignment.value ->> 'equipmentId' = ?3 COLLATE NOCASE)";
 
 /// A new record.
-pub(super) struct New<'a> {
+pub(super) struct NewRecord<'a> {
     pub(super) customer: u32,
     pub(super) kind: Kind,
     pub(super) section: &'a str,
@@ -85,12 +85,12 @@ pub(super) struct New<'a> {
 
 impl Store {
     /// One record.
-    pub(super) fn record(&self, customer: u32, kind: Kind, id: &str) -> Outcome<Option<Object>> {
+    pub(super) fn record(&self, customer: u32, kind: Kind, id: &str) -> SqlResult<Option<Object>> {
         record(&locked(&self.0), customer, kind, id)
     }
 
     /// Adds a record, which `make` makes of its new id, and gives it.
-    pub(super) fn add_record(&self, new: &New<'_>, make: impl FnOnce(&str) -> Object) -> Outcome<Object> {
+    pub(super) fn add_record(&self, new: &NewRecord<'_>, make: impl FnOnce(&str) -> Object) -> SqlResult<Object> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         let object = insert(&transaction, new, make)?;
@@ -99,12 +99,12 @@ impl Store {
     }
 
     /// Sets the record of an id that is chosen by the caller, whether or not there was one.
-    pub(super) fn set_record(&self, customer: u32, kind: Kind, id: &str, object: &Object) -> Outcome<()> {
+    pub(super) fn set_record(&self, customer: u32, kind: Kind, id: &str, object: &Object) -> SqlResult<()> {
         locked(&self.0)
             .execute(
                 "INSERT INTO dispatch (customer, kind, id, section, body) VALUES (?, ?, ?, '', ?) \
                  ON CONFLICT (customer, kind, id) DO UPDATE SET body = excluded.body",
-                params![customer, kind.as_str(), id, written(object)],
+                params![customer, kind.as_str(), id, to_json(object)],
             )
             .map(|_| ())
     }
@@ -125,14 +125,14 @@ impl Store {
         transaction.execute(
             "UPDATE dispatch SET body = ?4, section = CASE kind WHEN 'order' THEN coalesce(?4 ->> 'operator', '') \
              ELSE section END WHERE customer = ?1 AND kind = ?2 AND id = ?3",
-            params![customer, kind.as_str(), id, written(&object)],
+            params![customer, kind.as_str(), id, to_json(&object)],
         )?;
         transaction.commit()?;
         Ok(Some(result))
     }
 
     /// Removes a record; says whether it was there.
-    pub(super) fn remove_record(&self, customer: u32, kind: Kind, id: &str) -> Outcome<bool> {
+    pub(super) fn remove_record(&self, customer: u32, kind: Kind, id: &str) -> SqlResult<bool> {
         let removed = locked(&self.0).execute(
             "DELETE FROM dispatch WHERE customer = ? AND kind = ? AND id = ?",
             params![customer, kind.as_str(), id],
@@ -144,14 +144,14 @@ impl Store {
     pub(super) fn records(
         &self,
         customer: u32,
-        listed: &Listed<'_>,
+        filter: &ListFilter<'_>,
         skip: u64,
         count: u64,
-    ) -> Outcome<(u64, Vec<Value>)> {
+    ) -> SqlResult<(u64, Vec<Value>)> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
-        let (condition, value) = listed.condition();
-        let kind = listed.kind().as_str();
+        let (condition, value) = filter.condition();
+        let kind = filter.kind().as_str();
         let total: i64 = transaction.query_row(
             &format!("SELECT count(*) FROM dispatch WHERE customer = ?1 AND kind = ?2 AND {condition}"),
             params![customer, kind, value],
@@ -162,13 +162,13 @@ impl Store {
         ))?;
         let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
         let records = page
-            .query_map(params![customer, kind, value, count, skip], |row| read(row).map(Value::Object))?
-            .collect::<Outcome<_>>()?;
+            .query_map(params![customer, kind, value, count, skip], |row| parse_object(row).map(Value::Object))?
+            .collect::<SqlResult<_>>()?;
         Ok((total.unsigned_abs(), records))
     }
 
     /// The ids and names of all records of a kind.
-    pub(in crate::sandbox) fn named(&self, customer: u32, kind: Kind) -> Outcome<Vec<(String, String)>> {
+    pub(in crate::sandbox) fn list_names(&self, customer: u32, kind: Kind) -> SqlResult<Vec<(String, String)>> {
         let connection = locked(&self.0);
         let mut query = connection.prepare_cached(
             "SELECT id, coalesce(body ->> 'name', '') FROM dispatch WHERE customer = ? AND kind = ? ORDER BY number",
@@ -177,12 +177,12 @@ impl Store {
     }
 
     /// Adds the generated records, all or none, unless this state has had them: what was deleted stays deleted.
-    pub(super) fn fill_once(&self, seed: u64, fill: impl FnOnce(&Connection) -> Outcome<()>) -> Outcome<()> {
+    pub(super) fn fill_once(&self, seed: u64, fill: impl FnOnce(&Connection) -> SqlResult<()>) -> SqlResult<()> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         let is_first = transaction.execute(
             "INSERT OR IGNORE INTO setting (name, value) VALUES ('dispatch ids', ?)",
-            [fastrand::Rng::with_seed(seed ^ SALT).u32(..).to_string()],
+            [fastrand::Rng::with_seed(seed ^ ID_SALT).u32(..).to_string()],
         )?;
         if is_first > 0 {
             fill(&transaction)?;
@@ -192,10 +192,14 @@ impl Store {
 }
 
 /// Sets the ids apart from everything else that is drawn from the same seed.
-const SALT: u64 = 0x6469_7370_6174_6368;
+const ID_SALT: u64 = 0x6469_7370_6174_6368;
 
 /// Adds a record under a new id: a GUID that follows from the seed and from the record's number.
-pub(super) fn insert(connection: &Connection, new: &New<'_>, make: impl FnOnce(&str) -> Object) -> Outcome<Object> {
+pub(super) fn insert(
+    connection: &Connection,
+    new: &NewRecord<'_>,
+    make: impl FnOnce(&str) -> Object,
+) -> SqlResult<Object> {
     let start: i64 =
         connection.query_row("SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'dispatch ids'", [], |row| {
             row.get(0)
@@ -204,27 +208,27 @@ pub(super) fn insert(connection: &Connection, new: &New<'_>, make: impl FnOnce(&
         .query_row("SELECT seq FROM sqlite_sequence WHERE name = 'dispatch'", [], |row| row.get(0))
         .optional()?;
     let number = last.unwrap_or(0).saturating_add(1);
-    let chance = (start.unsigned_abs() << 32) ^ number.unsigned_abs();
-    let id = guid(fastrand::Rng::with_seed(chance).u128(..));
+    let id_seed = (start.unsigned_abs() << 32) ^ number.unsigned_abs();
+    let id = guid(fastrand::Rng::with_seed(id_seed).u128(..));
     let object = make(&id);
     connection
         .prepare_cached("INSERT INTO dispatch (number, customer, kind, id, section, body) VALUES (?, ?, ?, ?, ?, ?)")?
-        .execute(params![number, new.customer, new.kind.as_str(), id, new.section, written(&object)])?;
+        .execute(params![number, new.customer, new.kind.as_str(), id, new.section, to_json(&object)])?;
     Ok(object)
 }
 
-fn record(connection: &Connection, customer: u32, kind: Kind, id: &str) -> Outcome<Option<Object>> {
+fn record(connection: &Connection, customer: u32, kind: Kind, id: &str) -> SqlResult<Option<Object>> {
     connection
         .prepare_cached("SELECT body FROM dispatch WHERE customer = ? AND kind = ? AND id = ?")?
-        .query_row(params![customer, kind.as_str(), id], read)
+        .query_row(params![customer, kind.as_str(), id], parse_object)
         .optional()
 }
 
-fn read(row: &Row<'_>) -> Outcome<Object> {
+fn parse_object(row: &Row<'_>) -> SqlResult<Object> {
     let body: String = row.get(0)?;
     serde_json::from_str(&body).map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
 }
 
-fn written(object: &Object) -> String {
+fn to_json(object: &Object) -> String {
     serde_json::to_string(object).unwrap_or_default()
 }

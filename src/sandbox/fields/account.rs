@@ -7,15 +7,15 @@ use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, Utc};
 use super::account_model::{Account, Computer, Hub};
 use super::boundaries::{FIELDS, Field, fields};
 use super::details::{self, Display};
-use super::deterministic_math::whole;
+use super::deterministic_math::round_to_i64;
 use super::failure::Failure;
-use super::grain_carts::carts;
+use super::grain_carts::grain_cart_files;
 use super::job::{Coverage, Job};
-use super::job_spec::{Crop, Kind, Packing, Work};
-use super::plane::System;
+use super::job_spec::{ArchiveLayout, Crop, JobSpec, Kind};
+use super::plane::CoordinateSystem;
 use super::prescription::Prescription;
-use super::rng::{between, pick, stream};
-use super::swaths::Manner;
+use super::rng::{pick, stream, uniform};
+use super::swaths::SwathOptions;
 use super::track::Track;
 use super::units::{AMERICAN, METRIC};
 use crate::wire::Value;
@@ -24,27 +24,27 @@ use crate::wire::Value;
 const SEASONS: [i32; 3] = [2024, 2025, 2026];
 
 /// The season whose archives are in UTM.
-const PROJECTED: i32 = 2025;
+const UTM_SEASON: i32 = 2025;
 
 /// Records of the one large job: the harvest of the first field in the last season.
-const LARGE: usize = 100_000;
+const LARGE_JOB_POINTS: usize = 100_000;
 
 /// Ids that each seed owns.
 const IDS: u128 = 128;
 
 /// The first id among those of a seed that no job has: field computers, field hubs and products follow.
-const AFTER_JOBS: u128 = 64;
+const JOB_SLOTS: u128 = 64;
 
 /// The first id of a hub and of a map, counted from there.
-const HUBS: u128 = 8;
-const MAPS: u128 = 32;
+const HUB_SLOT: u128 = 8;
+const MAP_SLOT: u128 = 32;
 
 /// Where the ids of small jobs begin, and how many marks such a job has.
 const SMALL_IDS: u128 = 100_000_000_000_000;
-const SMALL: usize = 12;
+const SMALL_JOB_POINTS: usize = 12;
 
 /// The device type that the service treats as a legacy one.
-const LEGACY: &str = "ENVIZIO PRO";
+const LEGACY_DEVICE_TYPE: &str = "ENVIZIO PRO";
 
 static CROPS: [Crop; 4] = [
     Crop {
@@ -126,17 +126,17 @@ pub fn account(seed: u64) -> Account {
     let fields = fields(seed);
     let mut rng = stream(seed, &[7]);
     // Ids are handed out in an order that has nothing to do with time.
-    let mut slots: Vec<u128> = (0..AFTER_JOBS).collect();
+    let mut slots: Vec<u128> = (0..JOB_SLOTS).collect();
     rng.shuffle(&mut slots);
-    let reported = start(&mut rng, SEASONS[2], Kind::Harvest, FIELDS).and_utc();
-    let mut computers: Vec<Computer> = (AFTER_JOBS..)
+    let reported = start_time(&mut rng, SEASONS[2], Kind::Harvest, FIELDS).and_utc();
+    let mut computers: Vec<Computer> = (JOB_SLOTS..)
         .zip(&DISPLAYS)
         .map(|(slot, display)| {
-            let id = id(seed, slot);
-            let hub = display.has_hub.then(|| self::id(seed, slot + HUBS));
+            let id = slot_id(seed, slot);
+            let hub = display.has_hub.then(|| slot_id(seed, slot + HUB_SLOT));
             Computer {
-                detail: details::computer(display, &id, hub.clone(), reported),
-                is_legacy: display.device_type == LEGACY,
+                detail: details::computer_detail(display, &id, hub.clone(), reported),
+                is_legacy: display.device_type == LEGACY_DEVICE_TYPE,
                 track: Track::new(Vec::new()),
                 hub,
                 id,
@@ -146,7 +146,7 @@ pub fn account(seed: u64) -> Account {
     let mut jobs = Vec::new();
     for (slot, plan) in slots.into_iter().zip(plans()) {
         if let Some(field) = fields.get(plan.field) {
-            jobs.push(job(seed, slot, plan, field, &computers));
+            jobs.push(build_job(seed, slot, plan, field, &computers));
         }
     }
     jobs.sort_by(|a: &Job, b: &Job| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
@@ -155,14 +155,16 @@ pub fn account(seed: u64) -> Account {
         let own: Vec<&str> = jobs.iter().filter(is_own).map(|job| job.field.as_str()).collect();
         computer.track = Track::new(fields.iter().filter(|field| own.contains(&field.name)).cloned().collect());
     }
-    let carts = carts(seed, &jobs);
-    let hubs = hubs(seed, &computers, &fields);
-    let maps = (AFTER_JOBS + MAPS..IDS).zip(prescribed(&jobs)).map(|(slot, job)| Prescription::of(job, id(seed, slot)));
+    let carts = grain_cart_files(seed, &jobs);
+    let hubs = build_hubs(seed, &computers, &fields);
+    let maps = (JOB_SLOTS + MAP_SLOT..IDS)
+        .zip(prescribed(&jobs))
+        .map(|(slot, job)| Prescription::from_job(job, slot_id(seed, slot)));
     Account { maps: maps.collect(), computers, jobs, carts, hubs }
 }
 
 /// The hubs of the computers that have one, and one that is on a truck.
-fn hubs(seed: u64, computers: &[Computer], fields: &[Arc<Field>]) -> Vec<Hub> {
+fn build_hubs(seed: u64, computers: &[Computer], fields: &[Arc<Field>]) -> Vec<Hub> {
     let hub = |id, name, computer, track| Hub { id, name, make: "Field Hub Works", model: "FH 2", computer, track };
     let mut hubs: Vec<Hub> = ["Combine hub", "Sprayer hub"]
         .into_iter()
@@ -171,18 +173,18 @@ fn hubs(seed: u64, computers: &[Computer], fields: &[Arc<Field>]) -> Vec<Hub> {
             Some(hub(computer.hub.clone()?, name, Some(computer.id.clone()), computer.track.clone()))
         })
         .collect();
-    hubs.push(hub(id(seed, AFTER_JOBS + HUBS + 2), "Truck hub", None, Track::new(fields.to_vec())));
+    hubs.push(hub(slot_id(seed, JOB_SLOTS + HUB_SLOT + 2), "Truck hub", None, Track::new(fields.to_vec())));
     hubs
 }
 
 /// The jobs whose rates came from a prescription map.
 fn prescribed(jobs: &[Job]) -> impl Iterator<Item = &Job> {
     jobs.iter()
-        .filter(|job| job.season == SEASONS[2] && job.work.kind != Kind::Harvest && job.coverage == Coverage::Recorded)
+        .filter(|job| job.season == SEASONS[2] && job.spec.kind != Kind::Harvest && job.coverage == Coverage::Recorded)
 }
 
 /// The id of a slot of a seed. Slots of different seeds never meet; small seeds get short ids.
-fn id(seed: u64, slot: u128) -> String {
+fn slot_id(seed: u64, slot: u128) -> String {
     const SHORT: u128 = 1 << 20;
     let number = u128::from(seed) * IDS + slot;
     // An odd factor shuffles the numbers below a power of two, and the others stay beyond.
@@ -207,7 +209,7 @@ struct Plan {
     field: usize,
     kind: Kind,
     coverage: Coverage,
-    packing: Packing,
+    layout: ArchiveLayout,
     /// The number of a small job; none of the others.
     small: Option<u32>,
 }
@@ -219,27 +221,33 @@ fn plans() -> impl Iterator<Item = Plan> {
         .flat_map(move |season| (0..FIELDS).flat_map(move |field| kinds.map(|kind| (season, field, kind))))
         .enumerate()
         .map(|(index, (season, field, kind))| {
-            let packing = match index {
-                7 => Packing::Folder,
-                17 => Packing::Boundary,
-                24 => Packing::UpperCase,
-                35 => Packing::Macintosh,
-                _ if index % 5 == 0 => Packing::CodePage,
-                _ => Packing::Flat,
+            let layout = match index {
+                7 => ArchiveLayout::Folder,
+                17 => ArchiveLayout::Boundary,
+                24 => ArchiveLayout::UpperCase,
+                35 => ArchiveLayout::Macintosh,
+                _ if index % 5 == 0 => ArchiveLayout::CodePage,
+                _ => ArchiveLayout::Flat,
             };
-            Plan { season, field, kind, coverage: Coverage::Recorded, packing, small: None }
+            Plan { season, field, kind, coverage: Coverage::Recorded, layout, small: None }
         });
-    let broken =
-        |season, field, kind, coverage| Plan { season, field, kind, coverage, packing: Packing::Flat, small: None };
+    let without_file = |season, field, kind, coverage| Plan {
+        season,
+        field,
+        kind,
+        coverage,
+        layout: ArchiveLayout::Flat,
+        small: None,
+    };
     regular.chain([
-        broken(2026, 1, Kind::Spraying, Coverage::None),
-        broken(2025, 2, Kind::Planting, Coverage::Unconvertible(Failure::Convert)),
+        without_file(2026, 1, Kind::Spraying, Coverage::None),
+        without_file(2025, 2, Kind::Planting, Coverage::Unconvertible(Failure::Convert)),
         // Of the first season, so that who takes the newest few jobs of a kind gets some that convert.
-        broken(2024, 0, Kind::Spraying, Coverage::Unconvertible(Failure::General)),
-        broken(2024, 3, Kind::Planting, Coverage::Unconvertible(Failure::Server)),
-        broken(2024, 4, Kind::Harvest, Coverage::Unconvertible(Failure::Restart)),
-        broken(2024, 5, Kind::Planting, Coverage::Unconvertible(Failure::FileNotFound)),
-        broken(2024, 2, Kind::Harvest, Coverage::Unconvertible(Failure::InvalidFile)),
+        without_file(2024, 0, Kind::Spraying, Coverage::Unconvertible(Failure::General)),
+        without_file(2024, 3, Kind::Planting, Coverage::Unconvertible(Failure::Server)),
+        without_file(2024, 4, Kind::Harvest, Coverage::Unconvertible(Failure::Restart)),
+        without_file(2024, 5, Kind::Planting, Coverage::Unconvertible(Failure::FileNotFound)),
+        without_file(2024, 2, Kind::Harvest, Coverage::Unconvertible(Failure::InvalidFile)),
     ])
 }
 
@@ -252,14 +260,14 @@ pub fn small_jobs(seed: u64, count: u32, computers: &[Computer]) -> Vec<Job> {
     let planned = (0..count).zip(plans.iter().cycle());
     planned
         .filter_map(|(number, plan)| {
-            let plan = Plan { packing: Packing::Flat, small: Some(number), ..*plan };
-            Some(job(seed, IDS + u128::from(number), plan, fields.get(plan.field)?, computers))
+            let plan = Plan { layout: ArchiveLayout::Flat, small: Some(number), ..*plan };
+            Some(build_job(seed, IDS + u128::from(number), plan, fields.get(plan.field)?, computers))
         })
         .collect()
 }
 
-fn job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Computer]) -> Job {
-    let Plan { season, kind, coverage, packing, .. } = plan;
+fn build_job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Computer]) -> Job {
+    let Plan { season, kind, coverage, layout, .. } = plan;
     let mut rng = stream(seed, &[8, u64::try_from(slot).unwrap_or(0)]);
     let turn = usize::try_from(season - SEASONS[0]).unwrap_or(0);
     let crop = &CROPS[(plan.field + turn) % CROPS.len()];
@@ -270,50 +278,54 @@ fn job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Compu
     };
     let display = &DISPLAYS[machine];
     let computer = computers.get(machine).map(|computer| computer.id.clone()).unwrap_or_default();
-    let dry = kind == Kind::Spraying && plan.field == 3;
-    let polygons = kind == Kind::Spraying || (kind == Kind::Planting && plan.field % 2 == 1);
+    let is_dry = kind == Kind::Spraying && plan.field == 3;
+    let has_polygons = kind == Kind::Spraying || (kind == Kind::Planting && plan.field % 2 == 1);
     let (sub_type, verb, product) = match kind {
         Kind::Planting => ("Planter", "Planting", crop.name),
-        Kind::Spraying if dry => ("As Applied", "Spreading", "Urea 46-0-0"),
+        Kind::Spraying if is_dry => ("As Applied", "Spreading", "Urea 46-0-0"),
         Kind::Spraying => ("Sprayer", "Spraying", "Burndown mix"),
         Kind::Harvest => ("Yield", "Harvest", crop.name),
     };
     let again = if coverage == Coverage::Recorded { "" } else { " again" };
     let number = plan.small.map_or_else(String::new, |number| format!(" {number}"));
     let name = format!("{} {season} {verb}{again}{number}", field.name);
-    let work = Work {
+    let spec = JobSpec {
         seed: rng.u64(..),
         kind,
         field: Arc::clone(field),
         crop,
         product,
-        dry,
+        is_dry,
         operator: pick(&mut rng, OPERATORS).unwrap_or_default(),
-        start: start(&mut rng, season, kind, plan.field),
+        start: start_time(&mut rng, season, kind, plan.field),
         units: display.units,
         states_units: display.states_units,
-        manner: manner(&mut rng, plan, dry, polygons),
-        polygons,
-        system: if season == PROJECTED { System::Utm(field.plane.zone()) } else { System::Geographic },
-        packing,
+        swath_options: swath_options(&mut rng, plan, is_dry, has_polygons),
+        has_polygons,
+        system: if season == UTM_SEASON {
+            CoordinateSystem::Utm(field.plane.zone())
+        } else {
+            CoordinateSystem::Geographic
+        },
+        layout,
         layer: name.replace(' ', "_"),
     };
-    let record = (coverage == Coverage::Recorded).then(|| work.record());
-    let worked = record.as_ref().and_then(|record| record.marks.list.last()).map_or(60.0, |mark| mark.seconds);
-    let end = work.start + Duration::seconds(whole(worked));
+    let log = (coverage == Coverage::Recorded).then(|| spec.simulate());
+    let duration = log.as_ref().and_then(|log| log.swaths.points.last()).map_or(60.0, |point| point.seconds);
+    let end = spec.start + Duration::seconds(round_to_i64(duration));
     let created = utc(end + Duration::seconds(rng.i64(3_600..200_000)));
     let updated = created + Duration::seconds(rng.i64(60..20_000));
-    let id = plan.small.map_or_else(|| id(seed, slot), |number| small_id(seed, number));
-    let facts = details::Facts {
+    let id = plan.small.map_or_else(|| slot_id(seed, slot), |number| small_id(seed, number));
+    let metadata = details::JobMetadata {
         id: &id,
-        product_id: self::id(seed, product_slot(kind, dry, plan.field + turn)),
+        product_id: slot_id(seed, product_slot(kind, is_dry, plan.field + turn)),
         computer: &computer,
         software: display.software,
         created,
         updated,
         end: utc(end),
     };
-    let detail = details::job(&work, record.as_ref(), &facts);
+    let detail = details::job_detail(&spec, log.as_ref(), &metadata);
     Job {
         id,
         name,
@@ -324,20 +336,20 @@ fn job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Compu
         season,
         detail,
         coverage,
-        work,
+        spec,
         device: display.device_type.to_owned(),
-        ready_at_once: plan.small.is_some_and(|number| number % 2 == 0),
+        is_ready_immediately: plan.small.is_some_and(|number| number % 2 == 0),
     }
 }
 
 /// The slot of a product: each crop as seed and as grain, the mix, and the dry product.
-fn product_slot(kind: Kind, dry: bool, crop: usize) -> u128 {
+fn product_slot(kind: Kind, is_dry: bool, crop: usize) -> u128 {
     let crop = u128::try_from(crop % CROPS.len()).unwrap_or(0);
-    AFTER_JOBS
+    JOB_SLOTS
         + match kind {
             Kind::Planting => 16 + crop,
             Kind::Harvest => 20 + crop,
-            Kind::Spraying => 24 + u128::from(dry),
+            Kind::Spraying => 24 + u128::from(is_dry),
         }
 }
 
@@ -346,7 +358,7 @@ fn utc(time: NaiveDateTime) -> DateTime<Utc> {
 }
 
 /// When the machine starts: fields follow each other by two days.
-fn start(rng: &mut fastrand::Rng, season: i32, kind: Kind, field: usize) -> NaiveDateTime {
+fn start_time(rng: &mut fastrand::Rng, season: i32, kind: Kind, field: usize) -> NaiveDateTime {
     let (month, day) = match kind {
         Kind::Planting => (4, 24),
         Kind::Spraying => (6, 12),
@@ -357,14 +369,14 @@ fn start(rng: &mut fastrand::Rng, season: i32, kind: Kind, field: usize) -> Naiv
     first.and_time(chrono::NaiveTime::MIN) + Duration::days(days) + Duration::seconds(rng.i64(6 * 3_600..9 * 3_600))
 }
 
-fn manner(rng: &mut fastrand::Rng, plan: Plan, dry: bool, polygons: bool) -> Manner {
-    let (width, sections, speed, marks) = match plan.kind {
-        Kind::Planting => (12.192, if polygons { 2 } else { 1 }, 2.3, rng.usize(1_500..3_000)),
-        Kind::Spraying if dry => (24.0, 1, 5.0, rng.usize(1_500..1_800)),
+fn swath_options(rng: &mut fastrand::Rng, plan: Plan, is_dry: bool, has_polygons: bool) -> SwathOptions {
+    let (width, sections, speed, points) = match plan.kind {
+        Kind::Planting => (12.192, if has_polygons { 2 } else { 1 }, 2.3, rng.usize(1_500..3_000)),
+        Kind::Spraying if is_dry => (24.0, 1, 5.0, rng.usize(1_500..1_800)),
         Kind::Spraying => (27.432, 4, 5.5, rng.usize(1_700..2_800)),
-        Kind::Harvest if plan.field == 0 && plan.season == SEASONS[2] => (6.096, 1, 1.8, LARGE),
+        Kind::Harvest if plan.field == 0 && plan.season == SEASONS[2] => (6.096, 1, 1.8, LARGE_JOB_POINTS),
         Kind::Harvest => (9.144, 1, 1.8, rng.usize(2_000..4_000)),
     };
-    let marks = if plan.small.is_some() { SMALL } else { marks };
-    Manner { width, sections, speed: speed * between(rng, 0.92, 1.08), marks }
+    let points = if plan.small.is_some() { SMALL_JOB_POINTS } else { points };
+    SwathOptions { width, sections, speed: speed * uniform(rng, 0.92, 1.08), points }
 }

@@ -23,13 +23,13 @@ pub(super) enum Cells {
     /// Numbers of that width, in units of the last decimal, so that their sum is exact; `None` is a blank.
     Numbers { width: u8, decimals: u8, values: Vec<Option<i64>> },
     /// The same text in every row.
-    Word { width: u8, word: String },
+    Constant { width: u8, text: String },
     /// Dates.
     Dates(Vec<NaiveDate>),
     /// Times of day in seconds, written as text.
-    Clock(Vec<u32>),
+    Times(Vec<u32>),
     /// True or false.
-    Truths(Vec<bool>),
+    Booleans(Vec<bool>),
 }
 
 impl Column {
@@ -49,16 +49,16 @@ impl Column {
                 Some(value) => write!(out, "{:.*}", usize::from(*decimals), unscaled(value, *decimals)),
                 None => Ok(()),
             },
-            Cells::Word { word, .. } => out.write_str(word),
-            Cells::Clock(seconds) => out.write_str(&clock(seconds.get(index).copied().unwrap_or(0))),
+            Cells::Constant { text, .. } => out.write_str(text),
+            Cells::Times(seconds) => out.write_str(&format_time(seconds.get(index).copied().unwrap_or(0))),
             Cells::Dates(dates) => dates.get(index).map_or(Ok(()), |date| write!(out, "{date}")),
-            Cells::Truths(truths) => write!(out, "{}", truths.get(index).copied().unwrap_or(false)),
+            Cells::Booleans(booleans) => write!(out, "{}", booleans.get(index).copied().unwrap_or(false)),
         };
     }
 }
 
 /// A time of day as text.
-fn clock(seconds: u32) -> String {
+fn format_time(seconds: u32) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
@@ -76,7 +76,7 @@ impl Table {
 
     /// Adds numbers, given in units of the last decimal, in cells of that width and those decimals. The column grows
     /// where a number would not fit.
-    pub(super) fn numbers(
+    pub(super) fn add_numbers(
         &mut self,
         name: &'static str,
         unit: &'static str,
@@ -92,13 +92,13 @@ impl Table {
     }
 
     /// Adds a text that is the same in every row.
-    pub(super) fn word(&mut self, name: &'static str, width: u8, word: &str) {
-        let width = width.max(u8::try_from(word.len()).unwrap_or(u8::MAX));
-        self.columns.push(Column { name, unit: "", cells: Cells::Word { width, word: word.to_owned() } });
+    pub(super) fn add_constant(&mut self, name: &'static str, width: u8, text: &str) {
+        let width = width.max(u8::try_from(text.len()).unwrap_or(u8::MAX));
+        self.columns.push(Column { name, unit: "", cells: Cells::Constant { width, text: text.to_owned() } });
     }
 
     /// Adds a column of another type.
-    pub(super) fn other(&mut self, name: &'static str, cells: Cells) {
+    pub(super) fn add_column(&mut self, name: &'static str, cells: Cells) {
         self.columns.push(Column { name, unit: "", cells });
     }
 
@@ -108,10 +108,10 @@ impl Table {
             let name = dbase::FieldName::try_from(column.name)?;
             Ok(match column.cells {
                 Cells::Numbers { width, decimals, .. } => header.add_numeric_field(name, width, decimals),
-                Cells::Word { width, .. } => header.add_character_field(name, width),
-                Cells::Clock(_) => header.add_character_field(name, 8),
+                Cells::Constant { width, .. } => header.add_character_field(name, width),
+                Cells::Times(_) => header.add_character_field(name, 8),
                 Cells::Dates(_) => header.add_date_field(name),
-                Cells::Truths(_) => header.add_logical_field(name),
+                Cells::Booleans(_) => header.add_logical_field(name),
             })
         })
     }
@@ -131,9 +131,9 @@ impl dbase::WritableRecord for Row<'_> {
                     let value = values.get(self.index).copied().flatten();
                     writer.write_next_field_value(&value.map(|value| unscaled(value, *decimals)))?;
                 }
-                Cells::Word { word, .. } => writer.write_next_field_value(&word.as_str())?,
-                Cells::Clock(seconds) => {
-                    writer.write_next_field_value(&clock(seconds.get(self.index).copied().unwrap_or(0)))?;
+                Cells::Constant { text, .. } => writer.write_next_field_value(&text.as_str())?,
+                Cells::Times(seconds) => {
+                    writer.write_next_field_value(&format_time(seconds.get(self.index).copied().unwrap_or(0)))?;
                 }
                 Cells::Dates(dates) => {
                     let date = dates.get(self.index).and_then(|date| {
@@ -142,8 +142,8 @@ impl dbase::WritableRecord for Row<'_> {
                     });
                     writer.write_next_field_value(&date)?;
                 }
-                Cells::Truths(truths) => {
-                    writer.write_next_field_value(&truths.get(self.index).copied().unwrap_or(false))?;
+                Cells::Booleans(booleans) => {
+                    writer.write_next_field_value(&booleans.get(self.index).copied().unwrap_or(false))?;
                 }
             }
         }

@@ -3,9 +3,9 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use super::deterministic_math::{count, sin_cos};
+use super::deterministic_math::{sin_cos, usize_to_f64};
 use super::plane::{Plane, Point, area};
-use super::rng::{Surface, between, noise, stream};
+use super::rng::{Surface, noise, stream, uniform};
 
 /// A field.
 #[derive(Debug)]
@@ -28,14 +28,14 @@ pub(super) struct Field {
 }
 
 /// The side of the squares that zones are drawn in, in metres.
-pub(super) const SIDE: f64 = 45.0;
+pub(super) const ZONE_SIDE: f64 = 45.0;
 
 impl Field {
     /// The value of the management zone of a place: the first where the soil is poor, the last where it is rich.
     /// Zones are drawn in squares, as prescriptions are.
-    pub(super) fn zone(&self, place: Point, values: [f64; 3]) -> f64 {
-        let middle = |metres: f64| ((metres / SIDE).floor() + 0.5) * SIDE;
-        let soil = self.soil.at(Point::new(middle(place.east), middle(place.north)));
+    pub(super) fn zone_value(&self, location: Point, values: [f64; 3]) -> f64 {
+        let middle = |metres: f64| ((metres / ZONE_SIDE).floor() + 0.5) * ZONE_SIDE;
+        let soil = self.soil.value_at(Point::new(middle(location.east), middle(location.north)));
         let [poor, usual, rich] = values;
         if soil < 0.9 {
             poor
@@ -77,24 +77,24 @@ pub(super) fn fields(seed: u64) -> Vec<Arc<Field>> {
     let mut names = NAMES.to_vec();
     rng.shuffle(&mut names);
     let region = REGIONS.get(rng.usize(..REGIONS.len())).copied().unwrap_or((-98.6, 45.2));
-    let corner = (region.0 + between(&mut rng, -0.4, 0.4), region.1 + between(&mut rng, -0.4, 0.4));
+    let corner = (region.0 + uniform(&mut rng, -0.4, 0.4), region.1 + uniform(&mut rng, -0.4, 0.4));
     names
         .into_iter()
         .take(FIELDS)
         .enumerate()
         .map(|(index, name)| {
             // Two rows of three, so that no field can touch another.
-            let column = count(index % 3) + between(&mut rng, -0.1, 0.1);
-            let row = count(index / 3) + between(&mut rng, -0.1, 0.1);
+            let column = usize_to_f64(index % 3) + uniform(&mut rng, -0.1, 0.1);
+            let row = usize_to_f64(index / 3) + uniform(&mut rng, -0.1, 0.1);
             let plane = Plane::new(corner.0 + column * 0.028, corner.1 + row * 0.019);
-            let hectares = if index == 0 { between(&mut rng, 52.0, 60.0) } else { between(&mut rng, 11.0, 45.0) };
-            Arc::new(field(&mut rng, name, plane, hectares))
+            let hectares = if index == 0 { uniform(&mut rng, 52.0, 60.0) } else { uniform(&mut rng, 11.0, 45.0) };
+            Arc::new(build_field(&mut rng, name, plane, hectares))
         })
         .collect()
 }
 
-fn field(rng: &mut fastrand::Rng, name: &'static str, plane: Plane, hectares: f64) -> Field {
-    let boundary = boundary(rng, hectares * 10_000.0);
+fn build_field(rng: &mut fastrand::Rng, name: &'static str, plane: Plane, hectares: f64) -> Field {
+    let boundary = random_boundary(rng, hectares * 10_000.0);
     let radius = (hectares * 10_000.0 / 3.0).sqrt();
     // Rows mostly follow the longest edge.
     let longest = boundary
@@ -111,18 +111,18 @@ fn field(rng: &mut fastrand::Rng, name: &'static str, plane: Plane, hectares: f6
         rows: longest.unit(),
         soil: Surface::new(rng, 6, 0.35, radius),
         relief: Surface::new(rng, 4, 0.02, radius),
-        lowest: between(rng, 180.0, 700.0),
+        lowest: uniform(rng, 180.0, 700.0),
     }
 }
 
 /// An irregular polygon of 4 to 9 vertices around the origin, with exactly that area.
-fn boundary(rng: &mut fastrand::Rng, wanted: f64) -> Vec<Point> {
+fn random_boundary(rng: &mut fastrand::Rng, wanted: f64) -> Vec<Point> {
     let vertices = rng.usize(4..=9);
     let turn = rng.f64() * TAU;
-    let stretch = between(rng, 0.75, 1.3);
+    let stretch = uniform(rng, 0.75, 1.3);
     let mut polygon: Vec<Point> = (0..vertices)
         .map(|vertex| {
-            let angle = turn + TAU * (count(vertex) + between(rng, -0.2, 0.2)) / count(vertices);
+            let angle = turn + TAU * (usize_to_f64(vertex) + uniform(rng, -0.2, 0.2)) / usize_to_f64(vertices);
             let (sine, cosine) = sin_cos(angle);
             let reach = 1.0 + 0.07 * noise(rng);
             Point::new(cosine * reach * stretch, sine * reach / stretch)
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_of_a_plausible_size_and_shape() {
+    fn fields_have_plausible_size_and_vertex_count() {
         for seed in 0..50 {
             for field in fields(seed) {
                 let hectares = field.area / 10_000.0;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Duration, Utc};
 
-use super::deterministic_math::{count, real, unscaled};
-use super::job_spec::{Kind, Record, Work};
+use super::deterministic_math::{i64_to_f64, unscaled, usize_to_f64};
+use super::job_spec::{JobLog, JobSpec, Kind};
 use super::units::Units;
 use crate::wire::Value;
 
@@ -26,7 +26,7 @@ pub(super) struct Display {
 }
 
 /// What the account knows of a job beside its work.
-pub(super) struct Facts<'a> {
+pub(super) struct JobMetadata<'a> {
     pub(super) id: &'a str,
     pub(super) product_id: String,
     pub(super) computer: &'a str,
@@ -37,7 +37,7 @@ pub(super) struct Facts<'a> {
 }
 
 /// The detail of a field computer.
-pub(super) fn computer(display: &Display, id: &str, hub: Option<String>, reported: DateTime<Utc>) -> Value {
+pub(super) fn computer_detail(display: &Display, id: &str, hub: Option<String>, reported: DateTime<Utc>) -> Value {
     record([
         ("id", text(id)),
         ("name", text(display.name)),
@@ -53,53 +53,53 @@ pub(super) fn computer(display: &Display, id: &str, hub: Option<String>, reporte
 }
 
 /// The detail of a job; without a record it has no products.
-pub(super) fn job(work: &Work, done: Option<&Record>, facts: &Facts) -> Value {
-    let file_name = format!("{}.jdp", work.layer);
-    let job_type = match work.kind {
+pub(super) fn job_detail(spec: &JobSpec, log: Option<&JobLog>, metadata: &JobMetadata) -> Value {
+    let file_name = format!("{}.jdp", spec.layer);
+    let job_type = match spec.kind {
         Kind::Planting => "Planter",
         Kind::Spraying => "AsApplied",
         Kind::Harvest => "Yield",
     };
     let mut fields = vec![
         ("device_file_name", text(&file_name)),
-        ("create_date", Value::Time(facts.created)),
-        ("update_date", Value::Time(facts.updated)),
+        ("create_date", Value::Time(metadata.created)),
+        ("update_date", Value::Time(metadata.updated)),
         ("job_type", text(job_type)),
-        ("id", text(facts.id)),
-        ("field_computer_id", text(facts.computer)),
-        (if work.kind == Kind::Spraying { "job_name" } else { "file_name" }, text(&work.layer)),
-        ("start_date", Value::Time(work.start.and_utc())),
-        ("end_date", Value::Time(facts.end)),
-        ("software_version", text(facts.software)),
+        ("id", text(metadata.id)),
+        ("field_computer_id", text(metadata.computer)),
+        (if spec.kind == Kind::Spraying { "job_name" } else { "file_name" }, text(&spec.layer)),
+        ("start_date", Value::Time(spec.start.and_utc())),
+        ("end_date", Value::Time(metadata.end)),
+        ("software_version", text(metadata.software)),
     ];
-    if work.kind == Kind::Spraying {
-        fields.extend(entered(work));
+    if spec.kind == Kind::Spraying {
+        fields.extend(operator_entries(spec));
     }
-    if let Some(done) = done {
-        fields.extend(average_speed(work, done));
+    if let Some(log) = log {
+        fields.extend(average_speed(spec, log));
     }
-    let products = done.map(|done| product(work, done, facts)).into_iter().collect();
+    let products = log.map(|log| product_detail(spec, log, metadata)).into_iter().collect();
     fields.push(("products", Value::List(products)));
     record(fields)
 }
 
 /// What the operator of a sprayer typed in, in the free form of such entries.
-fn entered(work: &Work) -> Vec<(&'static str, Value)> {
-    let hectares = work.field.area / work.units.area.1;
-    let observed = work.start + Duration::minutes(10);
+fn operator_entries(spec: &JobSpec) -> Vec<(&'static str, Value)> {
+    let hectares = spec.field.area / spec.units.area.1;
+    let observed = spec.start + Duration::minutes(10);
     vec![
         ("customer_name", text("Home Farm")),
         ("customer_address", text("")),
         ("customer_number", text("001")),
-        ("operator_name", text(work.operator)),
+        ("operator_name", text(spec.operator)),
         ("operator_license", text("")),
-        ("field_name", text(work.field.name)),
+        ("field_name", text(spec.field.name)),
         ("field_section", text("")),
-        ("field_crop", text(work.crop.name)),
-        ("field_area", Value::Text(format!("{hectares:.1} {}", work.units.area.0))),
-        ("application_type", text(if work.dry { "Broadcast" } else { "Post emerge" })),
+        ("field_crop", text(spec.crop.name)),
+        ("field_area", Value::Text(format!("{hectares:.1} {}", spec.units.area.0))),
+        ("application_type", text(if spec.is_dry { "Broadcast" } else { "Post emerge" })),
         ("soil_condition", text("Dry")),
-        ("tip_size", text(if work.dry { "" } else { "11004" })),
+        ("tip_size", text(if spec.is_dry { "" } else { "11004" })),
         ("weather_observation_time", Value::Text(observed.format("%H:%M").to_string())),
         ("weather_temperature", text("18")),
         ("weather_wind_speed", text("calm")),
@@ -109,45 +109,47 @@ fn entered(work: &Work) -> Vec<(&'static str, Value)> {
 }
 
 /// The average speed of a sprayer in metres a second, as text.
-fn average_speed(work: &Work, done: &Record) -> Option<(&'static str, Value)> {
-    let marks = &done.marks.list;
-    let speed = marks.iter().map(|mark| done.marks.speed(mark, work.units)).sum::<f64>() / count(marks.len());
-    (work.kind == Kind::Spraying).then(|| ("average_speed", Value::Text(format!("{speed:.2}"))))
+fn average_speed(spec: &JobSpec, log: &JobLog) -> Option<(&'static str, Value)> {
+    let points = &log.swaths.points;
+    let speed =
+        points.iter().map(|point| log.swaths.speed(point, spec.units)).sum::<f64>() / usize_to_f64(points.len());
+    (spec.kind == Kind::Spraying).then(|| ("average_speed", Value::Text(format!("{speed:.2}"))))
 }
 
-fn product(work: &Work, done: &Record, facts: &Facts) -> Value {
-    let area = work.covered(done);
-    let total = work.total(done).value;
+fn product_detail(spec: &JobSpec, log: &JobLog, metadata: &JobMetadata) -> Value {
+    let area = spec.covered_area(log);
+    let total = spec.total(log).value;
     let mut fields = vec![
-        ("id", Value::Text(facts.product_id.clone())),
-        ("product_name", text(work.product)),
+        ("id", Value::Text(metadata.product_id.clone())),
+        ("product_name", text(spec.product)),
         ("applied_area", decimal(area)),
     ];
-    let lowest = done.target.iter().min().copied().unwrap_or(0);
-    let highest = done.target.iter().max().copied().unwrap_or(0);
-    match work.kind {
+    let lowest = log.target.iter().min().copied().unwrap_or(0);
+    let highest = log.target.iter().max().copied().unwrap_or(0);
+    match spec.kind {
         Kind::Harvest => {
             fields.push(("total_weight", decimal(total)));
-            fields.push(("total_bushels", decimal(total / work.crop.bushel)));
+            fields.push(("total_bushels", decimal(total / spec.crop.bushel)));
             fields.push(("average_weight_per_area", decimal(total / area * 10_000.0)));
         }
         Kind::Planting => {
-            fields.push(("target_rate", decimal(average_target(done, 0))));
-            fields.push(("target_minimum", decimal(real(lowest))));
-            fields.push(("target_maximum", decimal(real(highest))));
-            let mass = total / 1000.0 * work.crop.seed_mass;
+            fields.push(("target_rate", decimal(average_target(log, 0))));
+            fields.push(("target_minimum", decimal(i64_to_f64(lowest))));
+            fields.push(("target_maximum", decimal(i64_to_f64(highest))));
+            let mass = total / 1000.0 * spec.crop.seed_mass;
             fields.push(("average_weight_per_area", decimal(mass / area * 10_000.0)));
-            fields.push(("applied_products", Value::List(vec![seed(work, 1, 1..=8), seed(work, 2, 9..=16)])));
+            fields
+                .push(("applied_products", Value::List(vec![seed_entry(spec, 1, 1..=8), seed_entry(spec, 2, 9..=16)])));
         }
         Kind::Spraying => {
             fields.insert(1, ("product_number", Value::Integer(0)));
             fields.push(("applied_volume", decimal(total)));
-            fields.push(("target_rate", decimal(average_target(done, 2))));
+            fields.push(("target_rate", decimal(average_target(log, 2))));
             fields.push(("target_rate_min", decimal(unscaled(lowest, 2))));
             fields.push(("target_rate_max", decimal(unscaled(highest, 2))));
-            fields.push(("is_mixed", Value::Boolean(!work.dry)));
-            if !work.dry {
-                fields.push(("ingredients", Value::List(ingredients(work))));
+            fields.push(("is_mixed", Value::Boolean(!spec.is_dry)));
+            if !spec.is_dry {
+                fields.push(("ingredients", Value::List(ingredients(spec))));
             }
         }
     }
@@ -155,26 +157,26 @@ fn product(work: &Work, done: &Record, facts: &Facts) -> Value {
 }
 
 /// The target over the covered area.
-fn average_target(done: &Record, decimals: u8) -> f64 {
-    let lengths: i64 = done.marks.list.iter().map(|mark| mark.distance).sum();
-    let products: i64 = done.target.iter().zip(&done.marks.list).map(|(target, mark)| target * mark.distance).sum();
-    unscaled(products, decimals) / real(lengths)
+fn average_target(log: &JobLog, decimals: u8) -> f64 {
+    let lengths: i64 = log.swaths.points.iter().map(|point| point.distance).sum();
+    let products: i64 = log.target.iter().zip(&log.swaths.points).map(|(target, point)| target * point.distance).sum();
+    unscaled(products, decimals) / i64_to_f64(lengths)
 }
 
 /// What was planted by some of the planter's rows.
-fn seed(work: &Work, id: u8, rows: impl Iterator<Item = u8>) -> Value {
+fn seed_entry(spec: &JobSpec, id: u8, rows: impl Iterator<Item = u8>) -> Value {
     let rows: Vec<String> = rows.map(|row| row.to_string()).collect();
     record([
         ("id", Value::Text(id.to_string())),
         ("type", text("Seed")),
         ("brand", text("House brand")),
-        ("variety", text(work.crop.variety)),
+        ("variety", text(spec.crop.variety)),
         ("row", Value::Text(rows.join(","))),
     ])
 }
 
 /// What the mix of the sprayer is made of; the ratios add up to the whole tank.
-fn ingredients(work: &Work) -> Vec<Value> {
+fn ingredients(spec: &JobSpec) -> Vec<Value> {
     [("1", "Water", "", "96.5"), ("2", "Herbicide A", "Broadleaf weeds", "3"), ("3", "Surfactant", "", "0.5")]
         .map(|(id, name, pests, percent)| {
             record([
@@ -183,7 +185,7 @@ fn ingredients(work: &Work) -> Vec<Value> {
                 ("manufacturer", text("")),
                 ("epa_number", text("")),
                 ("target_pests", text(pests)),
-                ("mix_ratio", Value::Text(format!("{percent} % of {}", work.product))),
+                ("mix_ratio", Value::Text(format!("{percent} % of {}", spec.product))),
             ])
         })
         .into()

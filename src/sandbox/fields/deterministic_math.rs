@@ -17,7 +17,7 @@ pub(super) fn sin_cos(angle: f64) -> (f64, f64) {
         cosine = 1.0 - cosine * square / (twice * (twice - 1.0));
     }
     sine *= rest;
-    match whole(quarters).rem_euclid(4) {
+    match round_to_i64(quarters).rem_euclid(4) {
         0 => (sine, cosine),
         1 => (cosine, -sine),
         2 => (-sine, -cosine),
@@ -49,30 +49,30 @@ fn arc_tangent(tangent: f64) -> f64 {
 
 /// The nearest whole number.
 #[expect(clippy::cast_possible_truncation, reason = "every quantity of a field is far below 2^53")]
-pub(super) fn whole(value: f64) -> i64 {
+pub(super) fn round_to_i64(value: f64) -> i64 {
     value.round() as i64
 }
 
 /// A count as a number to compute with.
 #[expect(clippy::cast_precision_loss, reason = "every count of the generator is far below 2^53")]
-pub(super) fn real(value: i64) -> f64 {
+pub(super) fn i64_to_f64(value: i64) -> f64 {
     value as f64
 }
 
 /// A length of a list as a number to compute with.
 #[expect(clippy::cast_precision_loss, reason = "every count of the generator is far below 2^53")]
-pub(super) fn count(value: usize) -> f64 {
+pub(super) fn usize_to_f64(value: usize) -> f64 {
     value as f64
 }
 
 /// `value` in units of the last of `decimals` decimals.
 pub(super) fn scaled(value: f64, decimals: u8) -> i64 {
-    whole(value * power_of_ten(decimals))
+    round_to_i64(value * power_of_ten(decimals))
 }
 
 /// The number that is written as `value` units of the last of `decimals` decimals: the double nearest to that text.
 pub(super) fn unscaled(value: i64, decimals: u8) -> f64 {
-    real(value) / power_of_ten(decimals)
+    i64_to_f64(value) / power_of_ten(decimals)
 }
 
 fn power_of_ten(decimals: u8) -> f64 {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn angles_agree_with_the_system() {
+    fn sine_cosine_and_heading_agree_with_std() {
         for tenth in -70..=70 {
             let angle = f64::from(tenth) / 10.0;
             let (sine, cosine) = sin_cos(angle);

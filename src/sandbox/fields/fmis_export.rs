@@ -7,12 +7,12 @@
 use std::fmt::Write as _;
 
 use super::attributes::{Cells, Column, Table};
-use super::deterministic_math::{count, real, unscaled, whole};
-use super::job_spec::{Record, Work};
-use super::plane::System;
+use super::deterministic_math::{i64_to_f64, round_to_i64, unscaled, usize_to_f64};
+use super::job_spec::{JobLog, JobSpec};
+use super::plane::CoordinateSystem;
 use super::shapefile_writer::Member;
-use super::swaths::{LENGTH_DECIMALS, Mark};
-use super::zip_writer::zipped;
+use super::swaths::{LENGTH_DECIMALS, LoggedPoint};
+use super::zip_writer::write_zip;
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::error::Result;
 use crate::wire::{Element, Value};
@@ -34,46 +34,46 @@ const LEADING: [(&str, &str); 7] = [
 ];
 
 /// Columns that a step has once, so that its sections do not repeat them.
-const OF_A_STEP: [&str; 3] = ["SECTION", "DISTANCE", "SPEED"];
+const STEP_COLUMNS: [&str; 3] = ["SECTION", "DISTANCE", "SPEED"];
 
 /// The first number that the dictionary of ISO 11783-11 leaves to manufacturers.
 const PROPRIETARY: u16 = 57_344;
 
 /// The zip.
-pub(super) fn fmis_zip(work: &Work, record: &Record, detail: &Value) -> Result<Vec<u8>> {
-    let table = work.table(record);
+pub(super) fn fmis_zip(spec: &JobSpec, log: &JobLog, detail: &Value) -> Result<Vec<u8>> {
+    let table = spec.table(log);
     let quantities: Vec<&Column> = table
         .columns
         .iter()
-        .filter(|column| matches!(column.cells, Cells::Numbers { .. }) && !OF_A_STEP.contains(&column.name))
+        .filter(|column| matches!(column.cells, Cells::Numbers { .. }) && !STEP_COLUMNS.contains(&column.name))
         .collect();
     let mut job = Element::of("JobData", &JOB_DATA_DETAIL, detail);
     let product = vec![Element::text("ProductNumber", "1"), Element::text("FileName", TAB)];
     job.children.push(Element::new("Tables", vec![Element::new("Table", product)]));
-    let member = |name: &str, bytes| Member { name: format!("{0}/{0}_fmis/{name}", work.layer), bytes };
+    let member = |name: &str, bytes| Member { name: format!("{0}/{0}_fmis/{name}", spec.layer), bytes };
     let members = [
         member("jobdata.xml", job.document(PROLOG).into_bytes()),
-        member("advanced.xml", layout(work, &table, &quantities).document(PROLOG).into_bytes()),
-        member(TAB, tab(work, record, &table, &quantities).into_bytes()),
+        member("advanced.xml", layout(spec, &table, &quantities).document(PROLOG).into_bytes()),
+        member(TAB, tab_text(spec, log, &table, &quantities).into_bytes()),
     ];
-    zipped(&members, work.start)
+    write_zip(&members, spec.start)
 }
 
 /// What each column of the tab is, in their order.
-fn layout(work: &Work, table: &Table, quantities: &[&Column]) -> Element {
+fn layout(spec: &JobSpec, table: &Table, quantities: &[&Column]) -> Element {
     let mut columns: Vec<Element> = LEADING
         .iter()
         .map(|(name, unit)| {
-            let of_table = find(table, name).map_or(*unit, |column| column.unit);
-            Element::new("Column", described(work, name, of_table))
+            let column_unit = find_column(table, name).map_or(*unit, |column| column.unit);
+            Element::new("Column", name_and_unit(spec, name, column_unit))
         })
         .collect();
-    for section in 1..=work.manner.sections {
+    for section in 1..=spec.swath_options.sections {
         let mut children = vec![Element::text("Number", section.to_string())];
         children.extend(quantities.iter().zip(PROPRIETARY..).map(|(column, own)| {
-            let code = code(column.name, work.dry).unwrap_or(own);
+            let code = ddi_code(column.name, spec.is_dry).unwrap_or(own);
             let mut ddi = vec![Element::text("Code", code.to_string())];
-            ddi.extend(described(work, column.name, column.unit));
+            ddi.extend(name_and_unit(spec, column.name, column.unit));
             Element::new("DDI", ddi)
         }));
         columns.push(Element::new("EquipmentSection", children));
@@ -81,20 +81,20 @@ fn layout(work: &Work, table: &Table, quantities: &[&Column]) -> Element {
     Element::new("Advanced", vec![Element::new("SegmentFormat", columns)])
 }
 
-fn described(work: &Work, name: &str, unit: &str) -> Vec<Element> {
+fn name_and_unit(spec: &JobSpec, name: &str, unit: &str) -> Vec<Element> {
     let mut children = vec![Element::text("Name", name)];
-    if work.states_units && !matches!(unit, "" | "1") {
+    if spec.states_units && !matches!(unit, "" | "1") {
         children.push(Element::text("Unit", unit));
     }
     children
 }
 
 /// The number of a quantity in the dictionary of ISO 11783-11, where it has one.
-fn code(name: &str, dry: bool) -> Option<u16> {
+fn ddi_code(name: &str, is_dry: bool) -> Option<u16> {
     Some(match name {
-        "TARGETRATE" if dry => 6,
+        "TARGETRATE" if is_dry => 6,
         "TARGETRATE" => 1,
-        "APPLDRATE" if dry => 7,
+        "APPLDRATE" if is_dry => 7,
         "APPLDRATE" => 2,
         "TARGETPOP" => 11,
         "POPULATION" => 12,
@@ -110,30 +110,31 @@ fn code(name: &str, dry: bool) -> Option<u16> {
     })
 }
 
-fn tab(work: &Work, record: &Record, table: &Table, quantities: &[&Column]) -> String {
-    let marks = &record.marks.list;
-    let once = ["ELEVATION", "DISTANCE", "SPEED"].map(|name| find(table, name));
-    let is_same_step =
-        |one: &Mark, next: &Mark| one.pass == next.pass && one.seconds.to_bits() == next.seconds.to_bits();
+fn tab_text(spec: &JobSpec, log: &JobLog, table: &Table, quantities: &[&Column]) -> String {
+    let points = &log.swaths.points;
+    let once = ["ELEVATION", "DISTANCE", "SPEED"].map(|name| find_column(table, name));
+    let is_same_step = |one: &LoggedPoint, next: &LoggedPoint| {
+        one.pass == next.pass && one.seconds.to_bits() == next.seconds.to_bits()
+    };
     let mut out = String::new();
     let mut first = 0_usize;
-    for (id, step) in (1..).zip(marks.chunk_by(is_same_step)) {
-        let Some(mark) = step.first() else { continue };
-        let (longitude, latitude) = middle(work, record, mark);
+    for (id, step) in (1..).zip(points.chunk_by(is_same_step)) {
+        let Some(point) = step.first() else { continue };
+        let (longitude, latitude) = machine_location(spec, log, point);
         // Writing to a text cannot fail.
-        let (Ok(()) | Err(_)) = write!(out, "{id}\t{}\t{latitude:.9}\t{longitude:.9}", time_stamp(work, mark));
+        let (Ok(()) | Err(_)) = write!(out, "{id}\t{}\t{latitude:.9}\t{longitude:.9}", time_stamp(spec, point));
         for column in once {
             out.push('\t');
             if let Some(column) = column {
                 column.write(first, &mut out);
             }
         }
-        for section in 1..=i64::from(work.manner.sections) {
-            let place = step.iter().position(|mark| mark.section == section);
+        for section in 1..=i64::from(spec.swath_options.sections) {
+            let index = step.iter().position(|point| point.section == section);
             for column in quantities {
                 out.push('\t');
-                if let Some(place) = place {
-                    column.write(first.saturating_add(place), &mut out);
+                if let Some(index) = index {
+                    column.write(first.saturating_add(index), &mut out);
                 }
             }
         }
@@ -143,21 +144,21 @@ fn tab(work: &Work, record: &Record, table: &Table, quantities: &[&Column]) -> S
     out
 }
 
-fn find<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
+fn find_column<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
     table.columns.iter().find(|column| column.name == name)
 }
 
 /// Where the middle of the machine was, in degrees.
-fn middle(work: &Work, record: &Record, mark: &Mark) -> (f64, f64) {
-    let half = count(usize::from(work.manner.sections)) / 2.0;
-    let swath = unscaled(record.marks.swath, LENGTH_DECIMALS) * work.units.length.1;
-    let aside = (real(mark.section) - 0.5 - half) * swath;
-    work.field.plane.coordinates(mark.place.moved(mark.direction.left(), aside), System::Geographic)
+fn machine_location(spec: &JobSpec, log: &JobLog, point: &LoggedPoint) -> (f64, f64) {
+    let half = usize_to_f64(usize::from(spec.swath_options.sections)) / 2.0;
+    let swath = unscaled(log.swaths.swath, LENGTH_DECIMALS) * spec.units.length.1;
+    let aside = (i64_to_f64(point.section) - 0.5 - half) * swath;
+    spec.field.plane.coordinates(point.location.moved(point.direction.left(), aside), CoordinateSystem::Geographic)
 }
 
 /// When a mark was made, in hundredths of a second.
-pub(super) fn time_stamp(work: &Work, mark: &Mark) -> String {
-    let time = work.start + chrono::Duration::milliseconds(whole(mark.seconds * 100.0) * 10);
+pub(super) fn time_stamp(spec: &JobSpec, point: &LoggedPoint) -> String {
+    let time = spec.start + chrono::Duration::milliseconds(round_to_i64(point.seconds * 100.0) * 10);
     let text = time.format("%Y-%m-%dT%H:%M:%S%.3f").to_string();
     format!("{}Z", text.get(..22).unwrap_or(&text))
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use chrono::{Duration, NaiveDateTime};
 
-use super::deterministic_math::{real, scaled, unscaled, whole};
+use super::deterministic_math::{i64_to_f64, round_to_i64, scaled, unscaled};
 use super::job::{Coverage, Job};
 use super::job_spec::{Crop, Kind};
-use super::plane::System;
+use super::plane::CoordinateSystem;
 use super::rng::{noise, pick, stream};
 use crate::wire::Value;
 
@@ -75,9 +75,9 @@ pub struct CartTruth {
 
 /// How a grain cart file is written (field notes, Grain cart files).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CartManner {
+pub struct CartFormat {
     /// With every oddity of the field notes but those of the encoding.
-    pub is_odd: bool,
+    pub has_oddities: bool,
     /// In Latin-1.
     pub is_latin_1: bool,
     /// With a byte order mark.
@@ -108,19 +108,19 @@ struct Load {
     correction: i64,
     time: NaiveDateTime,
     /// Longitude and latitude.
-    place: (f64, f64),
+    location: (f64, f64),
     truck: &'static str,
     destination: &'static str,
 }
 
 /// The grain cart files of an account's harvests, in the order of their ids.
-pub(super) fn carts(seed: u64, jobs: &[Job]) -> Vec<GrainCart> {
+pub(super) fn grain_cart_files(seed: u64, jobs: &[Job]) -> Vec<GrainCart> {
     let harvests = jobs.iter().filter(|job| {
-        job.work.kind == Kind::Harvest && job.coverage == Coverage::Recorded && job.season >= FIRST_SEASON
+        job.spec.kind == Kind::Harvest && job.coverage == Coverage::Recorded && job.season >= FIRST_SEASON
     });
     let mut uploads = Vec::new();
     for (job, number) in harvests.zip(101..) {
-        let cart = Arc::new(cart(job, number));
+        let cart = Arc::new(build_cart(job, number));
         let all = cart.loads.len();
         // The file grows twice, and its last state is uploaded twice.
         for (turn, loads) in [all.div_ceil(3), (2 * all).div_ceil(3), all, all].into_iter().enumerate() {
@@ -141,26 +141,27 @@ pub(super) fn carts(seed: u64, jobs: &[Job]) -> Vec<GrainCart> {
     uploads.into_iter().zip(1..).map(record).collect()
 }
 
-fn cart(job: &Job, number: usize) -> Cart {
-    let work = &job.work;
-    let mut rng = stream(work.seed, &[9]);
-    let plane = &work.field.plane;
+fn build_cart(job: &Job, number: usize) -> Cart {
+    let spec = &job.spec;
+    let mut rng = stream(spec.seed, &[9]);
+    let plane = &spec.field.plane;
     let harvested = scaled(harvested_mass(&job.detail) / POUND, 1);
-    let mut left = harvested;
-    let mut time = work.start;
+    let mut remaining = harvested;
+    let mut time = spec.start;
     let mut loads = Vec::new();
-    while left > 0 {
-        let weight = (rng.i64(3_000..4_500) * 100).min(left);
-        left -= weight;
+    while remaining > 0 {
+        let weight = (rng.i64(3_000..4_500) * 100).min(remaining);
+        remaining -= weight;
         time += Duration::seconds(rng.i64(1_400..2_600));
-        let corner = work.field.boundary.get(rng.usize(..work.field.boundary.len().max(1)));
-        let (longitude, latitude) = corner.map_or((0.0, 0.0), |corner| plane.coordinates(*corner, System::Geographic));
+        let corner = spec.field.boundary.get(rng.usize(..spec.field.boundary.len().max(1)));
+        let (longitude, latitude) =
+            corner.map_or((0.0, 0.0), |corner| plane.coordinates(*corner, CoordinateSystem::Geographic));
         loads.push(Load {
             weight,
-            measured: scaled(work.crop.moisture * (1.0 + 0.04 * noise(&mut rng)), 1),
+            measured: scaled(spec.crop.moisture * (1.0 + 0.04 * noise(&mut rng)), 1),
             correction: rng.i64(-3..4),
             time,
-            place: (longitude, latitude),
+            location: (longitude, latitude),
             truck: pick(&mut rng, TRUCKS).unwrap_or_default(),
             destination: pick(&mut rng, DESTINATIONS).unwrap_or_default(),
         });
@@ -168,14 +169,14 @@ fn cart(job: &Job, number: usize) -> Cart {
     let bridge = rng.u32(10_000..100_000);
     let name = format!(
         "{}_{}_{number}_{}_{bridge}.grc",
-        work.crop.name,
-        work.field.name.replace(' ', "_"),
-        work.start.format("%Y-%m-%d_%H%M%S")
+        spec.crop.name,
+        spec.field.name.replace(' ', "_"),
+        spec.start.format("%Y-%m-%d_%H%M%S")
     );
     let middle = i64::from(plane.zone()) * 6 - 183;
-    let zone = whole(real(middle) / 15.0);
+    let zone = round_to_i64(i64_to_f64(middle) / 15.0);
     let computer = job.detail.get("field_computer_id").and_then(Value::as_text).unwrap_or_default().to_owned();
-    Cart { name, computer, number, field: work.field.name, crop: work.crop, season: job.season, bridge, zone, loads }
+    Cart { name, computer, number, field: spec.field.name, crop: spec.crop, season: job.season, bridge, zone, loads }
 }
 
 /// The harvested mass in kilograms, as the job's detail gives it.
@@ -191,7 +192,7 @@ impl GrainCart {
     /// What is true of it.
     #[must_use]
     pub fn truth(&self) -> CartTruth {
-        let loads = self.held();
+        let loads = self.listed_loads();
         CartTruth {
             id: self.id.clone(),
             name: self.name.clone(),
@@ -205,33 +206,33 @@ impl GrainCart {
 
     /// The file.
     #[must_use]
-    pub fn content(&self, manner: CartManner) -> Vec<u8> {
-        let mut text = self.header(manner);
-        for (row, load) in self.held().iter().enumerate() {
-            text.push_str(&self.row(row, load, manner.is_odd));
+    pub fn content(&self, format: CartFormat) -> Vec<u8> {
+        let mut text = self.header(format);
+        for (row, load) in self.listed_loads().iter().enumerate() {
+            text.push_str(&self.row(row, load, format.has_oddities));
             text.push_str("\r\n");
         }
-        if manner.is_latin_1 {
+        if format.is_latin_1 {
             // Every letter of these files is one of Latin-1.
             return text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap_or(b'?')).collect();
         }
-        let mark: &[u8] = if manner.has_bom { b"\xEF\xBB\xBF" } else { b"" };
-        [mark, text.as_bytes()].concat()
+        let bom: &[u8] = if format.has_bom { b"\xEF\xBB\xBF" } else { b"" };
+        [bom, text.as_bytes()].concat()
     }
 
-    fn held(&self) -> &[Load] {
+    fn listed_loads(&self) -> &[Load] {
         self.cart.loads.get(..self.loads).unwrap_or_default()
     }
 
-    fn header(&self, manner: CartManner) -> String {
-        let (cart, loads) = (&self.cart, self.held());
+    fn header(&self, format: CartFormat) -> String {
+        let (cart, loads) = (&self.cart, self.listed_loads());
         let truth = self.truth();
         let stamp = |load: Option<&Load>| load.map(|load| load.time).unwrap_or_default();
         let (first, last) = (stamp(loads.first()), stamp(loads.last()));
         let weights: i64 = loads.iter().map(|load| load.weight).sum();
         let wet: i64 = loads.iter().map(|load| load.weight * moisture(load)).sum();
         // Devices have been seen to add up something else than what they list.
-        let total = whole(truth.total_pounds) - if manner.is_odd { 2 } else { 0 };
+        let total = round_to_i64(truth.total_pounds) - if format.has_oddities { 2 } else { 0 };
         let keys = [
             ("GrcVersion", "1.6".to_owned()),
             ("SoftwareVersion", "2.4.1".to_owned()),
@@ -248,7 +249,7 @@ impl GrainCart {
             ("TimeLastModified", last.format("%H:%M:%S").to_string()),
             ("TotalPounds", total.to_string()),
             ("TotalDryBushels", format!("{:.2}", truth.total_dry_bushels)),
-            ("AverageMoisture", format!("{:.1}", real(wet) / real(weights.max(1)) / 10.0)),
+            ("AverageMoisture", format!("{:.1}", i64_to_f64(wet) / i64_to_f64(weights.max(1)) / 10.0)),
         ];
         let mut text = String::new();
         for (key, value) in keys {
@@ -258,27 +259,27 @@ impl GrainCart {
         text + UNITS + "\r\n" + NAMES + "\r\n"
     }
 
-    fn row(&self, row: usize, load: &Load, is_odd: bool) -> String {
-        let odd = |turn: usize, of: usize| is_odd && row % of == turn;
+    fn row(&self, row: usize, load: &Load, has_oddities: bool) -> String {
+        let irregular = |turn: usize, period: usize| has_oddities && row % period == turn;
         let local = load.time + Duration::hours(self.cart.zone);
-        let labelled = if is_odd { local } else { load.time };
+        let labelled = if has_oddities { local } else { load.time };
         let clock = |time: NaiveDateTime| {
             let text = time.format("%H:%M:%S").to_string();
-            if odd(1, 4) { text.chars().take(7).collect() } else { text }
+            if irregular(1, 4) { text.chars().take(7).collect() } else { text }
         };
         let bushels = |exact: f64| {
-            let hundredths = if is_odd { whole((exact * 100.0).floor()) } else { scaled(exact, 2) };
+            let hundredths = if has_oddities { round_to_i64((exact * 100.0).floor()) } else { scaled(exact, 2) };
             format!("{:.2}", unscaled(hundredths, 2))
         };
-        let percent = |tenths: i64| if odd(3, 6) { String::new() } else { format!("{:.1}", unscaled(tenths, 1)) };
-        let degrees = |degrees: f64| if odd(2, 5) { String::new() } else { format!("{degrees:.7}") };
-        let comment = if odd(3, 6) { format!("{:.1}", unscaled(moisture(load), 1)) } else { String::new() };
-        let (longitude, latitude) = load.place;
+        let percent = |tenths: i64| if irregular(3, 6) { String::new() } else { format!("{:.1}", unscaled(tenths, 1)) };
+        let degrees = |degrees: f64| if irregular(2, 5) { String::new() } else { format!("{degrees:.7}") };
+        let comment = if irregular(3, 6) { format!("{:.1}", unscaled(moisture(load), 1)) } else { String::new() };
+        let (longitude, latitude) = load.location;
         let cells = [
             row.saturating_add(1).to_string(),
             format!("{:.1}", unscaled(load.weight, 1)),
             load.truck.to_owned(),
-            quoted(load.destination),
+            csv_quoted(load.destination),
             percent(load.measured),
             percent(load.correction),
             percent(moisture(load)),
@@ -295,7 +296,7 @@ impl GrainCart {
             clock(local),
             comment,
         ];
-        cells.join(",") + if odd(4, 7) { "," } else { "" }
+        cells.join(",") + if irregular(4, 7) { "," } else { "" }
     }
 
     /// Pounds in a bushel.
@@ -319,6 +320,6 @@ fn moisture(load: &Load) -> i64 {
     load.measured + load.correction
 }
 
-fn quoted(text: &str) -> String {
+fn csv_quoted(text: &str) -> String {
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::failure::Failure;
 use super::fmis_export::fmis_zip;
-use super::job_spec::{Total, Work};
+use super::job_spec::{JobSpec, Total};
 use super::xml_export::parsed_xml;
 use super::zip_writer::{display_zip, shapefile_zip};
 use crate::error::{Error, Kind, Result};
@@ -33,8 +33,8 @@ pub struct Job {
     /// Whether there is anything to convert.
     pub coverage: Coverage,
     /// Whether its files are there when they are first asked for.
-    pub ready_at_once: bool,
-    pub(super) work: Work,
+    pub is_ready_immediately: bool,
+    pub(super) spec: JobSpec,
     pub(super) device: String,
 }
 
@@ -79,39 +79,39 @@ impl Job {
     /// The same job with other measurements, as when its file was uploaded once more.
     #[must_use]
     pub fn revised(&self, revision: u64) -> Self {
-        let work = Work { seed: self.work.seed.wrapping_add(revision), ..self.work.clone() };
-        Self { work, ..self.clone() }
+        let spec = JobSpec { seed: self.spec.seed.wrapping_add(revision), ..self.spec.clone() };
+        Self { spec, ..self.clone() }
     }
 
     /// The zip of shape files.
     pub fn shapefile_zip(&self) -> Result<Vec<u8>> {
         self.convertible()?;
-        shapefile_zip(&self.work, &self.work.record())
+        shapefile_zip(&self.spec, &self.spec.simulate())
     }
 
     /// The display's own zip: a folder with a short text and a binary log that only the display reads. A job without
     /// coverage and one that cannot be converted have it too.
     pub fn display_zip(&self) -> Result<Vec<u8>> {
-        display_zip(&self.work, &self.device)
+        display_zip(&self.spec, &self.device)
     }
 
     /// The zip for farm management systems.
     pub fn fmis_zip(&self) -> Result<Vec<u8>> {
         self.convertible()?;
-        fmis_zip(&self.work, &self.work.record(), &self.detail)
+        fmis_zip(&self.spec, &self.spec.simulate(), &self.detail)
     }
 
     /// The XML file: the job's detail, its columns, and its records.
     pub fn parsed_xml(&self) -> Result<Vec<u8>> {
         self.convertible()?;
-        Ok(parsed_xml(&self.work, &self.work.record(), &self.detail).into_bytes())
+        Ok(parsed_xml(&self.spec, &self.spec.simulate(), &self.detail).into_bytes())
     }
 
     /// What is true of the job; an error for a job whose coverage is not [`Coverage::Recorded`].
     pub fn truth(&self) -> Result<Truth> {
         self.convertible()?;
-        let record = self.work.record();
-        let columns = self.work.table(&record).columns;
+        let log = self.spec.simulate();
+        let columns = self.spec.table(&log).columns;
         let totals = columns
             .iter()
             .filter_map(|column| Some((column.name.to_owned(), column.unit.to_owned(), column.sum()?)))
@@ -121,12 +121,12 @@ impl Job {
             job_name: self.name.clone(),
             sub_type: self.sub_type.clone(),
             field: self.field.clone(),
-            layer: self.work.layer.clone(),
-            rows: u64::try_from(record.marks.list.len()).unwrap_or(u64::MAX),
-            area: self.work.covered(&record),
-            field_area: self.work.field.area,
+            layer: self.spec.layer.clone(),
+            rows: u64::try_from(log.swaths.points.len()).unwrap_or(u64::MAX),
+            area: self.spec.covered_area(&log),
+            field_area: self.spec.field.area,
             totals,
-            total: self.work.total(&record),
+            total: self.spec.total(&log),
         })
     }
 

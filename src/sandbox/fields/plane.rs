@@ -1,6 +1,6 @@
 //! Where a field lies: a flat plane in metres around it, and its coordinates on the ellipsoid of WGS 84 and in UTM.
 
-use super::deterministic_math::{sin_cos, whole};
+use super::deterministic_math::{round_to_i64, sin_cos};
 
 /// A place or a direction on the plane, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ const ECCENTRICITY: f64 = FLATTENING * (2.0 - FLATTENING);
 
 /// How coordinates are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum System {
+pub(super) enum CoordinateSystem {
     /// Degrees of WGS 84.
     Geographic,
     /// Metres of the northern UTM zone of that number.
@@ -81,18 +81,18 @@ impl Plane {
 
     /// The UTM zone of the field.
     pub(super) fn zone(&self) -> u8 {
-        u8::try_from(whole(((self.longitude + 180.0) / 6.0).floor()) + 1).unwrap_or(1)
+        u8::try_from(round_to_i64(((self.longitude + 180.0) / 6.0).floor()) + 1).unwrap_or(1)
     }
 
     /// The coordinates that are written for a place: x and y of `system`, to a tenth of a millimetre.
-    pub(super) fn coordinates(&self, place: Point, system: System) -> (f64, f64) {
-        let latitude = self.latitude + (place.north / self.meridian_radius).to_degrees();
+    pub(super) fn coordinates(&self, location: Point, system: CoordinateSystem) -> (f64, f64) {
+        let latitude = self.latitude + (location.north / self.meridian_radius).to_degrees();
         let (sine, cosine) = sin_cos(latitude.to_radians());
         let normal_radius = SEMI_MAJOR / (1.0 - ECCENTRICITY * sine * sine).sqrt();
-        let longitude = self.longitude + (place.east / (normal_radius * cosine)).to_degrees();
+        let longitude = self.longitude + (location.east / (normal_radius * cosine)).to_degrees();
         match system {
-            System::Geographic => (rounded(longitude, 1e9), rounded(latitude, 1e9)),
-            System::Utm(zone) => {
+            CoordinateSystem::Geographic => (rounded(longitude, 1e9), rounded(latitude, 1e9)),
+            CoordinateSystem::Utm(zone) => {
                 let (x, y) = utm(longitude, latitude, zone);
                 (rounded(x, 1e4), rounded(y, 1e4))
             }
@@ -138,12 +138,12 @@ fn utm(longitude: f64, latitude: f64, zone: u8) -> (f64, f64) {
 }
 
 /// The text of the `.prj` file, as GDAL writes it.
-pub(super) fn projection(system: System) -> String {
+pub(super) fn projection_wkt(system: CoordinateSystem) -> String {
     let geographic = "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",SPHEROID[\"WGS_1984\",6378137.0,298.257223563]],\
                       PRIMEM[\"Greenwich\",0.0],UNIT[\"Degree\",0.0174532925199433]]";
     match system {
-        System::Geographic => geographic.to_owned(),
-        System::Utm(zone) => format!(
+        CoordinateSystem::Geographic => geographic.to_owned(),
+        CoordinateSystem::Utm(zone) => format!(
             "PROJCS[\"WGS_1984_UTM_Zone_{zone}N\",{geographic},PROJECTION[\"Transverse_Mercator\"],\
              PARAMETER[\"False_Easting\",500000.0],PARAMETER[\"False_Northing\",0.0],\
              PARAMETER[\"Central_Meridian\",{:.1}],PARAMETER[\"Scale_Factor\",0.9996],\
@@ -162,15 +162,18 @@ mod tests {
         let degrees = proj4rs::Proj::from_proj_string("+proj=longlat +datum=WGS84").unwrap();
         let metres = proj4rs::Proj::from_proj_string("+proj=utm +zone=14 +datum=WGS84").unwrap();
         for (longitude, latitude) in [(-99.0, 45.0), (-101.7, 41.2), (-96.1, 52.9), (-98.123_456_7, 48.765_432_1)] {
-            let mut place = (f64::to_radians(longitude), f64::to_radians(latitude), 0.0);
-            proj4rs::transform::transform(&degrees, &metres, &mut place).unwrap();
+            let mut location = (f64::to_radians(longitude), f64::to_radians(latitude), 0.0);
+            proj4rs::transform::transform(&degrees, &metres, &mut location).unwrap();
             let (x, y) = utm(longitude, latitude, 14);
-            assert!((x - place.0).abs() < 0.005 && (y - place.1).abs() < 0.005, "{x} {y} instead of {place:?}");
+            assert!(
+                (x - location.0).abs() < 0.005 && (y - location.1).abs() < 0.005,
+                "{x} {y} instead of {location:?}"
+            );
         }
     }
 
     #[test]
-    fn the_plane_keeps_areas_of_the_ellipsoid() {
+    fn plane_preserves_areas_of_the_ellipsoid() {
         // A cell of the ellipsoid between two meridians and two parallels, by the closed formula of its zone.
         let (north, south, width) = (45.01_f64, 45.0_f64, 0.01_f64);
         let zone = |latitude: f64| {
@@ -182,8 +185,8 @@ mod tests {
         let expected = minor * minor * width.to_radians() * (zone(north) - zone(south)) / 2.0;
         let plane = Plane::new(10.0, 45.0);
         let metres = 500.0;
-        let corner = plane.coordinates(Point::new(0.0, metres), System::Geographic);
-        let side = plane.coordinates(Point::new(metres, 0.0), System::Geographic);
+        let corner = plane.coordinates(Point::new(0.0, metres), CoordinateSystem::Geographic);
+        let side = plane.coordinates(Point::new(metres, 0.0), CoordinateSystem::Geographic);
         let share = (corner.1 - 45.0) / (north - south) * (side.0 - 10.0) / width;
         let found = metres * metres / share;
         assert!((found / expected - 1.0).abs() < 3e-4, "{found} instead of {expected}");

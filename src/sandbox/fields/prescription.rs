@@ -3,14 +3,14 @@
 use chrono::{DateTime, Duration, Utc};
 
 use super::attributes::Table;
-use super::boundaries::SIDE;
-use super::deterministic_math::{scaled, unscaled, whole};
+use super::boundaries::ZONE_SIDE;
+use super::deterministic_math::{round_to_i64, scaled, unscaled};
 use super::job::Job;
-use super::job_spec::{Kind, Work};
-use super::plane::{Point, System};
-use super::shapefile_writer::{Manner, Member};
+use super::job_spec::{JobSpec, Kind};
+use super::plane::{CoordinateSystem, Point};
+use super::shapefile_writer::{LayerWriter, Member};
 use super::spraying::RATE;
-use super::zip_writer::zipped;
+use super::zip_writer::write_zip;
 use super::{planting, spraying};
 use crate::error::Result;
 
@@ -27,40 +27,41 @@ pub struct Prescription {
     pub job: String,
     /// The id of the field computer that it was sent to.
     pub computer: String,
-    work: Work,
+    spec: JobSpec,
 }
 
 /// A square of the map.
-struct Cell {
+struct GridCell {
     ring: [Point; 4],
     target: i64,
 }
 
 impl Prescription {
-    pub(super) fn of(job: &Job, id: String) -> Self {
-        let work = job.work.clone();
+    pub(super) fn from_job(job: &Job, id: String) -> Self {
+        let spec = job.spec.clone();
         let computer = job.detail.get("field_computer_id").and_then(|id| id.as_text()).unwrap_or_default().to_owned();
-        let created = work.start.and_utc() - Duration::days(2) + Duration::milliseconds(250);
-        Self { id, name: format!("{}_Rx.zip", work.layer), created, job: job.id.clone(), computer, work }
+        let created = spec.start.and_utc() - Duration::days(2) + Duration::milliseconds(250);
+        Self { id, name: format!("{}_Rx.zip", spec.layer), created, job: job.id.clone(), computer, spec }
     }
 
     /// The map as a zip with one shapefile of squares and their target rates.
     pub fn shapefile_zip(&self) -> Result<Vec<u8>> {
         let cells = self.cells();
         let mut table = Table::new();
-        table.word("FIELD", 24, self.work.field.name);
-        table.word("PRODUCT", 24, self.work.product);
+        table.add_constant("FIELD", 24, self.spec.field.name);
+        table.add_constant("PRODUCT", 24, self.spec.product);
         let targets = cells.iter().map(|cell| Some(cell.target));
-        match self.work.kind {
-            Kind::Planting => table.numbers("TARGETPOP", self.work.units.population, (9, 0), targets),
-            _ if self.work.dry => table.numbers("TARGETRATE", self.work.units.mass_rate, (9, RATE), targets),
-            _ => table.numbers("TARGETRATE", self.work.units.volume_rate, (9, RATE), targets),
+        match self.spec.kind {
+            Kind::Planting => table.add_numbers("TARGETPOP", self.spec.units.population, (9, 0), targets),
+            _ if self.spec.is_dry => table.add_numbers("TARGETRATE", self.spec.units.mass_rate, (9, RATE), targets),
+            _ => table.add_numbers("TARGETRATE", self.spec.units.volume_rate, (9, RATE), targets),
         }
         let date = self.created.date_naive();
-        let manner = Manner { plane: &self.work.field.plane, system: System::Geographic, date, code_page: false };
-        let layer = format!("{}_Rx", self.work.layer);
-        let members = manner.polygons(&layer, &table, cells.iter().map(|cell| &cell.ring))?;
-        zipped(&members, self.created.naive_utc())
+        let writer =
+            LayerWriter { plane: &self.spec.field.plane, system: CoordinateSystem::Geographic, date, code_page: false };
+        let layer = format!("{}_Rx", self.spec.layer);
+        let members = writer.polygons(&layer, &table, cells.iter().map(|cell| &cell.ring))?;
+        write_zip(&members, self.created.naive_utc())
     }
 
     /// The map as displays take it: a zip with a binary table of squares (longitude and latitude of the middle in
@@ -70,47 +71,47 @@ impl Prescription {
         for cell in self.cells() {
             let [low, _, high, _] = cell.ring;
             let middle = Point::new(f64::midpoint(low.east, high.east), f64::midpoint(low.north, high.north));
-            let (longitude, latitude) = self.work.field.plane.coordinates(middle, System::Geographic);
+            let (longitude, latitude) = self.spec.field.plane.coordinates(middle, CoordinateSystem::Geographic);
             for number in [scaled(longitude, 7), scaled(latitude, 7), cell.target] {
                 bytes.extend_from_slice(&number.to_le_bytes());
             }
         }
-        let member = Member { name: format!("{}_Rx.bin", self.work.layer), bytes };
-        zipped(&[member], self.created.naive_utc())
+        let member = Member { name: format!("{}_Rx.bin", self.spec.layer), bytes };
+        write_zip(&[member], self.created.naive_utc())
     }
 
     /// What the map asks for at its squares, in the unit of the display, lowest and highest.
     #[must_use]
     pub fn targets(&self) -> Option<(f64, f64)> {
-        let decimals = if self.work.kind == Kind::Planting { 0 } else { RATE };
+        let decimals = if self.spec.kind == Kind::Planting { 0 } else { RATE };
         let cells = self.cells();
         let targets = || cells.iter().map(|cell| cell.target);
         Some((unscaled(targets().min()?, decimals), unscaled(targets().max()?, decimals)))
     }
 
     /// The squares that cover the field's boundary.
-    fn cells(&self) -> Vec<Cell> {
-        let boundary = &self.work.field.boundary;
-        let span = |of: fn(&Point) -> f64| {
-            let values = || boundary.iter().map(of);
+    fn cells(&self) -> Vec<GridCell> {
+        let boundary = &self.spec.field.boundary;
+        let span = |coordinate: fn(&Point) -> f64| {
+            let values = || boundary.iter().map(coordinate);
             let lowest = values().fold(f64::INFINITY, f64::min);
             let highest = values().fold(f64::NEG_INFINITY, f64::max);
-            whole((lowest / SIDE).floor())..whole((highest / SIDE).ceil())
+            round_to_i64((lowest / ZONE_SIDE).floor())..round_to_i64((highest / ZONE_SIDE).ceil())
         };
-        let edge = |number: i64| unscaled(number, 0) * SIDE;
+        let edge = |number: i64| unscaled(number, 0) * ZONE_SIDE;
         let mut cells = Vec::new();
-        for north in span(|place| place.north) {
-            for east in span(|place| place.east) {
+        for north in span(|location| location.north) {
+            for east in span(|location| location.east) {
                 let (left, right) = (edge(east), edge(east.saturating_add(1)));
                 let (low, high) = (edge(north), edge(north.saturating_add(1)));
                 let middle = Point::new(f64::midpoint(left, right), f64::midpoint(low, high));
-                let target = match self.work.kind {
-                    Kind::Planting => planting::target(&self.work, middle),
-                    _ => spraying::target(&self.work, middle),
+                let target = match self.spec.kind {
+                    Kind::Planting => planting::target(&self.spec, middle),
+                    _ => spraying::target(&self.spec, middle),
                 };
                 let ring =
                     [Point::new(left, low), Point::new(left, high), Point::new(right, high), Point::new(right, low)];
-                cells.push(Cell { ring, target });
+                cells.push(GridCell { ring, target });
             }
         }
         cells

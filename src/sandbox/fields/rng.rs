@@ -17,7 +17,7 @@ fn mix(value: u64) -> u64 {
 }
 
 /// A number between two bounds.
-pub(super) fn between(rng: &mut fastrand::Rng, low: f64, high: f64) -> f64 {
+pub(super) fn uniform(rng: &mut fastrand::Rng, low: f64, high: f64) -> f64 {
     low + rng.f64() * (high - low)
 }
 
@@ -49,10 +49,10 @@ impl Surface {
     /// `hills` hills of at most `height` over a field of that radius around the origin.
     pub(super) fn new(rng: &mut fastrand::Rng, hills: usize, height: f64, radius: f64) -> Self {
         let hill = |_| {
-            let reach = between(rng, 0.4, 0.9) * radius;
+            let reach = uniform(rng, 0.4, 0.9) * radius;
             Hill {
-                top: Point::new(between(rng, -radius, radius), between(rng, -radius, radius)),
-                height: between(rng, 0.4, 1.0) * height * if rng.bool() { 1.0 } else { -1.0 },
+                top: Point::new(uniform(rng, -radius, radius), uniform(rng, -radius, radius)),
+                height: uniform(rng, 0.4, 1.0) * height * if rng.bool() { 1.0 } else { -1.0 },
                 narrowness: 1.0 / (reach * reach),
             }
         };
@@ -60,10 +60,10 @@ impl Surface {
     }
 
     /// The height of the surface at a place.
-    pub(super) fn at(&self, place: Point) -> f64 {
+    pub(super) fn value_at(&self, location: Point) -> f64 {
         let mut height = 1.0;
         for hill in &self.hills {
-            let away = place.minus(hill.top);
+            let away = location.minus(hill.top);
             let inside = 1.0 - away.dot(away) * hill.narrowness;
             if inside > 0.0 {
                 // Nearly the bell of Gauss, without its exponential.

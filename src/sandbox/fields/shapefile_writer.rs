@@ -6,7 +6,7 @@ use chrono::{Datelike, NaiveDate};
 use shapefile::record::EsriShape;
 
 use super::attributes::{Row, Table};
-use super::plane::{Plane, Point, System, projection};
+use super::plane::{CoordinateSystem, Plane, Point, projection_wkt};
 use crate::error::{Error, Kind, Result};
 
 /// A file of an archive.
@@ -18,24 +18,29 @@ pub(super) struct Member {
 
 /// What all layers of an archive share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner<'a> {
+pub(super) struct LayerWriter<'a> {
     pub(super) plane: &'a Plane,
-    pub(super) system: System,
+    pub(super) system: CoordinateSystem,
     /// The date in the header of the dbf.
     pub(super) date: NaiveDate,
     /// Whether a `.cpg` names the encoding.
     pub(super) code_page: bool,
 }
 
-impl Manner<'_> {
-    fn place(self, place: Point) -> shapefile::Point {
-        let (x, y) = self.plane.coordinates(place, self.system);
+impl LayerWriter<'_> {
+    fn to_shapefile_point(self, location: Point) -> shapefile::Point {
+        let (x, y) = self.plane.coordinates(location, self.system);
         shapefile::Point::new(x, y)
     }
 
     /// A layer of points.
-    pub(super) fn points(self, name: &str, table: &Table, places: impl Iterator<Item = Point>) -> Result<Vec<Member>> {
-        self.layer(name, table, places.map(|place| self.place(place)))
+    pub(super) fn points(
+        self,
+        name: &str,
+        table: &Table,
+        locations: impl Iterator<Item = Point>,
+    ) -> Result<Vec<Member>> {
+        self.layer(name, table, locations.map(|location| self.to_shapefile_point(location)))
     }
 
     /// A layer of polygons of one ring each, open and in either direction.
@@ -46,7 +51,7 @@ impl Manner<'_> {
         rings: impl Iterator<Item = R>,
     ) -> Result<Vec<Member>> {
         let shapes = rings.map(|ring| {
-            let points = ring.as_ref().iter().map(|place| self.place(*place)).collect();
+            let points = ring.as_ref().iter().map(|location| self.to_shapefile_point(*location)).collect();
             shapefile::Polygon::new(shapefile::PolygonRing::Outer(points))
         });
         self.layer(name, table, shapes)
@@ -74,7 +79,7 @@ impl Manner<'_> {
         let mut members: Vec<Member> = [("shp", shp.into_inner()), ("shx", shx.into_inner()), ("dbf", dbf)]
             .map(|(extension, bytes)| Member { name: format!("{name}.{extension}"), bytes })
             .into();
-        members.push(Member { name: format!("{name}.prj"), bytes: projection(self.system).into_bytes() });
+        members.push(Member { name: format!("{name}.prj"), bytes: projection_wkt(self.system).into_bytes() });
         if self.code_page {
             members.push(Member { name: format!("{name}.cpg"), bytes: b"UTF-8".to_vec() });
         }

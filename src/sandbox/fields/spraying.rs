@@ -1,11 +1,11 @@
 //! What a sprayer or a spreader logs: the rate that was asked for and the rate that was applied.
 
 use super::attributes::{Cells, Table};
-use super::deterministic_math::{real, scaled, unscaled, whole};
-use super::job_spec::{Record, Total, Work};
+use super::deterministic_math::{i64_to_f64, round_to_i64, scaled, unscaled};
+use super::job_spec::{JobLog, JobSpec, Total};
 use super::plane::Point;
-use super::rng::{between, noise, stream};
-use super::swaths::{LENGTH_DECIMALS, Marks};
+use super::rng::{noise, stream, uniform};
+use super::swaths::{LENGTH_DECIMALS, SwathLog};
 
 /// Decimals of rates.
 pub(super) const RATE: u8 = 2;
@@ -14,72 +14,73 @@ pub(super) const RATE: u8 = 2;
 const ZONES: [f64; 3] = [0.8, 1.0, 1.15];
 
 /// Measures the rate at every mark.
-pub(super) fn record(work: &Work, marks: Marks) -> Record {
-    let mut rng = stream(work.seed, &[3]);
-    let (target, measured) = marks
+pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
+    let mut rng = stream(spec.seed, &[3]);
+    let (target, measured) = swaths
         .list
         .iter()
-        .map(|mark| {
-            let target = target(work, mark.place);
+        .map(|point| {
+            let target = target(spec, point.location);
             // The controller needs a moment to find the rate after a turn.
-            let lag = if mark.from_end == 0 { 0.93 } else { 1.0 };
-            (target, whole(real(target) * lag * (1.0 + 0.02 * noise(&mut rng))))
+            let lag = if point.from_end == 0 { 0.93 } else { 1.0 };
+            (target, round_to_i64(i64_to_f64(target) * lag * (1.0 + 0.02 * noise(&mut rng))))
         })
         .unzip();
-    Record { marks, target, measured }
+    JobLog { swaths, target, measured }
 }
 
 /// The rate that is asked for at a place, in hundredths.
-pub(super) fn target(work: &Work, place: Point) -> i64 {
+pub(super) fn target(spec: &JobSpec, location: Point) -> i64 {
     // Litres or kilograms a hectare.
-    let usual = if work.dry { 180.0 } else { 140.0 };
-    let rate = usual / in_one(work) * work.units.area.1 / 10_000.0;
-    scaled(rate * work.field.zone(place, ZONES), 1) * 10
+    let usual = if spec.is_dry { 180.0 } else { 140.0 };
+    let rate = usual / in_one(spec) * spec.units.area.1 / 10_000.0;
+    scaled(rate * spec.field.zone_value(location, ZONES), 1) * 10
 }
 
 /// Litres or kilograms in one of the display's units.
-const fn in_one(work: &Work) -> f64 {
-    if work.dry { work.units.mass.1 } else { work.units.volume.1 }
+const fn in_one(spec: &JobSpec) -> f64 {
+    if spec.is_dry { spec.units.mass.1 } else { spec.units.volume.1 }
 }
 
 /// What was applied: rate times area, in the unit of the display.
-pub(super) fn total(work: &Work, record: &Record) -> Total {
-    let metre = work.units.length.1;
-    let factor = metre * metre / work.units.area.1;
-    let marks = &record.marks;
-    let products: i64 = record.measured.iter().zip(&marks.list).map(|(rate, mark)| rate * mark.distance).sum();
-    let value = unscaled(products, RATE + LENGTH_DECIMALS) * unscaled(marks.swath, LENGTH_DECIMALS) * factor;
+pub(super) fn total(spec: &JobSpec, log: &JobLog) -> Total {
+    let metre = spec.units.length.1;
+    let factor = metre * metre / spec.units.area.1;
+    let swaths = &log.swaths;
+    let products: i64 = log.measured.iter().zip(&swaths.points).map(|(rate, point)| rate * point.distance).sum();
+    let value = unscaled(products, RATE + LENGTH_DECIMALS) * unscaled(swaths.swath, LENGTH_DECIMALS) * factor;
     let (label, unit) =
-        if work.dry { ("Applied mass", work.units.mass.0) } else { ("Applied volume", work.units.volume.0) };
+        if spec.is_dry { ("Applied mass", spec.units.mass.0) } else { ("Applied volume", spec.units.volume.0) };
     let columns = ["APPLDRATE", "SWATHWIDTH", "DISTANCE"].map(String::from).to_vec();
     Total { label: label.into(), unit: unit.into(), value, factor, columns }
 }
 
 /// Adds the columns of an as-applied job.
-pub(super) fn columns(work: &Work, record: &Record, table: &mut Table) {
-    let mut rng = work.side_stream();
-    work.place_columns(record, table);
-    let unit = if work.dry { work.units.mass_rate } else { work.units.volume_rate };
+pub(super) fn add_columns(spec: &JobSpec, log: &JobLog, table: &mut Table) {
+    let mut rng = spec.secondary_rng();
+    spec.add_machine_columns(log, table);
+    let unit = if spec.is_dry { spec.units.mass_rate } else { spec.units.volume_rate };
     // Where the operator drives by hand there is no target.
-    let targets = record.target.iter().map(|rate| (rng.u16(..) > 260).then_some(*rate));
-    table.numbers("TARGETRATE", unit, (9, RATE), targets);
-    table.numbers("APPLDRATE", unit, (9, RATE), record.measured.iter().map(|rate| Some(*rate)));
-    let marks = &record.marks;
-    if !work.dry {
-        let (unit, kilopascals) = work.units.pressure;
-        let pressures = marks.list.iter().map(|mark| {
-            let pressure = 55.0 * marks.speed(mark, work.units) * (1.0 + 0.03 * noise(&mut rng));
+    let targets = log.target.iter().map(|rate| (rng.u16(..) > 260).then_some(*rate));
+    table.add_numbers("TARGETRATE", unit, (9, RATE), targets);
+    table.add_numbers("APPLDRATE", unit, (9, RATE), log.measured.iter().map(|rate| Some(*rate)));
+    let swaths = &log.swaths;
+    if !spec.is_dry {
+        let (unit, kilopascals) = spec.units.pressure;
+        let pressures = swaths.points.iter().map(|point| {
+            let pressure = 55.0 * swaths.speed(point, spec.units) * (1.0 + 0.03 * noise(&mut rng));
             Some(scaled(pressure / kilopascals, 1))
         });
-        table.numbers("PRESSURE", unit, (7, 1), pressures);
+        table.add_numbers("PRESSURE", unit, (7, 1), pressures);
     }
-    let (wind, warmth) = (between(&mut rng, 1.5, 5.0), between(&mut rng, 14.0, 24.0));
-    let (unit, metres_a_second) = work.units.speed;
-    let winds = marks.list.iter().map(|mark| Some(scaled(wind * (1.0 + mark.seconds / 40_000.0) / metres_a_second, 1)));
-    table.numbers("WINDSPEED", unit, (5, 1), winds);
-    let temperatures = marks.list.iter().map(|mark| Some(scaled(warmth + mark.seconds / 3600.0, 1)));
-    table.numbers("AIRTEMP", "degC", (5, 1), temperatures);
-    table.other("BOOMON", Cells::Truths(record.measured.iter().map(|rate| *rate > 0).collect()));
-    table.word("PRODUCT", 24, work.product);
-    table.word("OPERATOR", 12, work.operator);
+    let (wind, warmth) = (uniform(&mut rng, 1.5, 5.0), uniform(&mut rng, 14.0, 24.0));
+    let (unit, metres_a_second) = spec.units.speed;
+    let winds =
+        swaths.points.iter().map(|point| Some(scaled(wind * (1.0 + point.seconds / 40_000.0) / metres_a_second, 1)));
+    table.add_numbers("WINDSPEED", unit, (5, 1), winds);
+    let temperatures = swaths.points.iter().map(|point| Some(scaled(warmth + point.seconds / 3600.0, 1)));
+    table.add_numbers("AIRTEMP", "degC", (5, 1), temperatures);
+    table.add_column("BOOMON", Cells::Booleans(log.measured.iter().map(|rate| *rate > 0).collect()));
+    table.add_constant("PRODUCT", 24, spec.product);
+    table.add_constant("OPERATOR", 12, spec.operator);
 }

@@ -1,9 +1,9 @@
 //! How a machine covers a field: once around the headland, then back and forth, a mark for every stretch it logs.
 
 use super::boundaries::Field;
-use super::deterministic_math::{count, heading, real, scaled, unscaled, whole};
+use super::deterministic_math::{heading, i64_to_f64, round_to_i64, scaled, unscaled, usize_to_f64};
 use super::plane::Point;
-use super::rng::{between, noise, stream};
+use super::rng::{noise, stream, uniform};
 use super::units::Units;
 
 /// Decimals of widths and lengths in the units of the display.
@@ -19,7 +19,7 @@ struct Pass {
 
 /// How the machine works.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(super) struct SwathOptions {
     /// Working width in metres.
     pub(super) width: f64,
     /// Sections side by side, each with its own mark.
@@ -27,14 +27,14 @@ pub(super) struct Manner {
     /// Usual speed in metres a second.
     pub(super) speed: f64,
     /// Marks to log; sections that are off leave some out.
-    pub(super) marks: usize,
+    pub(super) points: usize,
 }
 
 /// A stretch of ground that the machine logged.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(super) struct LoggedPoint {
     /// The middle of the stretch.
-    pub(super) place: Point,
+    pub(super) location: Point,
     pub(super) direction: Point,
     /// Number of the pass, from 1.
     pub(super) pass: i64,
@@ -50,60 +50,60 @@ pub(super) struct Mark {
 
 /// The marks of a job, and what all of them share.
 #[derive(Debug)]
-pub(super) struct Marks {
-    pub(super) list: Vec<Mark>,
+pub(super) struct SwathLog {
+    pub(super) points: Vec<LoggedPoint>,
     /// Width of a mark, in thousandths of the display's unit, as it is written.
     pub(super) swath: i64,
     /// Hundredths of a second between two marks of a section.
     pub(super) cycle: i64,
 }
 
-impl Marks {
+impl SwathLog {
     /// The area of a mark in m², from the numbers that are written.
-    pub(super) fn area(&self, mark: &Mark, units: &Units) -> f64 {
+    pub(super) fn area(&self, point: &LoggedPoint, units: &Units) -> f64 {
         let metres = |value| unscaled(value, LENGTH_DECIMALS) * units.length.1;
-        metres(self.swath) * metres(mark.distance)
+        metres(self.swath) * metres(point.distance)
     }
 
     /// The speed at a mark in metres a second.
-    pub(super) fn speed(&self, mark: &Mark, units: &Units) -> f64 {
-        unscaled(mark.distance, LENGTH_DECIMALS) * units.length.1 / unscaled(self.cycle, 2)
+    pub(super) fn speed(&self, point: &LoggedPoint, units: &Units) -> f64 {
+        unscaled(point.distance, LENGTH_DECIMALS) * units.length.1 / unscaled(self.cycle, 2)
     }
 
     /// The heading of a mark in degrees.
-    pub(super) fn heading(mark: &Mark) -> f64 {
-        heading(mark.direction.east, mark.direction.north)
+    pub(super) fn heading(point: &LoggedPoint) -> f64 {
+        heading(point.direction.east, point.direction.north)
     }
 
     /// The corners of a mark, clockwise.
-    pub(super) fn corners(&self, mark: &Mark, units: &Units) -> [Point; 4] {
-        let ahead = unscaled(mark.distance, LENGTH_DECIMALS) * units.length.1 / 2.0;
+    pub(super) fn corners(&self, point: &LoggedPoint, units: &Units) -> [Point; 4] {
+        let ahead = unscaled(point.distance, LENGTH_DECIMALS) * units.length.1 / 2.0;
         let aside = unscaled(self.swath, LENGTH_DECIMALS) * units.length.1 / 2.0;
         let corner = |along: f64, across: f64| {
-            mark.place.moved(mark.direction, along * ahead).moved(mark.direction.left(), across * aside)
+            point.location.moved(point.direction, along * ahead).moved(point.direction.left(), across * aside)
         };
         [corner(-1.0, -1.0), corner(-1.0, 1.0), corner(1.0, 1.0), corner(1.0, -1.0)]
     }
 }
 
 /// Drives over the field.
-pub(super) fn drive(field: &Field, manner: Manner, units: &Units, seed: u64) -> Marks {
+pub(super) fn generate_swaths(field: &Field, options: SwathOptions, units: &Units, seed: u64) -> SwathLog {
     let mut rng = stream(seed, &[2]);
-    let passes = passes(field, manner.width);
+    let passes = passes(field, options.width);
     let total: f64 = passes.iter().map(|pass| pass.length).sum();
-    let sections = usize::from(manner.sections.max(1));
-    let steps = manner.marks / sections;
-    let cycle = whole(total / count(steps) / manner.speed * 100.0).max(1);
-    let swath = scaled(manner.width / count(sections) / units.length.1, LENGTH_DECIMALS);
-    let mut list = Vec::with_capacity(manner.marks);
+    let sections = usize::from(options.sections.max(1));
+    let steps = options.points / sections;
+    let cycle = round_to_i64(total / usize_to_f64(steps) / options.speed * 100.0).max(1);
+    let swath = scaled(options.width / usize_to_f64(sections) / units.length.1, LENGTH_DECIMALS);
+    let mut points = Vec::with_capacity(options.points);
     let (mut driven, mut seconds) = (0.0, 0.0);
     for (number, pass) in (1..).zip(&passes) {
         // Rounding what has been driven, not the pass, makes the steps of all passes add up to what was asked for.
-        let before = whole(driven / total * count(steps));
+        let before = round_to_i64(driven / total * usize_to_f64(steps));
         driven += pass.length;
-        let here = usize::try_from(whole(driven / total * count(steps)) - before).unwrap_or(0);
-        let first = Mark {
-            place: pass.start,
+        let here = usize::try_from(round_to_i64(driven / total * usize_to_f64(steps)) - before).unwrap_or(0);
+        let first = LoggedPoint {
+            location: pass.start,
             direction: pass.direction,
             pass: number,
             section: 1,
@@ -112,23 +112,24 @@ pub(super) fn drive(field: &Field, manner: Manner, units: &Units, seed: u64) -> 
             distance: 0,
         };
         for (length, from_end) in steps_of(&mut rng, pass.length, here) {
-            let middle = first.place.moved(pass.direction, length.1);
+            let middle = first.location.moved(pass.direction, length.1);
             let distance = scaled(length.0 / units.length.1, LENGTH_DECIMALS);
             for section in 0..sections {
                 // A section is switched off now and then, where the ground is already covered.
                 if sections > 1 && rng.u8(..) < 4 {
                     continue;
                 }
-                let aside = (count(section) + 0.5 - count(sections) / 2.0) * unscaled(swath, LENGTH_DECIMALS);
-                let place = middle.moved(pass.direction.left(), -aside * units.length.1);
-                let section = whole(count(section)) + 1;
-                list.push(Mark { place, section, from_end, seconds, distance, ..first });
+                let aside =
+                    (usize_to_f64(section) + 0.5 - usize_to_f64(sections) / 2.0) * unscaled(swath, LENGTH_DECIMALS);
+                let location = middle.moved(pass.direction.left(), -aside * units.length.1);
+                let section = round_to_i64(usize_to_f64(section)) + 1;
+                points.push(LoggedPoint { location, section, from_end, seconds, distance, ..first });
             }
-            seconds += real(cycle) / 100.0;
+            seconds += i64_to_f64(cycle) / 100.0;
         }
-        seconds += between(&mut rng, 15.0, 30.0);
+        seconds += uniform(&mut rng, 15.0, 30.0);
     }
-    Marks { list, swath, cycle }
+    SwathLog { points, swath, cycle }
 }
 
 /// Length, middle and distance from the nearer end (in steps) of each of `steps` steps of a pass: the machine is slow

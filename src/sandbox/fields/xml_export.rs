@@ -20,29 +20,29 @@ use std::fmt::Write as _;
 
 use super::attributes::{Cells, Column};
 use super::fmis_export::{PROLOG, time_stamp};
-use super::job_spec::{Record, Work};
-use super::plane::System;
+use super::job_spec::{JobLog, JobSpec};
+use super::plane::CoordinateSystem;
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::wire::{Element, Value};
 
 const ROOT: &str = "ParsedJobData";
 
 /// The document.
-pub(super) fn parsed_xml(work: &Work, record: &Record, detail: &Value) -> String {
-    let table = work.table(record);
-    let columns: Vec<Element> = table.columns.iter().map(|column| described(work, column)).collect();
+pub(super) fn parsed_xml(spec: &JobSpec, log: &JobLog, detail: &Value) -> String {
+    let table = spec.table(log);
+    let columns: Vec<Element> = table.columns.iter().map(|column| column_element(spec, column)).collect();
     let mut out = format!("{PROLOG}<{ROOT}>\n");
     for part in [Element::of(JOB_DATA_DETAIL.name, &JOB_DATA_DETAIL, detail), Element::new("Columns", columns)] {
         out.push_str(&part.document(""));
         out.push('\n');
     }
     out.push_str("<Records>\n");
-    let is_constant = |column: &Column| matches!(column.cells, Cells::Word { .. });
+    let is_constant = |column: &Column| matches!(column.cells, Cells::Constant { .. });
     let varying: Vec<&Column> = table.columns.iter().filter(|column| !is_constant(column)).collect();
     let mut cell = String::new();
-    for (index, mark) in record.marks.list.iter().enumerate() {
-        let (longitude, latitude) = work.field.plane.coordinates(mark.place, System::Geographic);
-        let time = time_stamp(work, mark);
+    for (index, point) in log.swaths.points.iter().enumerate() {
+        let (longitude, latitude) = spec.field.plane.coordinates(point.location, CoordinateSystem::Geographic);
+        let time = time_stamp(spec, point);
         // Writing to a text cannot fail. Times, numbers and the names of columns hold nothing that XML would escape.
         let (Ok(()) | Err(_)) =
             write!(out, "<Record TimeStamp=\"{time}\" Latitude=\"{latitude:.9}\" Longitude=\"{longitude:.9}\"");
@@ -61,13 +61,13 @@ pub(super) fn parsed_xml(work: &Work, record: &Record, detail: &Value) -> String
     out
 }
 
-fn described(work: &Work, column: &Column) -> Element {
+fn column_element(spec: &JobSpec, column: &Column) -> Element {
     let mut children = vec![Element::text("Name", column.name)];
-    if work.states_units && !matches!(column.unit, "" | "1") {
+    if spec.states_units && !matches!(column.unit, "" | "1") {
         children.push(Element::text("Unit", column.unit));
     }
-    if let Cells::Word { word, .. } = &column.cells {
-        children.push(Element::text("Value", word.as_str()));
+    if let Cells::Constant { text, .. } = &column.cells {
+        children.push(Element::text("Value", text.as_str()));
     }
     Element::new("Column", children)
 }

@@ -9,38 +9,38 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use super::attributes::Table;
 use super::deterministic_math::scaled;
-use super::job_spec::{Packing, Record, Work};
+use super::job_spec::{ArchiveLayout, JobLog, JobSpec};
 use super::rng::stream;
-use super::shapefile_writer::{Manner, Member};
+use super::shapefile_writer::{LayerWriter, Member};
 use crate::error::{Error, Kind, Result};
 
 /// The zip of shape files.
-pub(super) fn shapefile_zip(work: &Work, record: &Record) -> Result<Vec<u8>> {
-    let list = &record.marks.list;
-    let manner = Manner {
-        plane: &work.field.plane,
-        system: work.system,
-        date: work.start.date(),
-        code_page: work.packing == Packing::CodePage,
+pub(super) fn shapefile_zip(spec: &JobSpec, log: &JobLog) -> Result<Vec<u8>> {
+    let points = &log.swaths.points;
+    let writer = LayerWriter {
+        plane: &spec.field.plane,
+        system: spec.system,
+        date: spec.start.date(),
+        code_page: spec.layout == ArchiveLayout::CodePage,
     };
-    let table = work.table(record);
-    let mut members = if work.polygons {
-        manner.polygons(&work.layer, &table, list.iter().map(|mark| record.marks.corners(mark, work.units)))?
+    let table = spec.table(log);
+    let mut members = if spec.has_polygons {
+        writer.polygons(&spec.layer, &table, points.iter().map(|point| log.swaths.corners(point, spec.units)))?
     } else {
-        manner.points(&work.layer, &table, list.iter().map(|mark| mark.place))?
+        writer.points(&spec.layer, &table, points.iter().map(|point| point.location))?
     };
-    if work.states_units {
-        members.push(units(&work.layer, &table));
+    if spec.states_units {
+        members.push(unit_sidecar(&spec.layer, &table));
     }
-    match work.packing {
-        Packing::Flat | Packing::CodePage => {}
-        Packing::Folder => {
+    match spec.layout {
+        ArchiveLayout::Flat | ArchiveLayout::CodePage => {}
+        ArchiveLayout::Folder => {
             for member in &mut members {
-                member.name = format!("{}/{}", work.layer, member.name);
+                member.name = format!("{}/{}", spec.layer, member.name);
             }
         }
-        Packing::Boundary => members.extend(boundary(work, manner)?),
-        Packing::UpperCase => {
+        ArchiveLayout::Boundary => members.extend(boundary_layer(spec, writer)?),
+        ArchiveLayout::UpperCase => {
             for member in &mut members {
                 let stem = member.name.len().saturating_sub(3);
                 if let Some(extension) = member.name.get_mut(stem..) {
@@ -48,13 +48,13 @@ pub(super) fn shapefile_zip(work: &Work, record: &Record) -> Result<Vec<u8>> {
                 }
             }
         }
-        Packing::Macintosh => members = members.into_iter().flat_map(with_twin).collect(),
+        ArchiveLayout::Macintosh => members = members.into_iter().flat_map(with_apple_double).collect(),
     }
-    zipped(&members, work.start)
+    write_zip(&members, spec.start)
 }
 
 /// The sidecar that states the unit of each numeric column, in the form of the one vendor that has one.
-fn units(layer: &str, table: &Table) -> Member {
+fn unit_sidecar(layer: &str, table: &Table) -> Member {
     let stated = table.columns.iter().filter(|column| !matches!(column.unit, "" | "1"));
     let attributes: Vec<_> = stated.map(|column| json!({"Name": column.name, "Unit": column.unit})).collect();
     let document = json!({"Version": "1.0", "DataAttributes": attributes});
@@ -62,17 +62,17 @@ fn units(layer: &str, table: &Table) -> Member {
 }
 
 /// The field's boundary as a layer of its own.
-fn boundary(work: &Work, manner: Manner) -> Result<Vec<Member>> {
+fn boundary_layer(spec: &JobSpec, writer: LayerWriter) -> Result<Vec<Member>> {
     let mut table = Table::new();
-    table.word("FIELD", 24, work.field.name);
-    let area = scaled(work.field.area / work.units.area.1, 3);
-    table.numbers("AREA", work.units.area.0, (10, 3), std::iter::once(Some(area)));
-    let name = format!("{}_boundary", work.field.name.replace(' ', "_"));
-    manner.polygons(&name, &table, std::iter::once(&work.field.boundary))
+    table.add_constant("FIELD", 24, spec.field.name);
+    let area = scaled(spec.field.area / spec.units.area.1, 3);
+    table.add_numbers("AREA", spec.units.area.0, (10, 3), std::iter::once(Some(area)));
+    let name = format!("{}_boundary", spec.field.name.replace(' ', "_"));
+    writer.polygons(&name, &table, std::iter::once(&spec.field.boundary))
 }
 
 /// A member and its `AppleDouble` twin, which holds no data of the job.
-fn with_twin(member: Member) -> [Member; 2] {
+fn with_apple_double(member: Member) -> [Member; 2] {
     let mut bytes = vec![0x00, 0x05, 0x16, 0x07, 0x00, 0x02, 0x00, 0x00];
     bytes.extend_from_slice(b"Mac OS X        ");
     bytes.resize(82, 0);
@@ -81,21 +81,21 @@ fn with_twin(member: Member) -> [Member; 2] {
 }
 
 /// The display's own zip: a binary log that only the display reads, and a text that says what it is.
-pub(super) fn display_zip(work: &Work, device: &str) -> Result<Vec<u8>> {
-    let mut rng = stream(work.seed, &[6]);
+pub(super) fn display_zip(spec: &JobSpec, device: &str) -> Result<Vec<u8>> {
+    let mut rng = stream(spec.seed, &[6]);
     let mut log = b"JOBLOG\x00\x01".to_vec();
     log.extend(std::iter::repeat_with(|| rng.u8(..)).take(4096));
     let manifest = format!(
         "device={device}\r\njob={}\r\nfield={}\r\nstarted={}\r\nlog=job.log\r\n",
-        work.layer,
-        work.field.name,
-        work.start.format("%Y-%m-%dT%H:%M:%S"),
+        spec.layer,
+        spec.field.name,
+        spec.start.format("%Y-%m-%dT%H:%M:%S"),
     );
-    let member = |name: &str, bytes| Member { name: format!("{}/{name}", work.layer), bytes };
-    zipped(&[member("manifest.txt", manifest.into_bytes()), member("job.log", log)], work.start)
+    let member = |name: &str, bytes| Member { name: format!("{}/{name}", spec.layer), bytes };
+    write_zip(&[member("manifest.txt", manifest.into_bytes()), member("job.log", log)], spec.start)
 }
 
-pub(super) fn zipped(members: &[Member], time: NaiveDateTime) -> Result<Vec<u8>> {
+pub(super) fn write_zip(members: &[Member], time: NaiveDateTime) -> Result<Vec<u8>> {
     let failed = |cause: &dyn std::fmt::Display| {
         Error::new(Kind::Archive, format!("the archive of the generated job cannot be written: {cause}"))
     };
