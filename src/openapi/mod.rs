@@ -1,8 +1,10 @@
-//! The OpenAPI 3.1 document of the whole interface, written from the table.
+//! Generates the OpenAPI 3.1 document of all services from the endpoint table.
 //!
-//! It says what the service does on the wire, for clients in any language and for tools that test or draw interfaces.
-//! What headland makes of replies is not in it: fields that follow from others are left out, and rows that are one
-//! request in several forms (`job_data.download`, `job_data.read`) are one operation.
+//! The document describes requests and replies on the wire, for clients in any language and for OpenAPI tools. It omits
+//! fields that headland derives from other fields. Rows that send the same request, such as `job_data.download` and
+//! `job_data.read`, become one operation.
+//!
+//! Specification: <https://spec.openapis.org/oas/v3.1.0>.
 
 mod operations;
 mod parameters;
@@ -15,9 +17,9 @@ use serde_json::{Value, json};
 use crate::api::Service;
 pub use services::Addresses;
 
-/// What opens the document: how every request is made.
-const DESCRIPTION: &str = "Machine and agronomic data of a customer: field computers, field hubs, prescription maps, job data \
-and grain carts, with the dispatch service and the legacy order service that it replaces.\n\n\
+/// The `info.description` text: signature, content types, letter case, limits and dispatch.
+const DESCRIPTION: &str = "Machine and agronomic data of a customer: field computers, field hubs, prescription maps, \
+job data and grain carts, with the dispatch service and the legacy order service that it replaces.\n\n\
 **Signature.** Every request of the field data API carries the four headers of its security schemes. `X-SS-Signature` \
 is made from six values, each followed by CRLF, in this order: the HTTP method in upper case; the host in lower case; \
 the absolute path without the query, in lower case and never percent-decoded; the value of `X-SS-TimeStamp`; the API \
@@ -34,7 +36,7 @@ resets. A stricter figure, 15 in any 30 seconds, is stated as well.\n\n\
 token. Payloads are JSON whose members the interface does not show. Lists come raw, without an envelope; `Location` \
 holds the address of the next page.";
 
-/// The document.
+/// Returns the document. Unknown addresses become server variables.
 #[must_use]
 pub fn document(addresses: &Addresses) -> Value {
     json!({

@@ -1,4 +1,4 @@
-//! Paths and operations: one for each method of a path, from all rows that share them.
+//! Path items and operations: one operation for each method of a path, from all rows that share both.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::{parameters, responses};
 use crate::api::legacy_orders::REPLACED_BY;
 use crate::api::{self, Endpoint, GROUPS, Service};
 
-/// The path items, in the order of the table.
+/// Returns the path items in the order of the table.
 pub(super) fn paths(addresses: &Addresses) -> Value {
     let mut paths = Map::new();
     for row in api::rows() {
@@ -31,7 +31,7 @@ pub(super) fn paths(addresses: &Addresses) -> Value {
     Value::Object(paths)
 }
 
-/// One operation. `rows` are all its rows, `first` the one that it is named after.
+/// Returns one operation. `rows` are all rows of the operation; `first` gives its id, summary and tag.
 fn operation(first: &Endpoint, rows: &[&'static Endpoint]) -> Value {
     let mut operation = Map::new();
     let mut put = |name: &str, value: Value| operation.insert(name.to_owned(), value);
@@ -61,7 +61,7 @@ fn operation(first: &Endpoint, rows: &[&'static Endpoint]) -> Value {
     Value::Object(operation)
 }
 
-/// What each row says of itself; those after the first under the name of the call that makes this request in its way.
+/// Joins the documentation of the rows. Paragraphs after the first name the headland call that they document.
 fn description(first: &Endpoint, rows: &[&'static Endpoint]) -> String {
     let mut paragraphs = vec![first.doc.to_owned()];
     paragraphs.extend(rows.iter().skip(1).map(|row| format!("As `{}` of headland: {}", row.full_name, row.doc)));
@@ -72,12 +72,12 @@ fn description(first: &Endpoint, rows: &[&'static Endpoint]) -> String {
     paragraphs.join("\n\n")
 }
 
-/// The tag of a group; the rows of the client itself are about the access key.
+/// Returns the tag of a group. Rows without a group belong to the access key.
 fn tag(group: &str) -> &str {
     if group.is_empty() { "access_key" } else { group }
 }
 
-/// The groups of rows, as tags of operations.
+/// Returns one tag per group of rows.
 pub(super) fn tags() -> Value {
     GROUPS.iter().map(|group| json!({ "name": tag(group.name), "description": group.doc })).collect()
 }

@@ -1,11 +1,11 @@
-//! Parameters of the path and the query, and bodies of requests.
+//! Path parameters, query parameters and request bodies.
 
 use serde_json::{Map, Value, json};
 
 use crate::api::row::Takes;
 use crate::api::{Body, Endpoint, Parameter, Place, Service};
 
-/// The parameters of all rows of an operation, each once.
+/// Returns the parameters of all rows of an operation without duplicates.
 pub(super) fn parameters(rows: &[&'static Endpoint]) -> Vec<Value> {
     let mut names: Vec<&str> = Vec::new();
     let mut parameters = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn parameters(rows: &[&'static Endpoint]) -> Vec<Value> {
 fn parameter_object(parameter: &Parameter, rows: &[&'static Endpoint]) -> Value {
     let is_path = parameter.place == Place::Path;
     let mut schema = schema(parameter.takes);
-    // What some rows leave out has no value on the server's side when it is left out: then the reply is another one.
+    // A parameter that some rows lack has no server default: without it, the service returns another kind of reply.
     let is_in_all = rows.iter().all(|row| row.parameter(parameter.name).is_some());
     if let (Some(default), false, true, Value::Object(schema)) = (parameter.default, is_path, is_in_all, &mut schema) {
         schema.insert("default".to_owned(), json!(default));
@@ -80,7 +80,7 @@ fn dispatch_page_parameters() -> Vec<Value> {
     ]
 }
 
-/// The body of a request, where it carries one.
+/// Returns the request body, or `None` for a row without one.
 pub(super) fn request_body(row: &Endpoint) -> Option<Value> {
     match row.body {
         Body::None => None,
@@ -105,14 +105,14 @@ pub(super) fn request_body(row: &Endpoint) -> Option<Value> {
             let schema = json!({ "type": "object", "required": required, "properties": properties });
             Some(json!({
                 "required": true,
-                "description": "Parts are told apart by their names alone; a file goes with its file name.",
+                "description": "Parts are identified by their names only; a file is sent with its file name.",
                 "content": { "multipart/form-data": { "schema": schema } },
             }))
         }
     }
 }
 
-/// Which values a parameter takes.
+/// Returns the JSON schema of the accepted values.
 fn schema(takes: Takes) -> Value {
     match takes {
         Takes::Id => json!({ "type": "string", "minLength": 1 }),

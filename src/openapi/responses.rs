@@ -1,4 +1,4 @@
-//! Responses: what a row gives where all is well, and the errors of specification 7.
+//! Responses: the success replies of each row, and the errors of specification 7.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use crate::api::envelope::SERVICE_RESPONSE;
 use crate::api::row::Takes;
 use crate::api::{Body, Endpoint, Method, Returns, Service};
 
-/// On every rate-limited reply (specification 8).
+/// Headers of each rate-limited reply (specification 8).
 const RATE: [&str; 3] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
 
 /// Both content types of records (specification 4.5).
 const RECORDS: [&str; 2] = ["application/json", "text/xml"];
 
-/// What files come as; the service promises none of them for any format.
+/// Media types of files. The service documents none of them for a format.
 const FILES: [&str; 3] = ["application/zip", "application/octet-stream", "text/csv"];
 
-/// A response where all is well, before it is written.
+/// A success response under construction.
 #[derive(Default)]
 struct Response {
     descriptions: Vec<String>,
@@ -41,7 +41,7 @@ impl Response {
         self
     }
 
-    /// The same response with what another row of the operation gives.
+    /// Merges the response of another row of the same operation.
     fn add(&mut self, other: Self) {
         let Self { descriptions, headers, content } = other;
         self.descriptions
@@ -79,7 +79,7 @@ fn response_object(description: &str, headers: &[&str], content: Map<String, Val
     Value::Object(response)
 }
 
-/// The responses of an operation, by status.
+/// Returns the responses of an operation by status.
 pub(super) fn responses(rows: &[&'static Endpoint]) -> Value {
     let mut successes: BTreeMap<u16, Response> = BTreeMap::new();
     let mut all: BTreeMap<u16, Value> = BTreeMap::new();
@@ -95,7 +95,7 @@ pub(super) fn responses(rows: &[&'static Endpoint]) -> Value {
     Value::Object(all.into_iter().map(|(status, response)| (status.to_string(), response)).collect())
 }
 
-/// What a row gives where all is well.
+/// Returns the success responses of a row by status.
 fn success_responses(row: &Endpoint) -> Vec<(u16, Response)> {
     let service_response = reference(SERVICE_RESPONSE.name);
     match row.returns {
@@ -110,8 +110,8 @@ fn success_responses(row: &Endpoint) -> Vec<(u16, Response)> {
             vec![(200, Response::new(description, &RATE).records(&reference(&index_name(index))))]
         }
         Returns::File | Returns::Conversion | Returns::Layer => {
-            let description = "With `format`, the file; or in its place a ServiceResponse whose status is `MORE_TIME_NEEDED` or \
-                        `NO_COVERAGE`, or tells why the conversion failed.";
+            let description = "With `format`, the file; or in its place a ServiceResponse whose status is \
+                               `MORE_TIME_NEEDED` or `NO_COVERAGE`, or tells why the conversion failed.";
             let headers = [&RATE[..], &["Content-Disposition", "Retry-After"]].concat();
             let mut response = Response::new(description, &headers).records(&service_response);
             for media_type in FILES {
@@ -138,7 +138,7 @@ fn success_responses(row: &Endpoint) -> Vec<(u16, Response)> {
                 .records(&service_response);
             vec![(200, response)]
         }
-        // POST and PUT answer with any of the three (field notes); what was deleted is not shown again.
+        // POST and PUT may return any of the three (field notes). The body of a DELETE reply is not documented.
         Returns::Payload => {
             let shown = |headers: &[&'static str]| {
                 Response::new("What the service answers.", headers).with_content("application/json", json!({}))
@@ -162,7 +162,7 @@ fn success_responses(row: &Endpoint) -> Vec<(u16, Response)> {
     }
 }
 
-/// A response that is not what was asked for.
+/// A response with an error, or with 202 instead of the requested content.
 struct ErrorResponse {
     status: u16,
     name: &'static str,
@@ -172,13 +172,13 @@ struct ErrorResponse {
     applies_to: fn(&Endpoint) -> bool,
 }
 
-/// What such a response carries.
+/// The body of such a response.
 enum ErrorBody {
     /// A `ServiceResponse` in either content type.
     Record,
-    /// A plain text.
+    /// Plain text.
     Text,
-    /// It is not shown what.
+    /// Not documented.
     Unknown,
 }
 
@@ -190,7 +190,7 @@ fn is_dispatch(row: &Endpoint) -> bool {
     !is_signed(row)
 }
 
-/// The table of specification 7, as components; those of dispatch have bodies that are not shown.
+/// The errors of specification 7. The bodies of dispatch errors are not documented.
 static ERRORS: &[ErrorResponse] = &[
     field_data_error(202, "MoreTimeNeeded", "The service needs more time: ask again after `Retry-After` seconds."),
     field_data_error(400, "BadRequest", "Something in the request was wrong; `errorInfo` says what."),
@@ -280,7 +280,7 @@ const fn dispatch_error(status: u16, name: &'static str, doc: &'static str) -> E
     ErrorResponse { status, name, doc, headers: &[], body: ErrorBody::Unknown, applies_to: is_dispatch }
 }
 
-/// The refusals as components.
+/// Returns the error responses as components.
 pub(super) fn error_responses() -> Value {
     let component = |error: &ErrorResponse| {
         let service_response = reference(SERVICE_RESPONSE.name);
@@ -296,7 +296,7 @@ pub(super) fn error_responses() -> Value {
     Value::Object(ERRORS.iter().map(component).collect())
 }
 
-/// The headers of responses as components.
+/// Returns the response headers as components.
 pub(super) fn headers() -> Value {
     let count = || json!({ "type": "integer", "minimum": 0 });
     let text = || json!({ "type": "string" });

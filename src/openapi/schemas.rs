@@ -1,4 +1,4 @@
-//! Schemas of records, from the shapes of the table.
+//! JSON schemas of records, from the record shapes of the table.
 
 use serde_json::{Map, Value, json};
 
@@ -6,20 +6,20 @@ use crate::api::envelope::{SERVICE_INDEX, SERVICE_RESPONSE};
 use crate::api::events::EVENTS;
 use crate::api::{self, Derived, Field, Index, Kind, Returns, Shape};
 
-/// Times that may be a zero date, which no calendar has, where there is no value (specification 2.3).
+/// Time fields that may hold a zero date instead of a value (specification 2.3). No calendar has that date.
 const ZERO_DATES: &[&str] = &["GPSDateTime"];
 
-/// Where a schema is found.
+/// Returns a reference to a schema.
 pub(super) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// The name of the schema of a list.
+/// Returns the schema name of a list.
 pub(super) fn index_name(index: &Index) -> String {
     format!("{}Of{}", SERVICE_INDEX.name, index.item.name)
 }
 
-/// Every schema: the two envelopes, then the records and lists in the order in which rows give them.
+/// Returns all schemas: the two envelopes, then records and lists in the order of the rows.
 pub(super) fn all() -> Value {
     let mut schemas = Map::new();
     add(&SERVICE_INDEX, &mut schemas);
@@ -49,7 +49,7 @@ fn add(shape: &'static Shape, schemas: &mut Map<String, Value>) {
     }
 }
 
-/// A list: the envelope's fields beside the items (specification 2.1).
+/// Returns the schema of a list: the envelope's fields and the items (specification 2.1).
 fn list(index: &Index) -> Value {
     let mut item = reference(index.item.name);
     if let Value::Object(item) = &mut item {
@@ -66,7 +66,7 @@ fn list(index: &Index) -> Value {
     })
 }
 
-/// A record. Fields that are not sent are left out; other fields than these may come, and are none of ours to refuse.
+/// Returns the schema of a record without derived fields. Additional properties are allowed.
 fn record(shape: &'static Shape) -> Value {
     let sent = || shape.fields.iter().filter(|field| field.derived.is_none());
     let properties: Map<String, Value> = sent().map(|field| (field.wire.to_owned(), property(shape, field))).collect();
@@ -83,8 +83,8 @@ fn record(shape: &'static Shape) -> Value {
     schema
 }
 
-/// What every record of the shape has: its id, the whole envelope of a list, the status of a `ServiceResponse`. The
-/// specification promises nothing of the others.
+/// Whether each record of the shape has the field: an id, a field of the list envelope, or a status. The specification
+/// guarantees no other field.
 fn is_required(shape: &Shape, field: &Field) -> bool {
     std::ptr::eq(shape, &raw const SERVICE_INDEX) || matches!(field.wire, "ID" | "status")
 }
@@ -94,7 +94,7 @@ fn property(shape: &'static Shape, field: &'static Field) -> Value {
         Kind::Record(inner) => {
             let mut schema = reference(inner.name);
             if let Value::Object(schema) = &mut schema {
-                // No annotation of OpenAPI says this.
+                // OpenAPI has no annotation for flattened XML records.
                 schema.insert("x-flat-in-xml".to_owned(), json!(true));
             }
             schema
@@ -133,7 +133,7 @@ fn property(shape: &'static Shape, field: &'static Field) -> Value {
     schema
 }
 
-/// The types of a scalar. The items of a list have ids that are integers or strings (specification 2.1).
+/// Returns the JSON types of a scalar. Ids of list items are integers or strings (specification 2.1).
 fn scalar(shape: &Shape, field: &Field, kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Id if field.is_integer_id && shape.section == "2.1" => &["integer", "string"],
@@ -145,7 +145,7 @@ fn scalar(shape: &Shape, field: &Field, kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// What a field means, its unit, and what follows from it.
+/// Returns the description of a field: meaning, unit, derived fields and known values.
 fn description(shape: &'static Shape, field: &Field) -> String {
     let mut sentences = vec![field.doc.to_owned()];
     if ZERO_DATES.contains(&field.wire) {

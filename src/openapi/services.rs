@@ -1,10 +1,10 @@
-//! The services in the document: their addresses, and what requests prove themselves with.
+//! Server addresses and security schemes.
 
 use serde_json::{Map, Value, json};
 
 use crate::api::Service;
 
-/// Where the services are. What is not known is a variable of the document, for its reader to fill in.
+/// Addresses of the services. An unknown address becomes a server variable of the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
     /// The field data API.
@@ -18,7 +18,7 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// The servers of a service.
+    /// Returns the server objects of a service.
     pub(super) fn servers(&self, service: Service) -> Value {
         let server = |variable: &str, known: Option<&String>, example: &str, doc: &str| match known {
             Some(url) => json!({ "url": url, "description": doc }),
@@ -61,7 +61,7 @@ impl Addresses {
     }
 }
 
-/// What a request to a service proves itself with: of the field data API all four headers together.
+/// Returns the security requirement of a service. The field data API requires all four headers together.
 pub(super) fn security(service: Service) -> Value {
     match service {
         Service::FieldData => json!([{ "apiKey": [], "signature": [], "accessKey": [], "timeStamp": [] }]),

@@ -1,8 +1,9 @@
-//! What of an account an access key gives (specification 5.3): the whole, or what belongs to its first field computer.
+//! Scope of an access key (specification 5.3): the whole account, or the data of its first field computer.
 //!
-//! To that belong its hub, the jobs that it made, the maps that those used, and the grain carts of those harvests.
-//! Uploads belong to no field computer: every key of the account has them. Lists leave out what a key does not give;
-//! asking for it by its id is refused with 403, or with 401 under the variant `no-permission-401` (7 has both).
+//! The second scope includes the computer's hub, its jobs, the maps that those jobs used, and the grain carts of its
+//! harvests. Uploads belong to no field computer; each key of the account may read them. Lists omit records outside the
+//! scope. A request for such a record by id is refused with 403, or with 401 under the variant `no-permission-401`
+//! (specification 7 has both).
 
 use http::StatusCode;
 
@@ -15,11 +16,11 @@ use super::variants::Variant;
 use crate::wire::Value;
 
 impl ServiceState {
-    /// The field computer that the key is limited to; `None` where it gives the whole account.
+    /// Returns the id of the field computer that the key is limited to; `None` for the whole account.
     fn limited_to(&self, call: &Call) -> Option<&str> {
         match call.scope {
             Scope::WholeAccount => None,
-            // An account without field computers has nothing to give in part.
+            // Without field computers, the empty id matches only records without a computer.
             Scope::FirstComputer => {
                 Some(self.accounts.computers(call.customer).first().map_or("", |computer| &computer.id))
             }
@@ -55,25 +56,25 @@ impl ServiceState {
         self.accounts.cart(call.customer, id).is_none_or(|cart| self.permits(call, &cart.computer))
     }
 
-    /// The ids of the generated jobs that the key does not give, as a JSON array.
+    /// Returns the ids of the generated jobs outside the scope, as a JSON array.
     pub(super) fn hidden_jobs(&self, call: &Call) -> String {
         let jobs = self.accounts.jobs(call.customer).iter();
         array(jobs.filter(|job| !self.permits_generated_job(call, job)).map(|job| job.id.as_str()))
     }
 
-    /// The same of grain cart files.
+    /// Returns the ids of the grain cart files outside the scope, as a JSON array.
     pub(super) fn hidden_carts(&self, call: &Call) -> String {
         let carts = self.accounts.carts(call.customer).iter();
         array(carts.filter(|cart| !self.permits(call, &cart.computer)).map(|cart| cart.id.as_str()))
     }
 
-    /// The job of the call's customer with the call's id.
+    /// Finds the requested job among the customer's jobs.
     pub(super) fn find_job(&self, call: &Call) -> Result<StoredJob, Reply> {
         let job = self.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::not_found("job", &call.id))?;
         if self.permits_job(call, &job.id) { Ok(job) } else { Err(self.not_permitted()) }
     }
 
-    /// What is said where the key does not give a record that is there.
+    /// Returns the reply for an existing record outside the scope.
     pub(super) fn not_permitted(&self) -> Reply {
         let is_401 = self.variants.has(Variant::NoPermission401);
         let status = if is_401 { StatusCode::UNAUTHORIZED } else { StatusCode::FORBIDDEN };

@@ -1,4 +1,4 @@
-//! The generated accounts of the customers, and their archives, made when they are first asked for.
+//! Generated accounts of the customers, with a cache of their archives.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -12,12 +12,12 @@ use super::locked::locked;
 use super::store::StoredJob;
 use crate::error::Result;
 
-/// The formats that exist of a generated job.
+/// Archive formats of a generated job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ArchiveFormat {
     /// The display's own zip.
     Display,
-    /// The zip of shape files.
+    /// The zip of shapefiles.
     Shapefile,
     /// The zip for farm management systems.
     Fmis,
@@ -25,22 +25,21 @@ pub(super) enum ArchiveFormat {
     Parsed,
 }
 
-/// The accounts, in the order of the customers.
+/// Accounts in the order of the customers.
 #[derive(Debug)]
 pub(super) struct Accounts {
     customers: Vec<Account>,
-    /// How many jobs of the first customer, which are all small then, are there from the beginning; none where it has
-    /// the usual ones.
+    /// Number of small jobs of the first customer that are listed from the start; `None` with the usual jobs.
     small: Option<usize>,
     archives: Mutex<HashMap<(String, u64, ArchiveFormat), Bytes>>,
 }
 
-/// Small jobs that are held back for [`Sandbox::add_job`](super::Sandbox::add_job).
+/// Number of small jobs reserved for [`Sandbox::add_job`](super::Sandbox::add_job).
 pub(super) const SPARE_SMALL_JOBS: u32 = 100;
 
 impl Accounts {
-    /// The accounts of that seed; the first customer's jobs are so many small ones where a number is given. No archive
-    /// is made yet.
+    /// Generates the accounts of a seed. `small` replaces the first customer's jobs with that many small jobs. Archives
+    /// are generated on first use.
     pub(super) fn new(seed: u64, small: Option<u32>) -> Self {
         let mut customers: Vec<Account> =
             (0..CUSTOMERS).map(|customer| fields::account(seed.wrapping_add(customer.into()))).collect();
@@ -51,58 +50,58 @@ impl Accounts {
         Self { customers, small, archives: Mutex::default() }
     }
 
-    /// The first small job of the first customer that `is_free`.
+    /// Returns the first reserved small job that satisfies `is_free`.
     pub(super) fn unused_small_job(&self, is_free: impl Fn(&Job) -> bool) -> Option<&Job> {
         self.jobs(0).iter().skip(self.small?).find(|job| is_free(job))
     }
 
-    /// The field computers of a customer.
+    /// Field computers of a customer.
     pub(super) fn computers(&self, customer: u32) -> &[Computer] {
         self.account(customer).map_or(&[], |account| &account.computers)
     }
 
-    /// The field hubs of a customer.
+    /// Field hubs of a customer.
     pub(super) fn hubs(&self, customer: u32) -> &[Hub] {
         self.account(customer).map_or(&[], |account| &account.hubs)
     }
 
-    /// The generated prescription maps of a customer.
+    /// Generated prescription maps of a customer.
     pub(super) fn maps(&self, customer: u32) -> &[Prescription] {
         self.account(customer).map_or(&[], |account| &account.maps)
     }
 
-    /// The field computer of that id.
+    /// Finds a field computer by id, in any letter case.
     pub(super) fn computer(&self, customer: u32, id: &str) -> Option<&Computer> {
         self.computers(customer).iter().find(|computer| computer.id.eq_ignore_ascii_case(id))
     }
 
-    /// The generated jobs of a customer, as the store keeps them.
+    /// Generated jobs of a customer as store records.
     pub(super) fn stored_jobs(&self, customer: u32) -> impl Iterator<Item = StoredJob> {
         let count = if customer == 0 { self.small.unwrap_or(usize::MAX) } else { usize::MAX };
         self.jobs(customer).iter().take(count).map(to_stored_job)
     }
 
-    /// A generated job of a customer.
+    /// Finds a generated job of a customer by id.
     pub(super) fn job(&self, customer: u32, id: &str) -> Option<&Job> {
         self.jobs(customer).iter().find(|job| job.id == id)
     }
 
-    /// The generated grain cart files of a customer.
+    /// Generated grain cart files of a customer.
     pub(super) fn carts(&self, customer: u32) -> &[GrainCart] {
         self.account(customer).map_or(&[], |account| &account.carts)
     }
 
-    /// The same files, as the store keeps them.
+    /// Generated grain cart files of a customer as store records.
     pub(super) fn stored_carts(&self, customer: u32) -> impl Iterator<Item = StoredCart> {
         self.carts(customer).iter().map(|cart| StoredCart { id: cart.id.clone(), name: cart.name.clone() })
     }
 
-    /// A generated grain cart file of a customer.
+    /// Finds a generated grain cart file of a customer by id.
     pub(super) fn cart(&self, customer: u32, id: &str) -> Option<&GrainCart> {
         self.carts(customer).iter().find(|cart| cart.id == id)
     }
 
-    /// The archive of a revision of a generated job. The first call makes it, which may take a while.
+    /// Returns the archive of a revision of a generated job. The first call generates it, which may take seconds.
     pub(super) fn archive(&self, job: &Job, revision: u64, format: ArchiveFormat) -> Result<Bytes> {
         let key = (job.id.clone(), revision, format);
         if let Some(archive) = locked(&self.archives).get(&key) {
@@ -119,12 +118,12 @@ impl Accounts {
         Ok(archive)
     }
 
-    /// What is true of the generated jobs of a customer that recorded something.
+    /// Truth of the customer's generated jobs with recorded coverage.
     pub(super) fn truth(&self, customer: u32) -> Result<Vec<Truth>> {
         self.jobs(customer).iter().filter(|job| job.coverage == Coverage::Recorded).map(Job::truth).collect()
     }
 
-    /// The generated jobs of a customer, newest first.
+    /// Generated jobs of a customer, newest first.
     pub(super) fn jobs(&self, customer: u32) -> &[Job] {
         self.account(customer).map_or(&[], |account| &account.jobs)
     }
@@ -134,7 +133,7 @@ impl Accounts {
     }
 }
 
-/// A generated job, as the store keeps it.
+/// Converts a generated job to a store record.
 pub(super) fn to_stored_job(job: &Job) -> StoredJob {
     StoredJob {
         id: job.id.clone(),

@@ -1,4 +1,4 @@
-//! The four headers and the checks of specification 5.2 and 5.3, in their order.
+//! Checks the four signature headers in the order of specification 5.2 and 5.3.
 
 use chrono::{DateTime, Utc};
 use http::HeaderMap;
@@ -7,7 +7,7 @@ use http::header::HOST;
 use super::keys::{Grant, KeyRing};
 use crate::signing::Signed;
 
-/// How many seconds a request lives, into the past and into the future.
+/// Accepted difference between time stamp and clock, in seconds, in both directions.
 const LIFETIME: u64 = 120;
 
 const API_KEY: &str = "X-SS-APIKey";
@@ -15,23 +15,23 @@ const SIGNATURE: &str = "X-SS-Signature";
 const ACCESS_KEY: &str = "X-SS-AccessKey";
 const TIME_STAMP: &str = "X-SS-TimeStamp";
 
-/// What of a request is checked.
+/// The signed parts of a request.
 pub(super) struct AuthRequest<'a> {
     pub(super) method: &'a str,
-    /// As sent: never decoded.
+    /// The path as sent, never percent-decoded.
     pub(super) path: &'a str,
     pub(super) headers: &'a HeaderMap,
-    /// The port that the service listens on.
+    /// Port of the listener.
     pub(super) port: u16,
 }
 
-/// Whether the request names an API key that the service knows: then it counts for the rate limit.
+/// Whether the request names a known API key. Such a request counts for the rate limit.
 pub(super) fn names_known_key(headers: &HeaderMap, ring: &KeyRing) -> bool {
     text(headers, API_KEY).is_some_and(|key| key == ring.keys.api_key)
 }
 
-/// The access key of the request and what it gives, or the check that failed. A revoked or expired key passes here: what
-/// it is refused is the caller's to say.
+/// Returns the access key and its grant, or a message that names the failed check. Revoked and expired keys pass: the
+/// caller decides what they may read.
 pub(super) fn authenticate(
     request: &AuthRequest<'_>,
     ring: &KeyRing,
@@ -75,7 +75,7 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-/// The hosts that a client may have signed: as sent, and with and without the port (field notes, Signature).
+/// Returns the hosts that a client may have signed: as sent, without port and with port (field notes, Signature).
 fn hosts(request: &AuthRequest<'_>) -> Vec<String> {
     let sent = request.headers.get(HOST).map(|host| String::from_utf8_lossy(host.as_bytes())).unwrap_or_default();
     let name = match sent.rsplit_once(':') {

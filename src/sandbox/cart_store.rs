@@ -1,14 +1,14 @@
-//! What the service remembers of grain carts: generated files as names alone, uploads with the names of their files.
+//! Database records of grain cart files. Uploaded files also have the name of their stored file.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::locked::locked;
 use super::store::{NewUpload, SqlResult, Store};
 
-/// Which files a list holds.
+/// SQL condition of the files in a list.
 const SELECTED: &str = "customer = ? AND id NOT IN (SELECT CAST(value AS INTEGER) FROM json_each(?))";
 
-/// A grain cart file in the list.
+/// A grain cart file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StoredCart {
     pub(super) id: String,
@@ -16,7 +16,7 @@ pub(super) struct StoredCart {
 }
 
 impl Store {
-    /// Makes sure that the generated files of a customer are in the list.
+    /// Inserts the generated files of a customer that are missing.
     pub(super) fn add_generated_carts(&self, customer: u32, carts: impl Iterator<Item = StoredCart>) -> SqlResult<()> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
@@ -29,7 +29,7 @@ impl Store {
         transaction.commit()
     }
 
-    /// Keeps an upload under an id above all that there are (field notes, Values).
+    /// Inserts an upload and returns its id, which is above all existing ids (field notes, Values).
     pub(super) fn add_cart(&self, customer: u32, upload: NewUpload<'_>) -> SqlResult<String> {
         locked(&self.0).query_row(
             "INSERT INTO cart (id, customer, name, file) SELECT coalesce(max(id), 0) + 1, ?, ?, ? FROM cart \
@@ -39,8 +39,8 @@ impl Store {
         )
     }
 
-    /// A page of the files of a customer in the order of their ids, without those of `hidden`, a JSON array; `place` gets the total and says what to skip and
-    /// how many to give.
+    /// Returns the total and a page of the customer's files in the order of their ids, without the ids in `hidden`, a
+    /// JSON array. `paginate` maps the total to `(bounds, skip, count)`.
     pub(super) fn carts<P>(
         &self,
         customer: u32,
@@ -62,7 +62,7 @@ impl Store {
         Ok((total.unsigned_abs(), bounds, carts))
     }
 
-    /// One file of a customer.
+    /// Finds a file of a customer by id.
     pub(super) fn cart(&self, customer: u32, id: &str) -> SqlResult<Option<StoredCart>> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
         locked(&self.0)
@@ -71,7 +71,7 @@ impl Store {
             .optional()
     }
 
-    /// The file of an upload; `None` for a generated one.
+    /// Returns the stored file name of an upload; `None` for a generated file.
     pub(super) fn cart_file(&self, id: &str) -> SqlResult<Option<String>> {
         let id = id.parse::<i64>().unwrap_or(i64::MAX);
         locked(&self.0)

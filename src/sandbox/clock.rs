@@ -1,11 +1,11 @@
-//! The service's clock: the machine's or one that stands still; `advance` moves both.
+//! The service's clock: the system clock or a manual clock, with an offset that `advance` increases.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// Where the service reads the time.
+/// A clock with an offset.
 #[derive(Debug)]
 pub(super) struct ServiceClock {
     manual_start: Option<DateTime<Utc>>,
@@ -13,12 +13,12 @@ pub(super) struct ServiceClock {
 }
 
 impl ServiceClock {
-    /// A clock that shows the time of now, and stays there if it `stands`.
+    /// Creates a clock at the current time. A manual clock does not run.
     pub(super) fn new(is_manual: bool) -> Self {
         Self { manual_start: is_manual.then(Utc::now), offset_micros: AtomicI64::new(0) }
     }
 
-    /// The time now.
+    /// Returns the current time.
     pub(super) fn now(&self) -> DateTime<Utc> {
         add_micros(self.manual_start.unwrap_or_else(Utc::now), self.offset_micros.load(Ordering::SeqCst))
     }
@@ -27,7 +27,7 @@ impl ServiceClock {
     pub(super) fn advance(&self, by: Duration) {
         let by = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
         let add = |moved: i64| Some(moved.saturating_add(by));
-        // The closure never declines, so both outcomes hold the value from before.
+        // The closure always returns `Some`, so both results hold the previous value.
         let (Ok(_) | Err(_)) = self.offset_micros.fetch_update(Ordering::SeqCst, Ordering::SeqCst, add);
     }
 }
@@ -36,18 +36,18 @@ fn add_micros(time: DateTime<Utc>, microseconds: i64) -> DateTime<Utc> {
     time.checked_add_signed(TimeDelta::microseconds(microseconds)).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }
 
-/// `time` plus `span`, at the end of time where that is later.
+/// Adds a span to a time. Saturates at the maximum time.
 pub(super) fn add_span(time: DateTime<Utc>, span: Duration) -> DateTime<Utc> {
     add_micros(time, i64::try_from(span.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// The span from `now` to `then` in whole seconds, rounded up; 0 where `then` has passed.
+/// Seconds from `now` to `then`, rounded up; 0 if `then` has passed.
 pub(super) fn seconds_until(now: DateTime<Utc>, then: DateTime<Utc>) -> u64 {
     let micros = u64::try_from((then - now).num_microseconds().unwrap_or(i64::MAX)).unwrap_or(0);
     micros.div_ceil(1_000_000)
 }
 
-/// The form of the `Date` header (RFC 9110, 5.6.7).
+/// Formats a time for the `Date` header ([RFC 9110, 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7)).
 pub(super) fn http_date(time: DateTime<Utc>) -> String {
     time.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }

@@ -1,4 +1,4 @@
-//! The work behind a conversion: archives are made while clients wait, so that the reply that delivers one is quick.
+//! Background thread that generates archives while clients wait for a conversion.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -6,17 +6,17 @@ use std::sync::mpsc::{Sender, channel};
 use super::accounts::{Accounts, ArchiveFormat};
 use super::fields::Job;
 
-/// A thread that makes archives one after the other; it ends when the service does.
+/// A thread that generates archives sequentially. It ends with the service.
 #[derive(Debug)]
 pub(super) struct Converter(Sender<(Job, u64, ArchiveFormat)>);
 
 impl Converter {
-    /// Starts the thread. Where the system gives none, each archive is made by the request that delivers it.
+    /// Starts the thread. Without a thread, the request for an archive generates it.
     pub(super) fn new(accounts: Arc<Accounts>) -> Self {
         let (sender, jobs) = channel::<(Job, u64, ArchiveFormat)>();
         let work = move || {
             for (job, revision, format) in jobs {
-                // A failure shows again, with its reason, in the reply to whoever asks for the file.
+                // A request for the file repeats the failure and returns its reason.
                 drop(accounts.archive(&job, revision, format));
             }
         };
@@ -24,9 +24,9 @@ impl Converter {
         Self(sender)
     }
 
-    /// Has an archive of a revision of a job made.
+    /// Queues the archive of a revision of a job.
     pub(super) fn enqueue(&self, job: &Job, revision: u64, format: ArchiveFormat) {
-        // Without a thread nobody listens, and the request that delivers the file makes it.
+        // If the thread did not start, the request for the file generates the archive.
         drop(self.0.send((job.clone(), revision, format)));
     }
 }

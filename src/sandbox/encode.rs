@@ -1,4 +1,4 @@
-//! From a reply's content to bytes, with the habits of the variants.
+//! Encodes the content of a reply to bytes, with the active variants.
 
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -14,7 +14,7 @@ use crate::api::uploads::{GRC_EXTENSION, has_extension};
 use crate::api::{Field, Index, Kind, Shape};
 use crate::wire::{self, Name, Value, encode_json};
 
-/// The bytes of a body and their media type. Files and texts are what they are, records are in `accepted`.
+/// Returns the bytes of a body and their media type. Records are encoded as `accepted`; other content is unchanged.
 pub(super) fn encode(content: Content, accepted: Accepted, variants: &ActiveVariants) -> (Bytes, &'static str) {
     match content {
         Content::Text(text) => (Bytes::from(text), "text/plain; charset=utf-8"),
@@ -22,7 +22,7 @@ pub(super) fn encode(content: Content, accepted: Accepted, variants: &ActiveVari
         Content::Nothing => (Bytes::new(), ""),
         Content::WebPage(page) => (Bytes::from_static(page.as_bytes()), "text/html; charset=utf-8"),
         Content::File { name, bytes } => (bytes, file_type(&name, variants)),
-        // Its bytes are sent from the disk (`write`).
+        // `response` streams the bytes from disk.
         Content::Stored { name, .. } => (Bytes::new(), file_type(&name, variants)),
         Content::Record(shape, record) => {
             let record = apply_variants(shape, &record, variants, &mut 0);
@@ -44,7 +44,7 @@ pub(super) fn encode(content: Content, accepted: Accepted, variants: &ActiveVari
     }
 }
 
-/// The media type of a file.
+/// Returns the media type of a file.
 fn file_type(name: &str, variants: &ActiveVariants) -> &'static str {
     if variants.has(Variant::VagueContentType) {
         "application/octet-stream"
@@ -73,7 +73,7 @@ fn record_tree(shape: &'static Shape, record: &Value, variants: &ActiveVariants)
     if is_job(shape) { job_tree(tree, variants) } else { tree }
 }
 
-/// The record with ids and times as the variants write them.
+/// Rewrites ids and times of a record according to the variants.
 fn apply_variants(shape: &'static Shape, record: &Value, variants: &ActiveVariants, times: &mut usize) -> Value {
     let Value::Record(fields) = record else { return record.clone() };
     let rewrite = |(name, value): &(Name, Value)| {
@@ -97,13 +97,13 @@ fn apply_variants(shape: &'static Shape, record: &Value, variants: &ActiveVarian
     Value::Record(fields.iter().map(rewrite).collect())
 }
 
-/// Whether an id is a number in JSON: the specification calls some integers and the others strings, and each of two variants
-/// turns one of them round. XML has no types, so that the same text comes of both.
+/// Whether an id is a number in JSON. The specification defines integer ids and string ids; one variant each swaps the
+/// type. XML has no types, so both are the same text there.
 fn is_number(field: &Field, variants: &ActiveVariants) -> bool {
     if field.is_integer_id { !variants.has(Variant::TextIds) } else { variants.has(Variant::NumericIds) }
 }
 
-/// The id as a number, where that has the same digits.
+/// Converts an id to an integer if that keeps all digits.
 fn to_integer(id: &str) -> Value {
     let number = id.parse::<i64>().ok().filter(|number| number.to_string() == id);
     number.map_or_else(|| Value::Text(id.to_owned()), Value::Integer)

@@ -1,19 +1,19 @@
-//! Names and elements of a job's detail that the variants write in their own way.
+//! Names and elements of a job's detail that variants change.
 
 use crate::api::Shape;
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::wire::names;
 
-/// Whether the variants of a job's detail apply.
+/// Whether the shape is a job's detail.
 pub(super) fn is_job(shape: &'static Shape) -> bool {
     std::ptr::eq(shape, &raw const JOB_DATA_DETAIL)
 }
 
-/// The fields of a job that stay outside the nested element.
+/// Fields of a job outside the nested element.
 pub(super) const COMMON: &[&str] =
     &["DeviceFileName", "CreateDate", "UpdateDate", "Status", "JobType", "AvailableFiles", "ID", "FieldComputerID"];
 
-/// The element that holds the fields of that type of job alone.
+/// Returns the element that nests the fields of a job type.
 pub(super) fn nested_element(job_type: &str) -> Option<&'static str> {
     match job_type {
         "Yield" => Some("YieldJob"),
@@ -23,7 +23,7 @@ pub(super) fn nested_element(job_type: &str) -> Option<&'static str> {
     }
 }
 
-/// `DeviceFileName` becomes `Device File Name`, and `TargetRate` the `Target Rat` of specification 2.6.
+/// Converts `DeviceFileName` to `Device File Name`, and `TargetRate` to the `Target Rat` of specification 2.6.
 pub(super) fn display_name(wire: &str) -> String {
     if wire == "TargetRate" {
         return "Target Rat".to_owned();

@@ -1,7 +1,7 @@
-//! Records and lists as XML documents, with the habits of the variants.
+//! Encodes records and lists as XML documents, with the active variants.
 //!
-//! Roots are named after the reply (`ServiceIndex`, `ServiceResponse`, the detail's shape) and declare a namespace of
-//! their own, as the field notes describe. The items of a list follow the envelope, without an element around them.
+//! The root is `ServiceIndex`, `ServiceResponse` or the shape of the detail, each in its own namespace (field notes).
+//! The items of a list follow the envelope without a parent element.
 
 use super::encode_job::{COMMON, display_name, is_job, nested_element};
 use super::variants::{ActiveVariants, Variant};
@@ -9,15 +9,15 @@ use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Index, Kind, Shape};
 use crate::wire::{Element, Value};
 
-/// The prefix of the variant `xml-prefix`.
+/// Namespace prefix of the variant `xml-prefix`.
 const PREFIX: &str = "s";
 
-/// A record: a detail or a `ServiceResponse`.
+/// Encodes a detail or a `ServiceResponse`.
 pub(super) fn record(shape: &'static Shape, record: &Value, variants: &ActiveVariants) -> String {
     document(element(shape.name, shape, record, variants), variants)
 }
 
-/// A page of a list.
+/// Encodes a page of a list.
 pub(super) fn list(index: &Index, envelope: &Value, items: &[Value], variants: &ActiveVariants) -> String {
     let mut root = Element::of(SERVICE_INDEX.name, &SERVICE_INDEX, envelope);
     root.children.extend(items.iter().map(|item| element(index.kind, index.item, item, variants)));
@@ -38,7 +38,7 @@ fn element(name: &str, shape: &'static Shape, record: &Value, variants: &ActiveV
     element
 }
 
-/// Writes the lists of a record as the variants do.
+/// Rewrites the lists of a record according to the variants.
 fn rewrite_lists(element: &mut Element, shape: &'static Shape, in_job: bool, variants: &ActiveVariants) {
     let mut children = Vec::with_capacity(element.children.len());
     for mut child in std::mem::take(&mut element.children) {
@@ -58,7 +58,7 @@ fn rewrite_lists(element: &mut Element, shape: &'static Shape, in_job: bool, var
                 item.children.clear();
             }
         }
-        // A list without items keeps its element: nothing else would tell it from a list that is not there.
+        // An empty list keeps its element; otherwise it would be the same as a missing list.
         if variants.has(Variant::XmlRepeated) && !child.children.is_empty() {
             children.append(&mut child.children);
             continue;
@@ -72,11 +72,11 @@ fn rewrite_lists(element: &mut Element, shape: &'static Shape, in_job: bool, var
     element.children = children;
 }
 
-/// Moves a job's own fields into `YieldJob`, `SprayerJob` or `PlanterJob`.
+/// Moves the type-specific fields of a job into `YieldJob`, `SprayerJob` or `PlanterJob`.
 fn nest(job: &mut Element) {
     let job_type = job.children.iter().find(|child| child.name == "JobType").map(|child| child.text.as_str());
     let Some(name) = job_type.and_then(nested_element) else { return };
-    // `File` is an available file that stands alone.
+    // `File` is an available file without its list element (`xml-repeated`).
     let is_common = |child: &Element| COMMON.contains(&child.name.as_str()) || child.name == "File";
     let (common, own) = std::mem::take(&mut job.children).into_iter().partition(is_common);
     job.children = common;
@@ -88,7 +88,7 @@ fn rename_for_display(element: &mut Element) {
     element.children.iter_mut().for_each(rename_for_display);
 }
 
-/// The document, its root in a namespace.
+/// Writes the document with the root in a namespace.
 fn document(mut root: Element, variants: &ActiveVariants) -> String {
     let vendor = variants.has(Variant::XmlVendor);
     if vendor {

@@ -1,4 +1,4 @@
-//! Faults on order: their table, and the queue that says which request meets which.
+//! Table of injectable faults, and the queue of pending faults.
 
 use std::sync::Mutex;
 
@@ -8,7 +8,7 @@ use super::routes::Route;
 use crate::api;
 use crate::error::{Error, Kind, Result};
 
-/// What goes wrong with a request.
+/// A fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// See `unauthorized` in [`FAULTS`]; the others likewise.
@@ -66,17 +66,17 @@ pub enum Fault {
 pub struct FaultRow {
     /// The fault.
     pub fault: Fault,
-    /// Its name.
+    /// Name of the fault.
     pub name: &'static str,
-    /// The HTTP code that names it too; empty where there is none.
+    /// HTTP status that also names it; empty without one.
     pub code: &'static str,
-    /// What it does.
+    /// Effect of the fault.
     pub doc: &'static str,
 }
 
-/// Every fault.
+/// All faults.
 pub static FAULTS: &[FaultRow] = &[
-    row(Fault::Unauthorized, "unauthorized", "401", "401 that names the signature check, whatever was signed."),
+    row(Fault::Unauthorized, "unauthorized", "401", "401 that names the signature check, regardless of the signature."),
     row(Fault::Forbidden, "forbidden", "403", "403: the access key does not permit the data."),
     row(Fault::BadRequest, "bad-request", "400", "400 INVALID_REQUEST with a sentence."),
     row(Fault::NotFound, "not-found", "404", "404, as for an address that does not exist."),
@@ -141,29 +141,28 @@ const fn row(fault: Fault, name: &'static str, code: &'static str, doc: &'static
     FaultRow { fault, name, code, doc }
 }
 
-/// The name that stands for every endpoint.
+/// Name that matches all endpoints.
 pub const EVERY_ENDPOINT: &str = "*";
 
 impl Fault {
-    /// Whether it changes how a reply is made and so goes together with any other fault. Of those that do not, a
-    /// request meets the one that was ordered first.
+    /// Whether the fault combines with other faults. Of the others, a request gets the one that was added first.
     fn is_modifier(self) -> bool {
         matches!(self, Self::Slow | Self::NoDate | Self::Skew)
     }
 }
 
-/// What a request asks for, as far as a fault waits for it.
+/// Properties of a request that faults depend on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FaultTarget {
     is_file: bool,
-    /// A page of dispatch.
+    /// Whether the request is for a page of dispatch.
     is_list: bool,
-    /// One after the first.
+    /// Whether that page is not the first.
     is_later_page: bool,
 }
 
 impl FaultTarget {
-    /// What a request with that query asks for.
+    /// Derives the properties from route and query.
     pub(super) fn from_request(route: &Route, query: &Query) -> Self {
         let is_list = route.is_dispatch_list();
         let skips = ["$skip", "skip"].iter().find_map(|name| query.get(name));
@@ -171,7 +170,7 @@ impl FaultTarget {
         Self { is_file: route.is_file(), is_list, is_later_page }
     }
 
-    /// Whether a fault shows in the reply; otherwise it waits for a request where it does.
+    /// Whether a fault changes the reply to this request. Otherwise it stays pending.
     fn applies(self, fault: Fault, endpoints: &[&str]) -> bool {
         match fault {
             Fault::WebPage | Fault::NotReady | Fault::NoCoverage => self.is_file,
@@ -190,12 +189,12 @@ struct PendingFault {
     times: u32,
 }
 
-/// The orders that are left.
+/// Pending faults, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Mutex<Vec<PendingFault>>);
 
 impl Faults {
-    /// Orders `kind`, in which `_` may stand for `-`, for the next `times` requests to `endpoint`, a full name or `*`.
+    /// Adds `kind` for the next `times` requests to `endpoint`, a full name or `*`. In `kind`, `_` may replace `-`.
     pub(super) fn add(&self, endpoint: &str, kind: &str, times: u32) -> Result<()> {
         let found =
             FAULTS.iter().find(|row| row.name == kind.replace('_', "-") || (!row.code.is_empty() && row.code == kind));
@@ -214,12 +213,12 @@ impl Faults {
         Ok(())
     }
 
-    /// Forgets what was ordered.
+    /// Removes all pending faults.
     pub(super) fn clear(&self) {
         locked(&self.0).clear();
     }
 
-    /// Takes the faults that a request to any of `endpoints` meets.
+    /// Removes and returns the faults of a request to any of `endpoints`.
     pub(super) fn take(&self, endpoints: &[&str], target: FaultTarget) -> Vec<Fault> {
         let mut taken: Vec<Fault> = Vec::new();
         let mut pending = locked(&self.0);

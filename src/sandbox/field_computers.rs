@@ -1,4 +1,4 @@
-//! What the endpoints of field computers answer.
+//! Endpoints of field computers.
 
 use http::StatusCode;
 
@@ -25,8 +25,8 @@ pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> 
 
 /// `GET /fieldcomputers/{id}`.
 ///
-/// The specification says that some legacy device types are not supported, not how; 400 with a sentence is its general
-/// form of a refusal (7).
+/// Some legacy device types are not supported. The specification defines no reply for them; 400 with a message is its
+/// general error (specification 7).
 pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
     let computer = find(state, call)?;
     if computer.is_legacy {
@@ -42,7 +42,7 @@ pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
     Ok(Reply::new(StatusCode::OK, Content::Record(&FIELD_COMPUTER_DETAIL, detail)))
 }
 
-/// `GET /fieldcomputers/{id}/jobdata`. `minid` is a number: jobs from that id up.
+/// `GET /fieldcomputers/{id}/jobdata`. The number `minid` selects jobs with that id or a higher one.
 pub(super) fn job_data(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let computer = find(state, call)?;
     let least = match call.query.get("minid").map(str::trim) {
@@ -66,7 +66,7 @@ pub(super) fn job_data(state: &ServiceState, call: &Call, index: &'static Index)
     state.list_page(call, index, items.collect())
 }
 
-/// The computer of the call's customer with the call's id.
+/// Finds the requested computer of the customer.
 pub(super) fn find<'a>(state: &'a ServiceState, call: &Call) -> Result<&'a Computer, Reply> {
     let found = state.accounts.computer(call.customer, &call.id);
     let computer = found.ok_or_else(|| Reply::not_found("field computer", &call.id))?;

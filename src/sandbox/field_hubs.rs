@@ -1,4 +1,4 @@
-//! What the endpoints of field hubs answer, locations apart.
+//! Endpoints of field hubs, except locations.
 
 use super::fields::Hub;
 use super::locations::{find_hub, hub_device, reports_until_now};
@@ -36,8 +36,8 @@ pub(super) fn reports(state: &ServiceState, call: &Call, index: &'static Index) 
     state.list_page(call, index, items.collect())
 }
 
-/// A hub with its latest report. The manufacturer is present in the detail call alone; a hub that is on no computer has
-/// no `FieldComputer` (specification 2.4).
+/// Returns a hub with its latest report. Only the detail call returns `Make`. `FieldComputer` is missing without a
+/// connected computer (specification 2.4).
 fn detail(state: &ServiceState, call: &Call, device: Device<'_>, hub: &Hub, is_detail: bool) -> Value {
     let text = |text: &str| Value::Text(text.to_owned());
     let mut fields = vec![(Name::Borrowed("id"), text(&hub.id)), (Name::Borrowed("name"), text(hub.name))];

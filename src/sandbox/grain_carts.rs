@@ -1,5 +1,5 @@
-//! What the endpoints of grain carts answer. Their shapes are not shown in the specification (2.8): list and detail are
-//! index envelopes, as the field notes have them.
+//! Endpoints of grain carts. Specification 2.8 does not define their shapes: list and detail are index envelopes (field
+//! notes).
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -15,7 +15,7 @@ use super::variants::Variant;
 use crate::api::Index;
 use crate::wire::{Name, Value};
 
-/// The path as production writes it.
+/// Path in the letter case of production.
 const COLLECTION: &str = "GrainCart";
 
 /// `GET /graincart`.
@@ -29,7 +29,7 @@ pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> 
     Ok(Reply::list(index, total, asked.page, &bounds, size, carts.into_iter().map(item).collect()))
 }
 
-/// `GET /graincart/{id}`: a list of one, whose pages can be asked for as well (4.2).
+/// `GET /graincart/{id}`: a list with one item, which is also paged (specification 4.2).
 pub(super) fn get(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let asked = call.query.page().map_err(Reply::bad_request)?;
     let cart = find(state, call)?;
@@ -71,7 +71,7 @@ fn item(cart: StoredCart) -> Value {
     Value::Record(vec![(Name::Borrowed("id"), Value::Text(cart.id)), (Name::Borrowed("name"), Value::Text(cart.name))])
 }
 
-/// How generated files are written; with both variants of encodings, in turn.
+/// Returns the format of a generated file. With both encoding variants, the formats alternate by id.
 fn cart_format(state: &ServiceState, id: &str) -> CartFormat {
     let has = |variant| state.variants.has(variant);
     let (latin_1, bom) = (has(Variant::Latin1Grc), has(Variant::BomGrc));

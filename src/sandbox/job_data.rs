@@ -1,4 +1,4 @@
-//! What the endpoints of job data answer, files apart.
+//! Endpoints of job data, except files.
 
 use chrono::{DateTime, SubsecRound as _, Utc};
 use http::{StatusCode, header};
@@ -14,7 +14,7 @@ use crate::api::Index;
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::wire::{Name, Value};
 
-/// The path as production writes it.
+/// Path in the letter case of production.
 pub(super) const COLLECTION: &str = "JobData";
 
 /// `GET /jobdata`.
@@ -45,13 +45,12 @@ pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> 
     Ok(Reply::list(index, total, asked.page, &bounds, size, items.collect()))
 }
 
-/// Fields of a detail that follow from what the service did.
+/// Detail fields that come from the store instead of the generated job.
 const STORED_FIELDS: [&str; 4] = ["status", "available_files", "create_date", "update_date"];
 
 /// `GET /jobdata/{id}`.
 ///
-/// `Status` is null until a conversion was asked for and is done: what the service shows before is not shown in the
-/// specification.
+/// `Status` is null until a requested conversion is complete. The specification defines no earlier value.
 pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
     let job = state.find_job(call)?;
     let outcome = job_files::last_outcome(state, call, &job)?;
@@ -77,12 +76,12 @@ pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
     Ok(Reply::new(StatusCode::OK, Content::Record(&JOB_DATA_DETAIL, Value::Record(fields))))
 }
 
-/// Times of jobs have whole seconds on the wire (specification 2.6); `date` is compared with the full time.
+/// Truncates a time to seconds, as on the wire (specification 2.6). The filter `date` compares full times.
 fn in_seconds(time: DateTime<Utc>) -> Value {
     Value::Time(time.trunc_subsecs(0))
 }
 
-/// What is known of an upload: the service does not look into it for the rest.
+/// Returns the known fields of an upload. The service does not read its content.
 fn upload_fields(job: &StoredJob) -> Vec<(Name, Value)> {
     vec![
         (Name::Borrowed("device_file_name"), Value::Text(job.name.clone())),
@@ -93,7 +92,7 @@ fn upload_fields(job: &StoredJob) -> Vec<(Name, Value)> {
     ]
 }
 
-/// `POST /jobdata`. The address of the new record is in `Location` and is the body, as text.
+/// `POST /jobdata`. `Location` and the text body contain the address of the new record.
 pub(super) fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload) -> Answer {
     let has_shapes =
         upload_check::check_job_data(&received.name, received.part.reader()?).map_err(Reply::bad_request)?;
@@ -102,7 +101,7 @@ pub(super) fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload
     Ok(created(state, COLLECTION, &id))
 }
 
-/// 201 with the address of the new record.
+/// Returns 201 with the address of the new record.
 pub(super) fn created(state: &ServiceState, collection: &str, id: &str) -> Reply {
     let uri = state.uri(collection, id);
     let reply = Reply::text(StatusCode::CREATED, uri.clone());

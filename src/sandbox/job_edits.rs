@@ -1,4 +1,4 @@
-//! Changes of the first customer's jobs, as displays and the service make them: for tests of what follows a service.
+//! Changes of the first customer's jobs by tests, as displays and the service would make them.
 
 use super::Sandbox;
 use super::accounts::to_stored_job;
@@ -6,7 +6,8 @@ use super::store::SqlResult;
 use crate::error::{Error, Kind, Result};
 
 impl Sandbox {
-    /// Adds a small job, created now, and gives its id. There are a hundred of them, where `Options::small_jobs` is set.
+    /// Adds a small job with the current creation time and returns its id. With `Options::small_jobs`, 100 such jobs
+    /// are reserved.
     pub fn add_job(&self) -> Result<String> {
         let state = &self.service.state;
         let is_free = |id: &str| matches!(state.store.has_job_id(id), Ok(false));
@@ -20,12 +21,12 @@ impl Sandbox {
         Ok(job.id.clone())
     }
 
-    /// Changes a job: it is updated now, and its file is another one, which has to be converted once more.
+    /// Sets the update time of a job and replaces its file, which needs a new conversion.
     pub fn change_job(&self, id: &str) -> Result<()> {
         check_found(id, map_write_error(self.service.state.store.change_job(0, id, self.now()))?)
     }
 
-    /// Removes a job.
+    /// Removes a job from the list.
     pub fn remove_job(&self, id: &str) -> Result<()> {
         check_found(id, map_write_error(self.service.state.store.remove_job(0, id))?)
     }

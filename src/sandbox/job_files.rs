@@ -1,7 +1,7 @@
-//! Files of a job and the conversions that make them (specification 3, 4.4).
+//! Files of a job and their conversions (specification 3, 4.4).
 //!
-//! A conversion starts when its file is first asked for and is over after a set time of the service's clock; what came
-//! of it, no coverage and failure included, is told only then. Each format has a conversion of its own.
+//! The first request for a file starts its conversion. The conversion ends after a fixed time of the service's clock.
+//! Its outcome, including failure and missing coverage, is visible only then. Each format has its own conversion.
 
 use std::time::Duration;
 
@@ -19,25 +19,25 @@ use crate::api::envelope::SERVICE_RESPONSE;
 use crate::api::job_data::FORMATS;
 use crate::wire::{Name, Value};
 
-/// The format that is no conversion.
+/// Format of the original file, which needs no conversion.
 const ORIGINAL: &str = "BIN";
 
-/// The format that an upload can be converted to.
+/// Target format of uploads.
 const SHAPEFILE: &str = "SHP";
 
-/// What came of a conversion.
+/// Outcome of a conversion.
 #[derive(Debug)]
 pub(super) enum ConversionOutcome {
     /// A file.
     File,
     /// The job recorded no coverage.
     NoCoverage,
-    /// No file, for this reason.
+    /// No file.
     Failed { failure: Failure, reason: String },
 }
 
 impl ConversionOutcome {
-    /// The `Status` of the job (specification 3).
+    /// Returns the `Status` of the job (specification 3).
     pub(super) fn status(&self) -> &'static str {
         match self {
             Self::File | Self::NoCoverage => "CONVERSION_STATUS_SUCCESS",
@@ -46,7 +46,7 @@ impl ConversionOutcome {
     }
 }
 
-/// What came of the conversion of a job that was over last; `None` where there is none. Asking this starts none.
+/// Returns the outcome of the job's last completed conversion; `None` without one. Starts no conversion.
 pub(super) fn last_outcome(
     state: &ServiceState,
     call: &Call,
@@ -58,7 +58,7 @@ pub(super) fn last_outcome(
     }
 }
 
-/// The formats that a file can be had in, as far as the service knows by now.
+/// Returns the available formats, given the last outcome.
 pub(super) fn formats(
     state: &ServiceState,
     call: &Call,
@@ -95,7 +95,7 @@ fn outcome(state: &ServiceState, call: &Call, job: &StoredJob, format: &str) -> 
     })
 }
 
-/// `GET /jobdata/{id}?format=`. May take a while: archives are made when they are first asked for.
+/// `GET /jobdata/{id}?format=`. The first request for an archive generates it, which may take seconds.
 pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
     let job = state.find_job(call)?;
     let asked = call.query.get("format").unwrap_or_default();
@@ -106,7 +106,7 @@ pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
     }
 }
 
-/// The original, unless the service cannot reach it either.
+/// Returns the original file, or an error status if the job's source file is inaccessible.
 fn original(state: &ServiceState, call: &Call, job: &StoredJob) -> Answer {
     const UNREACHABLE: Coverage = Coverage::Unconvertible(Failure::FileNotFound);
     if state.accounts.job(call.customer, &job.id).is_some_and(|generated| generated.coverage == UNREACHABLE) {
@@ -145,7 +145,7 @@ fn archive_format(format: &str) -> ArchiveFormat {
     }
 }
 
-/// The job has no coverage.
+/// Returns the reply for a job without coverage.
 pub(super) fn no_coverage() -> Reply {
     let text = |text: &str| Value::Text(text.to_owned());
     let fields = Value::Record(vec![
@@ -156,7 +156,7 @@ pub(super) fn no_coverage() -> Reply {
     Reply::new(StatusCode::OK, Content::Record(&SERVICE_RESPONSE, fields))
 }
 
-/// The file is not ready yet.
+/// Returns the reply for a file that is not ready.
 pub(super) fn more_time(state: &ServiceState, seconds: u64) -> Reply {
     let is_202 = state.variants.has(Variant::MoreTime202);
     let mut reply = Reply::more_time(if is_202 { StatusCode::ACCEPTED } else { StatusCode::OK }, seconds);
@@ -185,7 +185,7 @@ fn archive(state: &ServiceState, job: &Job, revision: u64, format: ArchiveFormat
     state.accounts.archive(job, revision, format).map_err(failed)
 }
 
-/// The name that a file is offered under: an upload's original keeps its own.
+/// Returns the file name of a download. The original of an upload keeps its name.
 pub(super) fn file_name(job: &StoredJob, format: &str, is_upload: bool) -> String {
     match format {
         ORIGINAL if is_upload => job.name.clone(),
@@ -196,7 +196,7 @@ pub(super) fn file_name(job: &StoredJob, format: &str, is_upload: bool) -> Strin
     }
 }
 
-/// A file name without `.jdp.zip` or `.zip`.
+/// Removes `.jdp.zip` or `.zip` from a file name.
 pub(super) fn base_name(name: &str) -> &str {
     [".jdp.zip", ".zip"]
         .iter()
@@ -208,7 +208,7 @@ pub(super) fn base_name(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Why an upload without shape files cannot be converted to some.
+/// Reason why an upload without shapefiles has no conversion.
 pub(super) const NO_SHAPEFILE: &str =
     "The archive holds no shape file, and the display's own files cannot be converted here.";
 

@@ -1,4 +1,4 @@
-//! The keys of a sandbox: made from its seed, and who is behind an access key.
+//! API key, access keys and tokens of a sandbox, and the grant of each access key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,13 +8,13 @@ use crate::error;
 use crate::signing::SigningKey;
 use crate::wire::{Name, Value};
 
-/// Sets the keys apart from everything else that is drawn from the same seed.
+/// Separates the random stream of keys from other streams of the same seed.
 const KEY_SALT: u64 = 0x6865_6164_6C61_6E64;
 
-/// How many customers the service has.
+/// Number of customers.
 pub(super) const CUSTOMERS: u32 = 2;
 
-/// The keys of a sandbox. They are made up from its seed and open nothing else.
+/// Keys of a sandbox, generated from its seed. No other service accepts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
     /// The partner's API key.
@@ -27,57 +27,58 @@ pub struct Keys {
     pub other_access_key: String,
     /// An access key that its customer revoked.
     pub revoked_access_key: String,
-    /// An access key of the same customer that gives one field computer and what belongs to it.
+    /// An access key of the same customer, limited to one field computer and its data.
     pub partial_access_key: String,
-    /// An access key of the same customer that gives everything and may not write.
+    /// An access key of the same customer with read access to the whole account.
     pub read_only_access_key: String,
-    /// An access key of the same customer that has expired.
+    /// An expired access key of the same customer.
     pub expired_access_key: String,
-    /// The bearer token of the first customer for the dispatch service and for the legacy order service.
+    /// Bearer token of the first customer for the dispatch service and the legacy order service.
     pub dispatch_token: String,
-    /// The bearer token of the other customer.
+    /// Bearer token of the other customer.
     pub other_dispatch_token: String,
 }
 
-/// What the service knows about its keys.
+/// Keys with the decoded shared secret.
 pub(super) struct KeyRing {
-    /// The keys as they are handed out.
+    /// Public keys.
     pub(super) keys: Keys,
-    /// The bytes of the shared secret.
+    /// The decoded shared secret.
     pub(super) signing_key: SigningKey,
 }
 
-/// When the access keys expire, and when the expired one did: 2050-01-01 and 2025-01-01, UTC.
+/// Expiration of valid keys and of the expired key: 2050-01-01 and 2025-01-01 UTC, in seconds since 1970-01-01.
 const EXPIRES: i64 = 2_524_608_000;
 const EXPIRED: i64 = 1_735_689_600;
 
-/// The part of an account that an access key gives.
+/// Scope of an access key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     WholeAccount,
     FirstComputer,
 }
 
-/// What an access key gives.
+/// Grant of an access key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
-    /// Whose data they are: 0 or 1.
+    /// Index of the customer: 0 or 1.
     pub(super) customer: u32,
-    /// Whether the customer has not revoked it. An expired key is not revoked: its summary shows which of both it is.
+    /// Whether the key is not revoked. An expired key is not revoked; the summary distinguishes both.
     is_active: bool,
-    /// When it expires, in seconds since 1970-01-01 UTC.
+    /// Expiration in seconds since 1970-01-01 UTC.
     expires: i64,
-    /// What of the customer's account it gives.
+    /// Scope within the customer's account.
     pub(super) scope: Scope,
-    /// Whether it permits POST and PUT.
+    /// Whether POST and PUT are permitted.
     pub(super) may_write: bool,
-    /// The `ID` and the `FriendlyName` of its summary.
+    /// `ID` and `FriendlyName` of the summary.
     id: &'static str,
     name: &'static str,
 }
 
 impl Grant {
-    /// Whether the key opens anything but its own summary at that time, or the check that failed.
+    /// Checks that the key is valid at `now` for other data than its summary. Returns a message that names the failed
+    /// check.
     pub(super) fn check(&self, now: DateTime<Utc>) -> Result<(), String> {
         if !self.is_active {
             return Err("access key check failed: the customer revoked this access key".to_owned());
@@ -95,7 +96,7 @@ impl Grant {
 }
 
 impl KeyRing {
-    /// The keys of that seed; they look like issued ones.
+    /// Generates the keys of a seed, in the form of issued keys.
     pub(super) fn new(seed: u64) -> error::Result<Self> {
         let mut random = fastrand::Rng::with_seed(seed ^ KEY_SALT);
         let api_key = std::iter::repeat_with(|| random.alphanumeric()).take(32).collect();
@@ -123,7 +124,7 @@ impl KeyRing {
         Ok(Self { keys, signing_key })
     }
 
-    /// What that access key gives; `None` for a key that was never issued.
+    /// Returns the grant of an access key; `None` for an unknown key.
     pub(super) fn grant(&self, access_key: &str) -> Option<Grant> {
         let full = Grant {
             customer: 0,
@@ -150,7 +151,7 @@ impl KeyRing {
         .find_map(|(key, grant)| (key == access_key).then_some(grant))
     }
 
-    /// The customer behind a bearer token of the dispatch service.
+    /// Returns the customer of a bearer token of the dispatch service.
     pub(super) fn customer_for_token(&self, token: &str) -> Option<u32> {
         [&self.keys.dispatch_token, &self.keys.other_dispatch_token]
             .into_iter()
@@ -158,7 +159,7 @@ impl KeyRing {
             .find_map(|(known, customer)| (known == token).then_some(customer))
     }
 
-    /// The access key summary (specification 2.7).
+    /// Returns the access key summary (specification 2.7).
     pub(super) fn summary(access_key: &str, grant: Grant) -> Value {
         let contact = if grant.customer == 0 { "office@farm.example" } else { "desk@contractor.example" };
         let description =
@@ -176,7 +177,7 @@ impl KeyRing {
     }
 }
 
-/// A GUID in its usual form, marked as a random one (version 4).
+/// Formats random bits as a version 4 UUID ([RFC 9562, 5.4](https://www.rfc-editor.org/rfc/rfc9562#section-5.4)).
 pub(super) fn guid(bits: u128) -> String {
     let bits = (bits & !(0xF_u128 << 76) & !(0x3_u128 << 62)) | (0x4_u128 << 76) | (0x2_u128 << 62);
     let digits = format!("{bits:032x}");

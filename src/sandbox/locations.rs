@@ -1,4 +1,4 @@
-//! What the endpoints of locations answer, for field computers and field hubs (specification 2.3).
+//! Endpoints of locations of field computers and field hubs (specification 2.3).
 
 use chrono::{DateTime, Utc};
 
@@ -9,7 +9,7 @@ use super::state::{Call, ServiceState};
 use super::telemetry::{Device, Reports};
 use crate::api::Index;
 
-/// Devices that a customer has at most, hubs and computers apart.
+/// Maximum number of devices per customer, and per kind (hubs, computers).
 const DEVICES_PER_CUSTOMER: usize = 16;
 const DEVICES_PER_KIND: usize = 8;
 
@@ -30,7 +30,7 @@ pub(super) fn current_of_computer(state: &ServiceState, call: &Call, index: &'st
     state.list_page(call, index, latest.into_iter().collect())
 }
 
-/// `GET /fieldcomputers/{id}/locations`, newest first as those of a hub: the order is not shown.
+/// `GET /fieldcomputers/{id}/locations`, newest first as for hubs. The specification defines no order.
 pub(super) fn log_of_computer(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let Some(device) = device_for_computer(state, call, field_computers::find(state, call)?) else {
         return state.list_page(call, index, Vec::new());
@@ -53,14 +53,14 @@ pub(super) fn current_of_hub(state: &ServiceState, call: &Call, index: &'static 
     state.list_page(call, index, reports_until_now(state, call, device).latest_location().into_iter().collect())
 }
 
-/// `GET /fieldhubs/{id}/locations`, in descending order.
+/// `GET /fieldhubs/{id}/locations`, newest first.
 pub(super) fn log_of_hub(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let (device, _) = find_hub(state, call)?;
     let date = call.query.date().map_err(Reply::bad_request)?;
     log_page(state, call, index, device, date)
 }
 
-/// The hub of the call's customer with the call's id.
+/// Finds the requested hub of the customer.
 pub(super) fn find_hub<'a>(state: &'a ServiceState, call: &Call) -> Result<(Device<'a>, &'a Hub), Reply> {
     let hubs = state.accounts.hubs(call.customer);
     let found = hubs.iter().enumerate().find(|(_, hub)| hub.id.eq_ignore_ascii_case(&call.id));
@@ -68,17 +68,17 @@ pub(super) fn find_hub<'a>(state: &'a ServiceState, call: &Call) -> Result<(Devi
     if state.permits_hub(call, hub) { Ok((hub_device(call, position, hub), hub)) } else { Err(state.not_permitted()) }
 }
 
-/// The reports of a device until now.
+/// Returns the reports of a device until now.
 pub(super) fn reports_until_now<'a>(state: &ServiceState, call: &Call, device: Device<'a>) -> Reports<'a> {
     Reports::new(device, state.log_start, call.now, None)
 }
 
-/// A hub as a device that reports; `place` is its place among the customer's hubs.
+/// Returns a hub as a reporting device. `position` is its index among the customer's hubs.
 pub(super) fn hub_device<'a>(call: &Call, position: usize, hub: &'a Hub) -> Device<'a> {
     Device { id: &hub.id, is_hub: true, number: device_number(call, position), track: &hub.track }
 }
 
-/// Whose records stand for a computer: its hub's where that is known, else its own (specification 2.3).
+/// Returns the device that reports for a computer: its hub, or the computer without one (specification 2.3).
 fn device_for_computer<'a>(state: &'a ServiceState, call: &Call, computer: &'a Computer) -> Option<Device<'a>> {
     let hubs = state.accounts.hubs(call.customer);
     let hub = hubs.iter().enumerate().find(|(_, hub)| hub.computer.as_ref() == Some(&computer.id));

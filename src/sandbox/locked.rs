@@ -1,8 +1,8 @@
-//! Locks a mutex, also after a panic elsewhere.
+//! Mutex lock that ignores poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a mutex guards, also after a panic elsewhere: every change under these locks is complete in itself.
+/// Locks a mutex, also after a panic of another thread. Each change under these locks is atomic.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

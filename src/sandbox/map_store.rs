@@ -1,7 +1,6 @@
-//! What the service remembers of prescription maps: the maps themselves, and where each was sent.
+//! Database records of prescription maps and of their transfers to field computers.
 //!
-//! A sending knows from its beginning when the computer will poll, so that queued and delivered are a matter of the
-//! clock alone.
+//! A transfer stores the delivery time when it is queued. The clock alone then decides between queued and delivered.
 
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, Row, params};
@@ -10,7 +9,7 @@ use super::fields::Prescription;
 use super::locked::locked;
 use super::store::{NewUpload, SqlResult, Store, from_micros};
 
-/// What is kept of a map.
+/// A prescription map.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StoredMap {
     pub(super) id: String,
@@ -18,29 +17,29 @@ pub(super) struct StoredMap {
     pub(super) created: DateTime<Utc>,
 }
 
-/// What came of a sending.
+/// Outcome of a send request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SendOutcome {
     /// The map is queued.
     Queued,
-    /// The same map is queued for that computer already.
+    /// The same map is already queued for the computer.
     SameMap,
-    /// Another file of that name is.
+    /// Another map with that name is already queued for the computer.
     SameName,
 }
 
-/// A map on its way to a computer of a customer.
+/// Transfer of a map to a field computer of a customer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sending<'a> {
     pub(super) customer: u32,
     pub(super) map: &'a StoredMap,
     pub(super) computer: &'a str,
-    /// When the computer polls next.
+    /// Time of the computer's next poll.
     pub(super) delivered: DateTime<Utc>,
 }
 
 impl Store {
-    /// Makes sure that the generated maps of a customer are in the list, and sent.
+    /// Inserts the generated maps of a customer that are missing, as delivered.
     pub(super) fn add_generated_maps(&self, customer: u32, maps: &[Prescription]) -> SqlResult<()> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
@@ -60,7 +59,7 @@ impl Store {
         transaction.commit()
     }
 
-    /// Keeps an uploaded map under a new id and gives that id.
+    /// Inserts an uploaded map and returns its new id.
     pub(super) fn add_map(
         &self,
         customer: u32,
@@ -88,7 +87,7 @@ impl Store {
         Ok(id)
     }
 
-    /// The maps of a customer, newest first.
+    /// Returns the maps of a customer, newest first.
     pub(super) fn maps(&self, customer: u32) -> SqlResult<Vec<StoredMap>> {
         let connection = locked(&self.0);
         let mut query = connection.prepare_cached(
@@ -97,7 +96,7 @@ impl Store {
         query.query_map([customer], stored_map)?.collect()
     }
 
-    /// One map of a customer.
+    /// Finds a map of a customer by id.
     pub(super) fn map(&self, customer: u32, id: &str) -> SqlResult<Option<StoredMap>> {
         locked(&self.0)
             .query_row(
@@ -108,7 +107,7 @@ impl Store {
             .optional()
     }
 
-    /// The type and the file of an uploaded map; `None` for a generated one.
+    /// Returns type and stored file name of an uploaded map; `None` for a generated map.
     pub(super) fn map_file(&self, id: &str) -> SqlResult<Option<(String, String)>> {
         let file = |row: &Row<'_>| {
             let (kind, file): (Option<String>, Option<String>) = (row.get(0)?, row.get(1)?);
@@ -118,7 +117,7 @@ impl Store {
         Ok(found.optional()?.flatten())
     }
 
-    /// Queues a map for a computer, unless that map or another of its name is queued for it (specification 4.3).
+    /// Queues a map for a computer, unless that map or another map with its name is queued (specification 4.3).
     pub(super) fn send(&self, sending: &Sending<'_>, now: DateTime<Utc>) -> SqlResult<SendOutcome> {
         let Sending { customer, map, computer, delivered } = sending;
         let mut connection = locked(&self.0);
@@ -147,8 +146,8 @@ impl Store {
         Ok(SendOutcome::Queued)
     }
 
-    /// The maps that wait for a computer, or those that it has, each once, the last sent first. On a legacy device a
-    /// file overwrites the one of its name (specification 4.3).
+    /// Returns the queued or the delivered maps of a computer without duplicates, last sent first. On a legacy device a
+    /// file overwrites the file with its name (specification 4.3).
     pub(super) fn maps_of_computer(
         &self,
         customer: u32,
@@ -167,7 +166,7 @@ impl Store {
         query.query_map(params![customer, computer, now.timestamp_micros()], stored_map)?.collect()
     }
 
-    /// When a map reached a computer last.
+    /// Returns the time of a map's last delivery.
     pub(super) fn last_delivery(
         &self,
         customer: u32,

@@ -1,13 +1,19 @@
-//! The whole service on loopback, with fields of known truth.
+//! The local sandbox service on loopback, with synthetic fields of known truth.
 //!
-//! Not imitated: TLS; the conversion of a display's own files that were uploaded. Three layers: HTTP (`server`, `service`,
-//! `checks`, `routes`, `accept`, `patience`, `write`), meaning (`job_data`, `files`, `conversions`, `field_computers`, `field_hubs`,
-//! `prescription_maps`, `locations`, `grain_carts`, `delegation`), storage (`store`, `maps`, `store_carts`, `accounts`;
-//! `upload_files`; `telemetry` computes instead; `changes` is what whoever runs it does to its jobs). `dispatch` is the same in small, for the dispatch service and the legacy order service.
+//! Not supported: TLS, and the conversion of uploaded display files.
 //!
-//! Field computers come online by a timetable: the first of an account in the first ten minutes of every half hour
-//! (UTC), the second in the ten minutes after, the third in the last ten; while online, they poll for maps at the
-//! minutes that five divides. Hubs report at every 30 seconds and computers at every five minutes, around the clock.
+//! Modules by layer:
+//!
+//! - HTTP: `server`, `service`, `authenticate`, `routes`, `negotiate`, `slow_requests`, `rate_limit`, `response`.
+//! - Endpoints: `job_data`, `job_files`, `converter`, `field_computers`, `field_hubs`, `prescription_maps`,
+//!   `locations`, `grain_carts`, `access_scope`.
+//! - Storage: `store`, `map_store`, `cart_store`, `accounts`, `upload_files`. `telemetry` computes its records from the
+//!   clock. `job_edits` changes jobs on behalf of tests.
+//! - `dispatch` has the same layers for the dispatch service and the legacy order service.
+//!
+//! Field computers are online by a timetable. Computer 1 of an account is online in the first ten minutes of each half
+//! hour (UTC), computer 2 in the next ten, computer 3 in the last ten. An online computer polls for maps at each minute
+//! divisible by five. Hubs report every 30 seconds and computers every five minutes, day and night.
 
 mod access_scope;
 mod accounts;
@@ -68,32 +74,33 @@ use variants::ActiveVariants;
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Window;
 
-/// How a service is set up.
+/// Settings of the service.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The folder for the state, which then survives a kill and a power cut; without it, memory and temporary files.
+    /// Folder of the state, which survives a killed process and a power failure. `None` keeps the state in memory and
+    /// temporary files.
     pub data: Option<PathBuf>,
-    /// The port on 127.0.0.1; 0 takes a free one.
+    /// Port on 127.0.0.1; 0 selects a free port.
     pub port: u16,
-    /// What keys and generated accounts follow from.
+    /// Seed of the keys and of the generated accounts.
     pub seed: u64,
-    /// How many small jobs the first customer has in place of the usual ones, for tests of many: each has a dozen
-    /// records, and the files of every other one need no conversion.
+    /// Number of small jobs that replace the usual jobs of the first customer, for tests with many jobs. Each has a
+    /// dozen records; the files of each second job are available without a wait.
     pub small_jobs: Option<u32>,
-    /// The windows of the rate limit; none turns the limit off.
+    /// Windows of the rate limit; an empty list disables the limit.
     pub rate_limits: Vec<Window>,
-    /// Whether windows slide; otherwise each starts at the first call after the last one ended.
+    /// Whether windows slide. A fixed window starts at the first call after the previous window ended.
     pub sliding: bool,
-    /// How long a conversion takes.
+    /// Duration of a conversion, on the service's clock.
     pub conversion_time: Duration,
-    /// Names of [`VARIANTS`]; [`WILD`] turns on all.
+    /// Names of [`VARIANTS`]; [`WILD`] enables all.
     pub variants: Vec<String>,
-    /// Whether the clock stands still but for [`Sandbox::advance`].
+    /// Whether the clock is manual: it moves only by [`Sandbox::advance`].
     pub manual_clock: bool,
 }
 
 impl Default for Options {
-    /// As the specification says: 30 calls per 60 seconds, no variants; conversions take five seconds.
+    /// The values of the specification: 30 calls per 60 seconds, no variants. Conversions take five seconds.
     fn default() -> Self {
         Self {
             data: None,
@@ -109,7 +116,7 @@ impl Default for Options {
     }
 }
 
-/// A running service; dropping it stops it.
+/// A running service. Dropping it stops the service.
 pub struct Sandbox {
     service: Arc<service::Service>,
     server: server::Server,
@@ -122,7 +129,7 @@ impl std::fmt::Debug for Sandbox {
 }
 
 impl Sandbox {
-    /// Starts a service; it takes requests as soon as this returns.
+    /// Starts a service. It accepts requests when this returns.
     pub fn start(options: Options) -> Result<Self> {
         let Options { data, port, seed, small_jobs, rate_limits, sliding, conversion_time, variants, manual_clock } =
             options;
@@ -166,37 +173,36 @@ impl Sandbox {
         Ok(Self { service, server })
     }
 
-    /// The base address, without a slash at the end.
+    /// Base URL without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> String {
         self.service.state.base.clone()
     }
 
-    /// The address of the dispatch service, without a slash at the end.
+    /// URL of the dispatch service without a trailing slash.
     #[must_use]
     pub fn dispatch_url(&self) -> String {
         format!("{}{}", self.base_url(), dispatch::Address::Dispatch.path())
     }
 
-    /// The first address of the legacy order service.
+    /// First URL of the legacy order service.
     #[must_use]
     pub fn legacy_dispatch_url(&self) -> String {
         format!("{}{}", self.base_url(), dispatch::Address::LegacyDispatch.path())
     }
 
-    /// The second address of the legacy order service; both share what they remember.
+    /// Second URL of the legacy order service. Both URLs share one state.
     #[must_use]
     pub fn legacy_orders_url(&self) -> String {
         format!("{}{}", self.base_url(), dispatch::Address::LegacyOrders.path())
     }
 
-    /// The id and the name of each piece of equipment of the customer of `dispatch_token`: no row of the interface
-    /// lists them.
+    /// Ids and names of the equipment of the customer of `dispatch_token`. No endpoint lists them.
     pub fn equipment(&self) -> Result<Vec<(String, String)>> {
         self.names_of(dispatch::Kind::Equipment)
     }
 
-    /// The id and the name of each account of that customer, of which the legacy order service lists products.
+    /// Ids and names of that customer's accounts. The legacy order service lists products by account.
     pub fn accounts(&self) -> Result<Vec<(String, String)>> {
         self.names_of(dispatch::Kind::Account)
     }
@@ -206,51 +212,51 @@ impl Sandbox {
         names.map_err(|error| Error::new(Kind::File, format!("the sandbox cannot read its database: {error}")))
     }
 
-    /// The keys.
+    /// Keys and tokens that the service accepts.
     #[must_use]
     pub fn keys(&self) -> &Keys {
         &self.service.ring.keys
     }
 
-    /// The time by the service's clock.
+    /// Current time on the service's clock.
     #[must_use]
     pub fn now(&self) -> DateTime<Utc> {
         self.service.clock.now()
     }
 
-    /// Moves the service's clock forward, one that stands still and one that runs.
+    /// Moves the service's clock forward, whether it is manual or running.
     pub fn advance(&self, by: Duration) {
         self.service.clock.advance(by);
     }
 
-    /// Lets the next `times` requests to `endpoint`, a full name or `*`, meet a fault of [`FAULTS`].
+    /// Applies a fault of [`FAULTS`] to the next `times` requests to `endpoint`, a full name or `*`.
     pub fn add_fault(&self, endpoint: &str, kind: &str, times: u32) -> Result<()> {
         self.service.faults.add(endpoint, kind, times)
     }
 
-    /// Forgets the faults that are left.
+    /// Removes the pending faults.
     pub fn clear_faults(&self) {
         self.service.faults.clear();
     }
 
-    /// What arrived, oldest first: the last 100,000 requests.
+    /// Received requests, oldest first; the last 100,000 are logged.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         locked(&self.service.log).iter().cloned().collect()
     }
 
-    /// The truth of each generated job of the customer of `access_key` that has a shape file.
+    /// Truth of each generated job with a shapefile, for the customer of `access_key`.
     pub fn truth(&self) -> Result<Vec<fields::Truth>> {
         self.service.state.accounts.truth(0)
     }
 
-    /// The truth of each generated grain cart file of the customer of `access_key`.
+    /// Truth of each generated grain cart file of the customer of `access_key`.
     #[must_use]
     pub fn cart_truth(&self) -> Vec<fields::CartTruth> {
         self.service.state.accounts.carts(0).iter().map(fields::GrainCart::truth).collect()
     }
 
-    /// Stops the service and waits for its thread; what it answers afterwards is what it knew.
+    /// Stops the service and waits for its thread. Accessors then return the last state.
     pub fn stop(&mut self) {
         self.server.stop();
     }

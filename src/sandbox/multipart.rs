@@ -1,4 +1,5 @@
-//! Reading `multipart/form-data` of an upload: parts told apart by name alone, in any order (field notes, Replies).
+//! Reads the `multipart/form-data` body of an upload. Parts are identified by name only, in any order (field notes,
+//! Replies).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,30 +18,31 @@ use super::store::{NewUpload, SqlResult};
 use super::upload_files::UploadFiles;
 use crate::part_file::PartFile;
 
-/// The largest body that is taken, 512 MiB: limits are not shown (specification 8). It goes to the disk as it arrives.
+/// Maximum body size, 512 MiB; the specification documents no limit (section 8). The body is streamed to disk.
 pub(super) const MAX_BODY: usize = 512 * 1024 * 1024;
 
-/// So many bytes may come before the header of a part ends: far more than its lines have, and the first piece of its bytes.
+/// Maximum number of bytes before the end of a part header, including the first chunk of the part's content. Real
+/// headers are much shorter.
 const MAX_PART_HEADER: usize = 64 * 1024;
 
-/// So many bytes of a body are parsed at a time.
+/// Maximum number of bytes passed to the parser in one poll.
 const CHUNK: usize = 16 * 1024;
 
-/// A file type is a word; of a longer text the start is read.
+/// Maximum length of `FileType` in bytes; longer values are truncated.
 const MAX_FILE_TYPE: usize = 64;
 
-/// An upload whose bytes are in a file that is not kept yet.
+/// An upload in a temporary file.
 #[derive(Debug)]
 pub(super) struct ReceivedUpload {
-    /// The file name as it was sent.
+    /// File name as sent.
     pub(super) name: String,
-    /// What the entry `FileType` says, which prescription maps have.
+    /// Value of the entry `FileType` of prescription maps.
     pub(super) file_type: Option<String>,
     pub(super) part: PartFile,
 }
 
 impl ReceivedUpload {
-    /// Keeps the file, then writes the record of it, and gives what comes of that.
+    /// Stores the file, then calls `add` to insert its record. Removes the file if that fails.
     pub(super) fn keep<T>(
         self,
         state: &ServiceState,
@@ -55,7 +57,7 @@ impl ReceivedUpload {
     }
 }
 
-/// Reads the part `FileName` with its file name into a file, and `FileType`; other parts are passed over.
+/// Reads the part `FileName` into a file, and the part `FileType`; ignores other parts.
 pub(super) async fn read_upload(mut request: Request<Body>, files: &UploadFiles) -> Result<ReceivedUpload, Reply> {
     if content_length(request.headers()).is_some_and(|length| length > MAX_BODY) {
         return Err(too_large());
@@ -104,8 +106,8 @@ pub(super) async fn read_upload(mut request: Request<Body>, files: &UploadFiles)
     Ok(ReceivedUpload { name, file_type, part })
 }
 
-/// The same body in pieces, each for a poll of its own, of which `left` bytes may come. The parser takes all that is there
-/// at once, and looks through the header of a part from its beginning whenever more of it comes.
+/// Splits a body into chunks of one poll each and limits it to `left` bytes. The parser otherwise buffers all available
+/// bytes, and scans a part header again from its start with each chunk.
 fn in_chunks(body: Body, left: Arc<AtomicUsize>) -> Body {
     Body::from_stream(unfold((body.into_data_stream(), Bytes::new()), move |(mut stream, mut rest)| {
         let left = Arc::clone(&left);
@@ -127,8 +129,7 @@ fn in_chunks(body: Body, left: Arc<AtomicUsize>) -> Body {
     }))
 }
 
-/// The name without the folders that some clients send, and otherwise as it came: browsers and others that write a quote
-/// as `%22` cannot be told from a name that holds these three characters.
+/// Removes the folders that some clients send. `%22` stays: it may be an escaped quote or a part of the name.
 fn strip_folders(name: &str) -> String {
     name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
 }
@@ -149,7 +150,7 @@ fn multipart_error(error: &MultipartError) -> Reply {
     Reply::bad_request(format!("The multipart body cannot be read: {}.", error.body_text()))
 }
 
-/// Reads a body to its end and lets it go: a client that is still sending would miss the reply.
+/// Reads and discards a body. A client that is still sending would not read the reply.
 pub(super) async fn drain(body: Body) {
     let mut stream = body.into_data_stream();
     let mut left = MAX_BODY;

@@ -1,4 +1,4 @@
-//! `Accept` (specification 4.5): which content type a client wants its records in.
+//! Selects the media type of records by `Accept` (specification 4.5).
 
 use http::HeaderMap;
 use http::header::{self, HeaderValue};
@@ -6,30 +6,31 @@ use http::header::{self, HeaderValue};
 use super::variants::{ActiveVariants, Variant};
 use crate::wire::Content;
 
-/// The content type of a reply's records.
+/// Media type of a reply's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Accepted {
     pub(super) content: Content,
-    /// The value of `Content-Type`.
+    /// Value of `Content-Type`.
     pub(super) media_type: &'static str,
 }
 
 impl Accepted {
     pub(super) const JSON: Self = Self { content: Content::Json, media_type: "application/json" };
     pub(super) const XML: Self = Self { content: Content::Xml, media_type: "text/xml; charset=utf-8" };
-    /// For clients that name this type of XML and not the other.
+    /// For clients that accept `application/xml` but not `text/xml`.
     const APPLICATION_XML: Self = Self { content: Content::Xml, media_type: "application/xml; charset=utf-8" };
 }
 
-/// What is given where `Accept` does not tell: not shown in the specification. JSON, unless the variant says XML.
+/// Returns the media type if `Accept` has no preference. The specification defines none: JSON, or XML under the variant
+/// `xml-default`.
 pub(super) fn default_media_type(variants: &ActiveVariants) -> Accepted {
     if variants.has(Variant::XmlDefault) { Accepted::XML } else { Accepted::JSON }
 }
 
-/// What `Accept` asks for: the type of the highest weight, and of several that which is named first. `None` where it
-/// allows none, such as `text/html` alone.
+/// Returns the accepted media type with the highest weight. On a tie, the first in the header wins. `None` if no
+/// supported type is accepted, such as for `text/html`.
 ///
-/// Browsers name `application/xml` before `*/*` and so get XML.
+/// Browsers list `application/xml` before `*/*` and therefore get XML.
 pub(super) fn select_media_type(request: &HeaderMap, variants: &ActiveVariants) -> Option<Accepted> {
     let ranges: Vec<(String, f32)> = request.get_all(header::ACCEPT).iter().flat_map(parse_weights).collect();
     let preferred = default_media_type(variants);
@@ -38,7 +39,7 @@ pub(super) fn select_media_type(request: &HeaderMap, variants: &ActiveVariants) 
     }
     let mut best: Option<(Accepted, f32, usize)> = None;
     let offers = [Accepted::JSON, Accepted::XML, Accepted::APPLICATION_XML];
-    // The preferred one is first, so that it stays where nothing tells them apart.
+    // The default is the first offer, so it wins a tie.
     for offer in [preferred].into_iter().chain(offers) {
         let Some((weight, position)) = weight_of(offer.media_type, &ranges) else { continue };
         if best.is_none_or(|(_, most, first)| weight > most || (weight >= most && position < first)) {
@@ -48,8 +49,8 @@ pub(super) fn select_media_type(request: &HeaderMap, variants: &ActiveVariants) 
     best.map(|(offer, ..)| offer)
 }
 
-/// The weight of a media type and the place of the range that gives it, which is the most specific one (RFC 9110,
-/// 12.5.1); `None` where it is not accepted.
+/// Returns the weight of a media type and the position of the most specific matching range ([RFC 9110,
+/// 12.5.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1)); `None` if the type is not accepted.
 fn weight_of(media_type: &str, ranges: &[(String, f32)]) -> Option<(f32, usize)> {
     let name = media_type.split(';').next().unwrap_or_default();
     let family = name.split('/').next().unwrap_or_default();
@@ -61,12 +62,12 @@ fn weight_of(media_type: &str, ranges: &[(String, f32)]) -> Option<(f32, usize)>
     let matching = ranges.iter().enumerate().filter_map(|(position, (range, weight))| {
         specificity(range).map(|specificity| (specificity, *weight, position))
     });
-    // Of equally specific ones the first.
+    // On a tie the first range wins.
     let (_, weight, position) = matching.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
     (weight > 0.0).then_some((weight, position))
 }
 
-/// The items of a header such as `Accept`, in lower case, with their weights.
+/// Parses the items of a header such as `Accept` with their weights, in lower case.
 pub(super) fn parse_weights(value: &HeaderValue) -> Vec<(String, f32)> {
     let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
     let item = |item: &str| {

@@ -1,18 +1,18 @@
-//! The arithmetic of pages (specification 2.1 and 4.1): pure.
+//! Page arithmetic (specification 2.1 and 4.1), without I/O.
 
-/// Records per page where the request does not say.
+/// Default number of records per page.
 pub(super) const DEFAULT_PAGE_SIZE: u64 = 20;
 
-/// The page that a request asks for.
+/// Requested page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageRequest {
-    /// Records per page; 0 asks for the complete set (deprecated, specification 4.1).
+    /// Records per page; 0 requests the complete list (deprecated, specification 4.1).
     pub(super) size: u64,
-    /// The page, counted from 0.
+    /// Page index from 0.
     pub(super) page: u64,
 }
 
-/// Where a page lies in its list.
+/// Bounds of a page in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageBounds {
     /// Records before the page.
@@ -23,12 +23,12 @@ pub(super) struct PageBounds {
     pub(super) is_previous: bool,
     /// Whether pages exist after it.
     pub(super) is_next: bool,
-    /// Pages in all; none where the list is empty.
+    /// Number of pages; 0 for an empty list.
     pub(super) pages: u64,
 }
 
 impl PageRequest {
-    /// Where the page lies in a list of `total` records. A page past the end is empty.
+    /// Returns the bounds of the page in a list of `total` records. A page past the end is empty.
     pub(super) fn bounds(self, total: u64) -> PageBounds {
         let size = if self.size == 0 { total.max(1) } else { self.size };
         let pages = total.div_ceil(size);

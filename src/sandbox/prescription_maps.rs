@@ -1,4 +1,4 @@
-//! What the endpoints of prescription maps answer (specification 2.5, 3, 4.3).
+//! Endpoints of prescription maps (specification 2.5, 3, 4.3).
 
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -19,15 +19,15 @@ use crate::api::field_computers::STATES;
 use crate::api::prescription_maps::{FILE_TYPES, PRESCRIPTION_MAP_DETAIL};
 use crate::wire::{Name, Value};
 
-/// The path as production writes it.
+/// Path in the letter case of production.
 const COLLECTION: &str = "PrescriptionMaps";
 
-/// What is in the way of a map that is sent (specification 4.3).
+/// Messages of send conflicts (specification 4.3).
 pub(super) const ALREADY_QUEUED: &str =
     "This prescription map is already queued for this field computer. Please wait until it is delivered.";
 pub(super) const SAME_NAME: &str = "A file with the same name is already queued for this field computer.";
 
-/// `GET /prescriptionmaps`, newest first: the order is not shown.
+/// `GET /prescriptionmaps`, newest first. The specification defines no order.
 pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     map_list(state, call, index, state.store.maps(call.customer)?)
 }
@@ -66,7 +66,7 @@ fn map_list(state: &ServiceState, call: &Call, index: &'static Index, maps: Vec<
 
 /// `GET /prescriptionmaps/{id}`.
 ///
-/// `Status` is null until a computer has the map: the one value that the specification shows is that of a delivered map.
+/// `Status` is null until a computer has received the map. The specification shows only the value of a delivered map.
 pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
     let map = find(state, call)?;
     let delivered = state.store.last_delivery(call.customer, &map.id, call.now)?;
@@ -89,7 +89,7 @@ pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
     Ok(Reply::new(StatusCode::OK, Content::Record(&PRESCRIPTION_MAP_DETAIL, Value::Record(fields))))
 }
 
-/// The formats that a map can be downloaded in: `bin`, which of an upload is the file itself, and `shp`.
+/// Returns the download formats of a map: `bin` (the file itself for an upload) and `shp`.
 fn formats(state: &ServiceState, call: &Call, map: &StoredMap) -> Result<Vec<&'static str>, Reply> {
     let is_generated = state.accounts.maps(call.customer).iter().any(|known| known.id == map.id);
     let is_agx = !is_generated && state.store.map_file(&map.id)?.is_some_and(|(kind, _)| kind == "AGX");
@@ -132,7 +132,7 @@ pub(super) fn file(state: &ServiceState, call: &Call) -> Answer {
     Ok(Reply::new(StatusCode::OK, Content::File { name, bytes: Bytes::from(bytes) }))
 }
 
-/// `POST /prescriptionmaps`. The address of the new record is in `Location` and is the body, as text.
+/// `POST /prescriptionmaps`. `Location` and the text body contain the address of the new record.
 pub(super) fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload) -> Answer {
     let asked = received.file_type.as_deref().unwrap_or_default();
     let Some(kind) = FILE_TYPES.iter().find(|kind| kind.eq_ignore_ascii_case(asked)) else {
@@ -149,8 +149,8 @@ pub(super) fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload
 
 /// `PUT /prescriptionmaps/{rxID}/fieldcomputers/{fcID}`.
 ///
-/// The status codes of the conflicts are not shown: they are 409 with `INVALID_REQUEST` and a sentence, as a failed send
-/// is known to look (field notes, Replies), or 200 under the variant `conflict-200`.
+/// The specification defines no status codes for conflicts. They are 409 with `INVALID_REQUEST` and a message (field
+/// notes, Replies), or 200 under the variant `conflict-200`.
 pub(super) fn send(state: &ServiceState, call: &Call) -> Answer {
     let map = find(state, call)?;
     let computers = state.accounts.computers(call.customer);
@@ -172,20 +172,20 @@ pub(super) fn send(state: &ServiceState, call: &Call) -> Answer {
     Err(conflict(state, info))
 }
 
-/// A map that is not queued because something is in the way.
+/// Returns the reply for a send conflict.
 pub(super) fn conflict(state: &ServiceState, info: &str) -> Reply {
     let status = if state.variants.has(Variant::Conflict200) { StatusCode::OK } else { StatusCode::CONFLICT };
     Reply::invalid(status, info)
 }
 
-/// The map of the call's customer with the call's id.
+/// Finds the requested map of the customer.
 fn find(state: &ServiceState, call: &Call) -> Result<StoredMap, Reply> {
     let map = state.store.map(call.customer, &call.id)?;
     let map = map.ok_or_else(|| Reply::not_found("prescription map", &call.id))?;
     if state.permits_map(call, &map.id) { Ok(map) } else { Err(state.not_permitted()) }
 }
 
-/// Times of maps have milliseconds (specification 2.5).
+/// Formats a time with milliseconds (specification 2.5).
 fn in_milliseconds(time: DateTime<Utc>) -> Value {
     Value::Text(time.to_rfc3339_opts(SecondsFormat::Millis, true))
 }

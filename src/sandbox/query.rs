@@ -1,16 +1,16 @@
-//! The query of a request: names in any case, values decoded and checked.
+//! Parses the query of a request; names match in any letter case.
 
 use chrono::{DateTime, Utc};
 
 use super::paging::{DEFAULT_PAGE_SIZE, PageRequest};
 use crate::wire::time::{self, Read};
 
-/// The parameters of a query.
+/// Decoded parameters of a query.
 #[derive(Debug, Default)]
 pub(super) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads the text after `?`.
+    /// Parses the text after `?`.
     pub(super) fn parse(text: &str) -> Self {
         let pair = |part: &str| {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
@@ -19,12 +19,12 @@ impl Query {
         Self(text.split('&').filter(|part| !part.is_empty()).map(pair).collect())
     }
 
-    /// The first value of that name, in any letter case.
+    /// Returns the first value of a name, in any letter case.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// The page asked for (specification 4.1), or a sentence that says what is wrong.
+    /// Returns the requested page (specification 4.1), or an error message.
     pub(super) fn page(&self) -> Result<PageRequest, String> {
         let whole_number = |name: &str, default: u64| match self.get(name) {
             None => Ok(default),
@@ -36,10 +36,10 @@ impl Query {
         Ok(PageRequest { size: whole_number("pageSize", DEFAULT_PAGE_SIZE)?, page: whole_number("page", 0)? })
     }
 
-    /// The `date` of a list, or a sentence that says what is wrong.
+    /// Returns the `date` of a list, or an error message.
     pub(super) fn date(&self) -> Result<Option<DateTime<Utc>>, String> {
         let Some(text) = self.get("date") else { return Ok(None) };
-        // A `+` of an offset that was sent as it is arrives as a space.
+        // An unescaped `+` of a time zone offset is decoded as a space.
         let with_plus = text.rsplit_once(' ').map(|(time, zone)| format!("{time}+{zone}"));
         match (time::read(text), with_plus.as_deref().map(time::read)) {
             (Read::Time(time), _) | (Read::Wrong, Some(Read::Time(time))) => Ok(Some(time)),
@@ -48,7 +48,7 @@ impl Query {
     }
 }
 
-/// Undoes percent-encoding, and `+` for a space in a query; what is not valid encoding stays as it is.
+/// Decodes percent-encoding, and `+` as a space in a query. Invalid escapes are unchanged.
 pub(super) fn percent_decode(text: &str, is_query: bool) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,7 +1,7 @@
-//! The rate limit: fixed or sliding windows for each API key, and the headers that tell of them (specification 8).
+//! Rate limit with fixed or sliding windows per API key, and the values of its headers (specification 8).
 //!
-//! What counts: every request that names a known API key, whatever its signature is and whether or not its address
-//! exists. A request that is refused with 429 does not count, so a client that waits as it is told gets through.
+//! Each request with a known API key counts, regardless of its signature and path. A request refused with 429 does not
+//! count, so a client that waits for `Retry-After` seconds is admitted.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use super::clock::{add_span, seconds_until};
 use crate::limiter::Window;
 
-/// The counts of one API key.
+/// Windows of one API key.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     windows: Vec<CallWindow>,
@@ -22,30 +22,30 @@ struct CallWindow {
     kind: Counter,
 }
 
-/// How a window counts.
+/// Calls counted in a window.
 #[derive(Debug)]
 enum Counter {
-    /// It starts at the first call after the last one ended.
+    /// Starts at the first call after the previous window ended.
     Fixed { ends: DateTime<Utc>, calls: u32 },
-    /// It holds for every stretch of its length: the times at which the counted calls leave it.
+    /// Applies to each interval of its length. `expiries` are the times at which counted calls leave the window.
     Sliding { expiries: VecDeque<DateTime<Utc>> },
 }
 
-/// What the headers of a reply say.
+/// Values of the rate limit headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WindowState {
-    /// `X-RateLimit-Limit`: calls at most in the window that is nearest to its limit.
+    /// `X-RateLimit-Limit`: maximum calls of the window closest to its limit.
     pub(super) limit: u32,
-    /// `X-RateLimit-Remaining`: calls left in it.
+    /// `X-RateLimit-Remaining`: remaining calls of that window.
     pub(super) remaining: u32,
-    /// `X-RateLimit-Reset`: whole seconds until a fixed window ends, or until the oldest call leaves a sliding one.
+    /// `X-RateLimit-Reset`: seconds until a fixed window ends, or until the oldest call leaves a sliding window.
     pub(super) reset: u64,
-    /// `Retry-After` where the request was refused: whole seconds until one would be let through.
+    /// `Retry-After` of a refused request: seconds until a request is admitted.
     pub(super) retry_after: Option<u64>,
 }
 
 impl RateLimit {
-    /// Counts from nothing. No windows, no limit.
+    /// Creates empty windows. Without windows there is no limit.
     pub(super) fn new(windows: &[Window], sliding: bool) -> Self {
         let new_window = |window: &Window| CallWindow {
             window: *window,
@@ -58,7 +58,7 @@ impl RateLimit {
         Self { windows: windows.iter().map(new_window).collect() }
     }
 
-    /// Counts a request unless a window is full. `None` where there is no limit.
+    /// Counts a request unless a window is full. Returns `None` without a limit.
     pub(super) fn count_request(&mut self, now: DateTime<Utc>) -> Option<WindowState> {
         for window in &mut self.windows {
             window.expire(now);
@@ -83,7 +83,7 @@ impl RateLimit {
 }
 
 impl CallWindow {
-    /// Lets go of what has left the window.
+    /// Removes the calls that have left the window.
     fn expire(&mut self, now: DateTime<Utc>) {
         match &mut self.kind {
             Counter::Fixed { ends, calls } => {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_window_starts_with_its_first_call_and_frees_all_at_once() {
+    fn fixed_window_starts_at_its_first_call_and_resets_all_calls() {
         let mut limit = RateLimit::new(&[window(2, 60)], false);
         let first = limit.count_request(time_at(0)).unwrap();
         assert_eq!(first, WindowState { limit: 2, remaining: 1, reset: 60, retry_after: None });
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sliding_window_frees_one_call_at_a_time_and_refused_ones_do_not_count() {
+    fn sliding_window_frees_calls_individually_and_ignores_refused_calls() {
         let mut limit = RateLimit::new(&[window(2, 60)], true);
         limit.count_request(time_at(0));
         limit.count_request(time_at(30_000));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_windows_the_headers_tell_of_the_tightest() {
+    fn headers_describe_the_tightest_window() {
         let mut limit = RateLimit::new(&[window(3, 60), window(2, 10)], false);
         assert_eq!(limit.count_request(time_at(0)).unwrap().limit, 2);
         limit.count_request(time_at(0));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn no_window_is_no_limit() {
+    fn rate_limit_without_windows_is_unlimited() {
         assert_eq!(RateLimit::new(&[], true).count_request(time_at(0)), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What the service answers, before it is bytes: a status, headers and one of the kinds of specification 2.1.
+//! Replies before encoding: status, headers and a content kind of specification 2.1.
 
 use std::fs::File;
 
@@ -20,42 +20,42 @@ pub(super) struct Reply {
     pub(super) content: Content,
 }
 
-/// What a reply carries.
+/// Content of a reply.
 #[derive(Debug)]
 pub(super) enum Content {
-    /// One record: a detail or a `ServiceResponse`.
+    /// A detail or a `ServiceResponse`.
     Record(&'static Shape, Value),
-    /// A `ServiceIndex`: its envelope and the items of the page.
+    /// A `ServiceIndex`: envelope and items of a page.
     List { index: &'static Index, envelope: Value, items: Vec<Value> },
     /// A file with its name.
     File { name: String, bytes: Bytes },
-    /// A kept file of an upload, which is read while it is sent.
+    /// A stored upload, streamed from disk.
     Stored { name: String, file: File, length: u64 },
-    /// A plain text.
+    /// Plain text.
     Text(String),
-    /// A web page.
+    /// An HTML page.
     WebPage(&'static str),
-    /// JSON that no shape describes: what the dispatch service answers.
+    /// JSON without a shape, from the dispatch service.
     Payload { tree: serde_json::Value, media_type: &'static str },
-    /// No body at all, and no type of one.
+    /// No body and no content type.
     Nothing,
 }
 
-/// What is answered, or what is answered instead.
+/// A reply, or the error reply that replaces it.
 pub(super) type Answer = Result<Reply, Reply>;
 
 impl Reply {
-    /// A reply without further headers.
+    /// Creates a reply without headers.
     pub(super) fn new(status: StatusCode, content: Content) -> Self {
         Self { status, headers: Vec::new(), content }
     }
 
-    /// A plain text.
+    /// Creates a plain text reply.
     pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Self {
         Self::new(status, Content::Text(text.into()))
     }
 
-    /// A `ServiceResponse`.
+    /// Creates a `ServiceResponse`.
     pub(super) fn service_response(status: StatusCode, status_text: &str, info: impl Into<String>) -> Self {
         let fields = vec![
             (Name::Borrowed("status"), Value::Text(status_text.to_owned())),
@@ -64,39 +64,39 @@ impl Reply {
         Self::new(status, Content::Record(&SERVICE_RESPONSE, Value::Record(fields)))
     }
 
-    /// Something in the request was wrong.
+    /// Creates an `INVALID_REQUEST` reply.
     pub(super) fn invalid(status: StatusCode, info: impl Into<String>) -> Self {
         Self::service_response(status, "INVALID_REQUEST", info)
     }
 
-    /// 401 with the check that failed.
+    /// Creates a 401 reply that names the failed check.
     pub(super) fn unauthorized(failed: impl Into<String>) -> Self {
         Self::invalid(StatusCode::UNAUTHORIZED, failed)
     }
 
-    /// 404 for a record that is not there for this customer.
+    /// Creates a 404 reply for a record that the customer does not have.
     pub(super) fn not_found(what: &str, id: &str) -> Self {
         Self::invalid(StatusCode::NOT_FOUND, format!("There is no {what} `{id}`."))
     }
 
-    /// 501 for a row that this sandbox does not answer.
+    /// Creates a 501 reply for an endpoint that the sandbox does not support.
     pub(super) fn not_supported(name: &str) -> Self {
         Self::invalid(StatusCode::NOT_IMPLEMENTED, format!("This sandbox does not imitate {name} yet."))
     }
 
-    /// 400.
+    /// Creates a 400 reply.
     pub(super) fn bad_request(info: impl Into<String>) -> Self {
         Self::invalid(StatusCode::BAD_REQUEST, info)
     }
 
-    /// A wait of so many seconds.
+    /// Creates a reply that requests a wait in seconds.
     pub(super) fn more_time(status: StatusCode, seconds: u64) -> Self {
         let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
         Self::service_response(status, "MORE_TIME_NEEDED", format!("{hours:02}:{minutes:02}:{:02}", seconds % 60))
             .with_header(header::RETRY_AFTER, seconds.to_string())
     }
 
-    /// A page of a list.
+    /// Creates a page of a list.
     pub(super) fn list(
         index: &'static Index,
         total: u64,
@@ -117,14 +117,14 @@ impl Reply {
         Self::new(StatusCode::OK, Content::List { index, envelope, items })
     }
 
-    /// The same reply with one more header.
+    /// Adds a header.
     pub(super) fn with_header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 }
 
-/// Database trouble, in the words of specification 7; trouble with files of uploads is the same to a client.
+/// Returns the reply for database errors (specification 7) and for file errors of uploads.
 fn unavailable() -> Reply {
     Reply::text(StatusCode::SERVICE_UNAVAILABLE, "Resources exhausted. Try again.")
 }

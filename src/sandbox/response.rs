@@ -1,4 +1,4 @@
-//! From a reply to an HTTP response: content negotiation, compression, the headers of every reply.
+//! Converts a reply to an HTTP response: encoding, compression and common headers.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -19,33 +19,33 @@ use super::rate_limit::WindowState;
 use super::reply::{Content, Reply};
 use super::variants::{ActiveVariants, Variant};
 
-/// Below this many bytes compression costs more than it saves.
+/// Smaller bodies are not compressed: compression costs more time than it saves.
 const MIN_COMPRESSED_SIZE: usize = 1_024;
 
-/// So much of a kept file is in memory at a time.
+/// Bytes of a stored file in memory at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// What goes around a reply.
+/// Request properties and faults that affect the response.
 #[derive(Debug)]
 pub(super) struct ResponseOptions<'a> {
     pub(super) request_headers: &'a HeaderMap,
     pub(super) variants: &'a ActiveVariants,
-    /// The content type of records.
+    /// Media type of records.
     pub(super) accepted: Accepted,
-    /// Where the client has a limit.
+    /// Rate limit of the client; `None` without a limit.
     pub(super) rate_limit: Option<WindowState>,
-    /// The time for `Date`, unless it is left out.
+    /// Time for `Date`; `None` omits the header.
     pub(super) date: Option<DateTime<Utc>>,
-    /// Whether a file was asked for, so that the variant of vague content types applies.
+    /// Whether the request is for a file. The variant `vague-content-type` applies only then.
     pub(super) is_file_request: bool,
-    /// Whether the body breaks off half-way.
+    /// Whether the body ends after half of its length.
     pub(super) is_truncated: bool,
 }
 
-/// Writes the response.
+/// Builds the response.
 pub(super) fn to_response(reply: Reply, options: &ResponseOptions<'_>) -> Response<Body> {
     let Reply { status, headers, content } = reply;
-    // A kept file has the headers of any other.
+    // A stored file has the same headers as other files.
     let (content, stored) = match content {
         Content::Stored { name, file, length } => (Content::File { name, bytes: Bytes::new() }, Some((file, length))),
         content => (content, None),
@@ -96,13 +96,14 @@ pub(super) fn to_response(reply: Reply, options: &ResponseOptions<'_>) -> Respon
 }
 
 fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    // Only names of files and jobs could hold what a header cannot, and those are escaped before.
+    // Only file and job names may contain characters that are invalid in a header. Those are escaped before.
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
     }
 }
 
-/// `Content-Disposition` of a file (RFC 6266): the name as it is where it is plain, else also in UTF-8.
+/// Returns `Content-Disposition` of a file ([RFC 6266](https://www.rfc-editor.org/rfc/rfc6266)): a plain name, also in
+/// UTF-8 if it contains other characters.
 fn content_disposition(name: &str) -> String {
     let plain: String = name
         .chars()
@@ -116,14 +117,15 @@ fn content_disposition(name: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            // Writing to a text cannot fail.
+            // Writing to a `String` never fails.
             let (Ok(()) | Err(_)) = write!(encoded, "%{byte:02X}");
         }
     }
     format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
 }
 
-/// The compressed body and its encoding's name, where the client asks for one and it pays (specification 4.5).
+/// Returns the compressed body and its `Content-Encoding` if the client accepts one and the body is large enough
+/// (specification 4.5).
 fn compress(bytes: &[u8], request: &HeaderMap) -> Option<(&'static str, Bytes)> {
     if bytes.len() < MIN_COMPRESSED_SIZE {
         return None;
@@ -142,21 +144,21 @@ fn compress(bytes: &[u8], request: &HeaderMap) -> Option<(&'static str, Bytes)> 
     Some((name, Bytes::from(compressed.ok()?)))
 }
 
-/// The first half of the bytes, then a broken connection.
+/// Sends the first half of the bytes, then closes the connection.
 fn half_then_error(bytes: &Bytes) -> Body {
     let half = bytes.slice(..bytes.len() / 2);
     Body::from_stream(futures_util::stream::unfold(Some(half), |half| async move {
         if let Some(half) = half {
             return Some((Ok(half), None));
         }
-        // The server sends what it has only when the body keeps it waiting.
+        // The server flushes its buffer only when the body is pending.
         tokio::task::yield_now().await;
         Some((Err(io::Error::other("cut off on request")), None))
     }))
 }
 
-/// The bytes of a file, or the first half of them and then a broken connection. They are read where they are sent: a
-/// piece that was written a while ago is in the system's memory.
+/// Streams a file, or its first half before it closes the connection. Reads are synchronous: recently written data is
+/// in the page cache.
 fn stream_file(file: File, length: u64, is_truncated: bool) -> Body {
     let left = if is_truncated { length / 2 } else { length };
     Body::from_stream(futures_util::stream::unfold(Some((file, left)), move |state| async move {
@@ -166,7 +168,7 @@ fn stream_file(file: File, length: u64, is_truncated: bool) -> Body {
         }
         let mut chunk = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(CHUNK)];
         let read = if left == 0 {
-            // The server sends what it has only when the body keeps it waiting.
+            // The server flushes its buffer only when the body is pending.
             tokio::task::yield_now().await;
             Err(io::Error::other("cut off on request"))
         } else {

@@ -1,4 +1,4 @@
-//! From a method and a path to rows of the table.
+//! Maps a method and a path to rows of the endpoint table.
 
 use http::request::Parts;
 use http::{StatusCode, header};
@@ -7,30 +7,30 @@ use super::query::{Query, percent_decode};
 use super::reply::Reply;
 use crate::api::{self, Endpoint, Returns, Service};
 
-/// Where a request leads.
+/// Result of routing.
 #[derive(Debug)]
 pub(super) enum Route {
-    /// To rows that share this method and path and differ only in what the client makes of the reply.
+    /// Rows with this method and path. They differ only in how the client interprets the reply.
     Found {
-        /// The rows, at least one.
+        /// At least one row.
         rows: Vec<&'static Endpoint>,
-        /// The values of the path's parameters, decoded, in the order of the path.
+        /// Decoded path parameters in the order of the path.
         ids: Vec<String>,
     },
-    /// To an address that exists, with a method that it does not take; these it takes.
+    /// A known path with a method that it does not allow; contains the allowed methods.
     WrongMethod(Vec<&'static str>),
-    /// Nowhere.
+    /// An unknown path.
     Unknown,
 }
 
 impl Route {
-    /// Finds the rows for a method and a raw path, in any letter case. A word in a path goes before a parameter, so
-    /// `all` is never an id.
+    /// Finds the rows for a method and a raw path, in any letter case. A literal segment has priority over a parameter,
+    /// so `all` is never an id.
     pub(super) fn find(method: &str, path: &str, query: &Query) -> Self {
         Self::find_in(Service::FieldData, method, path, query)
     }
 
-    /// The same among the rows of one service, with the path below its address.
+    /// Finds the rows of one service; `path` is relative to the service's address.
     pub(super) fn find_in(service: Service, method: &str, path: &str, query: &Query) -> Self {
         let matching: Vec<(&'static Endpoint, Vec<String>)> =
             service_rows(service).filter_map(|row| Some((row, match_path(row.path, path)?))).collect();
@@ -39,7 +39,7 @@ impl Route {
         let wants_file = query.get("format").is_some();
         let fits = |row: &Endpoint| row.method.as_str() == method;
         let is_wanted = |row: &Endpoint| row.parameter("format").is_some() == wants_file;
-        // Rows without any `format` ignore one, as every unknown parameter is ignored.
+        // Rows without the parameter `format` ignore it, as any unknown parameter.
         let any_wanted = candidates.iter().any(|(row, _)| fits(row) && is_wanted(row));
         let rows: Vec<_> = candidates
             .iter()
@@ -52,7 +52,7 @@ impl Route {
         }
     }
 
-    /// The row and the path's parameters, or the reply that there is none.
+    /// Returns the row and the path parameters, or the error reply.
     pub(super) fn into_row(self, head: &Parts) -> Result<(&'static Endpoint, Vec<String>), Reply> {
         let path = head.uri.path();
         let unknown = || Reply::invalid(StatusCode::NOT_FOUND, format!("There is nothing at {path}."));
@@ -67,7 +67,7 @@ impl Route {
         }
     }
 
-    /// The full names of the rows.
+    /// Returns the full names of the rows.
     pub(super) fn names(&self) -> Vec<&'static str> {
         match self {
             Self::Found { rows, .. } => rows.iter().map(|row| row.full_name).collect(),
@@ -75,24 +75,24 @@ impl Route {
         }
     }
 
-    /// Whether a list of dispatch is asked for, which is raw and goes on at `Location`.
+    /// Whether the request is for a dispatch list, which is raw and continues at `Location`.
     pub(super) fn is_dispatch_list(&self) -> bool {
         matches!(self, Self::Found { rows, .. } if rows.iter().any(|row| matches!(row.returns, Returns::Listing(_))))
     }
 
-    /// Whether a file is asked for.
+    /// Whether the request is for a file.
     pub(super) fn is_file(&self) -> bool {
         let is_file = |row: &&Endpoint| matches!(row.returns, Returns::File | Returns::Conversion | Returns::Layer);
         matches!(self, Self::Found { rows, .. } if rows.iter().any(is_file))
     }
 }
 
-/// The rows of a service, which stand below its address.
+/// Returns the rows of a service.
 fn service_rows(service: Service) -> impl Iterator<Item = &'static Endpoint> {
     api::rows().filter(move |row| row.service() == service)
 }
 
-/// The methods that a path takes, for `Allow`.
+/// Returns the allowed methods of a path, for `Allow`.
 pub(super) fn allowed_methods(service: Service, path: &str) -> Vec<&'static str> {
     let mut methods: Vec<&'static str> = service_rows(service)
         .filter(|row| match_path(row.path, path).is_some())
@@ -103,7 +103,7 @@ pub(super) fn allowed_methods(service: Service, path: &str) -> Vec<&'static str>
     methods
 }
 
-/// The values of the parameters where `path` has the form of `pattern`.
+/// Returns the parameter values if `path` matches `pattern`.
 fn match_path(pattern: &str, path: &str) -> Option<Vec<String>> {
     let (mut expected, mut found) = (pattern.split('/'), path.split('/'));
     let mut ids = Vec::new();

@@ -1,7 +1,7 @@
-//! The listener: its thread, its runtime and its connections.
+//! Listener of the sandbox: its thread, runtime and connections.
 //!
-//! Connections are served by hyper itself: axum's server always answers and always writes `Date`, and faults need both
-//! otherwise.
+//! hyper serves the connections directly. axum's server always replies and always writes `Date`, which some faults must
+//! prevent.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::service::Service;
 use super::slow_requests::HEADER_TIMEOUT;
 use crate::error::{Error, Kind, Result};
 
-/// A listener on loopback; port 0 takes a free one.
+/// Binds a listener on loopback and returns its port. Port 0 selects a free port.
 pub(super) fn bind(port: u16) -> Result<(TcpListener, u16)> {
     let fail = |error: std::io::Error| {
         Error::new(Kind::Configuration, format!("the sandbox cannot listen on 127.0.0.1:{port}: {error}"))
@@ -33,22 +33,22 @@ pub(super) fn bind(port: u16) -> Result<(TcpListener, u16)> {
     Ok((listener, port))
 }
 
-/// The thread that serves.
+/// The server thread.
 #[derive(Debug)]
 pub(super) struct Server {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    /// A forked child has this value but not the thread.
+    /// Process that started the thread. After a fork the child has this value but not the thread.
     process: u32,
 }
 
 impl Server {
-    /// Starts serving.
+    /// Starts the server thread.
     pub(super) fn start(listener: TcpListener, service: Arc<Service>) -> Result<Self> {
         let fail = |error: std::io::Error| {
             Error::new(Kind::Configuration, format!("the sandbox cannot start its thread: {error}"))
         };
-        // One thread serves, and one more makes archives and moves uploads: the sandbox shares a process with its user.
+        // One thread serves and a second one handles blocking work: the sandbox shares the process with its user.
         let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(1).build().map_err(fail)?;
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new()
@@ -58,14 +58,14 @@ impl Server {
         Ok(Self { stop: Some(stop), thread: Some(thread), process: std::process::id() })
     }
 
-    /// Closes the listener and every connection, and waits for the thread.
+    /// Closes the listener and all connections, and waits for the thread.
     pub(super) fn stop(&mut self) {
-        // A receiver that is gone has stopped already.
+        // Dropping the sender stops the thread, unless it has already stopped.
         drop(self.stop.take());
         if let Some(thread) = self.thread.take()
             && self.process == std::process::id()
         {
-            // A panic there was reported there.
+            // A panic of the thread was already printed.
             drop(thread.join());
         }
     }
@@ -75,7 +75,7 @@ fn run(runtime: Runtime, listener: TcpListener, service: Arc<Service>, stopped: 
     runtime.block_on(async move {
         tokio::select! {
             () = accept(listener, service) => {}
-            // Both a word and a dropped sender mean to stop.
+            // A message and a dropped sender both stop the server.
             _ = stopped => {}
         }
     });
@@ -87,11 +87,12 @@ async fn accept(listener: TcpListener, service: Arc<Service>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                // Without it a reply may wait 40 ms for the client's acknowledgement; it works without, too.
+                // With Nagle's algorithm a reply may wait 40 ms for the client's acknowledgement. A failure here is
+                // harmless.
                 drop(stream.set_nodelay(true));
                 drop(tokio::spawn(serve(stream, Arc::clone(&service))));
             }
-            // Out of file handles, say: connections that end will free some.
+            // Probably out of file descriptors: closed connections free some.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
@@ -102,7 +103,7 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, service: Arc<Service
         let service = Arc::clone(&service);
         async move { service.answer(request.map(Body::new)).await }
     });
-    // A connection that breaks off is the client's affair, or a fault that was asked for.
+    // A broken connection is caused by the client or by a fault; the service ignores it.
     let mut connection = http1::Builder::new();
     connection.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
     drop(connection.serve_connection(TokioIo::new(stream), answer).await);
@@ -116,14 +117,14 @@ mod tests {
     use super::*;
     use crate::sandbox::{Options, Sandbox};
 
-    /// A connection to a service that lives on.
+    /// Opens a connection to a service that stays up.
     fn connected(sandbox: &Sandbox) -> DuplexStream {
         let (client, server_end) = duplex(1 << 16);
         drop(tokio::spawn(serve(server_end, Arc::clone(&sandbox.service))));
         client
     }
 
-    /// Sends an upload of a mebibyte without keys, so many bytes a second, and gives the reply and when it came.
+    /// Sends an upload of 1 MiB without keys at that many bytes a second. Returns the reply and the elapsed time.
     async fn uploaded(sandbox: &Sandbox, bytes_a_second: usize) -> (String, Duration) {
         let began = Instant::now();
         let (mut reader, mut writer) = split(connected(sandbox));
@@ -135,7 +136,7 @@ mod tests {
                 sent = writer.write_all(&vec![0; bytes_a_second]).await;
             }
         }));
-        // A steady connection stays open after its reply.
+        // The server keeps a steady connection open after the reply.
         let mut reply = vec![0; 4096];
         let count = reader.read(&mut reply).await.unwrap();
         (String::from_utf8_lossy(&reply[..count]).into_owned(), began.elapsed())

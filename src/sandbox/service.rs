@@ -1,4 +1,4 @@
-//! One request to one reply: count, fault, check, route, answer, log.
+//! Processes one request: rate limit, faults, authentication, routing, reply and request log.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -29,19 +29,19 @@ use crate::api::access_key::ACCESS_KEY;
 use crate::api::{self, Endpoint, Index, Returns};
 use crate::openapi::{self, Addresses};
 
-/// Requests that the log holds at most; the oldest go first.
+/// Maximum number of logged requests; the oldest are dropped.
 const MAX_LOGGED_REQUESTS: usize = 100_000;
 
-/// The row that answers for revoked and expired keys too.
+/// The endpoint that revoked and expired keys may call.
 const ACCESS_KEY_ROW: &str = "access_key";
 
-/// Where the service describes itself (`headland openapi`).
+/// Path of the OpenAPI document (`headland openapi`).
 const OPENAPI_PATH: &str = "/openapi.json";
 
-/// A request that arrived.
+/// A received request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// When, by the service's clock.
+    /// Time of receipt on the service's clock.
     pub received_at: DateTime<Utc>,
     /// The HTTP method.
     pub method: String,
@@ -49,23 +49,23 @@ pub struct Request {
     pub path: String,
     /// The query as sent.
     pub query: String,
-    /// The status of the reply, also of one that was then lost; 0 where the request was not carried out.
+    /// Status of the reply, including a lost reply; 0 if the request was not processed.
     pub status: u16,
 }
 
-/// The service behind its listener.
+/// The service without its listener.
 pub(super) struct Service {
     pub(super) ring: KeyRing,
     pub(super) clock: ServiceClock,
     pub(super) faults: Faults,
-    /// One API key is issued, so one count is enough for "per client".
+    /// There is one API key, so one counter is enough for the limit per client.
     pub(super) rate_limit: Mutex<RateLimit>,
     pub(super) log: Mutex<VecDeque<Request>>,
     pub(super) state: Arc<ServiceState>,
     pub(super) port: u16,
 }
 
-/// The connection closes without a reply.
+/// Error that closes the connection without a reply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConnectionClosed;
 
@@ -78,7 +78,7 @@ impl std::fmt::Display for ConnectionClosed {
 impl std::error::Error for ConnectionClosed {}
 
 impl Service {
-    /// Answers one request.
+    /// Returns the response to a request.
     pub(super) async fn answer(&self, request: HttpRequest<Body>) -> Result<Response<Body>, ConnectionClosed> {
         let (head, body) = request.into_parts();
         let (body, body_timeout) = BodyTimeout::limit(body);
@@ -87,7 +87,7 @@ impl Service {
         }
         let query = Query::parse(head.uri.query().unwrap_or_default());
         let (method, path) = (head.method.as_str(), head.uri.path());
-        // The dispatch service and the legacy order service have addresses, checks and limits of their own.
+        // Both dispatch services have their own addresses, token checks and limits.
         let address = Address::from_path(path);
         let route = match address {
             Some(address) => address.route(method, path, &query),
@@ -147,7 +147,7 @@ impl Service {
         Ok(to_response(reply, &options))
     }
 
-    /// The interface as a document, for whoever asks: it takes no keys and counts for no limit.
+    /// Returns the OpenAPI document. It requires no keys and does not count for the rate limit.
     fn document(&self) -> Response<Body> {
         let url = |path: &str| Some(format!("{}{path}", self.state.base));
         let addresses = Addresses {
@@ -183,7 +183,7 @@ impl Service {
         });
     }
 
-    /// The reply that a fault puts in place of the right one.
+    /// Returns the reply of a fault that replaces the normal reply.
     fn fault_reply(&self, fault: Fault) -> Option<Reply> {
         match fault {
             Fault::Unauthorized => {
@@ -255,7 +255,7 @@ impl Service {
             (_, Returns::Created) => {
                 let upload =
                     multipart::read_upload(HttpRequest::from_parts(head.clone(), body), &state.uploads).await?;
-                // Later than every request that came while the upload was on its way.
+                // The current time, so that it is later than all requests received during the upload.
                 let call = Call { now: self.clock.now(), ..call };
                 let store_upload = match row.group() {
                     "job_data" => job_data::upload,
@@ -278,7 +278,7 @@ impl Service {
         }
     }
 
-    /// What an access key is told that may not write (specification 5.3 has both codes).
+    /// Returns the reply to a write request with a read-only key (specification 5.3 has both codes).
     fn read_only_reply(&self, path: &str) -> Reply {
         let info = "access key check failed: the access key may read and not write";
         if !self.state.variants.has(Variant::ReadOnly405) {
@@ -289,7 +289,7 @@ impl Service {
         Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with_header(header::ALLOW, methods.join(", "))
     }
 
-    /// The checks, the route, the encoding: all that can be refused before an endpoint is asked.
+    /// Performs all checks before the endpoint runs: signature, grant, route, method and `Accept`.
     fn authorize(
         &self,
         head: &Parts,
@@ -315,7 +315,7 @@ impl Service {
     }
 }
 
-/// The lists of devices, maps and locations.
+/// Dispatches the lists of devices, maps and locations.
 fn list_reply(row: &Endpoint, state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     match row.full_name {
         "field_computers.prescription_maps" => prescription_maps::list_of_computer(state, call, index),
@@ -340,7 +340,7 @@ fn rate_limited(seconds: u64) -> Reply {
         .with_header(header::RETRY_AFTER, seconds.to_string())
 }
 
-/// Does what takes a while where other requests need not wait for it.
+/// Runs blocking work without blocking other requests.
 async fn run_blocking(work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
         let info = "The service failed unexpectedly.";

@@ -1,7 +1,7 @@
-//! Time limits for requests that arrive slowly: half a header, or a body in drips.
+//! Timeouts for slow requests: an incomplete header, or a body below a minimum rate.
 //!
-//! On loopback both are mistakes or attacks. The figures are those of common servers: hyper's default for a header, and
-//! for a body a grace period and a least rate, as Apache's `mod_reqtimeout` has them.
+//! On loopback both are mistakes or attacks. The header timeout is hyper's default. The body has a grace period and a
+//! minimum rate, as in Apache's [mod_reqtimeout](https://httpd.apache.org/docs/2.4/mod/mod_reqtimeout.html).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,22 +16,22 @@ use tokio::time::{Instant, timeout};
 
 use super::reply::Reply;
 
-/// How long a connection may wait for the whole header of its next request.
+/// Maximum wait for the complete header of the next request.
 pub(super) const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the service waits for a body in all, in addition to a second for each [`MIN_BODY_RATE`] bytes that arrived.
+/// Maximum total wait for a body, plus one second for each [`MIN_BODY_RATE`] bytes received.
 const BODY_GRACE: Duration = Duration::from_secs(30);
 
-/// The least rate of a long body, in bytes a second: the largest one has nine hours.
+/// Minimum rate of a long body in bytes a second. The largest body may take nine hours.
 const MIN_BODY_RATE: u64 = 16 * 1024;
 
-/// Whether the body of a request came too slowly.
+/// Flag that is set if the body of a request was too slow.
 #[derive(Debug)]
 pub(super) struct BodyTimeout(Arc<AtomicBool>);
 
 impl BodyTimeout {
-    /// The same body, which ends in an error where it comes too slowly. Only waiting counts: a service that is busy itself
-    /// is not the peer's fault.
+    /// Returns the body with a limit on its total wait; a slow body ends with an error. Only the wait for the client
+    /// counts, not the processing time of the service.
     pub(super) fn limit(body: Body) -> (Body, Self) {
         let is_too_slow = Arc::new(AtomicBool::new(false));
         let body_timeout = Self(Arc::clone(&is_too_slow));
@@ -59,13 +59,14 @@ impl BodyTimeout {
         (Body::from_stream(watched), body_timeout)
     }
 
-    /// The reply, or 408 where the body came too slowly: whatever else was wrong followed from that.
+    /// Returns the reply, or 408 if the body was too slow. Other errors then are consequences of the timeout.
     pub(super) fn or_request_timeout(&self, reply: Reply) -> Reply {
         if !self.0.load(Ordering::Relaxed) {
             return reply;
         }
         let info = format!(
-            "The body came too slowly: the service waits {} seconds for it, and a second more for each {MIN_BODY_RATE} bytes.",
+            "The body came too slowly: the service waits {} seconds for it, and a second more for each {MIN_BODY_RATE} \
+             bytes.",
             BODY_GRACE.as_secs()
         );
         Reply::invalid(StatusCode::REQUEST_TIMEOUT, info).with_header(header::CONNECTION, "close")

@@ -1,4 +1,4 @@
-//! What the endpoints work on: the state, the generated accounts, and how the service was set up.
+//! Shared state of the endpoints: store, generated accounts and settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use super::variants::{ActiveVariants, Variant};
 use crate::api::Index;
 use crate::wire::Value;
 
-/// Where the production service would be: the name that `Uri` values carry under the variant `production-uri`.
+/// Production host of `Uri` values under the variant `production-uri`.
 const PRODUCTION_HOST: &str = "https://Fields.Example.com";
 
-/// The service without its HTTP.
+/// The service without HTTP.
 #[derive(Debug)]
 pub(super) struct ServiceState {
     pub(super) store: Store,
@@ -29,28 +29,28 @@ pub(super) struct ServiceState {
     pub(super) converter: Converter,
     pub(super) variants: ActiveVariants,
     pub(super) conversion_time: Duration,
-    /// The service's own address, without a slash at the end.
+    /// Base URL without a trailing slash.
     pub(super) base: String,
-    /// When the logs of locations begin.
+    /// Start of the location logs.
     pub(super) log_start: DateTime<Utc>,
 }
 
-/// A request that passed the checks, as the endpoints see it.
+/// An authorized request to an endpoint.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) customer: u32,
-    /// What of the customer's account the access key gives.
+    /// Scope of the access key.
     pub(super) scope: Scope,
-    /// The value of the path's parameter; empty where it has none.
+    /// First path parameter; empty without one.
     pub(super) id: String,
-    /// The value of the path's second parameter; empty where it has none.
+    /// Second path parameter; empty without one.
     pub(super) second_id: String,
     pub(super) query: Query,
     pub(super) now: DateTime<Utc>,
 }
 
 impl ServiceState {
-    /// The absolute address of a record. `collection` is written in the mixed case of production.
+    /// Returns the absolute URI of a record. `collection` is in the letter case of production.
     pub(super) fn uri(&self, collection: &str, id: &str) -> String {
         if self.variants.has(Variant::ProductionUri) {
             format!("{PRODUCTION_HOST}/{collection}/{id}")
@@ -59,12 +59,12 @@ impl ServiceState {
         }
     }
 
-    /// What `PageSize` of a list says.
+    /// Returns the `PageSize` of a list.
     pub(super) fn page_size(&self, asked: u64, count: u64) -> u64 {
         if self.variants.has(Variant::PageSizeAsked) { asked } else { count }
     }
 
-    /// The page of a list that is held whole.
+    /// Returns a page of a list that is in memory.
     pub(super) fn list_page(&self, call: &Call, index: &'static Index, all: Vec<Value>) -> Answer {
         let asked = call.query.page().map_err(Reply::bad_request)?;
         let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
@@ -75,7 +75,7 @@ impl ServiceState {
         Ok(Reply::list(index, total, asked.page, &bounds, size, items))
     }
 
-    /// A kept file under its name.
+    /// Returns a stored file under its file name.
     pub(super) fn stored_file(&self, file: &str, name: String) -> Answer {
         let (file, length) = self.uploads.open_stored(file)?;
         Ok(Reply::new(StatusCode::OK, Content::Stored { name, file, length }))

@@ -1,8 +1,8 @@
-//! What the service remembers (`store_carts` for grain carts): jobs, uploads and conversions in `SQLite`, in memory or in a folder that outlives a
-//! kill and a power cut. Files of uploads are beside it (`upload_files`).
+//! SQLite store of jobs, uploads and conversions, in memory or in a folder that survives a killed process and a power
+//! failure. `map_store` and `cart_store` add prescription maps and grain carts; `upload_files` stores uploaded files.
 //!
-//! Generated jobs are rows too, so that a list is one query; their contents are made again from the seed. The counts
-//! of the rate limit and the log of requests are not kept.
+//! Generated jobs are rows too, so that one query returns a list. Their contents are generated from the seed. Rate
+//! limit counters and the request log are not stored.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,8 +15,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::locked::locked;
 use crate::error::{Error, Kind, Result};
 
-/// All tables. `section` of `dispatch` says in which list of its kind a record stands: products in that of their account,
-/// work orders in that of their operator. Numbers there are never given twice, since ids follow from them.
+/// All tables. In `dispatch`, `section` is the list of a record within its kind: the account of a product, the operator
+/// of a work order. Numbers are never reused, since ids are derived from them.
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS job (
@@ -43,60 +43,60 @@ CREATE TABLE IF NOT EXISTS dispatch (
 CREATE INDEX IF NOT EXISTS dispatch_section ON dispatch (customer, kind, section);
 ";
 
-/// The version of the tables.
+/// Version of the tables.
 const SCHEMA_VERSION: u32 = 1;
 
-/// What is kept of a job.
+/// A job.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StoredJob {
     pub(super) id: String,
     pub(super) name: String,
-    /// `None` for uploads: the service does not look into them.
+    /// `None` for uploads, whose content is not read.
     pub(super) sub_type: Option<String>,
     pub(super) created: DateTime<Utc>,
     pub(super) updated: DateTime<Utc>,
 }
 
-/// An upload whose file is kept.
+/// An upload with a stored file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NewUpload<'a> {
-    /// The file name as it was sent.
+    /// File name as sent.
     pub(super) name: &'a str,
-    /// The name of the kept file.
+    /// Name of the stored file.
     pub(super) file: &'a str,
 }
 
-/// Where a job comes from.
+/// Origin of a job.
 #[derive(Debug)]
 pub(super) enum Origin {
-    /// From the seed.
+    /// Generated from the seed.
     Generated,
-    /// From an upload that can be converted.
+    /// A convertible upload.
     Convertible,
-    /// From an upload that cannot, for this reason.
+    /// An upload without conversion, with the reason.
     Refused(String),
 }
 
-/// Which jobs a list holds.
+/// Filter of a job list.
 #[derive(Clone, Debug)]
 pub(super) struct JobFilter {
     pub(super) customer: u32,
-    /// The ids that are left out, as a JSON array.
+    /// Excluded ids, as a JSON array.
     pub(super) hidden: String,
     pub(super) since: Option<DateTime<Utc>>,
-    /// Whether `since` is compared with the time of update.
+    /// Whether `since` applies to the update time instead of the creation time.
     pub(super) by_updated: bool,
 }
 
-/// The database.
+/// The database connection.
 #[derive(Debug)]
 pub(super) struct Store(pub(super) Mutex<Connection>);
 
-/// What comes of a query.
+/// Result of a query.
 pub(super) type SqlResult<T> = rusqlite::Result<T>;
 
 impl Store {
-    /// Opens the state in `folder`, which is made where it is missing, or an empty one in memory.
+    /// Opens the state in `folder`, which is created if missing. `None` opens an empty state in memory.
     pub(super) fn open(folder: Option<&Path>, seed: u64) -> Result<Self> {
         let Some(folder) = folder else {
             let connection = Connection::open_in_memory()
@@ -129,7 +129,7 @@ impl Store {
         Ok(Self(Mutex::new(connection)))
     }
 
-    /// Makes sure that the generated jobs of a customer are in the list.
+    /// Inserts the generated jobs of a customer that are missing.
     pub(super) fn add_generated(&self, customer: u32, jobs: impl Iterator<Item = StoredJob>) -> SqlResult<()> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
@@ -145,7 +145,7 @@ impl Store {
         transaction.commit()
     }
 
-    /// When this state was first served; `now` where that is the first time.
+    /// Returns the time when this state was first served; stores `now` the first time.
     pub(super) fn first_start(&self, now: DateTime<Utc>) -> SqlResult<DateTime<Utc>> {
         let connection = locked(&self.0);
         let now = now.timestamp_micros().to_string();
@@ -155,8 +155,8 @@ impl Store {
         })
     }
 
-    /// Keeps an upload under a new id and gives that id. Ids are not in order of time (field notes, Values).
-    /// `refusal` says why it cannot be converted, if so.
+    /// Inserts an upload and returns its new id. Ids are not in order of time (field notes, Values). `refusal` is the
+    /// reason why it has no conversion.
     pub(super) fn add_upload(
         &self,
         customer: u32,
@@ -176,7 +176,7 @@ impl Store {
                 break id;
             }
         };
-        // The newest comes first even where the clock of an earlier run was ahead.
+        // The new job is first in the list even if the clock of an earlier run was ahead.
         let newest: Option<i64> =
             transaction.query_row("SELECT max(created) FROM job WHERE customer = ?", [customer], |row| row.get(0))?;
         let now = now.timestamp_micros().max(newest.unwrap_or(i64::MIN));
@@ -190,9 +190,9 @@ impl Store {
         Ok(id)
     }
 
-    /// How many jobs a list has, and `count` of them after the first `skip`, newest first.
+    /// Returns the total and a page of a job list, newest first.
     ///
-    /// `place` turns the total into `(skip, count)`; both queries see the same state.
+    /// `paginate` maps the total to `(bounds, skip, count)`. Both queries see the same state.
     pub(super) fn jobs<P>(
         &self,
         selection: &JobFilter,
@@ -218,7 +218,7 @@ impl Store {
         Ok((total.unsigned_abs(), bounds, jobs))
     }
 
-    /// One job of a customer.
+    /// Finds a job of a customer by id.
     pub(super) fn job(&self, customer: u32, id: &str) -> SqlResult<Option<StoredJob>> {
         locked(&self.0)
             .prepare_cached("SELECT id, name, sub_type, created, updated FROM job WHERE customer = ? AND id = ?")?
@@ -226,7 +226,7 @@ impl Store {
             .optional()
     }
 
-    /// The files of all uploads.
+    /// Returns the stored file names of all uploads.
     pub(super) fn upload_files(&self) -> SqlResult<HashSet<String>> {
         let connection = locked(&self.0);
         let mut query = connection.prepare(
@@ -236,19 +236,19 @@ impl Store {
         query.query_map([], |row| row.get(0))?.collect()
     }
 
-    /// The file of an upload; `None` for a generated job.
+    /// Returns the stored file name of an upload; `None` for a generated job.
     pub(super) fn upload(&self, job: &str) -> SqlResult<Option<String>> {
         locked(&self.0).query_row("SELECT file FROM upload WHERE job = ?", [job], |row| row.get(0)).optional()
     }
 
-    /// Where a job comes from.
+    /// Returns the origin of a job.
     pub(super) fn origin(&self, job: &str) -> SqlResult<Origin> {
         let origin = |row: &Row<'_>| Ok(row.get::<_, Option<String>>(0)?.map_or(Origin::Convertible, Origin::Refused));
         let found = locked(&self.0).query_row("SELECT refusal FROM upload WHERE job = ?", [job], origin).optional()?;
         Ok(found.unwrap_or(Origin::Generated))
     }
 
-    /// Starts a conversion that is ready at `ready`, unless it was started before; gives when it is ready.
+    /// Starts a conversion that completes at `ready`, unless it was started before. Returns the time of completion.
     pub(super) fn start_conversion(&self, job: &str, format: &str, ready: DateTime<Utc>) -> SqlResult<DateTime<Utc>> {
         let connection = locked(&self.0);
         connection.execute(
@@ -260,7 +260,7 @@ impl Store {
         })
     }
 
-    /// The format of the conversion of a job that was over last; `None` where none is.
+    /// Returns the format of the job's last completed conversion; `None` without one.
     pub(super) fn last_conversion(&self, job: &str, now: DateTime<Utc>) -> SqlResult<Option<String>> {
         locked(&self.0)
             .query_row(
@@ -272,7 +272,7 @@ impl Store {
     }
 }
 
-/// Opens the file and tells of which seed it is; a new one is of `seed`. `None` where it has other tables.
+/// Opens the database file and returns its seed. A new file stores `seed`. Returns `None` for another schema version.
 fn open_file(path: &Path, seed: u64) -> SqlResult<Option<(Connection, String)>> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(2))?;
@@ -282,8 +282,8 @@ fn open_file(path: &Path, seed: u64) -> SqlResult<Option<(Connection, String)>> 
         return Ok(None);
     }
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    // With a write-ahead log a killed process loses nothing that it committed, and where each commit waits for the disk, a
-    // power cut does not either.
+    // With a write-ahead log, a killed process loses no committed data. With `synchronous = FULL`, a power failure
+    // loses none either.
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     connection.execute_batch(SCHEMA)?;
     connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('seed', ?)", [seed.to_string()])?;
@@ -301,7 +301,7 @@ fn stored_job(row: &Row<'_>) -> SqlResult<StoredJob> {
     })
 }
 
-/// A time as it is kept.
+/// Converts a stored time.
 pub(super) fn from_micros(micros: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_micros(micros).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }

@@ -1,4 +1,4 @@
-//! What whoever runs the service changes in its jobs: one more, one that is uploaded again, one that goes.
+//! Changes of jobs in the store on behalf of tests: add, replace and remove.
 
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
@@ -6,22 +6,22 @@ use rusqlite::{OptionalExtension as _, params};
 use super::locked::locked;
 use super::store::{SqlResult, Store, StoredJob};
 
-/// The customer of jobs that were removed: nobody. They are kept, so that a restart does not bring them back.
+/// Customer of removed jobs. The rows stay, so that a restart does not add the jobs again.
 const REMOVED_CUSTOMER: i64 = -1;
 
 impl Store {
-    /// Whether a job of that id is or was there.
+    /// Whether a job with that id exists or was removed.
     pub(super) fn has_job_id(&self, id: &str) -> SqlResult<bool> {
         locked(&self.0).query_row("SELECT EXISTS (SELECT 1 FROM job WHERE id = ?)", [id], |row| row.get(0))
     }
 
-    /// Puts a generated job into the list, created and updated now.
+    /// Inserts a generated job with `now` as creation and update time.
     pub(super) fn add_job(&self, customer: u32, job: StoredJob, now: DateTime<Utc>) -> SqlResult<()> {
         self.add_generated(customer, std::iter::once(StoredJob { created: now, updated: now, ..job }))
     }
 
-    /// Updates a job: its file is another one from now on, which has to be converted once more. False where there is no
-    /// such job.
+    /// Sets the update time of a job, increments its revision and removes its conversions. Returns false for an unknown
+    /// job.
     pub(super) fn change_job(&self, customer: u32, id: &str, now: DateTime<Utc>) -> SqlResult<bool> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
@@ -40,7 +40,7 @@ impl Store {
         Ok(changed > 0)
     }
 
-    /// Takes a job out of the list. False where there is no such job.
+    /// Removes a job from the list. Returns false for an unknown job.
     pub(super) fn remove_job(&self, customer: u32, id: &str) -> SqlResult<bool> {
         let removed = locked(&self.0).execute(
             "UPDATE job SET customer = ? WHERE customer = ? AND id = ?",
@@ -49,7 +49,7 @@ impl Store {
         Ok(removed > 0)
     }
 
-    /// How often the file of a job was changed.
+    /// Returns how often the file of a job was changed.
     pub(super) fn revision(&self, id: &str) -> SqlResult<u64> {
         let number = locked(&self.0)
             .prepare_cached("SELECT number FROM revision WHERE job = ?")?

@@ -1,9 +1,9 @@
-//! What hubs and field computers report, computed from the clock: no record is stored, and each is the same whenever it is
-//! asked for.
+//! Reports of field hubs and field computers, computed from the clock. No record is stored; the same time always yields
+//! the same record.
 //!
-//! A hub works in turns of two hours: the ignition goes on and, after a while, off; its inputs switch one after the other;
-//! now and then the antenna loses its satellites; in some turns it roams. All nine events of specification 6 occur in
-//! every turn.
+//! A hub works in turns of two hours. In each turn the ignition is on, then off; the inputs switch sequentially; the
+//! antenna loses its satellites twice. In some turns the hub roams. All nine events of specification 6 occur in each
+//! turn.
 
 use chrono::{DateTime, Datelike as _, NaiveDate, SecondsFormat, TimeDelta, Utc};
 
@@ -19,36 +19,36 @@ const COMPUTER_INTERVAL: i64 = 300;
 const ONLINE_SPAN: i64 = 600;
 const COMPUTERS: i64 = 3;
 
-/// Days of records that a new service has already.
+/// Days of records that exist when a service starts for the first time.
 const HISTORY_DAYS: i64 = 2;
 
-/// Devices of all customers, at most: ids of records are told apart by it.
+/// Maximum number of devices of all customers. Record ids contain the device number.
 const MAX_DEVICES: i64 = 64;
 
-/// What a position shows that has no fix (specification 2.3).
+/// GPS time of a position without a fix (specification 2.3).
 const ZERO_DATE: &str = "0000-00-00T00:00:00Z";
 
-/// A device whose reports are listed.
+/// A reporting device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Device<'a> {
     pub(super) id: &'a str,
     pub(super) is_hub: bool,
-    /// A number below [`MAX_DEVICES`] that no other device has.
+    /// Unique number below [`MAX_DEVICES`].
     pub(super) number: i64,
     pub(super) track: &'a Track,
 }
 
-/// Where the logs of a service begin that was first started then.
+/// Returns the start of the logs of a service that first started at `first_start`.
 pub(super) fn log_start(first_start: DateTime<Utc>) -> DateTime<Utc> {
     first_start.checked_sub_signed(TimeDelta::days(HISTORY_DAYS)).unwrap_or(first_start)
 }
 
-/// When the field computers registered their location last.
+/// Returns the time of the field computers' last location report.
 pub(super) fn last_report_of_computer(now: DateTime<Utc>) -> DateTime<Utc> {
     time_of(now.timestamp().div_euclid(COMPUTER_INTERVAL).saturating_mul(COMPUTER_INTERVAL))
 }
 
-/// When the computer of that number in its account polls for maps next, strictly after a time.
+/// Returns the next map poll of a computer, strictly after a time. `computer` is its index in the account.
 pub(super) fn next_poll(computer: usize, after: DateTime<Utc>) -> DateTime<Utc> {
     let number = i64::try_from(computer).unwrap_or(0).rem_euclid(COMPUTERS);
     let mut poll = after.timestamp().div_euclid(COMPUTER_INTERVAL).saturating_mul(COMPUTER_INTERVAL);
@@ -60,14 +60,14 @@ pub(super) fn next_poll(computer: usize, after: DateTime<Utc>) -> DateTime<Utc> 
     }
 }
 
-/// The first moment after the calendar month of a time, UTC.
+/// Returns the first instant after the calendar month of a time, in UTC.
 fn end_of_month(time: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let (year, month) =
         if time.month() == 12 { (time.year().checked_add(1)?, 1) } else { (time.year(), time.month() + 1) };
     Some(NaiveDate::from_ymd_opt(year, month, 1)?.and_time(chrono::NaiveTime::MIN).and_utc())
 }
 
-/// The reports of a device within some time, newest first.
+/// Reports of a device in an interval, newest first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reports<'a> {
     device: Device<'a>,
@@ -76,7 +76,8 @@ pub(super) struct Reports<'a> {
 }
 
 impl<'a> Reports<'a> {
-    /// All reports until now; with `date` those from that time to the end of its calendar month (specification 4.2).
+    /// Selects all reports until `now`. With `date`, selects the reports from `date` to the end of its calendar month
+    /// (specification 4.2).
     pub(super) fn new(
         device: Device<'a>,
         log_start: DateTime<Utc>,
@@ -87,7 +88,7 @@ impl<'a> Reports<'a> {
         let micros = |time: DateTime<Utc>| time.timestamp_micros();
         let step = period.saturating_mul(1_000_000);
         let first = micros(date.map_or(log_start, |date| date.max(log_start)));
-        // A month ends before the first moment of the next.
+        // The first instant of the next month is excluded.
         let last =
             date.and_then(end_of_month).map_or(micros(now), |end| micros(now).min(micros(end).saturating_sub(1)));
         let oldest = first.saturating_add(step).saturating_sub(1).div_euclid(step);
@@ -103,7 +104,7 @@ impl<'a> Reports<'a> {
         u64::try_from(self.count).unwrap_or(0)
     }
 
-    /// The locations of a page.
+    /// Returns the locations of a page.
     pub(super) fn locations(&self, page: &PageBounds) -> Vec<Value> {
         let period = if self.device.is_hub { HUB_INTERVAL } else { COMPUTER_INTERVAL };
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
@@ -111,21 +112,21 @@ impl<'a> Reports<'a> {
         (skip..end).map(|back| self.device.location(self.newest.saturating_sub(back.saturating_mul(period)))).collect()
     }
 
-    /// The location of the newest report.
+    /// Returns the location of the newest report.
     pub(super) fn latest_location(&self) -> Option<Value> {
         (self.count > 0).then(|| self.device.location(self.newest))
     }
 
-    /// The newest report of a hub.
+    /// Returns the newest report of a hub.
     pub(super) fn latest_report(&self) -> Option<Value> {
         (self.count > 0).then(|| self.device.report(self.newest))
     }
 }
 
-/// How a hub stands at a report.
+/// State of a device at a report.
 struct DeviceState {
     machine: MachineState,
-    /// Reports since the turn began.
+    /// Reports since the start of the turn.
     step: i64,
     turn: i64,
     ignition: bool,
@@ -133,7 +134,7 @@ struct DeviceState {
 }
 
 impl Device<'_> {
-    /// The devices do not work in step.
+    /// Returns the state at a time. Devices are shifted in time against each other.
     fn state(&self, seconds: i64) -> DeviceState {
         let shifted = seconds.saturating_add(self.number.saturating_mul(1_770));
         let inside = shifted.rem_euclid(TURN_SECONDS);
@@ -147,7 +148,7 @@ impl Device<'_> {
         }
     }
 
-    /// The id of a record: unique among all devices and rising with time.
+    /// Returns a record id: unique among all devices and increasing with time.
     fn record_id(&self, seconds: i64) -> String {
         seconds.div_euclid(HUB_INTERVAL).saturating_mul(MAX_DEVICES).saturating_add(self.number).to_string()
     }
@@ -199,7 +200,7 @@ impl Device<'_> {
             ("digital_output_1", Value::Boolean(state.ignition)),
             ("digital_output_2", Value::Boolean(false)),
             ("digital_output_3", Value::Boolean(false)),
-            // The range allows null (specification 2.4).
+            // The specification allows null (2.4).
             ("server_date_time", if state.step == 100 { Value::Null } else { Value::Text(timestamp(seconds)) }),
             ("odometer", Value::Integer(Track::odometer(seconds).rem_euclid(1 << 32))),
             ("service", text(if state.turn.rem_euclid(4) == 3 { "" } else { "LTE" })),
@@ -218,13 +219,13 @@ impl Device<'_> {
     }
 }
 
-/// Whether a digital input is on: each for a while, one after the other.
+/// Whether a digital input is on. Inputs 1 to 4 switch sequentially.
 fn is_on(input: i64, step: i64) -> bool {
     let begin = input.saturating_mul(20);
     (begin..begin.saturating_add(100)).contains(&step)
 }
 
-/// What triggered the report of a step of the turn.
+/// Returns the event code of a step of the turn.
 fn event(step: i64) -> &'static str {
     match step {
         0 => "16",
@@ -239,7 +240,7 @@ fn event(step: i64) -> &'static str {
     }
 }
 
-/// A hub writes six decimals.
+/// Rounds to the six decimals of a hub.
 fn round_degrees(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -248,7 +249,7 @@ fn time_of(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }
 
-/// `YYYY-MM-DDTHH:mm:ssZ`, the only form of specification 2.3 and 2.4.
+/// Formats a time as `YYYY-MM-DDTHH:mm:ssZ` (specification 2.3 and 2.4).
 fn timestamp(seconds: i64) -> String {
     time_of(seconds).to_rfc3339_opts(SecondsFormat::Secs, true)
 }

@@ -1,7 +1,7 @@
-//! What the service takes as an upload: the sentences of specification 4.2 and 4.3, read by themselves.
+//! Checks of uploads by the rules of specification 4.2 and 4.3.
 //!
-//! The client has rules of its own and neither knows the other's, so that a wrong reading of one side shows. A zip is
-//! judged by its directory alone, and nothing is inflated.
+//! The client has its own checks and shares no code with these, so a wrong interpretation of either side is detected.
+//! Only the directory of a zip is read; no member is inflated.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,14 +11,15 @@ use zip::ZipArchive;
 
 use crate::api::uploads::{AGX_EXTENSION, GRC_EXTENSION, SHAPE_SET, has_extension};
 
-/// The most that is read of a zip: its directory, which costs a few times as much memory. One of 60,000 files is smaller.
+/// Maximum number of bytes read of a zip directory, which takes several times as much memory. A directory of 60,000
+/// files is smaller.
 const MAX_DIRECTORY: u64 = 8 * 1024 * 1024;
 
-/// A prescription map of the type RX: "a zip containing a single shape file set (.shp, .shx, .dbf). A zip holding several
-/// shape files is unsupported."
+/// Checks a prescription map of type RX: "a zip containing a single shape file set (.shp, .shx, .dbf). A zip holding
+/// several shape files is unsupported."
 pub(super) fn check_rx(name: &str, file: File) -> Result<(), String> {
     let members = member_names(name, file)?;
-    // The extensions of each name, whose letter case differs among the files of a set.
+    // Extensions by stem. The letter case may differ among the files of a set.
     let mut sets: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (stem, extension) in members.iter().filter_map(|member| member.rsplit_once('.')) {
         sets.entry(stem.to_lowercase()).or_default().push(extension.to_lowercase());
@@ -38,20 +39,20 @@ pub(super) fn check_rx(name: &str, file: File) -> Result<(), String> {
     }
 }
 
-/// A prescription map of the type AGX: "the file may be simple or complex and must have the extension .rdp.zip."
+/// Checks a prescription map of type AGX: "the file may be simple or complex and must have the extension .rdp.zip."
 pub(super) fn check_agx(name: &str) -> Result<(), String> {
     check_extension(name, "An AGX upload", AGX_EXTENSION)
 }
 
-/// A grain cart: "a GRC file's contents and name", a "file with extension GRC".
+/// Checks a grain cart: "a GRC file's contents and name", a "file with extension GRC".
 pub(super) fn check_grain_cart(name: &str) -> Result<(), String> {
     check_extension(name, "A grain cart file", GRC_EXTENSION)
 }
 
-/// Job data: "a zip of job data from a field computer. A zip with multiple directories is unsupported."
+/// Checks job data: "a zip of job data from a field computer. A zip with multiple directories is unsupported."
 ///
-/// Counted are directories that no other holds: a field computer's own zip, which `BIN` gives back (4.4), has folders in
-/// its one folder (field notes, Job data archives). Gives whether there is a shape file to convert.
+/// Only top-level directories count: a field computer's own zip (`BIN`, specification 4.4) contains folders in one
+/// folder (field notes, Job data archives). Returns whether the zip contains a shapefile to convert.
 pub(super) fn check_job_data(name: &str, file: File) -> Result<bool, String> {
     let members = member_names(name, file)?;
     if members.iter().all(|member| member.ends_with('/')) {
@@ -76,7 +77,7 @@ fn check_extension(name: &str, what: &str, extension: &str) -> Result<(), String
     }
 }
 
-/// The names in the directory of a zip, with `/` between folders.
+/// Returns the member names of a zip, with `/` as separator.
 fn member_names(name: &str, file: File) -> Result<Vec<String>, String> {
     let archive = ZipArchive::new(BoundedFile { file, left: MAX_DIRECTORY })
         .map_err(|_| format!("The file `{name}` is not a zip that can be read."))?;
@@ -84,7 +85,7 @@ fn member_names(name: &str, file: File) -> Result<Vec<String>, String> {
     Ok(archive.file_names().map(plain).collect())
 }
 
-/// A file of which so much can be read: what is made of it then has bounds as well.
+/// A file with a limit on the bytes read, which also limits the memory of the parsed directory.
 struct BoundedFile {
     file: File,
     left: u64,
@@ -125,7 +126,7 @@ mod tests {
         assert_eq!(check_job_data("a.zip", file_of(&one)), Ok(true));
         let (start, end) = (one.windows(4).position(|four| four == b"PK\x01\x02").unwrap(), one.len() - 22);
         let entry = &one[start..end];
-        // As many entries as a zip has without the 64-bit form, each with a comment that makes it long.
+        // Almost the maximum number of entries without ZIP64, each extended by a comment.
         let mut long = entry.to_vec();
         long[32..34].copy_from_slice(&1_000_u16.to_le_bytes());
         long.extend_from_slice(&[b' '; 1_000]);

@@ -1,7 +1,7 @@
-//! Files of uploads on disk: written while they arrive, and safe from a power cut before they are acknowledged.
+//! Stored files of uploads. They are written during the upload and synced before it is acknowledged.
 //!
-//! They are in the folder `uploads` of a sandbox that has one for its state, and else in a folder of their own among the
-//! system's temporary files, which ends with the sandbox.
+//! A sandbox with a state folder stores them in its subfolder `uploads`. Otherwise they are in a temporary folder that
+//! is removed with the sandbox.
 
 use std::collections::HashSet;
 use std::fs::{self, DirBuilder, File};
@@ -12,19 +12,19 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::part_file::PartFile;
 
-/// A file of no record that is older is what a killed process left.
+/// Age at which a file without a record is removed: a killed process left it.
 const STALE_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The folder of uploads.
 #[derive(Debug)]
 pub(super) struct UploadFiles {
     folder: PathBuf,
-    /// The process that removes the folder in the end; none where it stays. A forked child has this value, too.
+    /// Process that removes the folder on drop; `None` keeps the folder. After a fork the child has this value too.
     owner: Option<u32>,
 }
 
 impl UploadFiles {
-    /// The uploads in a folder of state, or temporary ones. `known` are the files that belong to records.
+    /// Opens the uploads of a state folder, or a temporary folder. `known` are the files of existing records.
     pub(super) fn open(data: Option<&Path>, known: &HashSet<String>) -> Result<Self> {
         let Some(data) = data else {
             let folder = std::env::temp_dir().join(format!("headland-sandbox-{:016x}", fastrand::u64(..)));
@@ -33,21 +33,21 @@ impl UploadFiles {
         let folder = data.join("uploads");
         let fail = |error: io::Error| Error::file("create the folder", &folder, &error);
         fs::create_dir_all(&folder).map_err(fail)?;
-        // The names of the new folders are on the disk only then.
+        // Makes the names of new folders durable.
         for above in [Some(data), data.parent()].into_iter().flatten().filter(|above| !above.as_os_str().is_empty()) {
             sync_folder(above);
         }
         for entry in fs::read_dir(&folder).map_err(fail)?.flatten() {
             let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|time| time.elapsed().ok());
             if age.is_some_and(|age| age > STALE_AFTER) && !known.contains(&*entry.file_name().to_string_lossy()) {
-                // It costs space, and nothing else.
+                // A remaining file only uses space.
                 drop(fs::remove_file(entry.path()));
             }
         }
         Ok(Self { folder, owner: None })
     }
 
-    /// A file for an upload that begins to arrive; it is removed where [`UploadFiles::keep`] does not follow.
+    /// Creates a file for an upload. It is removed unless [`UploadFiles::keep`] follows.
     pub(super) fn begin(&self) -> Result<PartFile> {
         if self.owner.is_some() && !self.folder.is_dir() {
             #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
@@ -59,21 +59,21 @@ impl UploadFiles {
         PartFile::create(&self.folder, "upload")
     }
 
-    /// Keeps an upload and gives the name of its file. In a folder of state the bytes and the name are on the disk then.
+    /// Keeps an upload and returns its file name. In a state folder, the bytes and the name are then durable.
     pub(super) fn keep(&self, part: PartFile) -> Result<String> {
         let name = format!("{:032x}", fastrand::u128(..));
         let target = self.folder.join(&name);
         if self.owner.is_some() { part.name(&target, false) } else { part.keep(&target, false) }.map(|()| name)
     }
 
-    /// Opens a kept file; gives its length as well.
+    /// Opens a stored file and returns its length.
     pub(super) fn open_stored(&self, name: &str) -> io::Result<(File, u64)> {
         let file = File::open(self.folder.join(name))?;
         let length = file.metadata()?.len();
         Ok((file, length))
     }
 
-    /// Removes a kept file whose record could not be written.
+    /// Removes a stored file without a record.
     pub(super) fn remove(&self, name: &str) {
         drop(fs::remove_file(self.folder.join(name)));
     }
@@ -82,13 +82,13 @@ impl UploadFiles {
 impl Drop for UploadFiles {
     fn drop(&mut self) {
         if self.owner == Some(std::process::id()) {
-            // There is no folder where nothing was uploaded.
+            // Without an upload there is no folder.
             drop(fs::remove_dir_all(&self.folder));
         }
     }
 }
 
-/// Brings the names in a folder to the disk, where the system can.
+/// Makes the names in a folder durable, if the system supports it.
 fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         drop(folder.sync_all());

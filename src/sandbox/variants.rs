@@ -1,8 +1,8 @@
-//! The variants: habits of real services that differ from the specification's plain reading (field notes), by name.
+//! Variants: behaviour of real services that differs from the literal specification (field notes), by name.
 
 use crate::error::{Error, Kind, Result};
 
-/// A habit that can be turned on.
+/// A variant of the service's behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// See `page-size-asked` in [`VARIANTS`]; the others likewise.
@@ -77,7 +77,7 @@ pub enum Variant {
     ReleasedOnly,
 }
 
-/// The name that turns all of them on.
+/// Name that enables all variants.
 pub const WILD: &str = "wild";
 
 /// A row of [`VARIANTS`].
@@ -85,13 +85,13 @@ pub const WILD: &str = "wild";
 pub struct VariantRow {
     /// The variant.
     pub variant: Variant,
-    /// Its name.
+    /// Name of the variant.
     pub name: &'static str,
-    /// What it does.
+    /// Effect of the variant.
     pub doc: &'static str,
 }
 
-/// Every variant.
+/// All variants.
 pub static VARIANTS: &[VariantRow] = &[
     row(
         Variant::PageSizeAsked,
@@ -211,12 +211,12 @@ const fn row(variant: Variant, name: &'static str, doc: &'static str) -> Variant
     VariantRow { variant, name, doc }
 }
 
-/// The variants that are on.
+/// The enabled variants.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ActiveVariants(Vec<Variant>);
 
 impl ActiveVariants {
-    /// Reads names; `wild` turns all on. An unknown name is a `Value` error that lists all.
+    /// Parses names; `wild` enables all. An unknown name is a `Value` error that lists all names.
     pub(super) fn parse(names: &[String]) -> Result<Self> {
         let mut on = Vec::new();
         for name in names {
@@ -235,7 +235,7 @@ impl ActiveVariants {
         Ok(Self(on))
     }
 
-    /// Whether that one is on.
+    /// Whether a variant is enabled.
     pub(super) fn has(&self, variant: Variant) -> bool {
         self.0.contains(&variant)
     }

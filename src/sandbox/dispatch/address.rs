@@ -1,22 +1,22 @@
-//! The addresses of this sandbox that are not the field data API's.
+//! Path prefixes of the dispatch service and the legacy order service.
 
 use crate::api::Service;
 use crate::sandbox::query::Query;
 use crate::sandbox::routes::Route;
 
-/// An address of the dispatch service or of the legacy order service.
+/// Address of a dispatch service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sandbox) enum Address {
     /// The dispatch service.
     Dispatch,
-    /// The legacy order service, at the first of its two addresses; they share what they remember.
+    /// The legacy order service at the first of its two addresses, which share one state.
     LegacyDispatch,
-    /// At the second one.
+    /// The legacy order service at the second address.
     LegacyOrders,
 }
 
 impl Address {
-    /// The address that a path belongs to.
+    /// Returns the address of a path.
     pub(in crate::sandbox) fn from_path(path: &str) -> Option<Self> {
         let first = path.strip_prefix('/')?.split('/').next()?;
         [Self::Dispatch, Self::LegacyDispatch, Self::LegacyOrders]
@@ -24,7 +24,7 @@ impl Address {
             .find(|address| address.path().strip_prefix('/').is_some_and(|own| own.eq_ignore_ascii_case(first)))
     }
 
-    /// Its path, without a slash at the end.
+    /// Returns the path without a trailing slash.
     pub(in crate::sandbox) const fn path(self) -> &'static str {
         match self {
             Self::Dispatch => "/dispatch",
@@ -33,7 +33,7 @@ impl Address {
         }
     }
 
-    /// Where a request leads.
+    /// Routes a request below this address.
     pub(in crate::sandbox) fn route(self, method: &str, path: &str, query: &Query) -> Route {
         let service = if self == Self::Dispatch { Service::Dispatch } else { Service::LegacyOrders };
         Route::find_in(service, method, path.get(self.path().len()..).unwrap_or_default(), query)

@@ -1,4 +1,4 @@
-//! Reading the JSON object or list that a request carries, within bounds.
+//! Reads the JSON object or list of a request body, with limits on size and depth.
 
 use axum::body::Body;
 use futures_util::StreamExt as _;
@@ -9,10 +9,10 @@ use crate::sandbox::multipart;
 use crate::sandbox::reply::Reply;
 use crate::wire::quoted;
 
-/// The largest payload that is taken: 1 MiB.
+/// Maximum payload size: 1 MiB.
 const MAX_PAYLOAD: usize = 1024 * 1024;
 
-/// Lists and objects that may lie in each other. What is stored lies a few deeper, and can be read again.
+/// Maximum nesting of lists and objects. Stored records are nested a few levels deeper and stay readable.
 const MAX_DEPTH: usize = 64;
 
 /// Reads the payload.
@@ -30,7 +30,7 @@ pub(super) async fn read_json(headers: &HeaderMap, body: Body) -> Result<Value, 
         if length > multipart::MAX_BODY {
             break;
         }
-        // A client that is still sending would miss the reply, so the rest is read and let go.
+        // The rest is read and discarded: a client that is still sending would not read the reply.
         if length <= MAX_PAYLOAD {
             bytes.extend_from_slice(&chunk);
         }
@@ -39,7 +39,7 @@ pub(super) async fn read_json(headers: &HeaderMap, body: Body) -> Result<Value, 
         let info = format!("The body is larger than {MAX_PAYLOAD} bytes.");
         return Err(Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info));
     }
-    // Whole numbers beyond 64 bits would come back as other numbers: they come back as texts with all their digits.
+    // Integers beyond 64 bits would lose digits, so they are converted to strings with all digits.
     match serde_json::from_slice(&quoted(&bytes)) {
         Ok(value) if fits_depth(&value, MAX_DEPTH + 1) => Ok(value),
         Ok(_) => {
@@ -49,7 +49,7 @@ pub(super) async fn read_json(headers: &HeaderMap, body: Body) -> Result<Value, 
     }
 }
 
-/// Whether the body is said to be JSON; one of which nothing is said is taken as such.
+/// Whether the content type is JSON. A missing content type is accepted.
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
     let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();

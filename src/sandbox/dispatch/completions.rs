@@ -1,4 +1,4 @@
-//! Completions of field operations, and the requirements of their operation type that they are checked against.
+//! Completions of field operations, and the requirements of operation types.
 
 use serde_json::{Value, json};
 
@@ -9,16 +9,16 @@ use super::store::Kind;
 use crate::sandbox::reply::{Answer, Reply};
 use crate::wire::time::{self, Read};
 
-/// The operation types that generated records have. The service takes any other, too.
+/// Operation types of the generated records. The service accepts any other type.
 pub(super) const KNOWN_TYPES: [&str; 3] = ["Spraying", "Planting", "Spreading"];
 
-/// The most requirements that an operation type can have.
+/// Maximum number of requirements of an operation type.
 const MAX_REQUIREMENTS: usize = 200;
 
-/// The types that a requirement can name.
+/// Allowed types of a requirement.
 const TYPES: [&str; 4] = ["text", "number", "boolean", "dateTime"];
 
-/// What a completion must hold where nothing was set for its operation type: name, type, whether it is required.
+/// Default requirements of an operation type: name, type, whether required.
 const DEFAULTS: [(&str, &str, bool); 5] = [
     ("startTime", "dateTime", true),
     ("endTime", "dateTime", true),
@@ -27,13 +27,13 @@ const DEFAULTS: [(&str, &str, bool); 5] = [
     ("notes", "text", false),
 ];
 
-/// The default requirements.
+/// Returns the default requirements as JSON.
 pub(super) fn default_requirements() -> Vec<Value> {
     let one = |(name, kind, required): (&str, &str, bool)| json!({"name": name, "type": kind, "required": required, "custom": false});
     DEFAULTS.into_iter().map(one).collect()
 }
 
-/// What was set for an operation type, else the defaults (specification 4.6).
+/// Returns the requirements of an operation type, or the defaults (specification 4.6).
 pub(super) fn requirements(call: &Call<'_>) -> Answer {
     let found = call.state.store.record(call.customer, Kind::Requirements, call.id())?;
     let object = found.map_or_else(
@@ -65,7 +65,7 @@ pub(super) fn set_requirements(call: &Call<'_>, given: Object) -> Answer {
     Ok(call.changed(object))
 }
 
-/// A requirement as it is stored; `place` counts from 0.
+/// Converts a requirement to its stored form. `position` counts from 0.
 fn one_requirement(given: &Value, position: usize) -> Result<Object, Reply> {
     let refuse = |what: &str| Reply::bad_request(format!("requirements[{position}] {what}."));
     let Value::Object(given) = given else { return Err(refuse("must be an object")) };
@@ -91,7 +91,7 @@ fn name_of(requirement: &Object) -> &str {
     requirement.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Refuses a completion that lacks a required field or has one of the wrong type, and names each.
+/// Rejects a completion with missing required fields or wrong types. The message names each field.
 pub(super) fn check_completion(completion: &Object, requirements: &[Value]) -> Result<(), Reply> {
     let (mut lacking, mut wrong) = (Vec::new(), Vec::new());
     for requirement in requirements.iter().filter_map(Value::as_object) {
@@ -127,7 +127,7 @@ fn fits(value: &Value, kind: &str) -> bool {
     }
 }
 
-/// The requirements of the type of a field operation.
+/// Returns the requirements for the type of the requested field operation.
 fn requirements_of_operation(call: &Call<'_>) -> Result<Vec<Value>, Reply> {
     let store = &call.state.store;
     let operation = store.record(call.customer, Kind::Operation, call.id())?.ok_or_else(|| missing(call.id()))?;
@@ -150,7 +150,7 @@ pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
     Ok(call.created(completion, &path))
 }
 
-/// Puts another completion in the place of one, under its id.
+/// Replaces a completion and keeps its id.
 pub(super) fn modify(call: &Call<'_>, given: Object) -> Answer {
     let requirements = requirements_of_operation(call)?;
     let modified = change(call, |completions| {

@@ -1,4 +1,4 @@
-//! Work orders of the legacy order service, which belong to an operator, and their completions.
+//! Work orders of the legacy order service and their completions. Each order belongs to an operator.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -10,10 +10,10 @@ use super::replies::{Call, conflict, deleted, json_content};
 use super::store::{Kind, NewRecord};
 use crate::sandbox::reply::{Answer, Reply};
 
-/// The operators of a customer.
+/// Operators of a customer.
 pub(super) const OPERATORS: [&str; 2] = [TOKEN_OPERATOR, "operator-2"];
 
-/// The operator that a token stands for.
+/// Operator of the bearer token.
 pub(super) const TOKEN_OPERATOR: &str = "operator-1";
 
 pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
@@ -24,12 +24,12 @@ pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
     Ok(call.created(made, &path))
 }
 
-/// A work order as it is stored: what the service sets, and what was given.
+/// Builds a stored work order from the service's fields and the payload.
 pub(super) fn order(id: &str, operator: &str, given: Object) -> Object {
     merge_fields([("id", json!(id)), ("operator", json!(operator)), ("completion", Value::Null)], given)
 }
 
-/// Puts another payload in the place of an order's; its operator stays unless another is named.
+/// Replaces the payload of an order. The operator stays unless the payload names another.
 pub(super) fn update(call: &Call<'_>, given: Object) -> Answer {
     let id = required(&given, "id")?;
     let named = operator(&given)?;
@@ -52,7 +52,7 @@ pub(super) fn delete(call: &Call<'_>) -> Answer {
     }
 }
 
-/// Gives orders to another operator: all of them, or none where one is unknown.
+/// Assigns orders to another operator. Changes none if an order is unknown.
 pub(super) fn reassign(call: &Call<'_>, given: &Object) -> Answer {
     let ids = match field(given, "orderIds") {
         Some(Value::Array(ids)) => ids
@@ -77,7 +77,7 @@ pub(super) fn reassign(call: &Call<'_>, given: &Object) -> Answer {
     Ok(call.changed(done))
 }
 
-/// The requirements of every completion here: legacy orders have no operation type.
+/// Returns the requirements of all completions: legacy orders have no operation type.
 pub(super) fn requirements() -> Reply {
     Reply::new(StatusCode::OK, json_content(json!({"isDefault": true, "requirements": default_requirements()})))
 }
@@ -126,7 +126,7 @@ fn has_completion(order: &Object, id: &str) -> Result<(), Reply> {
     }
 }
 
-/// The operator that a payload names, as `operator` or `user`.
+/// Returns the operator in a payload, from `operator` or `user`.
 fn operator(given: &Object) -> Result<Option<&'static str>, Reply> {
     let named = match text(given, "operator")? {
         Some(named) => Some(named),

@@ -1,4 +1,4 @@
-//! The lists of both services: raw, in pages (specification 4.7).
+//! Lists of both services: raw JSON arrays in pages (specification 4.7).
 
 use http::StatusCode;
 use http::header::{self, HeaderName};
@@ -13,10 +13,10 @@ use crate::sandbox::faults::Fault;
 use crate::sandbox::reply::{Answer, Reply};
 use crate::sandbox::variants::Variant;
 
-/// Where the fault `foreign-location` leads: a name that never resolves (RFC 2606).
+/// Host of the fault `foreign-location`; the name never resolves ([RFC 2606](https://www.rfc-editor.org/rfc/rfc2606)).
 const FOREIGN_HOST: &str = "http://elsewhere.example";
 
-/// A page of the list of that row.
+/// Returns a page of the list of a row.
 pub(super) fn list(row: &str, call: &Call<'_>) -> Answer {
     let page = Page::read(call.query, row).map_err(Reply::bad_request)?;
     let exists = |kind, what| match call.state.store.record(call.customer, kind, call.id())? {

@@ -1,4 +1,4 @@
-//! Field operations: from Pre-Released to Released, what is to be done, and to which equipment it is assigned.
+//! Field operations: creation, release, mixes and targets, and assignment to equipment.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use super::replies::{Call, conflict, deleted};
 use super::store::{Kind, NewRecord};
 use crate::sandbox::reply::{Answer, Reply};
 
-/// The state of a field operation that was created (specification 3).
+/// Status of a new field operation (specification 3).
 pub(super) const PRE_RELEASED: &str = "Pre-Released";
 
-/// The state after its release.
+/// Status after the release.
 pub(super) const RELEASED: &str = "Released";
 
 pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
@@ -21,7 +21,7 @@ pub(super) fn create(call: &Call<'_>, given: Object) -> Answer {
     Ok(call.created(made, &path))
 }
 
-/// A field operation as it is stored: what the service sets, and what was given.
+/// Builds a stored field operation from the service's fields and the payload.
 pub(super) fn operation(id: &str, status: &str, given: Object) -> Object {
     merge_fields(
         [("id", json!(id)), ("status", json!(status)), ("assignments", json!([])), ("completions", json!([]))],
@@ -39,12 +39,12 @@ pub(super) fn release(call: &Call<'_>) -> Answer {
     })
 }
 
-/// Sets one field of a field operation to the payload.
+/// Sets a field of a field operation to the payload.
 pub(super) fn set_field(call: &Call<'_>, name: &str, given: Object) -> Answer {
     replace_field(call, name, Value::Object(given))
 }
 
-/// Sets all mixes: the payload is the list, or an object that holds it.
+/// Sets all mixes. The payload is the list, or an object with the field `mixes`.
 pub(super) fn set_mixes(call: &Call<'_>, given: Value) -> Answer {
     let mixes = match given {
         Value::Object(given) => field(&given, "mixes").cloned().unwrap_or_default(),
@@ -59,7 +59,7 @@ pub(super) fn set_mixes(call: &Call<'_>, given: Value) -> Answer {
 
 fn replace_field(call: &Call<'_>, name: &str, value: Value) -> Answer {
     change(call, |operation| {
-        // The payload that created it may have written the name in another letter case.
+        // The original payload may contain the name in another letter case.
         operation.retain(|known, _| known == name || !known.eq_ignore_ascii_case(name));
         operation.insert(name.to_owned(), value);
         Ok(operation.clone())
@@ -80,7 +80,7 @@ pub(super) fn delete(call: &Call<'_>) -> Answer {
     }
 }
 
-/// Assigns a field operation to equipment; it may be assigned to several.
+/// Assigns a field operation to equipment. Several assignments are allowed.
 pub(super) fn assign(call: &Call<'_>, given: Object) -> Answer {
     let store = &call.state.store;
     let equipment = store.record(call.customer, Kind::Equipment, call.id())?;
@@ -104,7 +104,7 @@ pub(super) fn assign(call: &Call<'_>, given: Object) -> Answer {
     Ok(call.created(made, &path))
 }
 
-/// The id of a record that is stored.
+/// Returns the id of a stored record.
 pub(super) fn id_of(object: &Object) -> String {
     object.get("id").and_then(Value::as_str).unwrap_or_default().to_owned()
 }

@@ -1,10 +1,9 @@
-//! The pages of 4.7: which records a request asks for, and where the next ones are.
+//! Paging of specification 4.7: page parameters and the address of the next page.
 
 use crate::sandbox::query::{Query, decode};
 use crate::sandbox::variants::{ActiveVariants, Variant};
 
-/// The most records that a call gives, by row: the specification says that it differs per endpoint, and shows no value
-/// (section 8).
+/// Maximum records per page, by row. The specification says that it differs per endpoint, without values (section 8).
 pub(super) static CAPS: &[(&str, u64)] = &[
     ("dispatch.equipment.operations", 50),
     ("dispatch.products.list", 100),
@@ -14,22 +13,22 @@ pub(super) static CAPS: &[(&str, u64)] = &[
     ("legacy_orders.blends", 30),
 ];
 
-/// The cap of a row that is not among them, such as one that is new.
+/// Maximum records per page of other rows.
 const DEFAULT_CAP: u64 = 50;
 
-/// The page that a request asks for.
+/// Requested page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Page {
-    /// Records on it: `$top`, within the cap; the cap without `$top`.
+    /// Records per page: `$top`, limited by the cap; the cap without `$top`.
     pub(super) size: u64,
-    /// Pages before it, of that size.
+    /// Number of pages of that size before this page.
     pub(super) skip: u64,
-    /// Whether the total is asked for.
+    /// Whether the request asks for `x-total-count`.
     pub(super) wants_total: bool,
 }
 
 impl Page {
-    /// Reads the parameters, with `$` or without it and in any letter case, or says what is wrong with them.
+    /// Parses the parameters, with or without `$`, in any letter case. Returns a message for an invalid value.
     pub(super) fn read(query: &Query, row: &str) -> Result<Self, String> {
         let cap = CAPS.iter().find(|(name, _)| *name == row).map_or(DEFAULT_CAP, |(_, cap)| *cap);
         let whole = |name: &str, default: u64| match parameter(query, name) {
@@ -48,13 +47,13 @@ impl Page {
         Ok(Self { size: whole("top", cap)?.min(cap), skip: whole("skip", 0)?, wants_total })
     }
 
-    /// Records before it.
+    /// Returns the number of records before the page.
     pub(super) fn start(self) -> u64 {
         self.skip.saturating_mul(self.size)
     }
 
-    /// The address of the page that comes `after` this one, or of this one: the parameters of the request again, in
-    /// the spelling that the habits ask for.
+    /// Returns the address of the page `after` pages later; 0 is this page. It repeats the request's parameters, in the
+    /// form of the active variants.
     pub(super) fn location(self, address: &str, after: u64, query: &str, variants: &ActiveVariants) -> String {
         let asked = Query::parse(query);
         let again = |name| parameter(&asked, name).map(|value| (name, value.trim().to_owned()));
@@ -63,7 +62,7 @@ impl Page {
         let (bare, unasked) = (variants.has(Variant::LocationNoDollar), variants.has(Variant::LocationNoQuestion));
         let mut parts: Vec<String> = Vec::new();
         for (name, value) in pages.into_iter().flatten() {
-            // Without `?`, the first `$` is all that tells the query from the path.
+            // Without `?`, the first `$` separates path and query.
             let dollar = if bare && !(unasked && parts.is_empty()) { "" } else { "$" };
             parts.push(format!("{dollar}{name}={value}"));
         }

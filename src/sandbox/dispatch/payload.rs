@@ -1,19 +1,19 @@
-//! Payloads: objects whose names are read in any letter case, and which keep what the service does not know.
+//! Payload objects: field names match in any letter case, and unknown fields are preserved.
 
 use serde_json::{Map, Value};
 
 use crate::sandbox::keys::guid;
 use crate::sandbox::reply::Reply;
 
-/// A payload, or what is stored of one.
+/// A payload or a stored record.
 pub(super) type Object = Map<String, Value>;
 
-/// The field of that name, in any letter case.
+/// Returns a field by name, in any letter case.
 pub(super) fn field<'a>(object: &'a Object, name: &str) -> Option<&'a Value> {
     object.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
-/// The text of a field; a whole number is read in decimal. `None` where it is absent, null or blank.
+/// Returns the text of a field; a number is converted to decimal text. `None` if the field is missing, null or blank.
 pub(super) fn text(object: &Object, name: &str) -> Result<Option<String>, Reply> {
     match field(object, name) {
         None | Some(Value::Null) => Ok(None),
@@ -24,12 +24,12 @@ pub(super) fn text(object: &Object, name: &str) -> Result<Option<String>, Reply>
     }
 }
 
-/// The same for a field that must be there.
+/// Returns the text of a required field.
 pub(super) fn required(object: &Object, name: &str) -> Result<String, Reply> {
     text(object, name)?.ok_or_else(|| Reply::bad_request(format!("{name} is missing.")))
 }
 
-/// What the service sets, and after it what was given under other names.
+/// Merges the service's fields with the payload. The service's fields win and are first.
 pub(super) fn complete<const N: usize>(set: [(&str, Value); N], given: Object) -> Object {
     let mut object: Object = set.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     for (name, value) in given {
@@ -40,7 +40,7 @@ pub(super) fn complete<const N: usize>(set: [(&str, Value); N], given: Object) -
     object
 }
 
-/// Works on the items of a list in what is stored; one that is missing is made.
+/// Edits a list of a stored record; creates a missing list.
 pub(super) fn edit_items<T>(object: &mut Object, name: &str, work: impl FnOnce(&mut Vec<Value>) -> T) -> T {
     if let Some(Value::Array(items)) = object.get_mut(name) {
         return work(items);
@@ -51,12 +51,12 @@ pub(super) fn edit_items<T>(object: &mut Object, name: &str, work: impl FnOnce(&
     result
 }
 
-/// A new GUID for what lies inside a record.
+/// Creates a random GUID for an object inside a record.
 pub(super) fn new_id() -> String {
     guid(fastrand::u128(..))
 }
 
-/// Whether that is the object of an id, which is a GUID and so has no letter case.
+/// Whether a field of the object equals the id. Ids are GUIDs and match in any letter case.
 pub(super) fn has_id(object: &Value, name: &str, id: &str) -> bool {
     object.get(name).and_then(Value::as_str).is_some_and(|known| known.eq_ignore_ascii_case(id))
 }

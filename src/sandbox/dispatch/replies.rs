@@ -1,4 +1,4 @@
-//! What a request to the dispatch service or the legacy order service is, and what is answered to a POST, a PUT and a DELETE.
+//! Requests and replies of the dispatch service and the legacy order service.
 
 use http::header::{self, HeaderName};
 use http::{HeaderMap, StatusCode};
@@ -13,50 +13,50 @@ use crate::sandbox::state::ServiceState;
 use crate::sandbox::variants::Variant;
 use crate::wire::Value as Field;
 
-/// The type of the error bodies under the variant `problem-json` (RFC 9457).
+/// Media type of errors under the variant `problem-json` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)).
 const PROBLEM_JSON: &str = "application/problem+json";
 
-/// A request that passed the checks.
+/// An authorized request.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     pub(super) state: &'a ServiceState,
     pub(super) customer: u32,
     pub(super) address: Address,
-    /// The path and the query as they were sent.
+    /// Path and query as sent.
     pub(super) path: &'a str,
     pub(super) sent_query: &'a str,
     pub(super) query: &'a Query,
-    /// The values of the path's parameters; empty where there are fewer.
+    /// Path parameters; empty if missing.
     pub(super) ids: [String; 2],
     pub(super) headers: &'a HeaderMap,
     pub(super) faults: &'a [Fault],
 }
 
 impl Call<'_> {
-    /// The first parameter of the path.
+    /// Returns the first path parameter.
     pub(super) fn id(&self) -> &str {
         let [id, _] = &self.ids;
         id
     }
 
-    /// The second one.
+    /// Returns the second path parameter.
     pub(super) fn second_id(&self) -> &str {
         let [_, id] = &self.ids;
         id
     }
 
-    /// 201 with what was made and its address, a path below that of the service.
+    /// Returns 201 with the new record and its address; `path` is relative to the service.
     pub(super) fn created(&self, record: Object, path: &str) -> Reply {
         let location = format!("{}{}{path}", self.state.base, self.address.path());
         self.mutation_reply(StatusCode::CREATED, record).with_header(header::LOCATION, location)
     }
 
-    /// 200 with what was changed.
+    /// Returns 200 with the changed record.
     pub(super) fn changed(&self, object: Object) -> Reply {
         self.mutation_reply(StatusCode::OK, object)
     }
 
-    /// The object, or 204 with nothing: as `Prefer` wants it, else as the habits are.
+    /// Returns the object, or 204 without a body, as `Prefer` requests; otherwise as the active variants require.
     fn mutation_reply(&self, status: StatusCode, object: Object) -> Reply {
         let wish = preference(self.headers);
         let is_shown = match wish {
@@ -77,7 +77,7 @@ impl Call<'_> {
 
 const REPRESENTATION: &str = "return=representation";
 
-/// What `Prefer` says of the body (RFC 7240).
+/// Returns the `return` preference of `Prefer` ([RFC 7240](https://www.rfc-editor.org/rfc/rfc7240)).
 fn preference(headers: &HeaderMap) -> Option<&'static str> {
     let texts = headers.get_all("prefer").iter().map(|value| String::from_utf8_lossy(value.as_bytes()).to_lowercase());
     let wishes: Vec<String> = texts
@@ -86,22 +86,22 @@ fn preference(headers: &HeaderMap) -> Option<&'static str> {
     [REPRESENTATION, "return=minimal"].into_iter().find(|known| wishes.iter().any(|wish| wish == known))
 }
 
-/// 204 for what was deleted.
+/// Returns 204 after a deletion.
 pub(super) fn deleted() -> Reply {
     Reply::new(StatusCode::NO_CONTENT, Content::Nothing)
 }
 
-/// JSON.
+/// Wraps JSON content.
 pub(super) fn json_content(tree: Value) -> Content {
     Content::Payload { tree, media_type: "application/json" }
 }
 
-/// 409 with words.
+/// Returns 409 with a message.
 pub(super) fn conflict(info: impl Into<String>) -> Reply {
     Reply::invalid(StatusCode::CONFLICT, info)
 }
 
-/// The answer in the form that errors have here: a `ServiceResponse`, or under the variant a problem of RFC 9457.
+/// Converts an error to its wire form: a `ServiceResponse`, or a problem of RFC 9457 under the variant `problem-json`.
 pub(super) fn to_reply(answer: Answer, state: &ServiceState) -> Reply {
     let mut reply = match answer {
         Ok(reply) => return reply,

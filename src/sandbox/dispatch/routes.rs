@@ -1,4 +1,4 @@
-//! From an address and a request to what answers it: the token, the row, the payload, the handler.
+//! Processes a dispatch request: bearer token, row, payload and handler.
 
 use axum::body::Body as Stream;
 use http::request::Parts;
@@ -18,12 +18,12 @@ use crate::sandbox::reply::{Answer, Reply};
 use crate::sandbox::routes::Route;
 use crate::sandbox::state::ServiceState;
 
-/// What a fault answers here and not elsewhere: no signature is checked, but a token.
+/// Returns the fault replies that differ from the field data API: a token is checked instead of a signature.
 pub(in crate::sandbox) fn fault_reply(fault: Fault) -> Option<Reply> {
     (fault == Fault::Unauthorized).then(|| unauthorized("the token has expired"))
 }
 
-/// Answers a request to one of the addresses.
+/// Returns the reply to a request below one of the addresses.
 pub(in crate::sandbox) async fn answer(
     (state, ring): (&ServiceState, &KeyRing),
     address: Address,
@@ -93,7 +93,7 @@ fn handle(row: &Endpoint, call: &Call<'_>, given: Value) -> Answer {
     }
 }
 
-/// The customer behind the bearer token. How the service authenticates is not shown (5.6).
+/// Returns the customer of the bearer token. The specification does not define authentication (5.6).
 fn customer(ring: &KeyRing, headers: &HeaderMap) -> Result<u32, Reply> {
     let sent = headers.get(header::AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
     let Some(sent) = sent else { return Err(unauthorized("the header Authorization is missing")) };

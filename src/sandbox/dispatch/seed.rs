@@ -1,4 +1,4 @@
-//! The records that a new state has of each customer: enough that every list takes several pages.
+//! Generated dispatch records of a new state: enough for several pages of each list.
 
 use std::ops::RangeInclusive;
 
@@ -13,10 +13,10 @@ use super::store::{Kind, NewRecord, insert};
 use crate::sandbox::keys::CUSTOMERS;
 use crate::sandbox::store::{SqlResult, Store};
 
-/// The section of batches that are active.
+/// Section of active batches.
 pub(super) const ACTIVE: &str = "active";
 
-/// The section of those that are used up.
+/// Section of used batches.
 const CLOSED: &str = "closed";
 
 const ACCOUNTS: [&str; 2] = ["Home farm", "River farm"];
@@ -24,19 +24,19 @@ const EQUIPMENT: [&str; 5] = ["Sprayer 1", "Sprayer 2", "Planter 1", "Spreader 1
 const PRODUCT_TYPES: [(&str, &str); 3] = [("Herbicide", "l/ha"), ("Fertilizer", "kg/ha"), ("Seed", "seeds/ha")];
 const FIELDS: [&str; 6] = ["North 40", "South 40", "Creek", "Hill", "Long strip", "Corner"];
 
-/// Operations that are assigned to each piece of equipment; the last has none.
+/// Number of operations per piece of equipment; the last has none.
 const OPERATIONS: [usize; 5] = [120, 35, 20, 10, 0];
 
-/// Products, more of them on the first account than a legacy call gives.
+/// Number of products per account. The first account has more than a page of a legacy list.
 const PRODUCTS: [usize; 2] = [130, 40];
 
 const BATCHES: [(&str, usize); 2] = [(ACTIVE, 60), (CLOSED, 15)];
 const BLENDS: usize = 70;
 
-/// Work orders of each operator.
+/// Number of work orders per operator.
 const ORDERS: [usize; 2] = [95, 20];
 
-/// Adds the records of every customer, unless the state had them before.
+/// Adds the records of all customers, unless the state already had them.
 pub(in crate::sandbox) fn fill(store: &Store, seed: u64) -> SqlResult<()> {
     store.fill_once(seed, |connection| (0..CUSTOMERS).try_for_each(|customer| SeedData { connection, customer }.fill()))
 }
@@ -87,13 +87,13 @@ impl SeedData<'_> {
         Ok(())
     }
 
-    /// Adds a record for each name and gives their ids.
+    /// Adds a record per name and returns the ids.
     fn add_all(&self, kind: Kind, names: &[&str], make: impl Fn(&str, usize) -> Value) -> SqlResult<Vec<String>> {
         names.iter().zip(0..).map(|(name, index)| self.add(kind, "", make(name, index))).collect()
     }
 
-    /// The numbers of so many records. Other customers than the first have a tenth of them: they are there to be told
-    /// apart.
+    /// Returns the numbers 1 to `count`. Other customers than the first have a tenth of them, so that tests can
+    /// distinguish customers.
     fn numbers(&self, count: usize) -> RangeInclusive<usize> {
         1..=if self.customer == 0 { count } else { count.div_ceil(10) }
     }
@@ -108,7 +108,7 @@ impl SeedData<'_> {
         Ok(())
     }
 
-    /// An operation that is assigned to equipment; every third is not released yet.
+    /// Adds an operation that is assigned to equipment. Every third operation is not released.
     fn add_operation(&self, equipment: &str, account: &str, number: usize) -> SqlResult<()> {
         let field = one_of(&FIELDS, number);
         let given = json!({
@@ -126,7 +126,7 @@ impl SeedData<'_> {
         .map(|_| ())
     }
 
-    /// Adds a record and gives its id.
+    /// Adds a record and returns its id.
     fn add(&self, kind: Kind, section: &str, given: Value) -> SqlResult<String> {
         self.insert(kind, section, |id| merge_fields([("id", json!(id))], into_object(given)))
     }
@@ -144,7 +144,7 @@ fn into_object(value: Value) -> Object {
     }
 }
 
-/// One of a few, in turn.
+/// Returns the choices in turn.
 fn one_of<T: Clone + Default>(choices: &[T], number: usize) -> T {
     choices.get(number % choices.len().max(1)).cloned().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What the service remembers of dispatch: records of a kind, each a JSON object under its id.
+//! Database records of dispatch: JSON objects by kind and id.
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -10,13 +10,13 @@ use crate::sandbox::locked::locked;
 use crate::sandbox::reply::Reply;
 use crate::sandbox::store::{SqlResult, Store};
 
-/// What a record is.
+/// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sandbox) enum Kind {
     Account,
     Equipment,
     Operation,
-    /// The completion requirements of an operation type, which is the id.
+    /// Completion requirements of an operation type; the type is the id.
     Requirements,
     Product,
     Batch,
@@ -40,14 +40,14 @@ impl Kind {
     }
 }
 
-/// Which records a list holds, all of one kind.
+/// Filter of a list; all records are of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ListFilter<'a> {
-    /// All of them.
+    /// All records.
     Every(Kind),
-    /// Those in a section.
+    /// The records of a section.
     Section(Kind, &'a str),
-    /// The operations that are assigned to equipment, perhaps the released ones alone.
+    /// The operations assigned to equipment, or only the released ones.
     Assigned { equipment: &'a str, released_only: bool },
 }
 
@@ -59,7 +59,7 @@ impl ListFilter<'_> {
         }
     }
 
-    /// The condition, and the value of `?3` in it.
+    /// Returns the SQL condition and the value of `?3`.
     const fn condition(&self) -> (&'static str, &str) {
         match self {
             Self::Every(_) => ("?3 = ''", ""),
@@ -84,12 +84,12 @@ pub(super) struct NewRecord<'a> {
 }
 
 impl Store {
-    /// One record.
+    /// Returns a record.
     pub(super) fn record(&self, customer: u32, kind: Kind, id: &str) -> SqlResult<Option<Object>> {
         record(&locked(&self.0), customer, kind, id)
     }
 
-    /// Adds a record, which `make` makes of its new id, and gives it.
+    /// Adds a record that `make` builds from the new id, and returns the record.
     pub(super) fn add_record(&self, new: &NewRecord<'_>, make: impl FnOnce(&str) -> Object) -> SqlResult<Object> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
@@ -98,7 +98,7 @@ impl Store {
         Ok(object)
     }
 
-    /// Sets the record of an id that is chosen by the caller, whether or not there was one.
+    /// Inserts or replaces the record of an id that the caller chooses.
     pub(super) fn set_record(&self, customer: u32, kind: Kind, id: &str, object: &Object) -> SqlResult<()> {
         locked(&self.0)
             .execute(
@@ -109,7 +109,7 @@ impl Store {
             .map(|_| ())
     }
 
-    /// Changes a record; `None` where it is not there. Nothing is changed where `change` refuses.
+    /// Changes a record. Returns `None` for a missing record. An error of `change` rolls the transaction back.
     pub(super) fn change_record<T>(
         &self,
         customer: u32,
@@ -121,7 +121,7 @@ impl Store {
         let transaction = connection.transaction()?;
         let Some(mut object) = record(&transaction, customer, kind, id)? else { return Ok(None) };
         let result = change(&mut object)?;
-        // An order stands in the section of its operator, which may have changed; other kinds stay where they are.
+        // An order is in the section of its operator, which may change. Other kinds keep their section.
         transaction.execute(
             "UPDATE dispatch SET body = ?4, section = CASE kind WHEN 'order' THEN coalesce(?4 ->> 'operator', '') \
              ELSE section END WHERE customer = ?1 AND kind = ?2 AND id = ?3",
@@ -131,7 +131,7 @@ impl Store {
         Ok(Some(result))
     }
 
-    /// Removes a record; says whether it was there.
+    /// Removes a record and returns whether it existed.
     pub(super) fn remove_record(&self, customer: u32, kind: Kind, id: &str) -> SqlResult<bool> {
         let removed = locked(&self.0).execute(
             "DELETE FROM dispatch WHERE customer = ? AND kind = ? AND id = ?",
@@ -140,7 +140,8 @@ impl Store {
         Ok(removed > 0)
     }
 
-    /// How many records a list has, and `count` of them after the first `skip`, oldest first; both of the same state.
+    /// Returns the total of a list and `count` records after the first `skip`, oldest first. Both queries see the same
+    /// state.
     pub(super) fn records(
         &self,
         customer: u32,
@@ -167,7 +168,7 @@ impl Store {
         Ok((total.unsigned_abs(), records))
     }
 
-    /// The ids and names of all records of a kind.
+    /// Returns ids and names of all records of a kind.
     pub(in crate::sandbox) fn list_names(&self, customer: u32, kind: Kind) -> SqlResult<Vec<(String, String)>> {
         let connection = locked(&self.0);
         let mut query = connection.prepare_cached(
@@ -176,7 +177,7 @@ impl Store {
         query.query_map(params![customer, kind.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
     }
 
-    /// Adds the generated records, all or none, unless this state has had them: what was deleted stays deleted.
+    /// Adds the generated records in one transaction, unless this state already had them: deleted records stay deleted.
     pub(super) fn fill_once(&self, seed: u64, fill: impl FnOnce(&Connection) -> SqlResult<()>) -> SqlResult<()> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
@@ -191,10 +192,10 @@ impl Store {
     }
 }
 
-/// Sets the ids apart from everything else that is drawn from the same seed.
+/// Separates the random stream of ids from other streams of the same seed.
 const ID_SALT: u64 = 0x6469_7370_6174_6368;
 
-/// Adds a record under a new id: a GUID that follows from the seed and from the record's number.
+/// Adds a record under a new id: a GUID derived from the seed and the record number.
 pub(super) fn insert(
     connection: &Connection,
     new: &NewRecord<'_>,

@@ -1,4 +1,4 @@
-//! The account of a seed: which machine did what on which field in which season, and under which ids.
+//! Generates the account of a seed: machines, fields, seasons, jobs and their ids.
 
 use std::sync::Arc;
 
@@ -20,30 +20,30 @@ use super::track::Track;
 use super::units::{AMERICAN, METRIC};
 use crate::wire::Value;
 
-/// The seasons.
+/// Seasons with jobs.
 const SEASONS: [i32; 3] = [2024, 2025, 2026];
 
-/// The season whose archives are in UTM.
+/// Season whose archives are in UTM.
 const UTM_SEASON: i32 = 2025;
 
-/// Records of the one large job: the harvest of the first field in the last season.
+/// Records of the single large job: the harvest of the first field in the last season.
 const LARGE_JOB_POINTS: usize = 100_000;
 
-/// Ids that each seed owns.
+/// Number of ids per seed.
 const IDS: u128 = 128;
 
-/// The first id among those of a seed that no job has: field computers, field hubs and products follow.
+/// Number of job slots of a seed. The slots after them belong to field computers, field hubs and products.
 const JOB_SLOTS: u128 = 64;
 
-/// The first id of a hub and of a map, counted from there.
+/// First slot of hubs and of maps, relative to [`JOB_SLOTS`].
 const HUB_SLOT: u128 = 8;
 const MAP_SLOT: u128 = 32;
 
-/// Where the ids of small jobs begin, and how many marks such a job has.
+/// First id of small jobs, and the number of points of such a job.
 const SMALL_IDS: u128 = 100_000_000_000_000;
 const SMALL_JOB_POINTS: usize = 12;
 
-/// The device type that the service treats as a legacy one.
+/// Device type that the service treats as legacy.
 const LEGACY_DEVICE_TYPE: &str = "ENVIZIO PRO";
 
 static CROPS: [Crop; 4] = [
@@ -117,15 +117,15 @@ static DISPLAYS: [Display; 3] = [
 
 const OPERATORS: &[&str] = &["Operator 1", "Operator 2", "Operator 3"];
 
-/// The account of a seed. It knows every total; archives are made when they are asked for.
+/// Generates the account of a seed with all totals. Archives are generated on request.
 ///
-/// Accounts of different seeds share no id of a job, a field computer, a field hub, a prescription map, a grain cart file
-/// or a product, as long as the seeds are below 2^56; nor do two things of one account.
+/// Accounts of different seeds below 2^56 share no id of a job, field computer, field hub, prescription map, grain cart
+/// file or product. Ids are also unique within an account.
 #[must_use]
 pub fn account(seed: u64) -> Account {
     let fields = fields(seed);
     let mut rng = stream(seed, &[7]);
-    // Ids are handed out in an order that has nothing to do with time.
+    // The order of ids is independent of time.
     let mut slots: Vec<u128> = (0..JOB_SLOTS).collect();
     rng.shuffle(&mut slots);
     let reported = start_time(&mut rng, SEASONS[2], Kind::Harvest, FIELDS).and_utc();
@@ -163,7 +163,7 @@ pub fn account(seed: u64) -> Account {
     Account { maps: maps.collect(), computers, jobs, carts, hubs }
 }
 
-/// The hubs of the computers that have one, and one that is on a truck.
+/// Returns the hubs of the computers that have one, and a hub on a truck.
 fn build_hubs(seed: u64, computers: &[Computer], fields: &[Arc<Field>]) -> Vec<Hub> {
     let hub = |id, name, computer, track| Hub { id, name, make: "Field Hub Works", model: "FH 2", computer, track };
     let mut hubs: Vec<Hub> = ["Combine hub", "Sprayer hub"]
@@ -177,32 +177,32 @@ fn build_hubs(seed: u64, computers: &[Computer], fields: &[Arc<Field>]) -> Vec<H
     hubs
 }
 
-/// The jobs whose rates came from a prescription map.
+/// Returns the jobs whose rates came from a prescription map.
 fn prescribed(jobs: &[Job]) -> impl Iterator<Item = &Job> {
     jobs.iter()
         .filter(|job| job.season == SEASONS[2] && job.spec.kind != Kind::Harvest && job.coverage == Coverage::Recorded)
 }
 
-/// The id of a slot of a seed. Slots of different seeds never meet; small seeds get short ids.
+/// Returns the id of a slot of a seed. Slots of different seeds never share an id; small seeds have short ids.
 fn slot_id(seed: u64, slot: u128) -> String {
     const SHORT: u128 = 1 << 20;
     let number = u128::from(seed) * IDS + slot;
-    // An odd factor shuffles the numbers below a power of two, and the others stay beyond.
+    // Multiplication by an odd factor permutes the numbers below a power of two. Larger numbers are unchanged.
     let shuffled = if number < SHORT { (number * 656_893 + 400_837) % SHORT } else { number };
     in_64_bits(shuffled)
 }
 
-/// Ids are whole numbers of 64 bits in JSON, with a sign, as clients read them.
+/// Limits an id to 63 bits: ids are signed 64-bit integers in JSON.
 fn in_64_bits(number: u128) -> String {
     (number % (1 << 63)).to_string()
 }
 
-/// The id of a small job, beyond those of accounts, uploads and grain carts.
+/// Returns the id of a small job, above those of accounts, uploads and grain carts.
 fn small_id(seed: u64, number: u32) -> String {
     in_64_bits(SMALL_IDS + u128::from(seed) * (1 << 32) + u128::from(number))
 }
 
-/// What is decided about a job before chance comes in.
+/// Properties of a job that are not random.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     season: i32,
@@ -210,7 +210,7 @@ struct Plan {
     kind: Kind,
     coverage: Coverage,
     layout: ArchiveLayout,
-    /// The number of a small job; none of the others.
+    /// Number of a small job; `None` for other jobs.
     small: Option<u32>,
 }
 
@@ -242,7 +242,7 @@ fn plans() -> impl Iterator<Item = Plan> {
     regular.chain([
         without_file(2026, 1, Kind::Spraying, Coverage::None),
         without_file(2025, 2, Kind::Planting, Coverage::Unconvertible(Failure::Convert)),
-        // Of the first season, so that who takes the newest few jobs of a kind gets some that convert.
+        // In the first season, so that most of the newest jobs of each kind are convertible.
         without_file(2024, 0, Kind::Spraying, Coverage::Unconvertible(Failure::General)),
         without_file(2024, 3, Kind::Planting, Coverage::Unconvertible(Failure::Server)),
         without_file(2024, 4, Kind::Harvest, Coverage::Unconvertible(Failure::Restart)),
@@ -251,8 +251,8 @@ fn plans() -> impl Iterator<Item = Plan> {
     ])
 }
 
-/// So many small jobs of the machines of an account, whose archives have a dozen records: for tests of many. The even
-/// ones need no time to be converted.
+/// Generates `count` small jobs of an account's machines, for tests with many jobs. Their archives have a dozen
+/// records. The files of jobs with even numbers are available without a wait.
 #[must_use]
 pub fn small_jobs(seed: u64, count: u32, computers: &[Computer]) -> Vec<Job> {
     let fields = fields(seed);
@@ -342,7 +342,7 @@ fn build_job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &
     }
 }
 
-/// The slot of a product: each crop as seed and as grain, the mix, and the dry product.
+/// Returns the slot of a product: each crop as seed and as grain, the mix, and the dry product.
 fn product_slot(kind: Kind, is_dry: bool, crop: usize) -> u128 {
     let crop = u128::try_from(crop % CROPS.len()).unwrap_or(0);
     JOB_SLOTS
@@ -357,7 +357,7 @@ fn utc(time: NaiveDateTime) -> DateTime<Utc> {
     time.and_utc()
 }
 
-/// When the machine starts: fields follow each other by two days.
+/// Returns the start time of a job. Successive fields start two days apart.
 fn start_time(rng: &mut fastrand::Rng, season: i32, kind: Kind, field: usize) -> NaiveDateTime {
     let (month, day) = match kind {
         Kind::Planting => (4, 24),

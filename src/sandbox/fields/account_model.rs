@@ -1,4 +1,4 @@
-//! A customer's account: its field computers, field hubs, jobs, grain carts and prescription maps.
+//! Types of a customer's account: field computers, field hubs, jobs, grain carts and prescription maps.
 
 use super::grain_carts::GrainCart;
 use super::job::Job;
@@ -6,49 +6,49 @@ use super::prescription::Prescription;
 use super::track::Track;
 use crate::wire::Value;
 
-/// A customer's field computers and jobs.
+/// A customer's account.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// Three field computers of different kinds: a current one, a legacy one, and one that never had a field hub.
+    /// Three field computers of different kinds: a current one, a legacy one, and one without field hub.
     pub computers: Vec<Computer>,
-    /// The jobs, newest first by the time they were created. Their ids are in no order.
+    /// Jobs by creation time, newest first. Ids are not in order.
     pub jobs: Vec<Job>,
-    /// Grain cart files of its harvests, in the order of their ids: each file several times, as it grew.
+    /// Grain cart files of the harvests in the order of their ids. Each file was uploaded several times as it grew.
     pub carts: Vec<GrainCart>,
-    /// Three field hubs: those of the first two computers, and one that is on no computer.
+    /// Three field hubs: those of the first two computers, and one without computer.
     pub hubs: Vec<Hub>,
-    /// The prescription maps that the planting and spraying jobs of the last season used.
+    /// Prescription maps of the planting and spraying jobs of the last season.
     pub maps: Vec<Prescription>,
 }
 
 /// A field hub.
 #[derive(Clone, Debug)]
 pub struct Hub {
-    /// Its id.
+    /// Id of the hub.
     pub id: String,
-    /// The name that a user gave it.
+    /// Name given by a user.
     pub name: &'static str,
-    /// The manufacturer.
+    /// Manufacturer.
     pub make: &'static str,
-    /// The model.
+    /// Model.
     pub model: &'static str,
-    /// The id of the field computer that it is connected to.
+    /// Id of the connected field computer.
     pub computer: Option<String>,
-    /// Where it drives.
+    /// Track of the hub.
     pub track: Track,
 }
 
 /// A field computer.
 #[derive(Clone, Debug)]
 pub struct Computer {
-    /// Its id; one of the three is not a number.
+    /// Id of the computer; one of the three is not a number.
     pub id: String,
-    /// Its detail, by [`FIELD_COMPUTER_DETAIL`](crate::api::field_computers::FIELD_COMPUTER_DETAIL).
+    /// Detail by [`FIELD_COMPUTER_DETAIL`](crate::api::field_computers::FIELD_COMPUTER_DETAIL).
     pub detail: Value,
-    /// Whether it is a legacy device, which the service treats apart (specification 4.2, 4.3).
+    /// Whether it is a legacy device, with restrictions in the service (specification 4.2, 4.3).
     pub is_legacy: bool,
-    /// The id of its field hub.
+    /// Id of the field hub.
     pub hub: Option<String>,
-    /// Where it drives: over the fields of its jobs.
+    /// Track over the fields of its jobs.
     pub track: Track,
 }

@@ -1,4 +1,4 @@
-//! The attributes of a job's records: columns of cells as a dbf holds them, with exact sums.
+//! Attribute table of a job's records: columns of dbf cells with exact sums.
 
 use std::fmt::Write as _;
 
@@ -10,17 +10,17 @@ use super::deterministic_math::unscaled;
 /// A column.
 #[derive(Debug)]
 pub(super) struct Column {
-    /// At most ten characters.
+    /// Name of at most ten characters.
     pub(super) name: &'static str,
-    /// The unit of a number, `"1"` where it has none; empty for what is no number.
+    /// Unit of a number, `"1"` without one; empty for other types.
     pub(super) unit: &'static str,
     pub(super) cells: Cells,
 }
 
-/// The cells of a column.
+/// Cells of a column.
 #[derive(Debug)]
 pub(super) enum Cells {
-    /// Numbers of that width, in units of the last decimal, so that their sum is exact; `None` is a blank.
+    /// Numbers as integers in units of the last decimal, so that their sum is exact; `None` is a blank cell.
     Numbers { width: u8, decimals: u8, values: Vec<Option<i64>> },
     /// The same text in every row.
     Constant { width: u8, text: String },
@@ -28,12 +28,12 @@ pub(super) enum Cells {
     Dates(Vec<NaiveDate>),
     /// Times of day in seconds, written as text.
     Times(Vec<u32>),
-    /// True or false.
+    /// Logical values.
     Booleans(Vec<bool>),
 }
 
 impl Column {
-    /// The sum of the numbers as they are written; `None` for other columns.
+    /// Returns the sum of the written numbers; `None` for other columns.
     pub(super) fn sum(&self) -> Option<f64> {
         match &self.cells {
             Cells::Numbers { decimals, values, .. } => Some(unscaled(values.iter().flatten().sum(), *decimals)),
@@ -41,9 +41,9 @@ impl Column {
         }
     }
 
-    /// Writes the cell of a row as the dbf has it, dates in the form of ISO 8601; nothing where it is blank.
+    /// Writes a cell as in the dbf, with dates in ISO 8601. Writes nothing for a blank cell.
     pub(super) fn write(&self, index: usize, out: &mut String) {
-        // Writing to a text cannot fail.
+        // Writing to a `String` never fails.
         let (Ok(()) | Err(_)) = match &self.cells {
             Cells::Numbers { decimals, values, .. } => match values.get(index).copied().flatten() {
                 Some(value) => write!(out, "{:.*}", usize::from(*decimals), unscaled(value, *decimals)),
@@ -57,25 +57,24 @@ impl Column {
     }
 }
 
-/// A time of day as text.
+/// Formats a time of day.
 fn format_time(seconds: u32) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// The columns of a layer.
+/// Columns of a layer.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) columns: Vec<Column>,
 }
 
 impl Table {
-    /// A table without columns yet.
+    /// Creates a table without columns.
     pub(super) const fn new() -> Self {
         Self { columns: Vec::new() }
     }
 
-    /// Adds numbers, given in units of the last decimal, in cells of that width and those decimals. The column grows
-    /// where a number would not fit.
+    /// Adds a numeric column. Values are in units of the last decimal. The width grows if a number does not fit.
     pub(super) fn add_numbers(
         &mut self,
         name: &'static str,
@@ -91,7 +90,7 @@ impl Table {
         self.columns.push(Column { name, unit, cells: Cells::Numbers { width: width.max(needed), decimals, values } });
     }
 
-    /// Adds a text that is the same in every row.
+    /// Adds a column with the same text in all rows.
     pub(super) fn add_constant(&mut self, name: &'static str, width: u8, text: &str) {
         let width = width.max(u8::try_from(text.len()).unwrap_or(u8::MAX));
         self.columns.push(Column { name, unit: "", cells: Cells::Constant { width, text: text.to_owned() } });
@@ -102,7 +101,7 @@ impl Table {
         self.columns.push(Column { name, unit: "", cells });
     }
 
-    /// The header of the dbf.
+    /// Returns the header of the dbf.
     pub(super) fn header(&self) -> Result<dbase::TableWriterBuilder, &'static str> {
         self.columns.iter().try_fold(dbase::TableWriterBuilder::new(), |header, column| {
             let name = dbase::FieldName::try_from(column.name)?;
@@ -117,7 +116,7 @@ impl Table {
     }
 }
 
-/// One row of a table, for the writer of dbf files.
+/// A row of a table for the dbf writer.
 pub(super) struct Row<'a> {
     pub(super) table: &'a Table,
     pub(super) index: usize,

@@ -1,4 +1,4 @@
-//! The fields of an account: invented names, boundaries and soils at a plausible but anonymous place.
+//! Generates the fields of an account: invented names, boundaries and soils in plausible but anonymous locations.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -10,29 +10,29 @@ use super::rng::{Surface, noise, stream, uniform};
 /// A field.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// The name that the grower gave it.
+    /// Name given by the grower.
     pub(super) name: &'static str,
-    /// Where it lies.
+    /// Local plane around the field.
     pub(super) plane: Plane,
-    /// Its boundary on the plane, counter-clockwise.
+    /// Boundary on the plane, counter-clockwise.
     pub(super) boundary: Vec<Point>,
-    /// The area inside the boundary in m².
+    /// Area inside the boundary in m².
     pub(super) area: f64,
-    /// The direction of the rows.
+    /// Direction of the rows.
     pub(super) rows: Point,
-    /// How fertile the soil is, around 1.
+    /// Soil fertility, around 1.
     pub(super) soil: Surface,
-    /// The height of the ground in metres above the sea is `lowest` times this surface.
+    /// Elevation in metres above sea level is `lowest` times this surface.
     pub(super) relief: Surface,
     pub(super) lowest: f64,
 }
 
-/// The side of the squares that zones are drawn in, in metres.
+/// Side length of the squares of management zones, in metres.
 pub(super) const ZONE_SIDE: f64 = 45.0;
 
 impl Field {
-    /// The value of the management zone of a place: the first where the soil is poor, the last where it is rich.
-    /// Zones are drawn in squares, as prescriptions are.
+    /// Returns the value of the management zone at a location: the first value for poor soil, the last for rich soil.
+    /// Zones consist of squares, as in prescription maps.
     pub(super) fn zone_value(&self, location: Point, values: [f64; 3]) -> f64 {
         let middle = |metres: f64| ((metres / ZONE_SIDE).floor() + 0.5) * ZONE_SIDE;
         let soil = self.soil.value_at(Point::new(middle(location.east), middle(location.north)));
@@ -47,7 +47,7 @@ impl Field {
     }
 }
 
-/// How many fields an account has.
+/// Number of fields of an account.
 pub(super) const FIELDS: usize = 6;
 
 const NAMES: &[&str] = &[
@@ -67,11 +67,11 @@ const NAMES: &[&str] = &[
     "Schoolhouse",
 ];
 
-/// Middles of wide farming regions, in degrees: no farm of anybody.
+/// Centres of wide farming regions in degrees; none is a real farm.
 const REGIONS: &[(f64, f64)] =
     &[(-98.6, 45.2), (-103.9, 47.6), (-89.2, 41.3), (-105.2, 50.9), (10.9, 52.1), (26.4, 46.9)];
 
-/// The fields of a seed. The first is the largest: it carries the job of 100,000 points.
+/// Generates the fields of a seed. The first is the largest: it has the job with 100,000 points.
 pub(super) fn fields(seed: u64) -> Vec<Arc<Field>> {
     let mut rng = stream(seed, &[1]);
     let mut names = NAMES.to_vec();
@@ -83,7 +83,7 @@ pub(super) fn fields(seed: u64) -> Vec<Arc<Field>> {
         .take(FIELDS)
         .enumerate()
         .map(|(index, name)| {
-            // Two rows of three, so that no field can touch another.
+            // Two rows of three, so that fields do not overlap.
             let column = usize_to_f64(index % 3) + uniform(&mut rng, -0.1, 0.1);
             let row = usize_to_f64(index / 3) + uniform(&mut rng, -0.1, 0.1);
             let plane = Plane::new(corner.0 + column * 0.028, corner.1 + row * 0.019);
@@ -96,7 +96,7 @@ pub(super) fn fields(seed: u64) -> Vec<Arc<Field>> {
 fn build_field(rng: &mut fastrand::Rng, name: &'static str, plane: Plane, hectares: f64) -> Field {
     let boundary = random_boundary(rng, hectares * 10_000.0);
     let radius = (hectares * 10_000.0 / 3.0).sqrt();
-    // Rows mostly follow the longest edge.
+    // Rows follow the longest edge.
     let longest = boundary
         .iter()
         .zip(boundary.iter().cycle().skip(1))
@@ -115,7 +115,7 @@ fn build_field(rng: &mut fastrand::Rng, name: &'static str, plane: Plane, hectar
     }
 }
 
-/// An irregular polygon of 4 to 9 vertices around the origin, with exactly that area.
+/// Generates an irregular polygon with 4 to 9 vertices around the origin and exactly that area.
 fn random_boundary(rng: &mut fastrand::Rng, wanted: f64) -> Vec<Point> {
     let vertices = rng.usize(4..=9);
     let turn = rng.f64() * TAU;

@@ -1,4 +1,4 @@
-//! The details of field computers and jobs, by the shapes of the table, with totals that agree with the truth.
+//! Details of field computers and jobs in the record shapes of the table. Their totals agree with the truth.
 
 use std::borrow::Cow;
 
@@ -9,23 +9,23 @@ use super::job_spec::{JobLog, JobSpec, Kind};
 use super::units::Units;
 use crate::wire::Value;
 
-/// A kind of field computer.
+/// A model of field computer.
 #[derive(Debug)]
 pub(super) struct Display {
     pub(super) name: &'static str,
     pub(super) device_type: &'static str,
-    /// Software as the detail gives it; often empty.
+    /// Software version of the detail; may be empty.
     pub(super) software: &'static str,
     /// Whether a field hub was ever connected.
     pub(super) has_hub: bool,
     pub(super) dispatch: bool,
-    /// Whether its exports carry the units of their columns in a sidecar.
+    /// Whether a sidecar of its exports contains the units of the columns.
     pub(super) states_units: bool,
-    /// The units that its kind implies.
+    /// Units of the model.
     pub(super) units: &'static Units,
 }
 
-/// What the account knows of a job beside its work.
+/// Metadata of a job that its specification does not contain.
 pub(super) struct JobMetadata<'a> {
     pub(super) id: &'a str,
     pub(super) product_id: String,
@@ -36,7 +36,7 @@ pub(super) struct JobMetadata<'a> {
     pub(super) end: DateTime<Utc>,
 }
 
-/// The detail of a field computer.
+/// Returns the detail of a field computer.
 pub(super) fn computer_detail(display: &Display, id: &str, hub: Option<String>, reported: DateTime<Utc>) -> Value {
     record([
         ("id", text(id)),
@@ -52,7 +52,7 @@ pub(super) fn computer_detail(display: &Display, id: &str, hub: Option<String>, 
     ])
 }
 
-/// The detail of a job; without a record it has no products.
+/// Returns the detail of a job; without a log it has no products.
 pub(super) fn job_detail(spec: &JobSpec, log: Option<&JobLog>, metadata: &JobMetadata) -> Value {
     let file_name = format!("{}.jdp", spec.layer);
     let job_type = match spec.kind {
@@ -83,7 +83,7 @@ pub(super) fn job_detail(spec: &JobSpec, log: Option<&JobLog>, metadata: &JobMet
     record(fields)
 }
 
-/// What the operator of a sprayer typed in, in the free form of such entries.
+/// Returns the values entered by the operator of a sprayer, as free text.
 fn operator_entries(spec: &JobSpec) -> Vec<(&'static str, Value)> {
     let hectares = spec.field.area / spec.units.area.1;
     let observed = spec.start + Duration::minutes(10);
@@ -108,7 +108,7 @@ fn operator_entries(spec: &JobSpec) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The average speed of a sprayer in metres a second, as text.
+/// Returns the average speed of a sprayer in metres per second, as text.
 fn average_speed(spec: &JobSpec, log: &JobLog) -> Option<(&'static str, Value)> {
     let points = &log.swaths.points;
     let speed =
@@ -156,14 +156,14 @@ fn product_detail(spec: &JobSpec, log: &JobLog, metadata: &JobMetadata) -> Value
     record(fields)
 }
 
-/// The target over the covered area.
+/// Returns the average target, weighted by area.
 fn average_target(log: &JobLog, decimals: u8) -> f64 {
     let lengths: i64 = log.swaths.points.iter().map(|point| point.distance).sum();
     let products: i64 = log.target.iter().zip(&log.swaths.points).map(|(target, point)| target * point.distance).sum();
     unscaled(products, decimals) / i64_to_f64(lengths)
 }
 
-/// What was planted by some of the planter's rows.
+/// Returns the seed of some rows of the planter.
 fn seed_entry(spec: &JobSpec, id: u8, rows: impl Iterator<Item = u8>) -> Value {
     let rows: Vec<String> = rows.map(|row| row.to_string()).collect();
     record([
@@ -175,7 +175,7 @@ fn seed_entry(spec: &JobSpec, id: u8, rows: impl Iterator<Item = u8>) -> Value {
     ])
 }
 
-/// What the mix of the sprayer is made of; the ratios add up to the whole tank.
+/// Returns the ingredients of the tank mix; their ratios add up to 100 %.
 fn ingredients(spec: &JobSpec) -> Vec<Value> {
     [("1", "Water", "", "96.5"), ("2", "Herbicide A", "Broadleaf weeds", "3"), ("3", "Surfactant", "", "0.5")]
         .map(|(id, name, pests, percent)| {
@@ -199,7 +199,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// A number as displays give it: with at most six decimals.
+/// Rounds a number to six decimals, as displays do.
 fn decimal(value: f64) -> Value {
     Value::Decimal((value * 1e6).round() / 1e6)
 }

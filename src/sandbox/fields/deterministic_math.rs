@@ -1,14 +1,14 @@
-//! Arithmetic that gives the same bits on every machine: the mathematics library of the system is allowed to differ in
-//! the last bit, so angles are computed from the four operations and square roots, which are not.
+//! Arithmetic with the same bits on all machines. Results of the system's math library may differ in the last bit.
+//! Angles are therefore computed from the four operations and square roots, which IEEE 754 defines exactly.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Sine and cosine of an angle in radians of at most a few turns.
+/// Returns sine and cosine of an angle in radians, for at most a few turns.
 pub(super) fn sin_cos(angle: f64) -> (f64, f64) {
     let quarters = (angle / FRAC_PI_2).round();
     let rest = angle - quarters * FRAC_PI_2;
     let square = rest * rest;
-    // Taylor series, innermost term first; |rest| is at most π/4, so the next term is below 1e-17.
+    // Taylor series, innermost term first. |rest| is at most π/4, so the next term is below 1e-17.
     let mut sine = 1.0;
     let mut cosine = 1.0;
     for step in (1..=8).rev() {
@@ -25,7 +25,7 @@ pub(super) fn sin_cos(angle: f64) -> (f64, f64) {
     }
 }
 
-/// The heading of a direction: degrees clockwise from north, from 0 to below 360.
+/// Returns the heading of a direction: degrees clockwise from north, in 0..360.
 pub(super) fn heading(east: f64, north: f64) -> f64 {
     let angle = if north == 0.0 {
         FRAC_PI_2 * east.signum()
@@ -39,7 +39,7 @@ pub(super) fn heading(east: f64, north: f64) -> f64 {
 }
 
 fn arc_tangent(tangent: f64) -> f64 {
-    // Three halvings of the angle leave a tangent below 0.2, where ten terms of the series are exact.
+    // Three halvings of the angle leave a tangent below 0.2. Ten terms of the series are then exact.
     let half = |tangent: f64| tangent / (1.0 + (1.0 + tangent * tangent).sqrt());
     let small = half(half(half(tangent)));
     let square = small * small;
@@ -47,30 +47,30 @@ fn arc_tangent(tangent: f64) -> f64 {
     8.0 * small * series
 }
 
-/// The nearest whole number.
+/// Rounds to the nearest integer.
 #[expect(clippy::cast_possible_truncation, reason = "every quantity of a field is far below 2^53")]
 pub(super) fn round_to_i64(value: f64) -> i64 {
     value.round() as i64
 }
 
-/// A count as a number to compute with.
+/// Converts an integer to a float.
 #[expect(clippy::cast_precision_loss, reason = "every count of the generator is far below 2^53")]
 pub(super) fn i64_to_f64(value: i64) -> f64 {
     value as f64
 }
 
-/// A length of a list as a number to compute with.
+/// Converts a count to a float.
 #[expect(clippy::cast_precision_loss, reason = "every count of the generator is far below 2^53")]
 pub(super) fn usize_to_f64(value: usize) -> f64 {
     value as f64
 }
 
-/// `value` in units of the last of `decimals` decimals.
+/// Rounds `value` to `decimals` decimals and returns it in units of the last decimal.
 pub(super) fn scaled(value: f64, decimals: u8) -> i64 {
     round_to_i64(value * power_of_ten(decimals))
 }
 
-/// The number that is written as `value` units of the last of `decimals` decimals: the double nearest to that text.
+/// Returns the double nearest to the decimal text of `value` units of the last decimal.
 pub(super) fn unscaled(value: i64, decimals: u8) -> f64 {
     i64_to_f64(value) / power_of_ten(decimals)
 }

@@ -1,6 +1,6 @@
-//! How the conversion of a job fails: each status of specification 3 but success, with a reason for a user.
+//! Conversion failures: each error status of specification 3 with a message.
 
-/// Why a job cannot be converted.
+/// Reason why a job cannot be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// General error, no detail.
@@ -9,7 +9,7 @@ pub enum Failure {
     Server,
     /// Server has restarted.
     Restart,
-    /// Source file cannot be accessed: not even the original can be downloaded.
+    /// Source file cannot be accessed. The original cannot be downloaded either.
     FileNotFound,
     /// Conversion utility returned a failed status.
     Convert,
@@ -17,7 +17,7 @@ pub enum Failure {
     InvalidFile,
 }
 
-/// Every failure.
+/// All failures.
 pub const FAILURES: [Failure; 6] = [
     Failure::General,
     Failure::Server,
@@ -28,7 +28,7 @@ pub const FAILURES: [Failure; 6] = [
 ];
 
 impl Failure {
-    /// The value of `Status`.
+    /// Returns the value of `Status`.
     #[must_use]
     pub const fn status(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Failure {
         }
     }
 
-    /// What `errorInfo` says.
+    /// Returns the value of `errorInfo`.
     #[must_use]
     pub const fn why(self) -> &'static str {
         match self {

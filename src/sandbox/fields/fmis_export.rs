@@ -1,8 +1,8 @@
-//! A job as the zip for farm management systems (specification 4.4; field notes, Job data archives): what the job was,
-//! how its records are laid out, and the records as tab-separated text without a header.
+//! Writes the zip for farm management systems (specification 4.4; field notes, Job data archives): job, record layout,
+//! and records as tab-separated text without header.
 //!
-//! A record is a step of the machine, with the values of every section; a section that was off has blanks. Numbers are
-//! written as in the shape files, units are stated where the display states them.
+//! A record is a step of the machine with the values of all sections; cells of a section that was off are blank.
+//! Numbers are written as in the shapefiles. Units are stated if the display states them.
 
 use std::fmt::Write as _;
 
@@ -19,10 +19,10 @@ use crate::wire::{Element, Value};
 
 pub(super) const PROLOG: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n";
 
-/// The one product of a generated job.
+/// File of the single product of a generated job.
 const TAB: &str = "Product_1.tab";
 
-/// The columns before those of the sections; the last three are columns of the shape files, too.
+/// Columns before those of the sections. The last three are also in the shapefiles.
 const LEADING: [(&str, &str); 7] = [
     ("ID", "1"),
     ("TIMESTAMP", "UTC"),
@@ -33,13 +33,13 @@ const LEADING: [(&str, &str); 7] = [
     ("SPEED", ""),
 ];
 
-/// Columns that a step has once, so that its sections do not repeat them.
+/// Columns with one value per step; sections do not repeat them.
 const STEP_COLUMNS: [&str; 3] = ["SECTION", "DISTANCE", "SPEED"];
 
-/// The first number that the dictionary of ISO 11783-11 leaves to manufacturers.
+/// First proprietary number of the data dictionary (ISO 11783-11).
 const PROPRIETARY: u16 = 57_344;
 
-/// The zip.
+/// Returns the zip.
 pub(super) fn fmis_zip(spec: &JobSpec, log: &JobLog, detail: &Value) -> Result<Vec<u8>> {
     let table = spec.table(log);
     let quantities: Vec<&Column> = table
@@ -59,7 +59,7 @@ pub(super) fn fmis_zip(spec: &JobSpec, log: &JobLog, detail: &Value) -> Result<V
     write_zip(&members, spec.start)
 }
 
-/// What each column of the tab is, in their order.
+/// Describes the columns of the tab file in their order.
 fn layout(spec: &JobSpec, table: &Table, quantities: &[&Column]) -> Element {
     let mut columns: Vec<Element> = LEADING
         .iter()
@@ -89,7 +89,7 @@ fn name_and_unit(spec: &JobSpec, name: &str, unit: &str) -> Vec<Element> {
     children
 }
 
-/// The number of a quantity in the dictionary of ISO 11783-11, where it has one.
+/// Returns the data dictionary number (DDI, ISO 11783-11) of a quantity, if it has one.
 fn ddi_code(name: &str, is_dry: bool) -> Option<u16> {
     Some(match name {
         "TARGETRATE" if is_dry => 6,
@@ -121,7 +121,7 @@ fn tab_text(spec: &JobSpec, log: &JobLog, table: &Table, quantities: &[&Column])
     for (id, step) in (1..).zip(points.chunk_by(is_same_step)) {
         let Some(point) = step.first() else { continue };
         let (longitude, latitude) = machine_location(spec, log, point);
-        // Writing to a text cannot fail.
+        // Writing to a `String` never fails.
         let (Ok(()) | Err(_)) = write!(out, "{id}\t{}\t{latitude:.9}\t{longitude:.9}", time_stamp(spec, point));
         for column in once {
             out.push('\t');
@@ -148,7 +148,7 @@ fn find_column<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
     table.columns.iter().find(|column| column.name == name)
 }
 
-/// Where the middle of the machine was, in degrees.
+/// Returns longitude and latitude of the middle of the machine, in degrees.
 fn machine_location(spec: &JobSpec, log: &JobLog, point: &LoggedPoint) -> (f64, f64) {
     let half = usize_to_f64(usize::from(spec.swath_options.sections)) / 2.0;
     let swath = unscaled(log.swaths.swath, LENGTH_DECIMALS) * spec.units.length.1;
@@ -156,7 +156,7 @@ fn machine_location(spec: &JobSpec, log: &JobLog, point: &LoggedPoint) -> (f64, 
     spec.field.plane.coordinates(point.location.moved(point.direction.left(), aside), CoordinateSystem::Geographic)
 }
 
-/// When a mark was made, in hundredths of a second.
+/// Formats the time of a point with hundredths of a second.
 pub(super) fn time_stamp(spec: &JobSpec, point: &LoggedPoint) -> String {
     let time = spec.start + chrono::Duration::milliseconds(round_to_i64(point.seconds * 100.0) * 10);
     let text = time.format("%Y-%m-%dT%H:%M:%S%.3f").to_string();

@@ -1,5 +1,5 @@
-//! Grain carts: the loads of a harvest, weighed at the edge of its field, and the GRC files that a bridge device uploads
-//! again and again as they grow.
+//! Grain carts: loads of a harvest, weighed at the edge of its field, and the GRC files of a bridge device, which
+//! uploads them repeatedly as they grow.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use super::plane::CoordinateSystem;
 use super::rng::{noise, pick, stream};
 use crate::wire::Value;
 
-/// Kilograms of a pound.
+/// Kilograms per pound.
 const POUND: f64 = 0.453_592_37;
 
-/// The ids of grain cart files begin here, beyond the short ids of everything else, uploads among them.
+/// First id of grain cart files, above the short ids of other records and uploads.
 const FIRST_ID: u64 = 10_000_000_000;
 
-/// Ids of grain cart files that each seed owns, far more than it has.
+/// Ids of grain cart files per seed, more than it needs.
 const IDS: u64 = 1_000;
 
-/// Seeds beyond this share their ids, which are kept as whole numbers of 64 bits.
+/// Larger seeds share ids: ids are 64-bit integers.
 const SEEDS: u64 = 1 << 50;
 
-/// The seasons whose carts are kept, from this one on.
+/// First season with grain carts.
 const FIRST_SEASON: i32 = 2025;
 
 const TRUCKS: &[&str] = &["Truck 1", "Truck 2", "Red semi"];
-/// One has a comma, one a letter that is not ASCII.
+/// One name contains a comma, one a non-ASCII letter.
 const DESTINATIONS: &[&str] = &["Elevator", "Bin 4, north", "Silo Süd"];
 
 const UNITS: &str =
@@ -38,53 +38,53 @@ const NAMES: &str = "LoadNumber,Weight,TruckID,Destination,MeasuredMoisture,Mois
                      WetBushels,DryBushels,Variety,LoadDate,LoadTime,Latitude,Longitude,LoadCellCAL,LocalDate,LocalTime,\
                      Comment";
 
-/// A grain cart file as it was when it was uploaded.
+/// A grain cart file as of one upload.
 #[derive(Clone, Debug)]
 pub struct GrainCart {
-    /// Its id; later uploads have higher ones.
+    /// Id of the upload; later uploads have higher ids.
     pub id: String,
-    /// The file name, which all uploads of one file share.
+    /// File name, shared by all uploads of a file.
     pub name: String,
-    /// The loads that it held then.
+    /// Number of loads in the file.
     pub loads: usize,
-    /// Whether it is the last upload of its name.
+    /// Whether it is the last upload with its name.
     pub is_newest: bool,
-    /// The id of the field computer that logged the harvest.
+    /// Id of the field computer that logged the harvest.
     pub computer: String,
     cart: Arc<Cart>,
 }
 
-/// What is true of a grain cart file.
+/// Truth of a grain cart file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CartTruth {
     /// Id of the record.
     pub id: String,
-    /// The file name.
+    /// File name.
     pub name: String,
-    /// The name of the field.
+    /// Name of the field.
     pub field: String,
-    /// Loads in the file.
+    /// Number of loads in the file.
     pub loads: u64,
-    /// The weights of its loads in pounds; over the newest file of a name the harvested mass of its job.
+    /// Total weight of the loads in pounds. In the last upload of a name it is the harvested mass of the job.
     pub total_pounds: f64,
-    /// The dry bushels of its loads, each rounded to two decimals.
+    /// Total of the loads' dry bushels, each rounded to two decimals.
     pub total_dry_bushels: f64,
-    /// Whether it is the last upload of its name.
+    /// Whether it is the last upload with its name.
     pub is_newest: bool,
 }
 
-/// How a grain cart file is written (field notes, Grain cart files).
+/// Format of a grain cart file (field notes, Grain cart files).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CartFormat {
-    /// With every oddity of the field notes but those of the encoding.
+    /// Whether the file has all irregularities of the field notes except those of encoding.
     pub has_oddities: bool,
-    /// In Latin-1.
+    /// Whether the encoding is Latin-1.
     pub is_latin_1: bool,
-    /// With a byte order mark.
+    /// Whether the file starts with a byte order mark.
     pub has_bom: bool,
 }
 
-/// One file as the harvest fills it.
+/// A file with all loads of the harvest.
 #[derive(Debug)]
 struct Cart {
     name: String,
@@ -94,26 +94,26 @@ struct Cart {
     crop: &'static Crop,
     season: i32,
     bridge: u32,
-    /// Hours from UTC to the time of the farm.
+    /// Offset of local time from UTC in hours.
     zone: i64,
     loads: Vec<Load>,
 }
 
 #[derive(Debug)]
 struct Load {
-    /// In tenths of a pound.
+    /// Weight in tenths of a pound.
     weight: i64,
-    /// In tenths of a percent, before and by correction.
+    /// Moisture and its correction in tenths of a percent.
     measured: i64,
     correction: i64,
     time: NaiveDateTime,
-    /// Longitude and latitude.
+    /// Longitude and latitude in degrees.
     location: (f64, f64),
     truck: &'static str,
     destination: &'static str,
 }
 
-/// The grain cart files of an account's harvests, in the order of their ids.
+/// Generates the grain cart files of an account's harvests in the order of their ids.
 pub(super) fn grain_cart_files(seed: u64, jobs: &[Job]) -> Vec<GrainCart> {
     let harvests = jobs.iter().filter(|job| {
         job.spec.kind == Kind::Harvest && job.coverage == Coverage::Recorded && job.season >= FIRST_SEASON
@@ -122,7 +122,7 @@ pub(super) fn grain_cart_files(seed: u64, jobs: &[Job]) -> Vec<GrainCart> {
     for (job, number) in harvests.zip(101..) {
         let cart = Arc::new(build_cart(job, number));
         let all = cart.loads.len();
-        // The file grows twice, and its last state is uploaded twice.
+        // The file is uploaded at three sizes, and its last state twice.
         for (turn, loads) in [all.div_ceil(3), (2 * all).div_ceil(3), all, all].into_iter().enumerate() {
             let last = cart.loads.get(loads.saturating_sub(1)).map(|load| load.time).unwrap_or_default();
             uploads.push((last + Duration::minutes(if turn == 3 { 600 } else { 30 }), turn, loads, Arc::clone(&cart)));
@@ -179,7 +179,7 @@ fn build_cart(job: &Job, number: usize) -> Cart {
     Cart { name, computer, number, field: spec.field.name, crop: spec.crop, season: job.season, bridge, zone, loads }
 }
 
-/// The harvested mass in kilograms, as the job's detail gives it.
+/// Returns the harvested mass of the job's detail in kilograms.
 fn harvested_mass(detail: &Value) -> f64 {
     let Some(Value::List(products)) = detail.get("products") else { return 0.0 };
     match products.first().and_then(|product| product.get("total_weight")) {
@@ -189,7 +189,7 @@ fn harvested_mass(detail: &Value) -> f64 {
 }
 
 impl GrainCart {
-    /// What is true of it.
+    /// Returns the truth of the file.
     #[must_use]
     pub fn truth(&self) -> CartTruth {
         let loads = self.listed_loads();
@@ -204,7 +204,7 @@ impl GrainCart {
         }
     }
 
-    /// The file.
+    /// Returns the bytes of the file.
     #[must_use]
     pub fn content(&self, format: CartFormat) -> Vec<u8> {
         let mut text = self.header(format);
@@ -213,7 +213,7 @@ impl GrainCart {
             text.push_str("\r\n");
         }
         if format.is_latin_1 {
-            // Every letter of these files is one of Latin-1.
+            // All characters of these files are in Latin-1.
             return text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap_or(b'?')).collect();
         }
         let bom: &[u8] = if format.has_bom { b"\xEF\xBB\xBF" } else { b"" };
@@ -231,7 +231,7 @@ impl GrainCart {
         let (first, last) = (stamp(loads.first()), stamp(loads.last()));
         let weights: i64 = loads.iter().map(|load| load.weight).sum();
         let wet: i64 = loads.iter().map(|load| load.weight * moisture(load)).sum();
-        // Devices have been seen to add up something else than what they list.
+        // Some devices write another total than the sum of the loads.
         let total = round_to_i64(truth.total_pounds) - if format.has_oddities { 2 } else { 0 };
         let keys = [
             ("GrcVersion", "1.6".to_owned()),
@@ -253,7 +253,7 @@ impl GrainCart {
         ];
         let mut text = String::new();
         for (key, value) in keys {
-            // Writing to a text cannot fail.
+            // Writing to a `String` never fails.
             let (Ok(()) | Err(_)) = write!(text, "{key},{value},\r\n");
         }
         text + UNITS + "\r\n" + NAMES + "\r\n"
@@ -299,7 +299,7 @@ impl GrainCart {
         cells.join(",") + if irregular(4, 7) { "," } else { "" }
     }
 
-    /// Pounds in a bushel.
+    /// Pounds per bushel.
     fn test_weight(&self) -> f64 {
         (self.cart.crop.bushel / POUND).round()
     }
@@ -308,14 +308,14 @@ impl GrainCart {
         unscaled(load.weight, 1) / self.test_weight()
     }
 
-    /// The bushels that are left at the moisture at which the crop is sold, one percent below that of its harvest.
+    /// Bushels at the moisture of sale, which is one percent below the usual moisture at harvest.
     fn dry_bushels(&self, load: &Load) -> f64 {
         let dry_share = (100.0 - unscaled(moisture(load), 1)) / (101.0 - self.cart.crop.moisture);
         self.wet_bushels(load) * dry_share
     }
 }
 
-/// In tenths of a percent.
+/// Corrected moisture in tenths of a percent.
 fn moisture(load: &Load) -> i64 {
     load.measured + load.correction
 }

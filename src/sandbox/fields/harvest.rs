@@ -1,4 +1,4 @@
-//! What a combine logs: the flow of grain, its moisture, and the yield that the display makes of them.
+//! Generates the log of a combine: grain flow, moisture, and the yield that the display computes.
 
 use super::attributes::{Cells, Table};
 use super::deterministic_math::{i64_to_f64, scaled, unscaled};
@@ -10,7 +10,7 @@ use super::units::BUSHEL;
 /// Decimals of the flow.
 const FLOW: u8 = 3;
 
-/// Measures the flow of grain at every mark.
+/// Measures the grain flow at each point.
 pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
     let mut rng = stream(spec.seed, &[3]);
     let radius = spec.field.area.sqrt() / 1.7;
@@ -21,7 +21,7 @@ pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
         .list
         .iter()
         .map(|point| {
-            // Grain takes a moment from the header to the sensor, and flows on for a moment after the last stalk.
+            // Grain needs some time from the header to the sensor, so the flow starts and ends late.
             let filling = match point.from_end {
                 0 => 0.45,
                 1 => 0.85,
@@ -36,7 +36,7 @@ pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
     JobLog { swaths, target: Vec::new(), measured }
 }
 
-/// The harvested mass: flow times time.
+/// Returns the harvested mass: flow times time.
 pub(super) fn total(spec: &JobSpec, log: &JobLog) -> Total {
     let factor = spec.units.mass.1;
     let flows: i64 = log.measured.iter().sum();
@@ -61,7 +61,7 @@ pub(super) fn add_columns(spec: &JobSpec, log: &JobLog, table: &mut Table) {
         .map(|point| {
             let percent = spec.crop.moisture * (2.0 - spec.field.soil.value_at(point.location)).clamp(0.7, 1.3);
             let percent = percent * (1.0 + 0.02 * noise(&mut rng));
-            // The sensor drops out now and then.
+            // The sensor has dropouts.
             (rng.u16(..) > 260).then(|| scaled(percent, 2))
         })
         .collect();
@@ -72,7 +72,7 @@ pub(super) fn add_columns(spec: &JobSpec, log: &JobLog, table: &mut Table) {
     let (unit, litres) = spec.units.grain_rate;
     let kilograms_in_one = spec.crop.bushel / BUSHEL * litres;
     let yields = rows().map(|((point, flow), moisture)| {
-        // The display makes no yield without a moisture.
+        // The display computes no yield without moisture.
         let areas = swaths.area(point, spec.units) / spec.units.area.1;
         moisture.map(|_| scaled(kilograms(flow) / kilograms_in_one / areas, 2))
     });

@@ -1,4 +1,4 @@
-//! A job: what the service knows of it, its archives, and what is true of it.
+//! A generated job: its service record, archives and truth.
 
 use chrono::{DateTime, Utc};
 
@@ -13,101 +13,100 @@ use crate::wire::Value;
 /// A job.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Its id.
+    /// Id of the job.
     pub id: String,
-    /// Its name, the only one of that name in the account.
+    /// Name of the job, unique in the account.
     pub name: String,
-    /// The kind as lists name it: `Planter`, `Sprayer`, `As Applied` or `Yield`.
+    /// Kind in lists: `Planter`, `Sprayer`, `As Applied` or `Yield`.
     pub sub_type: String,
-    /// When it was uploaded.
+    /// Time of upload.
     pub created: DateTime<Utc>,
-    /// When the service last touched it.
+    /// Time of the service's last change.
     pub updated: DateTime<Utc>,
-    /// The name of the field.
+    /// Name of the field.
     pub field: String,
-    /// The year of the season.
+    /// Year of the season.
     pub season: i32,
-    /// Its detail, by [`JOB_DATA_DETAIL`](crate::api::job_data::JOB_DATA_DETAIL), without `Status` and
-    /// `AvailableFiles`, which the service knows.
+    /// Detail by [`JOB_DATA_DETAIL`](crate::api::job_data::JOB_DATA_DETAIL), without `Status` and `AvailableFiles`,
+    /// which the service adds.
     pub detail: Value,
-    /// Whether there is anything to convert.
+    /// Whether there is coverage to convert.
     pub coverage: Coverage,
-    /// Whether its files are there when they are first asked for.
+    /// Whether its files are available without a conversion time.
     pub is_ready_immediately: bool,
     pub(super) spec: JobSpec,
     pub(super) device: String,
 }
 
-/// Whether a job holds coverage that can be converted.
+/// Coverage of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// It does.
+    /// Convertible coverage.
     Recorded,
-    /// The machine recorded none.
+    /// The machine recorded no coverage.
     None,
-    /// It cannot be converted, for this reason.
+    /// Coverage that cannot be converted.
     Unconvertible(Failure),
 }
 
-/// What is true of a job, whatever its archive looks like.
+/// Truth of a job, independent of the form of its archive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Truth {
     /// Id of the job.
     pub job_id: String,
     /// Name of the job.
     pub job_name: String,
-    /// The kind as lists name it.
+    /// Kind in lists.
     pub sub_type: String,
-    /// The name of the field.
+    /// Name of the field.
     pub field: String,
-    /// The layer of the archive that holds the job; an archive may hold the boundary of the field beside it.
+    /// Layer of the archive with the job's records. The archive may also contain the boundary of the field.
     pub layer: String,
-    /// Records in that layer.
+    /// Number of records in that layer.
     pub rows: u64,
-    /// The covered area in m². Of points it is the sum of `SWATHWIDTH` times `DISTANCE`, of polygons also the sum of
-    /// their areas.
+    /// Covered area in m²: the sum of `SWATHWIDTH` times `DISTANCE`. For polygons it is also the sum of their areas.
     pub area: f64,
-    /// The area inside the boundary of the field in m².
+    /// Area inside the boundary of the field in m².
     pub field_area: f64,
-    /// Every numeric column: its name, its unit (`1` where it has none) and the sum of the values that are written.
+    /// Numeric columns: name, unit (`1` without one) and the sum of the written values.
     pub totals: Vec<(String, String, f64)>,
-    /// What the job is about: the harvested mass, the planted seeds, what was applied.
+    /// Total of the job: harvested mass, planted seeds, or applied product.
     pub total: Total,
 }
 
 impl Job {
-    /// The same job with other measurements, as when its file was uploaded once more.
+    /// Returns the job with other measurements, as after another upload of its file.
     #[must_use]
     pub fn revised(&self, revision: u64) -> Self {
         let spec = JobSpec { seed: self.spec.seed.wrapping_add(revision), ..self.spec.clone() };
         Self { spec, ..self.clone() }
     }
 
-    /// The zip of shape files.
+    /// Returns the zip of shapefiles.
     pub fn shapefile_zip(&self) -> Result<Vec<u8>> {
         self.convertible()?;
         shapefile_zip(&self.spec, &self.spec.simulate())
     }
 
-    /// The display's own zip: a folder with a short text and a binary log that only the display reads. A job without
-    /// coverage and one that cannot be converted have it too.
+    /// Returns the display's own zip: a folder with a short text and a binary log in the display's format. Jobs without
+    /// coverage and inconvertible jobs have it too.
     pub fn display_zip(&self) -> Result<Vec<u8>> {
         display_zip(&self.spec, &self.device)
     }
 
-    /// The zip for farm management systems.
+    /// Returns the zip for farm management systems.
     pub fn fmis_zip(&self) -> Result<Vec<u8>> {
         self.convertible()?;
         fmis_zip(&self.spec, &self.spec.simulate(), &self.detail)
     }
 
-    /// The XML file: the job's detail, its columns, and its records.
+    /// Returns the XML file: detail, columns and records.
     pub fn parsed_xml(&self) -> Result<Vec<u8>> {
         self.convertible()?;
         Ok(parsed_xml(&self.spec, &self.spec.simulate(), &self.detail).into_bytes())
     }
 
-    /// What is true of the job; an error for a job whose coverage is not [`Coverage::Recorded`].
+    /// Returns the truth of the job. The coverage must be [`Coverage::Recorded`], otherwise it is an error.
     pub fn truth(&self) -> Result<Truth> {
         self.convertible()?;
         let log = self.spec.simulate();

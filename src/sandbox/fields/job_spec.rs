@@ -1,4 +1,4 @@
-//! One job as it was planned, and what every kind of job logs alike: where, when, how wide, how far, how fast.
+//! Specification of a job, and the columns that all kinds of jobs share: time, width, distance and speed.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::rng::{noise, stream};
 use super::swaths::{LENGTH_DECIMALS, SwathLog, SwathOptions};
 use super::units::Units;
 
-/// The kinds of job.
+/// Kind of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Planting,
@@ -20,24 +20,24 @@ pub(super) enum Kind {
     Harvest,
 }
 
-/// A crop with its usual figures.
+/// A crop with typical values.
 #[derive(Debug)]
 pub(super) struct Crop {
     pub(super) name: &'static str,
     pub(super) variety: &'static str,
-    /// Grain in kg/ha.
+    /// Yield in kg/ha.
     pub(super) grain: f64,
-    /// Kilograms in a bushel.
+    /// Kilograms per bushel.
     pub(super) bushel: f64,
-    /// Moisture of the grain at harvest in percent.
+    /// Grain moisture at harvest in percent.
     pub(super) moisture: f64,
-    /// Seeds a hectare.
+    /// Seeds per hectare.
     pub(super) seeds: f64,
-    /// Kilograms of a thousand seeds.
+    /// Mass of a thousand seeds in kilograms.
     pub(super) seed_mass: f64,
 }
 
-/// How the members of an archive lie.
+/// Layout of an archive's members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArchiveLayout {
     /// At the root.
@@ -50,11 +50,11 @@ pub(super) enum ArchiveLayout {
     Boundary,
     /// At the root, with upper-case extensions.
     UpperCase,
-    /// At the root, with the twins that Macintosh computers add.
+    /// At the root, with AppleDouble files of macOS.
     Macintosh,
 }
 
-/// Everything that decides what a job holds.
+/// All parameters of a generated job.
 #[derive(Clone, Debug)]
 pub(super) struct JobSpec {
     /// Seed of the job.
@@ -63,61 +63,61 @@ pub(super) struct JobSpec {
     pub(super) field: Arc<Field>,
     pub(super) crop: &'static Crop,
     pub(super) product: &'static str,
-    /// Whether the product is dry and its rate a mass.
+    /// Whether the product is dry, so that its rate is a mass.
     pub(super) is_dry: bool,
     pub(super) operator: &'static str,
     pub(super) start: NaiveDateTime,
     pub(super) units: &'static Units,
-    /// Whether the archive says which units those are.
+    /// Whether the archive states the units.
     pub(super) states_units: bool,
     pub(super) swath_options: SwathOptions,
-    /// Whether each mark is written as a rectangle instead of its middle.
+    /// Whether each point is written as a rectangle.
     pub(super) has_polygons: bool,
     pub(super) system: CoordinateSystem,
     pub(super) layout: ArchiveLayout,
-    /// Base name of the members of the archive.
+    /// Base name of the archive's members.
     pub(super) layer: String,
 }
 
-/// What the machine did: its marks, and the rates that give the total.
+/// Log of the machine: points, and the rates that add up to the total.
 #[derive(Debug)]
 pub(super) struct JobLog {
     pub(super) swaths: SwathLog,
-    /// The rate that was asked for at each mark, as it is written; empty for a harvest.
+    /// Target rate at each point as an integer in units of the last written decimal; empty for a harvest.
     pub(super) target: Vec<i64>,
-    /// The rate, or the flow, that was measured at each mark, as it is written.
+    /// Measured rate or flow at each point, in the same form.
     pub(super) measured: Vec<i64>,
 }
 
-/// The total of a job.
+/// Total of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Total {
-    /// What it is, such as `Harvested mass`.
+    /// Label, such as `Harvested mass`.
     pub label: String,
-    /// Its unit.
+    /// Unit of the value.
     pub unit: String,
-    /// Its value.
+    /// Value of the total.
     pub value: f64,
-    /// How a reader gets the same value: `factor` times the sum over the records of the product of `columns`.
+    /// The value equals `factor` times the sum over the records of the product of `columns`.
     pub factor: f64,
-    /// The columns of the product.
+    /// Columns of the product.
     pub columns: Vec<String>,
 }
 
 impl JobSpec {
-    /// The area that the marks cover, in m².
+    /// Returns the covered area in m².
     pub(super) fn covered_area(&self, log: &JobLog) -> f64 {
         let metre = self.units.length.1;
         let lengths: i64 = log.swaths.points.iter().map(|point| point.distance).sum();
         unscaled(lengths, LENGTH_DECIMALS) * metre * unscaled(log.swaths.swath, LENGTH_DECIMALS) * metre
     }
 
-    /// The stream of chance for what is measured on the side.
+    /// Returns the random stream of secondary measurements.
     pub(super) fn secondary_rng(&self) -> fastrand::Rng {
         stream(self.seed, &[4])
     }
 
-    /// Adds when each mark was made and what the machine did there.
+    /// Adds the columns of time, geometry, speed and elevation.
     pub(super) fn add_machine_columns(&self, log: &JobLog, table: &mut Table) {
         let JobLog { swaths, .. } = log;
         let points = &swaths.points;
@@ -141,7 +141,7 @@ impl JobSpec {
         let headings = points.iter().map(|point| Some(scaled(SwathLog::heading(point), 1).rem_euclid(3600)));
         table.add_numbers("HEADING", "deg", (6, 1), headings);
         let heights = points.iter().map(|point| {
-            // The receiver loses its height now and then.
+            // The receiver has elevation dropouts.
             let height = self.field.lowest * self.field.relief.value_at(point.location) + 0.05 * noise(&mut rng);
             (rng.u8(..) > 0).then(|| scaled(height / metre, 2))
         });

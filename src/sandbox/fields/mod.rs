@@ -1,8 +1,9 @@
-//! Fields of known truth: a seeded account of fields, seasons and jobs, with archives that look like what displays write.
+//! Synthetic fields of known truth: a seeded account of fields, seasons and jobs, with archives in the form that
+//! displays write.
 //!
-//! Everything is computed from the seed with arithmetic that is exact on every machine, so the same seed gives the same
-//! bytes everywhere and for ever. The truth of a job comes from the generator's own model of the machine's work, never
-//! from its archives; every number of the model that an archive shows is the number as it is written there.
+//! Everything is computed from the seed by deterministic arithmetic, so a seed yields the same bytes on all machines.
+//! The truth of a job comes from the generator's model of the machine, never from its archives. Each number that an
+//! archive contains has exactly the written value in the model.
 
 mod account;
 mod account_model;

@@ -1,4 +1,4 @@
-//! What the machine of a job logs and what it adds up to, by the kind of the job.
+//! Log, total and attribute table of a job, selected by its kind.
 
 use super::attributes::Table;
 use super::job_spec::{JobLog, JobSpec, Kind, Total};
@@ -6,7 +6,7 @@ use super::swaths::generate_swaths;
 use super::{harvest, planting, spraying};
 
 impl JobSpec {
-    /// Does the work.
+    /// Simulates the work of the machine.
     pub(super) fn simulate(&self) -> JobLog {
         let swaths = generate_swaths(&self.field, self.swath_options, self.units, self.seed);
         match self.kind {
@@ -16,7 +16,7 @@ impl JobSpec {
         }
     }
 
-    /// The total of the job, computed from the record and not from the table.
+    /// Returns the total of the job, computed from the log instead of the table.
     pub(super) fn total(&self, log: &JobLog) -> Total {
         match self.kind {
             Kind::Planting => planting::total(self, log),
@@ -25,7 +25,7 @@ impl JobSpec {
         }
     }
 
-    /// What the display writes for each mark.
+    /// Returns the attributes that the display writes for each point.
     pub(super) fn table(&self, log: &JobLog) -> Table {
         let mut table = Table::new();
         match self.kind {

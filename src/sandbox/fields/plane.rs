@@ -1,8 +1,8 @@
-//! Where a field lies: a flat plane in metres around it, and its coordinates on the ellipsoid of WGS 84 and in UTM.
+//! Local plane in metres around a field, with conversion to WGS 84 and UTM coordinates.
 
 use super::deterministic_math::{round_to_i64, sin_cos};
 
-/// A place or a direction on the plane, in metres.
+/// A point or direction on the plane, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     pub(super) east: f64,
@@ -14,12 +14,12 @@ impl Point {
         Self { east, north }
     }
 
-    /// This place, moved by `distance` metres in `direction`.
+    /// Returns the point `distance` metres away in `direction`.
     pub(super) fn moved(self, direction: Self, distance: f64) -> Self {
         Self::new(self.east + direction.east * distance, self.north + direction.north * distance)
     }
 
-    /// This direction, turned to the left by a quarter.
+    /// Rotates a direction by 90 degrees to the left.
     pub(super) fn left(self) -> Self {
         Self::new(-self.north, self.east)
     }
@@ -36,14 +36,14 @@ impl Point {
         self.dot(self).sqrt()
     }
 
-    /// The direction of this vector, one metre long.
+    /// Normalizes the vector to one metre.
     pub(super) fn unit(self) -> Self {
         let length = self.length();
         Self::new(self.east / length, self.north / length)
     }
 }
 
-/// The area inside a polygon in m², positive where its vertices run counter-clockwise.
+/// Returns the area of a polygon in m², positive for counter-clockwise vertices.
 pub(super) fn area(polygon: &[Point]) -> f64 {
     let next = polygon.iter().cycle().skip(1);
     polygon.iter().zip(next).map(|(a, b)| a.east * b.north - b.east * a.north).sum::<f64>() / 2.0
@@ -53,17 +53,17 @@ const SEMI_MAJOR: f64 = 6_378_137.0;
 const FLATTENING: f64 = 1.0 / 298.257_223_563;
 const ECCENTRICITY: f64 = FLATTENING * (2.0 - FLATTENING);
 
-/// How coordinates are written.
+/// Coordinate system of written coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CoordinateSystem {
-    /// Degrees of WGS 84.
+    /// WGS 84 in degrees.
     Geographic,
-    /// Metres of the northern UTM zone of that number.
+    /// The northern UTM zone with that number, in metres.
     Utm(u8),
 }
 
-/// A plane that touches the ellipsoid at the field. It keeps areas: a metre north is a metre along the meridian, and a
-/// metre east is a metre along the parallel of the place itself.
+/// A plane tangent to the ellipsoid at the field. It preserves areas: a metre north is a metre along the meridian, a
+/// metre east is a metre along the parallel of the point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plane {
     latitude: f64,
@@ -72,19 +72,19 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// The plane around a place in degrees.
+    /// Creates the plane around a location in degrees.
     pub(super) fn new(longitude: f64, latitude: f64) -> Self {
         let (sine, _) = sin_cos(latitude.to_radians());
         let squeeze = 1.0 - ECCENTRICITY * sine * sine;
         Self { latitude, longitude, meridian_radius: SEMI_MAJOR * (1.0 - ECCENTRICITY) / (squeeze * squeeze.sqrt()) }
     }
 
-    /// The UTM zone of the field.
+    /// Returns the UTM zone of the field.
     pub(super) fn zone(&self) -> u8 {
         u8::try_from(round_to_i64(((self.longitude + 180.0) / 6.0).floor()) + 1).unwrap_or(1)
     }
 
-    /// The coordinates that are written for a place: x and y of `system`, to a tenth of a millimetre.
+    /// Returns the written coordinates of a point: x and y in `system`, rounded to 0.1 mm.
     pub(super) fn coordinates(&self, location: Point, system: CoordinateSystem) -> (f64, f64) {
         let latitude = self.latitude + (location.north / self.meridian_radius).to_degrees();
         let (sine, cosine) = sin_cos(latitude.to_radians());
@@ -104,7 +104,7 @@ fn rounded(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
 
-/// Transverse Mercator by the series in Snyder, Map Projections: A Working Manual (1987), page 61.
+/// Transverse Mercator series of Snyder, *Map Projections: A Working Manual* (1987), page 61.
 #[expect(clippy::many_single_char_names, reason = "the letters are those of the book, so that lines can be compared")]
 fn utm(longitude: f64, latitude: f64, zone: u8) -> (f64, f64) {
     let central = f64::from(zone) * 6.0 - 183.0;
@@ -137,7 +137,7 @@ fn utm(longitude: f64, latitude: f64, zone: u8) -> (f64, f64) {
     (0.9996 * x + 500_000.0, 0.9996 * y)
 }
 
-/// The text of the `.prj` file, as GDAL writes it.
+/// Returns the text of the `.prj` file in GDAL's form.
 pub(super) fn projection_wkt(system: CoordinateSystem) -> String {
     let geographic = "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",SPHEROID[\"WGS_1984\",6378137.0,298.257223563]],\
                       PRIMEM[\"Greenwich\",0.0],UNIT[\"Degree\",0.0174532925199433]]";
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn plane_preserves_areas_of_the_ellipsoid() {
-        // A cell of the ellipsoid between two meridians and two parallels, by the closed formula of its zone.
+        // The cell is between two meridians and two parallels; its area has a closed formula.
         let (north, south, width) = (45.01_f64, 45.0_f64, 0.01_f64);
         let zone = |latitude: f64| {
             let sine = latitude.to_radians().sin();

@@ -1,4 +1,4 @@
-//! What a planter logs: the population of seeds, how well they were singled, and the force on the row units.
+//! Generates the log of a planter: seed population, singulation, and downforce of the row units.
 
 use super::attributes::{Cells, Table};
 use super::deterministic_math::{i64_to_f64, round_to_i64, scaled, unscaled};
@@ -7,10 +7,10 @@ use super::plane::Point;
 use super::rng::{noise, stream};
 use super::swaths::{LENGTH_DECIMALS, SwathLog};
 
-/// The target of each zone of a field, over the usual population.
+/// Target of each zone relative to the usual population.
 const ZONES: [f64; 3] = [0.88, 1.0, 1.08];
 
-/// Measures the population at every mark.
+/// Measures the population at each point.
 pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
     let mut rng = stream(spec.seed, &[3]);
     let (target, measured) = swaths
@@ -24,13 +24,13 @@ pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
     JobLog { swaths, target, measured }
 }
 
-/// The population that is asked for at a place; prescriptions are written in hundreds of seeds.
+/// Returns the target population at a location, in hundreds of seeds as in prescriptions.
 pub(super) fn target(spec: &JobSpec, location: Point) -> i64 {
     let seeds = spec.crop.seeds / 10_000.0 * spec.units.area.1;
     round_to_i64(seeds * spec.field.zone_value(location, ZONES) / 100.0) * 100
 }
 
-/// The planted seeds: population times area.
+/// Returns the planted seeds: population times area.
 pub(super) fn total(spec: &JobSpec, log: &JobLog) -> Total {
     let metre = spec.units.length.1;
     let factor = metre * metre / spec.units.area.1;

@@ -1,4 +1,4 @@
-//! Prescription maps: the target rate of each zone, exactly as the job that used the map was asked for it.
+//! Prescription maps with the exact target rates of the jobs that used them.
 
 use chrono::{DateTime, Duration, Utc};
 
@@ -17,15 +17,15 @@ use crate::error::Result;
 /// A generated prescription map.
 #[derive(Clone, Debug)]
 pub struct Prescription {
-    /// Its id.
+    /// Id of the map.
     pub id: String,
-    /// Its file name.
+    /// File name of the map.
     pub name: String,
-    /// When it was uploaded: two days before the job began.
+    /// Time of upload, two days before the job.
     pub created: DateTime<Utc>,
-    /// The id of the job that used it.
+    /// Id of the job that used it.
     pub job: String,
-    /// The id of the field computer that it was sent to.
+    /// Id of the field computer that received it.
     pub computer: String,
     spec: JobSpec,
 }
@@ -44,7 +44,7 @@ impl Prescription {
         Self { id, name: format!("{}_Rx.zip", spec.layer), created, job: job.id.clone(), computer, spec }
     }
 
-    /// The map as a zip with one shapefile of squares and their target rates.
+    /// Returns the map as a zip with a shapefile of squares and target rates.
     pub fn shapefile_zip(&self) -> Result<Vec<u8>> {
         let cells = self.cells();
         let mut table = Table::new();
@@ -64,8 +64,8 @@ impl Prescription {
         write_zip(&members, self.created.naive_utc())
     }
 
-    /// The map as displays take it: a zip with a binary table of squares (longitude and latitude of the middle in
-    /// ten-millionths of a degree, target as the map writes it; little-endian).
+    /// Returns the map in the format of displays: a zip with a binary table of squares. Each row has longitude and
+    /// latitude of the centre in 1e-7 degrees and the target, as little-endian integers of 64 bits.
     pub fn display_zip(&self) -> Result<Vec<u8>> {
         let mut bytes = b"RXGRID\x00\x01".to_vec();
         for cell in self.cells() {
@@ -80,7 +80,7 @@ impl Prescription {
         write_zip(&[member], self.created.naive_utc())
     }
 
-    /// What the map asks for at its squares, in the unit of the display, lowest and highest.
+    /// Returns the lowest and the highest target in the unit of the display.
     #[must_use]
     pub fn targets(&self) -> Option<(f64, f64)> {
         let decimals = if self.spec.kind == Kind::Planting { 0 } else { RATE };
@@ -89,7 +89,7 @@ impl Prescription {
         Some((unscaled(targets().min()?, decimals), unscaled(targets().max()?, decimals)))
     }
 
-    /// The squares that cover the field's boundary.
+    /// Returns the squares that cover the boundary.
     fn cells(&self) -> Vec<GridCell> {
         let boundary = &self.spec.field.boundary;
         let span = |coordinate: fn(&Point) -> f64| {

@@ -1,4 +1,4 @@
-//! One layer as the files of a shapefile: `.shp`, `.shx`, `.dbf`, `.prj`, and `.cpg` where the display writes one.
+//! Writes a layer as shapefile members: `.shp`, `.shx`, `.dbf`, `.prj`, and `.cpg` if the display writes one.
 
 use std::io::Cursor;
 
@@ -16,12 +16,12 @@ pub(super) struct Member {
     pub(super) bytes: Vec<u8>,
 }
 
-/// What all layers of an archive share.
+/// Settings of all layers of an archive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LayerWriter<'a> {
     pub(super) plane: &'a Plane,
     pub(super) system: CoordinateSystem,
-    /// The date in the header of the dbf.
+    /// Date in the dbf header.
     pub(super) date: NaiveDate,
     /// Whether a `.cpg` names the encoding.
     pub(super) code_page: bool,
@@ -33,7 +33,7 @@ impl LayerWriter<'_> {
         shapefile::Point::new(x, y)
     }
 
-    /// A layer of points.
+    /// Writes a layer of points.
     pub(super) fn points(
         self,
         name: &str,
@@ -43,7 +43,7 @@ impl LayerWriter<'_> {
         self.layer(name, table, locations.map(|location| self.to_shapefile_point(location)))
     }
 
-    /// A layer of polygons of one ring each, open and in either direction.
+    /// Writes a layer of polygons. Each has one ring, which is open and in either direction.
     pub(super) fn polygons<R: AsRef<[Point]>>(
         self,
         name: &str,
@@ -68,7 +68,7 @@ impl LayerWriter<'_> {
             }
         }
         let mut dbf = dbf.into_inner();
-        // The writer puts in the day of its run, and UTF-8 as the code page; displays put in neither.
+        // The writer sets the current day and the UTF-8 code page. Displays set neither.
         let date = [self.date.year() - 1900, i32::try_from(self.date.month()).unwrap_or(1), day(self.date)];
         for (byte, value) in dbf.iter_mut().skip(1).zip(date) {
             *byte = u8::try_from(value).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What a sprayer or a spreader logs: the rate that was asked for and the rate that was applied.
+//! Generates the log of a sprayer or spreader: target rate and applied rate.
 
 use super::attributes::{Cells, Table};
 use super::deterministic_math::{i64_to_f64, round_to_i64, scaled, unscaled};
@@ -10,10 +10,10 @@ use super::swaths::{LENGTH_DECIMALS, SwathLog};
 /// Decimals of rates.
 pub(super) const RATE: u8 = 2;
 
-/// The target of each zone of a field, over the usual rate.
+/// Target of each zone relative to the usual rate.
 const ZONES: [f64; 3] = [0.8, 1.0, 1.15];
 
-/// Measures the rate at every mark.
+/// Measures the rate at each point.
 pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
     let mut rng = stream(spec.seed, &[3]);
     let (target, measured) = swaths
@@ -21,7 +21,7 @@ pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
         .iter()
         .map(|point| {
             let target = target(spec, point.location);
-            // The controller needs a moment to find the rate after a turn.
+            // The controller needs some time to reach the rate after a turn.
             let lag = if point.from_end == 0 { 0.93 } else { 1.0 };
             (target, round_to_i64(i64_to_f64(target) * lag * (1.0 + 0.02 * noise(&mut rng))))
         })
@@ -29,20 +29,20 @@ pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
     JobLog { swaths, target, measured }
 }
 
-/// The rate that is asked for at a place, in hundredths.
+/// Returns the target rate at a location, in hundredths.
 pub(super) fn target(spec: &JobSpec, location: Point) -> i64 {
-    // Litres or kilograms a hectare.
+    // Litres or kilograms per hectare.
     let usual = if spec.is_dry { 180.0 } else { 140.0 };
     let rate = usual / in_one(spec) * spec.units.area.1 / 10_000.0;
     scaled(rate * spec.field.zone_value(location, ZONES), 1) * 10
 }
 
-/// Litres or kilograms in one of the display's units.
+/// Litres or kilograms per unit of the display.
 const fn in_one(spec: &JobSpec) -> f64 {
     if spec.is_dry { spec.units.mass.1 } else { spec.units.volume.1 }
 }
 
-/// What was applied: rate times area, in the unit of the display.
+/// Returns the applied amount: rate times area, in the unit of the display.
 pub(super) fn total(spec: &JobSpec, log: &JobLog) -> Total {
     let metre = spec.units.length.1;
     let factor = metre * metre / spec.units.area.1;
@@ -60,7 +60,7 @@ pub(super) fn add_columns(spec: &JobSpec, log: &JobLog, table: &mut Table) {
     let mut rng = spec.secondary_rng();
     spec.add_machine_columns(log, table);
     let unit = if spec.is_dry { spec.units.mass_rate } else { spec.units.volume_rate };
-    // Where the operator drives by hand there is no target.
+    // In manual mode there is no target.
     let targets = log.target.iter().map(|rate| (rng.u16(..) > 260).then_some(*rate));
     table.add_numbers("TARGETRATE", unit, (9, RATE), targets);
     table.add_numbers("APPLDRATE", unit, (9, RATE), log.measured.iter().map(|rate| Some(*rate)));

@@ -1,4 +1,5 @@
-//! How a machine covers a field: once around the headland, then back and forth, a mark for every stretch it logs.
+//! Generates the swaths of a machine over a field: one pass around the headland, then parallel passes in alternating
+//! direction. Each logged step becomes a point.
 
 use super::boundaries::Field;
 use super::deterministic_math::{heading, i64_to_f64, round_to_i64, scaled, unscaled, usize_to_f64};
@@ -6,10 +7,10 @@ use super::plane::Point;
 use super::rng::{noise, stream, uniform};
 use super::units::Units;
 
-/// Decimals of widths and lengths in the units of the display.
+/// Decimals of widths and lengths in display units.
 pub(super) const LENGTH_DECIMALS: u8 = 3;
 
-/// A straight run of the machine.
+/// A straight pass of the machine.
 #[derive(Clone, Copy, Debug)]
 struct Pass {
     start: Point,
@@ -17,65 +18,65 @@ struct Pass {
     length: f64,
 }
 
-/// How the machine works.
+/// Parameters of the machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SwathOptions {
     /// Working width in metres.
     pub(super) width: f64,
-    /// Sections side by side, each with its own mark.
+    /// Number of sections across the width, each with its own points.
     pub(super) sections: u8,
-    /// Usual speed in metres a second.
+    /// Usual speed in metres per second.
     pub(super) speed: f64,
-    /// Marks to log; sections that are off leave some out.
+    /// Number of points to log. Sections that are off omit some.
     pub(super) points: usize,
 }
 
-/// A stretch of ground that the machine logged.
+/// A logged step of one section.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoggedPoint {
-    /// The middle of the stretch.
+    /// Centre of the step.
     pub(super) location: Point,
     pub(super) direction: Point,
     /// Number of the pass, from 1.
     pub(super) pass: i64,
     /// Number of the section, from 1.
     pub(super) section: i64,
-    /// Position within the pass: how many marks lie between this one and the nearer end.
+    /// Number of points between this point and the nearer end of the pass.
     pub(super) from_end: usize,
     /// Seconds since the start of the job.
     pub(super) seconds: f64,
-    /// Length along the pass, in thousandths of the display's unit, as it is written.
+    /// Length along the pass, in thousandths of the display's unit, as written.
     pub(super) distance: i64,
 }
 
-/// The marks of a job, and what all of them share.
+/// Points of a job with their shared width and interval.
 #[derive(Debug)]
 pub(super) struct SwathLog {
     pub(super) points: Vec<LoggedPoint>,
-    /// Width of a mark, in thousandths of the display's unit, as it is written.
+    /// Width of a point, in thousandths of the display's unit, as written.
     pub(super) swath: i64,
-    /// Hundredths of a second between two marks of a section.
+    /// Hundredths of a second between two points of a section.
     pub(super) cycle: i64,
 }
 
 impl SwathLog {
-    /// The area of a mark in m², from the numbers that are written.
+    /// Returns the area of a point in m², from the written numbers.
     pub(super) fn area(&self, point: &LoggedPoint, units: &Units) -> f64 {
         let metres = |value| unscaled(value, LENGTH_DECIMALS) * units.length.1;
         metres(self.swath) * metres(point.distance)
     }
 
-    /// The speed at a mark in metres a second.
+    /// Returns the speed at a point in metres per second.
     pub(super) fn speed(&self, point: &LoggedPoint, units: &Units) -> f64 {
         unscaled(point.distance, LENGTH_DECIMALS) * units.length.1 / unscaled(self.cycle, 2)
     }
 
-    /// The heading of a mark in degrees.
+    /// Returns the heading of a point in degrees.
     pub(super) fn heading(point: &LoggedPoint) -> f64 {
         heading(point.direction.east, point.direction.north)
     }
 
-    /// The corners of a mark, clockwise.
+    /// Returns the corners of a point, clockwise.
     pub(super) fn corners(&self, point: &LoggedPoint, units: &Units) -> [Point; 4] {
         let ahead = unscaled(point.distance, LENGTH_DECIMALS) * units.length.1 / 2.0;
         let aside = unscaled(self.swath, LENGTH_DECIMALS) * units.length.1 / 2.0;
@@ -86,7 +87,7 @@ impl SwathLog {
     }
 }
 
-/// Drives over the field.
+/// Simulates the drive over the field.
 pub(super) fn generate_swaths(field: &Field, options: SwathOptions, units: &Units, seed: u64) -> SwathLog {
     let mut rng = stream(seed, &[2]);
     let passes = passes(field, options.width);
@@ -98,7 +99,7 @@ pub(super) fn generate_swaths(field: &Field, options: SwathOptions, units: &Unit
     let mut points = Vec::with_capacity(options.points);
     let (mut driven, mut seconds) = (0.0, 0.0);
     for (number, pass) in (1..).zip(&passes) {
-        // Rounding what has been driven, not the pass, makes the steps of all passes add up to what was asked for.
+        // Rounds the cumulative distance instead of each pass, so that the steps of all passes add up to `steps`.
         let before = round_to_i64(driven / total * usize_to_f64(steps));
         driven += pass.length;
         let here = usize::try_from(round_to_i64(driven / total * usize_to_f64(steps)) - before).unwrap_or(0);
@@ -115,7 +116,7 @@ pub(super) fn generate_swaths(field: &Field, options: SwathOptions, units: &Unit
             let middle = first.location.moved(pass.direction, length.1);
             let distance = scaled(length.0 / units.length.1, LENGTH_DECIMALS);
             for section in 0..sections {
-                // A section is switched off now and then, where the ground is already covered.
+                // A section switches off where the ground is already covered.
                 if sections > 1 && rng.u8(..) < 4 {
                     continue;
                 }
@@ -132,8 +133,8 @@ pub(super) fn generate_swaths(field: &Field, options: SwathOptions, units: &Unit
     SwathLog { points, swath, cycle }
 }
 
-/// Length, middle and distance from the nearer end (in steps) of each of `steps` steps of a pass: the machine is slow
-/// where it has just turned and where it is about to.
+/// Returns length, middle and number of steps to the nearer end, for each of `steps` steps of a pass. The machine is
+/// slow after and before turns.
 fn steps_of(rng: &mut fastrand::Rng, length: f64, steps: usize) -> Vec<((f64, f64), usize)> {
     const RAMP: [f64; 4] = [0.55, 0.72, 0.86, 0.95];
     let from_end = |step: usize| step.min(steps - 1 - step);
@@ -157,7 +158,7 @@ fn passes(field: &Field, width: f64) -> Vec<Pass> {
     let ring = inset(&field.boundary, width / 2.0);
     for (from, to) in ring.iter().zip(ring.iter().cycle().skip(1)) {
         let way = to.minus(*from);
-        // The corner itself is turned in, not worked.
+        // The machine turns in the corner and does not work there.
         let length = way.length() - width;
         if length > width {
             let direction = way.unit();
@@ -185,7 +186,7 @@ fn passes(field: &Field, width: f64) -> Vec<Pass> {
     passes
 }
 
-/// The polygon whose edges lie `distance` further inside.
+/// Returns the polygon with each edge moved inwards by `distance`.
 fn inset(polygon: &[Point], distance: f64) -> Vec<Point> {
     let count = polygon.len();
     let vertex = |index: usize| polygon.get(index % count).copied().unwrap_or(Point::new(0.0, 0.0));
@@ -194,14 +195,14 @@ fn inset(polygon: &[Point], distance: f64) -> Vec<Point> {
             let here = vertex(index);
             let before = here.minus(vertex(index + count - 1)).unit().left();
             let after = vertex(index + 1).minus(here).unit().left();
-            // Both moved edges meet on the bisector, further out the sharper the corner is.
+            // The moved edges intersect on the bisector. Sharper corners move further.
             let bisector = Point::new(before.east + after.east, before.north + after.north);
             here.moved(bisector, distance / (1.0 + before.dot(after)))
         })
         .collect()
 }
 
-/// The stretches inside the polygon of the line at `level` across the rows, from the lower end along the rows on.
+/// Returns the intervals of the line at `level` that are inside the polygon, along the rows in ascending order.
 fn crossings(polygon: &[Point], along: Point, across: Point, level: f64) -> Vec<(f64, f64)> {
     let mut ends: Vec<f64> = polygon
         .iter()

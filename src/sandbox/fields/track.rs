@@ -1,4 +1,5 @@
-//! Where a machine is at any time: back and forth over one of its fields, then parked until it moves to the next.
+//! Location of a machine as a function of time: parallel passes over one of its fields, then parked until it moves to
+//! the next.
 
 use std::sync::Arc;
 
@@ -6,28 +7,28 @@ use super::boundaries::Field;
 use super::deterministic_math::{heading, i64_to_f64, round_to_i64};
 use super::plane::{CoordinateSystem, Point};
 
-/// Seconds that a machine spends with one field, and those of them in which it works.
+/// Seconds that a machine spends on a field, and the working part of them.
 pub(crate) const TURN_SECONDS: i64 = 7_200;
 pub(crate) const WORK_SECONDS: i64 = 6_000;
 
-/// Metres a second while it works, and between two passes.
+/// Speed in metres per second while working, and the distance of two passes in metres.
 const SPEED: f64 = 2.5;
 const SWATH: f64 = 12.0;
 
-/// The fields that a machine drives over, in turn.
+/// Fields that a machine visits in turn.
 #[derive(Clone, Debug)]
 pub struct Track(Vec<Arc<Field>>);
 
-/// Where a machine is and how it moves.
+/// Location and motion of a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineState {
-    /// Degrees.
+    /// Latitude in degrees.
     pub lat: f64,
-    /// Degrees.
+    /// Longitude in degrees.
     pub lon: f64,
-    /// Metres above the sea.
+    /// Metres above sea level.
     pub alt: i64,
-    /// Kilometres an hour.
+    /// Kilometres per hour.
     pub speed: i64,
     /// Degrees clockwise from north.
     pub direction: i64,
@@ -38,7 +39,7 @@ impl Track {
         Self(fields)
     }
 
-    /// Where the machine is `seconds` after the start of time.
+    /// Returns the state `seconds` after the epoch.
     #[must_use]
     pub fn state_at(&self, seconds: i64) -> MachineState {
         let turn = usize::try_from(seconds.div_euclid(TURN_SECONDS).rem_euclid(1 << 30)).unwrap_or(0);
@@ -47,7 +48,7 @@ impl Track {
         };
         let inside = seconds.rem_euclid(TURN_SECONDS);
         let driven = SPEED * i64_to_f64(inside.min(WORK_SECONDS));
-        // A square around the middle that lies within every boundary of that area.
+        // A square around the centre. It is inside every boundary of that area.
         let half = field.area.sqrt() / 4.0;
         let passes = (2.0 * half / SWATH).floor().max(1.0);
         let pass = (driven / (2.0 * half)).floor();
@@ -67,7 +68,7 @@ impl Track {
         }
     }
 
-    /// Hectometres driven until then, as an odometer counts them.
+    /// Returns the odometer in hectometres.
     #[must_use]
     pub fn odometer(seconds: i64) -> i64 {
         let turns = seconds.div_euclid(TURN_SECONDS).saturating_mul(WORK_SECONDS);
@@ -76,7 +77,7 @@ impl Track {
         )
     }
 
-    /// How many fields there are.
+    /// Returns the number of fields.
     #[must_use]
     pub fn fields(&self) -> usize {
         self.0.len()

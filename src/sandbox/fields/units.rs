@@ -1,36 +1,36 @@
-//! What a display measures in: its kind decides, and only a sidecar of its files says so, if anything does.
+//! Units of displays. The model of a display determines its units; only a sidecar of its files may state them.
 
-/// One system of units, with what a unit of it is in SI.
+/// A system of units with conversion factors to SI.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// Lengths, and metres in one.
+    /// Length, and metres per unit.
     pub(super) length: (&'static str, f64),
-    /// Speeds, and metres a second in one.
+    /// Speed, and metres per second per unit.
     pub(super) speed: (&'static str, f64),
-    /// Masses, and kilograms in one.
+    /// Mass, and kilograms per unit.
     pub(super) mass: (&'static str, f64),
-    /// Mass flows; the mass is that of `mass`.
+    /// Mass flow, in units of `mass` per second.
     pub(super) flow: &'static str,
-    /// Areas, and square metres in one.
+    /// Area, and square metres per unit.
     pub(super) area: (&'static str, f64),
-    /// Liquid volumes, and litres in one.
+    /// Liquid volume, and litres per unit.
     pub(super) volume: (&'static str, f64),
-    /// Volumes of grain on an area, and litres in the volume.
+    /// Grain volume per area, and litres per unit of volume.
     pub(super) grain_rate: (&'static str, f64),
-    /// Rates of liquids.
+    /// Rate of liquids.
     pub(super) volume_rate: &'static str,
-    /// Rates of dry products and of dry matter.
+    /// Rate of dry products and of dry matter.
     pub(super) mass_rate: &'static str,
-    /// Populations of seeds.
+    /// Seed population.
     pub(super) population: &'static str,
-    /// Pressures, and kilopascals in one.
+    /// Pressure, and kilopascals per unit.
     pub(super) pressure: (&'static str, f64),
 }
 
-/// Litres in a bushel of the United States.
+/// Litres per US bushel.
 pub(super) const BUSHEL: f64 = 35.239_070_166_88;
 
-/// Displays set to metric units.
+/// Metric units.
 pub(super) static METRIC: Units = Units {
     length: ("m", 1.0),
     speed: ("km/h", 1.0 / 3.6),
@@ -45,7 +45,7 @@ pub(super) static METRIC: Units = Units {
     pressure: ("kPa", 1.0),
 };
 
-/// Displays set to the units of the United States.
+/// US customary units.
 pub(super) static AMERICAN: Units = Units {
     length: ("ft", 0.3048),
     speed: ("mph", 0.447_04),

@@ -1,12 +1,12 @@
-//! A job as one XML file (specification 4.4: "XML file of parsed RAD files"). Nobody publishes its schema; this one is
-//! plain:
+//! Writes a job as one XML file (specification 4.4: "XML file of parsed RAD files"). The real schema is not published;
+//! this one is simple:
 //!
 //! ```xml
 //! <ParsedJobData>
-//!   <JobDataDetail>...the detail of the job, as its call gives it...</JobDataDetail>
+//!   <JobDataDetail>...the detail of the job, as its call returns it...</JobDataDetail>
 //!   <Columns>
 //!     <Column><Name>APPLDRATE</Name><Unit>gal/ac</Unit></Column>
-//!     <Column><Name>PRODUCT</Name><Value>Burndown mix</Value></Column>   the same in every record
+//!     <Column><Name>PRODUCT</Name><Value>Burndown mix</Value></Column>   the same in all records
 //!   </Columns>
 //!   <Records>
 //!     <Record TimeStamp="2026-06-12T07:31:04.25Z" Latitude="45.1" Longitude="-98.2" PASS="1" APPLDRATE="14.97"/>
@@ -14,7 +14,7 @@
 //! </ParsedJobData>
 //! ```
 //!
-//! A record is that of the shape files, its numbers written as there; what is blank there is left out.
+//! A record is a record of the shapefiles with the same numbers; blank cells are omitted.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ use crate::wire::{Element, Value};
 
 const ROOT: &str = "ParsedJobData";
 
-/// The document.
+/// Returns the document.
 pub(super) fn parsed_xml(spec: &JobSpec, log: &JobLog, detail: &Value) -> String {
     let table = spec.table(log);
     let columns: Vec<Element> = table.columns.iter().map(|column| column_element(spec, column)).collect();
@@ -43,7 +43,7 @@ pub(super) fn parsed_xml(spec: &JobSpec, log: &JobLog, detail: &Value) -> String
     for (index, point) in log.swaths.points.iter().enumerate() {
         let (longitude, latitude) = spec.field.plane.coordinates(point.location, CoordinateSystem::Geographic);
         let time = time_stamp(spec, point);
-        // Writing to a text cannot fail. Times, numbers and the names of columns hold nothing that XML would escape.
+        // Writing to a `String` never fails. Times, numbers and column names need no XML escapes.
         let (Ok(()) | Err(_)) =
             write!(out, "<Record TimeStamp=\"{time}\" Latitude=\"{latitude:.9}\" Longitude=\"{longitude:.9}\"");
         for column in &varying {

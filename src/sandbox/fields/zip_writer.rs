@@ -1,4 +1,4 @@
-//! The zips of a job: its layers as the different displays and portals pack them, and the display's own zip.
+//! Writes the zips of a job: its layers in the layouts of displays and portals, and the display's own zip.
 
 use std::io::{Cursor, Write};
 
@@ -14,7 +14,7 @@ use super::rng::stream;
 use super::shapefile_writer::{LayerWriter, Member};
 use crate::error::{Error, Kind, Result};
 
-/// The zip of shape files.
+/// Returns the zip of shapefiles.
 pub(super) fn shapefile_zip(spec: &JobSpec, log: &JobLog) -> Result<Vec<u8>> {
     let points = &log.swaths.points;
     let writer = LayerWriter {
@@ -53,7 +53,7 @@ pub(super) fn shapefile_zip(spec: &JobSpec, log: &JobLog) -> Result<Vec<u8>> {
     write_zip(&members, spec.start)
 }
 
-/// The sidecar that states the unit of each numeric column, in the form of the one vendor that has one.
+/// Returns the sidecar with the unit of each numeric column, in the format of the single vendor that has one.
 fn unit_sidecar(layer: &str, table: &Table) -> Member {
     let stated = table.columns.iter().filter(|column| !matches!(column.unit, "" | "1"));
     let attributes: Vec<_> = stated.map(|column| json!({"Name": column.name, "Unit": column.unit})).collect();
@@ -61,7 +61,7 @@ fn unit_sidecar(layer: &str, table: &Table) -> Member {
     Member { name: format!("{layer}-Deere-Metadata.json"), bytes: document.to_string().into_bytes() }
 }
 
-/// The field's boundary as a layer of its own.
+/// Writes the boundary of the field as a separate layer.
 fn boundary_layer(spec: &JobSpec, writer: LayerWriter) -> Result<Vec<Member>> {
     let mut table = Table::new();
     table.add_constant("FIELD", 24, spec.field.name);
@@ -71,7 +71,7 @@ fn boundary_layer(spec: &JobSpec, writer: LayerWriter) -> Result<Vec<Member>> {
     writer.polygons(&name, &table, std::iter::once(&spec.field.boundary))
 }
 
-/// A member and its `AppleDouble` twin, which holds no data of the job.
+/// Returns a member and its `AppleDouble` file, which contains no job data.
 fn with_apple_double(member: Member) -> [Member; 2] {
     let mut bytes = vec![0x00, 0x05, 0x16, 0x07, 0x00, 0x02, 0x00, 0x00];
     bytes.extend_from_slice(b"Mac OS X        ");
@@ -80,7 +80,7 @@ fn with_apple_double(member: Member) -> [Member; 2] {
     [member, twin]
 }
 
-/// The display's own zip: a binary log that only the display reads, and a text that says what it is.
+/// Returns the display's own zip: a binary log in the display's format, and a text that describes it.
 pub(super) fn display_zip(spec: &JobSpec, device: &str) -> Result<Vec<u8>> {
     let mut rng = stream(spec.seed, &[6]);
     let mut log = b"JOBLOG\x00\x01".to_vec();
@@ -109,7 +109,7 @@ pub(super) fn write_zip(members: &[Member], time: NaiveDateTime) -> Result<Vec<u
         part(time.second()),
     )
     .map_err(|cause| failed(&cause))?;
-    // The operating system is part of each entry: naming one keeps the bytes the same on all.
+    // Entries contain the operating system. A fixed one keeps the bytes the same on all systems.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .last_modified_time(modified)
