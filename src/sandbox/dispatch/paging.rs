@@ -1,6 +1,6 @@
 //! Paging of specification 4.7: page parameters and the address of the next page.
 
-use crate::sandbox::query::{Query, decode};
+use crate::sandbox::query::{Query, percent_decode};
 use crate::sandbox::variants::{ActiveVariants, Variant};
 
 /// Maximum records per page, by row. The specification says that it differs per endpoint, without values (section 8).
@@ -67,7 +67,7 @@ impl Page {
             parts.push(format!("{dollar}{name}={value}"));
         }
         let is_other = |part: &&str| {
-            let name = decode(part.split('=').next().unwrap_or_default(), true);
+            let name = percent_decode(part.split('=').next().unwrap_or_default(), true);
             let name = name.trim_start_matches('$');
             !part.is_empty() && !["top", "skip", "count"].iter().any(|known| known.eq_ignore_ascii_case(name))
         };

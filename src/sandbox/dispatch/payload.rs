@@ -30,7 +30,7 @@ pub(super) fn required(object: &Object, name: &str) -> Result<String, Reply> {
 }
 
 /// Merges the service's fields with the payload. The service's fields win and are first.
-pub(super) fn complete<const N: usize>(set: [(&str, Value); N], given: Object) -> Object {
+pub(super) fn merge_fields<const N: usize>(set: [(&str, Value); N], given: Object) -> Object {
     let mut object: Object = set.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     for (name, value) in given {
         if field(&object, &name).is_none() {

@@ -18,7 +18,7 @@ pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
     let year = uniform(&mut rng, 0.85, 1.15);
     let seconds = unscaled(swaths.cycle, 2);
     let measured = swaths
-        .list
+        .points
         .iter()
         .map(|point| {
             // Grain needs some time from the header to the sensor, so the flow starts and ends late.
@@ -56,7 +56,7 @@ pub(super) fn add_columns(spec: &JobSpec, log: &JobLog, table: &mut Table) {
     let mut rng = spec.secondary_rng();
     spec.add_machine_columns(log, table);
     let moisture: Vec<Option<i64>> = swaths
-        .list
+        .points
         .iter()
         .map(|point| {
             let percent = spec.crop.moisture * (2.0 - spec.field.soil.value_at(point.location)).clamp(0.7, 1.3);

@@ -17,7 +17,7 @@ const ZONES: [f64; 3] = [0.8, 1.0, 1.15];
 pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
     let mut rng = stream(spec.seed, &[3]);
     let (target, measured) = swaths
-        .list
+        .points
         .iter()
         .map(|point| {
             let target = target(spec, point.location);
