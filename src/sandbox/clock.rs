@@ -24,9 +24,9 @@ impl ServiceClock {
     }
 
     /// Moves the clock forward.
-    pub(super) fn advance(&self, by: Duration) {
-        let by = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
-        let add = |moved: i64| Some(moved.saturating_add(by));
+    pub(super) fn advance(&self, span: Duration) {
+        let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+        let add = |moved: i64| Some(moved.saturating_add(micros));
         // The closure always returns `Some`, so both results hold the previous value.
         let (Ok(_) | Err(_)) = self.offset_micros.fetch_update(Ordering::SeqCst, Ordering::SeqCst, add);
     }

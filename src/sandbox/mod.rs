@@ -12,8 +12,8 @@
 //! - `dispatch` has the same layers for the dispatch service and the legacy order service.
 //!
 //! Field computers are online by a timetable. Computer 1 of an account is online in the first ten minutes of each half
-//! hour (UTC), computer 2 in the next ten, computer 3 in the last ten. An online computer polls for maps at each minute
-//! divisible by five. Hubs report every 30 seconds and computers every five minutes, day and night.
+//! hour (UTC). Computer 2 is online in the next ten minutes, computer 3 in the last ten. An online computer polls for
+//! maps at each minute divisible by five. Hubs report every 30 seconds and computers every five minutes, day and night.
 
 mod access_scope;
 mod accounts;
@@ -225,8 +225,8 @@ impl Sandbox {
     }
 
     /// Moves the service's clock forward, whether it is manual or running.
-    pub fn advance(&self, by: Duration) {
-        self.service.clock.advance(by);
+    pub fn advance(&self, span: Duration) {
+        self.service.clock.advance(span);
     }
 
     /// Applies a fault of [`FAULTS`] to the next `times` requests to `endpoint`, a full name or `*`.

@@ -218,12 +218,12 @@ pub(super) struct ActiveVariants(Vec<Variant>);
 impl ActiveVariants {
     /// Parses names; `wild` enables all. An unknown name is a `Value` error that lists all names.
     pub(super) fn parse(names: &[String]) -> Result<Self> {
-        let mut on = Vec::new();
+        let mut enabled = Vec::new();
         for name in names {
             if name == WILD {
-                on.extend(VARIANTS.iter().map(|row| row.variant));
+                enabled.extend(VARIANTS.iter().map(|row| row.variant));
             } else if let Some(row) = VARIANTS.iter().find(|row| row.name == name) {
-                on.push(row.variant);
+                enabled.push(row.variant);
             } else {
                 let known: Vec<&str> = VARIANTS.iter().map(|row| row.name).collect();
                 return Err(Error::new(
@@ -232,7 +232,7 @@ impl ActiveVariants {
                 ));
             }
         }
-        Ok(Self(on))
+        Ok(Self(enabled))
     }
 
     /// Whether a variant is enabled.

@@ -1,5 +1,5 @@
-//! Grain carts: loads of a harvest, weighed at the edge of its field, and the GRC files of a bridge device, which
-//! uploads them repeatedly as they grow.
+//! Grain carts: loads of a harvest, weighed at the edge of its field, and their GRC files. A bridge device uploads a file
+//! repeatedly as it grows.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
