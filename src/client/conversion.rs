@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::arguments::Arguments;
 use super::destination::{Delivered, Destination, Sink, Target};
 use super::download::{not_ready, pause};
-use super::receive::{Answer, FileCall, ask};
+use super::receive_file::{Answer, FileCall, ask};
 use super::setup::Client;
 use crate::api::{Endpoint, row};
 use crate::error::{Error, Kind, Result};

@@ -1,31 +1,31 @@
 //! What users do with the service: calls, pages, downloads, uploads, conversions.
 
-mod act;
 mod arguments;
+mod command;
 mod config;
 mod conversion;
+mod dedup;
 mod destination;
+mod dispatch_services;
 mod doctor;
 mod download;
 mod fetch;
 mod file_check;
 mod file_name;
-mod listing;
+mod link_pages;
+mod links;
 mod multipart;
-mod once;
+mod own_uploads;
 mod pages;
 mod payload;
+mod poll_once;
 mod prefetch;
 mod products;
-mod receive;
+mod receive_file;
 mod record;
-mod seen;
-mod services;
 mod setup;
 mod upload;
 pub mod upload_rules;
-mod uploads;
-mod uri;
 
 use crate::api::Endpoint;
 use crate::error::{Error, Result};
@@ -38,14 +38,14 @@ pub use conversion::Conversion;
 pub use destination::{Delivered, Target};
 pub use doctor::{Finding, Variation, about_setting};
 pub use fetch::{Decode, OnError, Records};
-pub use listing::Listing;
+pub use link_pages::Listing;
+pub use links::Followed;
 pub use multipart::UploadFile;
-pub use once::Asked;
 pub use pages::{Pages, Position};
+pub use poll_once::Asked;
 pub use products::{Rows, flatten};
 pub use setup::Client;
 pub use upload::Created;
-pub use uri::Followed;
 
 impl Client {
     /// Reads a record; null where the service has an empty list in its place.
@@ -60,7 +60,7 @@ impl Client {
 
     /// The call that an address of a record stands for, on the configured base; no call is made.
     pub fn follow(&self, uri: &str) -> Result<Followed> {
-        uri::follow(&self.caller().base, uri)
+        links::follow(&self.caller().base, uri)
     }
 
     /// A list, lazily: no call is made before its `next_page` or `total`.
@@ -109,7 +109,7 @@ impl Client {
 
     /// Asks for something to be done that gives nothing back, such as queuing a map for a field computer.
     pub async fn act(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
-        act::act(self, row, arguments).await
+        command::act(self, row, arguments).await
     }
 
     /// Uploads a file. It is sent once: when its reply is lost, the list is asked what became of it.

@@ -8,7 +8,7 @@
 //! list is read again for what is unknown, until a reading saw no change.
 //!
 //! Some pages are fetched together, see `prefetch.rs`; if the list moved meanwhile, it is read again page by page. What
-//! grows with a list is the memory of its ids, see `seen.rs`.
+//! grows with a list is the memory of its ids, see `dedup.rs`.
 
 mod resume;
 
@@ -19,9 +19,9 @@ use arrow_schema::SchemaRef;
 
 use super::arguments::Arguments;
 use super::config::check_page_size;
+use super::dedup::Seen;
 use super::fetch::{Arrived, Decode, Fetcher, OnError, Records};
 use super::prefetch::{DEPTH, Prefetch};
-use super::seen::Seen;
 use super::setup::Client;
 use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};

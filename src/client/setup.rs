@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::config::{Config, LimiterState, Timeout};
-use super::services::Services;
-use super::uploads::Uploads;
+use super::dispatch_services::Services;
+use super::own_uploads::Uploads;
 use crate::api::Endpoint;
 use crate::clock::{Clock, SystemClock};
 use crate::error::Result;

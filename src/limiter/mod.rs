@@ -1,17 +1,17 @@
 //! The budget of calls: exact sliding windows, tightened by the server's headers, shared between processes.
 
-mod file;
-mod gate;
-mod heard;
-mod log;
-mod open;
-mod owner;
+mod headers;
+mod open_file;
+mod queue;
+mod shared_file;
+mod sliding_window;
+mod slot_owner;
 mod store;
 
 use std::time::Duration;
 
-pub use gate::{Limiter, Refusal, Slot};
-pub use heard::{Heard, LONGEST_WAIT};
+pub use headers::{Heard, LONGEST_WAIT};
+pub use queue::{Limiter, Refusal, Slot};
 pub use store::{Place, default_file};
 
 /// So many calls in any stretch of that length (specification 8).

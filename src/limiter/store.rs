@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use sha1::{Digest as _, Sha1};
 
-use super::file::LogFile;
-use super::log::{Log, Micros};
+use super::shared_file::LogFile;
+use super::sliding_window::{Log, Micros};
 
 /// Where the log of a budget lives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -5,13 +5,13 @@ use std::time::Duration;
 use http::HeaderMap;
 
 use super::body::{breaks_off, unmarked_end};
-use super::caller::{Call, Caller, Jitter};
-use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply, judge_response};
-use super::pace::Bounds;
+use super::body_timeout::Bounds;
+use super::classify::{Judged, Seen, is_about_time, judge_fault, judge_reply, judge_response};
+use super::context::{Call, Caller, Jitter};
+use super::retry_policy::{Class, Decision, FEW, Outcome, decide};
 use super::skew::{Arrival, Lesson, Stamp};
-use super::table::{Class, Decision, FEW, Outcome, decide};
 use super::wait_errors::{beyond, ready, retold, span};
-use super::{Body, Fault, FaultKind, Reply, Request, problem};
+use super::{Body, Fault, FaultKind, Reply, Request, error_body};
 use crate::api::{Endpoint, Method};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::{Heard, Slot};
@@ -302,7 +302,7 @@ impl Attempts<'_> {
         let Caller { base, access, secrets, .. } = self.caller;
         let said = String::from_utf8_lossy(&body);
         // A refused token is often told of in a header alone.
-        let challenge = if said.trim().is_empty() { problem::challenge(&headers) } else { None };
+        let challenge = if said.trim().is_empty() { error_body::challenge(&headers) } else { None };
         let body = secrets.masked(challenge.as_deref().unwrap_or(&said));
         let judged = judge_reply(&Seen {
             argument: base.argument(),

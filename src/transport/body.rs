@@ -7,7 +7,7 @@ use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 
-use super::pace::Bounds;
+use super::body_timeout::Bounds;
 use super::{BodyStream, Fault, FaultKind};
 
 /// So many packed bytes are unpacked at once: they become at most four megabytes, so that a bomb is seen by whoever

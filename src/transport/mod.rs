@@ -1,22 +1,22 @@
 //! One request to one reply, and the loop that decides what to do with it.
 
-mod access;
 mod attempts;
-mod base;
+mod auth;
+mod base_url;
 mod body;
-mod caller;
+mod body_timeout;
 mod certificate;
+mod classify;
+mod context;
+mod error_body;
 mod http_client;
-mod judge;
-mod next;
-mod notices;
-mod pace;
+mod location;
 mod probe;
-mod problem;
-mod replies;
+mod reply_masking;
+mod retry_policy;
 mod skew;
-mod table;
 mod wait_errors;
+mod warnings;
 
 use std::fmt;
 use std::future::Future;
@@ -28,19 +28,19 @@ use http::HeaderMap;
 
 use crate::api::Method;
 
-pub use access::Access;
 pub use attempts::{Attempts, Got, LARGEST_RECORD, Whole};
-pub use base::{Base, shown};
+pub use auth::Access;
+pub use base_url::{Base, shown};
 pub use body::{Body, breaks_off, unmarked_end};
-pub use caller::{Call, Caller, Jitter, Limits};
 pub use certificate::Certificate;
+pub use classify::{Judged, judge_response};
+pub use context::{Call, Caller, Jitter, Limits};
 pub use http_client::{HttpClient, proxy_of};
-pub use judge::{Judged, judge_response};
-pub use next::Next;
-pub use notices::Notices;
+pub use location::Next;
 pub use probe::Probe;
+pub use retry_policy::Outcome;
 pub use skew::Skew;
-pub use table::Outcome;
+pub use warnings::Notices;
 
 /// A request with what proves who sends it, ready to be sent.
 #[derive(Clone, Debug)]

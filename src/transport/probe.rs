@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::attempts::{ERROR_BODY, LARGEST_RECORD};
-use super::judge::{Judged, Seen, is_about_time, judge_fault, judge_reply};
-use super::pace::Bounds;
+use super::body_timeout::Bounds;
+use super::classify::{Judged, Seen, is_about_time, judge_fault, judge_reply};
+use super::retry_policy::Class;
 use super::skew::{Arrival, Lesson, measure};
-use super::table::Class;
 use super::wait_errors::ready;
 use super::{Body, Call, Caller, Fault, Reply, Whole, judge_response};
 use crate::error::{Error, Kind, Result};

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::base::Address;
+use super::base_url::Address;
+use super::retry_policy::Class;
 use super::skew::Stamp;
-use super::table::Class;
 use super::{Access, Base, Next, Notices, Request, Skew, Transport};
 use crate::api::{Endpoint, Method};
 use crate::clock::Clock;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::arguments::Arguments;
 use super::destination::{Delivered, Destination, Sink, Target};
 use super::download::pause;
-use super::receive::{Answer, FileCall, ask};
+use super::receive_file::{Answer, FileCall, ask};
 use super::setup::Client;
 use crate::api::Endpoint;
 use crate::error::{Error, Result};

@@ -4,8 +4,8 @@
 use reqwest::Url;
 
 use super::Base;
-use super::base::Address;
-use super::judge::shorten;
+use super::base_url::Address;
+use super::classify::shorten;
 
 /// The names of paging. A service may leave out their `$` (field notes).
 const NAMES: [&str; 3] = ["top", "skip", "count"];

@@ -5,8 +5,8 @@ use std::time::Duration;
 use http::HeaderMap;
 use http::header::{CONTENT_TYPE, LOCATION};
 
-use super::table::Outcome;
-use super::{Certificate, Fault, FaultKind, problem};
+use super::retry_policy::Outcome;
+use super::{Certificate, Fault, FaultKind, error_body};
 use crate::error::{Error, Kind};
 use crate::limiter::Heard;
 use crate::wire::{ServiceResponse, decode_response, time};
@@ -168,7 +168,7 @@ pub(super) fn is_about_time(said: &str) -> bool {
 /// and whether it is.
 fn said(seen: &Seen<'_>, response: Option<&ServiceResponse>) -> (Option<String>, bool) {
     let line = |text: &str| Some(shorten(text)).filter(|text| !text.is_empty());
-    if let Some(words) = problem::words(seen.body) {
+    if let Some(words) = error_body::words(seen.body) {
         return (Some(shorten(&words)), false);
     }
     if let Some(response) = response {

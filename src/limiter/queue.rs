@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::file::LogFile;
-use super::log::{Log, Micros, Verdict, length, micros, since};
-use super::owner;
+use super::shared_file::LogFile;
+use super::sliding_window::{Log, Micros, Verdict, length, micros, since};
+use super::slot_owner;
 use super::store::{Place, Store, budget_key};
 use super::{Budget, Heard, Window};
 use crate::clock::Clock;
@@ -240,7 +240,7 @@ impl Limiter {
             || self.now(),
             keep,
             |log, now| {
-                log.tidy(now, keep, |owner| owner != gate.owner && owner::is_gone(owner));
+                log.tidy(now, keep, |owner| owner != gate.owner && slot_owner::is_gone(owner));
                 work(log, now)
             },
         );
@@ -270,7 +270,7 @@ impl Gate {
             bell: Notify::new(),
             waiting: AtomicUsize::new(0),
             keep: AtomicI64::new(0),
-            owner: owner::this(),
+            owner: slot_owner::this(),
             pid: std::process::id(),
             warning: Mutex::new(warning),
         }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
-use super::log::{Block, Change, Entry, Log, Micros, Standing};
-use super::open::open;
+use super::open_file::open;
+use super::sliding_window::{Block, Change, Entry, Log, Micros, Standing};
 
 /// Settled calls stay this long at least, for clients of other processes that count longer windows.
 const KEPT: Micros = 3_600_000_000;
