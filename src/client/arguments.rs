@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_sent_in_one_form() {
+    fn values_are_normalised_before_sending() {
         let row = api::row("job_data.list").unwrap();
         let call =
             arguments("job_data.list", &[("date", "2026-09-01 10:30:00.250+02:00")]).unwrap().call(row, &[], None);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_values_are_told_before_any_call() {
+    fn invalid_values_are_value_errors() {
         for id in [
             "",
             ".",
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_for_an_address_is_told_by_its_length_alone() {
+    fn too_long_value_error_states_only_its_length() {
         assert!(arguments("job_data.get", &[("id", &"\u{e4}".repeat(1_000))]).is_ok());
         for (row, given) in [
             ("dispatch.field_operations.complete", ("id", "x".repeat(70_000))),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_names_and_missing_values_are_errors_of_type() {
+    fn unknown_missing_and_duplicate_parameters_are_type_errors() {
         for (row, given) in [
             ("job_data.get", vec![]),
             ("job_data.get", vec![("id", "1"), ("colour", "red")]),

@@ -8,40 +8,43 @@ use http::header::CONTENT_TYPE;
 
 use super::arguments::Arguments;
 use super::pages::Pages;
-use super::record::{same_id, what_came};
+use super::record::{describe_body, same_id};
 use super::setup::Client;
 use crate::api::field_computers::STATES;
 use crate::api::{self, Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
-use crate::transport::Whole;
+use crate::transport::FullResponse;
 use crate::wire::{Value, is_page};
 
 /// The list of the maps that were sent to a field computer.
-const SENT: &str = "field_computers.prescription_maps";
+const SENT_MAPS: &str = "field_computers.prescription_maps";
 
 /// A reply with this status has no body (RFC 9110, 15.3.5).
 const NO_CONTENT: u16 = 204;
 
 /// What to do where it stays open whether the map is queued.
-const LOOK: &str = "look at the prescription maps of the field computer with the state `queued` before you repeat it";
+const CHECK_HINT: &str =
+    "look at the prescription maps of the field computer with the state `queued` before you repeat it";
 
 /// Does it.
-pub(super) async fn act(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
+pub(super) async fn send_command(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
     if !matches!(row.returns, Returns::Nothing) {
         return Err(Error::new(Kind::Type, format!("{} gives something back", row.full_name)));
     }
     let call = arguments.call(row, &[], None)?;
-    let caller = client.caller();
-    let mut attempts = caller.attempts(&call, caller.limits.call);
-    let (error, states) = match attempts.whole().await {
-        Ok(whole) if (whole.is_framed || whole.status == NO_CONTENT) && text_of(&whole).is_empty() => return Ok(()),
-        Ok(whole) => (attempts.finish(unclear(&whole)), STATES),
+    let context = client.context();
+    let mut attempts = context.attempts(&call, context.timeouts.call);
+    let (error, states) = match attempts.read_full().await {
+        Ok(response) if (response.is_framed || response.status == NO_CONTENT) && text_of(&response).is_empty() => {
+            return Ok(());
+        }
+        Ok(response) => (attempts.finish(unexpected_body(&response)), STATES),
         // A `ServiceResponse` with a status that the specification does not list for a send, and a text.
         Err(error) if matches!(error.kind(), Kind::ConversionFailed | Kind::NoCoverage | Kind::NotReady) => {
             (error.as_kind(Kind::InvalidRequest), STATES)
         }
         Err(error) if matches!(error.kind(), Kind::InvalidRequest | Kind::Conflict) => {
-            let error = refused(error);
+            let error = conflict_by_status(error);
             // The first request may have arrived and its reply was lost: then the refused one is a repetition.
             if !attempts.may_have_arrived() {
                 return Err(error);
@@ -53,44 +56,44 @@ pub(super) async fn act(client: &Client, row: &'static Endpoint, arguments: &Arg
     match is_sent(client, arguments, states).await {
         Ok(true) => Ok(()),
         Ok(false) if matches!(error.kind(), Kind::InvalidRequest) => {
-            Err(retold(&error, "and the field computer has no such map, queued or delivered"))
+            Err(append(&error, "and the field computer has no such map, queued or delivered"))
         }
         Ok(false) => Err(error),
         Err(why) => {
-            let why = format!("and whether the map is queued could not be read ({}); {LOOK}", why.message());
-            Err(retold(&error, &why))
+            let why = format!("and whether the map is queued could not be read ({}); {CHECK_HINT}", why.message());
+            Err(append(&error, &why))
         }
     }
 }
 
 /// A request that is wrong has a 4XX status; `INVALID_REQUEST` with another one is a conflict (specification 7).
-fn refused(error: Error) -> Error {
+fn conflict_by_status(error: Error) -> Error {
     let is_conflict = error.facts().status.is_some_and(|status| status < 400);
     if is_conflict { error.as_kind(Kind::Conflict) } else { error }
 }
 
 /// A 2XX reply that holds something.
-fn unclear(whole: &Whole) -> Error {
-    let text = text_of(whole);
-    let content_type = whole.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+fn unexpected_body(response: &FullResponse) -> Error {
+    let text = text_of(response);
+    let content_type = response.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_html = content_type.is_some_and(|text| text.to_ascii_lowercase().contains("html"));
     let kind = if is_html || is_page(text) { Kind::Decode } else { Kind::InvalidRequest };
     let message = if text.is_empty() {
         "nothing marks the end of the empty reply, which may be truncated".to_owned()
     } else {
-        format!("an empty reply was expected, but {} came", what_came(content_type, text))
+        format!("an empty reply was expected, but {} came", describe_body(content_type, text))
     };
-    Error::new(kind, message).with(|facts| facts.status = Some(whole.status))
+    Error::new(kind, message).with(|facts| facts.status = Some(response.status))
 }
 
-fn text_of(whole: &Whole) -> &[u8] {
-    whole.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&whole.body).trim_ascii()
+fn text_of(response: &FullResponse) -> &[u8] {
+    response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii()
 }
 
 /// Whether a list of the field computer has the map; each is read once.
 async fn is_sent(client: &Client, arguments: &Arguments, states: &[&str]) -> Result<bool> {
     let (map, computer) = (arguments.get("rx_id"), arguments.get("field_computer_id"));
-    let (Some(list), Some(map), Some(computer)) = (api::row(SENT), map, computer) else { return Ok(false) };
+    let (Some(list), Some(map), Some(computer)) = (api::row(SENT_MAPS), map, computer) else { return Ok(false) };
     for state in states {
         let given = [("id", computer.to_owned()), ("state", (*state).to_owned())];
         let mut pages = Pages::new(client.clone(), list, Arguments::new(list, &given)?, None, None)?;
@@ -103,6 +106,6 @@ async fn is_sent(client: &Client, arguments: &Arguments, states: &[&str]) -> Res
     Ok(false)
 }
 
-fn retold(error: &Error, more: &str) -> Error {
+fn append(error: &Error, more: &str) -> Error {
     error.clone().reworded(|message| format!("{message}, {more}"))
 }

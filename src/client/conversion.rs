@@ -8,12 +8,12 @@ use chrono::{DateTime, Utc};
 use super::arguments::Arguments;
 use super::destination::{Delivered, Destination, Sink, Target};
 use super::download::{not_ready, pause};
-use super::receive_file::{Answer, FileCall, ask};
+use super::receive_file::{FileCall, FileResult, request_file};
 use super::setup::Client;
 use crate::api::{Endpoint, row};
 use crate::error::{Error, Kind, Result};
 use crate::part_file::PartFile;
-use crate::transport::Judged;
+use crate::transport::Classified;
 
 /// A file that the service may still have to make.
 #[derive(Debug)]
@@ -22,16 +22,16 @@ pub struct Conversion {
     row: &'static Endpoint,
     arguments: Arguments,
     file: FileCall,
-    asked: u32,
+    polls: u32,
     /// The last word of the service, and when to ask again.
-    word: Option<(Judged, DateTime<Utc>, Duration)>,
-    aside: Option<(PartFile, PathBuf)>,
+    last_reply: Option<(Classified, DateTime<Utc>, Duration)>,
+    stored: Option<(PartFile, PathBuf)>,
 }
 
 impl Conversion {
     pub(super) fn new(client: Client, row: &'static Endpoint, arguments: Arguments) -> Result<Self> {
         let file = FileCall::new(row, &arguments)?;
-        Ok(Self { client, row, arguments, file, asked: 0, word: None, aside: None })
+        Ok(Self { client, row, arguments, file, polls: 0, last_reply: None, stored: None })
     }
 
     /// Finds the row and the arguments in an id that [`Conversion::id`] gave.
@@ -59,24 +59,24 @@ impl Conversion {
 
     /// Asks once, unless the wait that the service stated is not over: then the answer is no without a call.
     pub async fn ready(&mut self) -> Result<bool> {
-        self.ready_within(self.client.caller().limits.call).await
+        self.ready_within(self.client.context().timeouts.call).await
     }
 
     /// Asks and waits as the service says until the file is ready, or fails with `NotReady` at the deadline.
     pub async fn wait(&mut self, timeout: Option<Duration>) -> Result<()> {
         let deadline = self.deadline(timeout);
         loop {
-            if self.ready_within(self.time_to_ask(deadline, timeout)).await? {
+            if self.ready_within(self.poll_timeout(deadline, timeout)).await? {
                 return Ok(());
             }
-            self.sleep_until_asked(deadline.saturating_sub(self.now())).await?;
+            self.sleep_until_next_poll(deadline.saturating_sub(self.now())).await?;
         }
     }
 
     /// Takes files of at most so many bytes, in place of 4 GiB.
     #[must_use]
-    pub fn limited_to(mut self, bytes: u64) -> Self {
-        self.file.most = bytes;
+    pub fn with_max_bytes(mut self, bytes: u64) -> Self {
+        self.file.max_bytes = bytes;
         self
     }
 
@@ -87,92 +87,93 @@ impl Conversion {
 
     /// The same, with a deadline like that of [`Conversion::wait`].
     pub async fn result_within(&mut self, target: Target, timeout: Option<Duration>) -> Result<Delivered> {
-        let destination = Destination::of(&target)?;
+        let destination = Destination::from_target(&target)?;
         let deadline = self.deadline(timeout);
         loop {
-            if let Some((part, name)) = &self.aside {
+            if let Some((part, name)) = &self.stored {
                 return destination.deliver_copy(part, name);
             }
             if self.pause_left().is_zero()
-                && let Some(sink) = self.ask(&destination, self.time_to_ask(deadline, timeout)).await?
+                && let Some(sink) = self.poll(&destination, self.poll_timeout(deadline, timeout)).await?
             {
                 return destination.deliver(sink);
             }
-            self.sleep_until_asked(deadline.saturating_sub(self.now())).await?;
+            self.sleep_until_next_poll(deadline.saturating_sub(self.now())).await?;
         }
     }
 
     /// When the service said to ask again.
     #[must_use]
-    pub fn ask_again_at(&self) -> Option<DateTime<Utc>> {
-        self.word.as_ref().map(|(_, at, _)| *at)
+    pub fn next_poll_at(&self) -> Option<DateTime<Utc>> {
+        self.last_reply.as_ref().map(|(_, at, _)| *at)
     }
 
-    async fn ready_within(&mut self, patience: Duration) -> Result<bool> {
-        if self.aside.is_some() {
+    async fn ready_within(&mut self, timeout: Duration) -> Result<bool> {
+        if self.stored.is_some() {
             return Ok(true);
         }
         if !self.pause_left().is_zero() {
             return Ok(false);
         }
-        if let Some(Sink::Part(part, name)) = self.ask(&Destination::Aside, patience).await? {
-            self.aside = Some((part, name));
+        if let Some(Sink::Part(part, name)) = self.poll(&Destination::Temporary, timeout).await? {
+            self.stored = Some((part, name));
             return Ok(true);
         }
         Ok(false)
     }
 
-    async fn ask(&mut self, destination: &Destination, patience: Duration) -> Result<Option<Sink>> {
-        let caller = self.client.caller();
-        let mut attempts = caller.attempts(&self.file.call, patience);
-        match ask(&mut attempts, &self.file, destination).await? {
-            Answer::File(sink) => {
-                self.word = None;
+    async fn poll(&mut self, destination: &Destination, timeout: Duration) -> Result<Option<Sink>> {
+        let context = self.client.context();
+        let mut attempts = context.attempts(&self.file.call, timeout);
+        match request_file(&mut attempts, &self.file, destination).await? {
+            FileResult::File(sink) => {
+                self.last_reply = None;
                 Ok(Some(sink))
             }
-            Answer::Damaged(_, error) => Err(error),
-            Answer::MoreTime(judged) => {
-                let pause = pause(&judged, self.asked);
-                self.asked = self.asked.saturating_add(1);
+            FileResult::Damaged(_, error) => Err(error),
+            FileResult::MoreTime(classified) => {
+                let pause = pause(&classified, self.polls);
+                self.polls = self.polls.saturating_add(1);
                 let at = chrono::Duration::from_std(pause)
                     .ok()
-                    .and_then(|pause| caller.clock.now().checked_add_signed(pause));
-                let judged = Judged { error: attempts.finish(judged.error), ..judged };
-                self.word = Some((judged, at.unwrap_or(DateTime::<Utc>::MAX_UTC), self.now().saturating_add(pause)));
+                    .and_then(|pause| context.clock.now().checked_add_signed(pause));
+                let classified = Classified { error: attempts.finish(classified.error), ..classified };
+                self.last_reply =
+                    Some((classified, at.unwrap_or(DateTime::<Utc>::MAX_UTC), self.now().saturating_add(pause)));
                 Ok(None)
             }
         }
     }
 
-    async fn sleep_until_asked(&self, left: Duration) -> Result<()> {
+    async fn sleep_until_next_poll(&self, time_left: Duration) -> Result<()> {
         let pause = self.pause_left();
-        if pause >= left
-            && let Some((judged, ..)) = &self.word
+        if pause >= time_left
+            && let Some((classified, ..)) = &self.last_reply
         {
-            return Err(not_ready(&judged.error, pause, left));
+            return Err(not_ready(&classified.error, pause, time_left));
         }
-        self.client.caller().clock.sleep(pause).await;
+        self.client.context().clock.sleep(pause).await;
         Ok(())
     }
 
     /// What is left of the wait that the service stated.
     fn pause_left(&self) -> Duration {
-        self.word.as_ref().map_or(Duration::ZERO, |(.., until)| until.saturating_sub(self.now()))
+        self.last_reply.as_ref().map_or(Duration::ZERO, |(.., until)| until.saturating_sub(self.now()))
     }
 
     fn deadline(&self, timeout: Option<Duration>) -> Duration {
-        self.now().saturating_add(timeout.unwrap_or(self.client.caller().limits.call))
+        self.now().saturating_add(timeout.unwrap_or(self.client.context().timeouts.call))
     }
 
     /// The time that one request may take. A timeout of zero asks once, without waiting for the conversion.
-    fn time_to_ask(&self, deadline: Duration, timeout: Option<Duration>) -> Duration {
+    fn poll_timeout(&self, deadline: Duration, timeout: Option<Duration>) -> Duration {
         if timeout == Some(Duration::ZERO) {
-            return self.client.caller().limits.read;
+            return self.client.context().timeouts.read;
         }
         deadline.saturating_sub(self.now())
     }
 
     fn now(&self) -> Duration {
-        self.client.caller().clock.elapsed()
+        self.client.context().clock.elapsed()
     }
 }

@@ -8,12 +8,12 @@ use std::hash::{BuildHasher, RandomState};
 /// An id that is a whole number is kept as that number. Any other is kept as a hash with keys that are new for each list,
 /// above all numbers: two of a million ids collide with a probability of about 3e-27.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenIds {
     ids: HashSet<u128>,
     keys: (RandomState, RandomState),
 }
 
-impl Seen {
+impl SeenIds {
     /// Adds a record; false if it is there already.
     pub(super) fn insert(&mut self, identity: &str) -> bool {
         self.ids.insert(self.key(identity))
@@ -47,8 +47,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_that_look_alike_are_told_apart() {
-        let mut seen = Seen::default();
+    fn similar_ids_are_distinct() {
+        let mut seen = SeenIds::default();
         let numbers = ["7", "0", "18446744073709551615"];
         let others = ["07", "+7", "7.0", " 7", "7 ", "00", "", "-7", "18446744073709551616", "a", "A"];
         let ids = || numbers.iter().chain(&others);

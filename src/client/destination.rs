@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use http::HeaderMap;
 
-use super::file_name::{clean, suggested};
+use super::file_name::{clean, suggested_name};
 use crate::error::{Error, Kind, OUT_OF_MEMORY, Result};
 use crate::part_file::{PartFile, exists, folder_of, may_replace};
 
@@ -45,9 +45,11 @@ pub(super) enum Sink {
 impl Sink {
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
-            Self::Memory(whole) => {
-                whole.try_reserve(bytes.len()).map_err(|_| no_memory(whole.len().saturating_add(bytes.len())))?;
-                whole.extend_from_slice(bytes);
+            Self::Memory(content) => {
+                content
+                    .try_reserve(bytes.len())
+                    .map_err(|_| out_of_memory(content.len().saturating_add(bytes.len())))?;
+                content.extend_from_slice(bytes);
                 Ok(())
             }
             Self::Part(part, _) => part.write(bytes),
@@ -56,18 +58,18 @@ impl Sink {
 
     pub(super) fn content(&self) -> Result<Cow<'_, [u8]>> {
         match self {
-            Self::Memory(whole) => Ok(Cow::Borrowed(whole)),
+            Self::Memory(content) => Ok(Cow::Borrowed(content)),
             Self::Part(part, _) => {
-                let mut whole = Vec::new();
-                let read = part.reader()?.read_to_end(&mut whole);
+                let mut content = Vec::new();
+                let read = part.reader()?.read_to_end(&mut content);
                 read.map_err(|error| Error::file("read", part.path(), &error))?;
-                Ok(Cow::Owned(whole))
+                Ok(Cow::Owned(content))
             }
         }
     }
 }
 
-fn no_memory(bytes: usize) -> Error {
+fn out_of_memory(bytes: usize) -> Error {
     let message =
         format!("the system has no {bytes} bytes of memory left for this file: download it to a path with `to`");
     Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(OUT_OF_MEMORY))
@@ -86,15 +88,15 @@ pub(super) enum Destination {
         overwrite: bool,
     },
     /// A temporary file, for later.
-    Aside,
+    Temporary,
 }
 
 impl Destination {
     /// Checks what can be checked before a call is spent.
-    pub(super) fn of(target: &Target) -> Result<Self> {
+    pub(super) fn from_target(target: &Target) -> Result<Self> {
         let Target::Disk { to, overwrite } = target else { return Ok(Self::Memory) };
         let overwrite = *overwrite;
-        must_be_a_path(to)?;
+        check_path(to)?;
         if to.is_dir() {
             return Ok(Self::Folder { folder: to.clone(), overwrite });
         }
@@ -102,9 +104,9 @@ impl Destination {
         let folder = folder_of(to);
         if ends_as_folder || to.file_name().is_none() || !folder.is_dir() {
             let missing = if ends_as_folder { to.as_path() } else { folder };
-            return Err(no_folder(to, missing));
+            return Err(missing_folder(to, missing));
         }
-        must_be_free(to, overwrite)?;
+        check_free(to, overwrite)?;
         Ok(Self::Path { path: to.clone(), overwrite })
     }
 
@@ -114,13 +116,13 @@ impl Destination {
             Self::Memory => Ok(Sink::Memory(Vec::new())),
             Self::Path { path, .. } => part_for(path.clone()),
             Self::Folder { folder, overwrite } => {
-                let path = folder.join(name(headers, fallback));
-                must_be_free(&path, *overwrite)?;
+                let path = folder.join(file_name(headers, fallback));
+                check_free(&path, *overwrite)?;
                 part_for(path)
             }
-            Self::Aside => {
-                let name = name(headers, fallback);
-                Ok(Sink::Part(PartFile::temporary()?, PathBuf::from(name)))
+            Self::Temporary => {
+                let file_name = file_name(headers, fallback);
+                Ok(Sink::Part(PartFile::temporary()?, PathBuf::from(file_name)))
             }
         }
     }
@@ -130,20 +132,20 @@ impl Destination {
         match sink {
             Sink::Memory(bytes) => Ok(Delivered::Bytes(bytes)),
             Sink::Part(part, path) => {
-                part.keep(&path, self.overwrites())?;
+                part.keep(&path, self.can_overwrite())?;
                 Ok(Delivered::File(path))
             }
         }
     }
 
-    /// Hands over a copy of what was put aside under `name`.
-    pub(super) fn deliver_copy(&self, aside: &PartFile, name: &Path) -> Result<Delivered> {
-        let mut source = aside.reader()?;
-        let fail = |error: io::Error| Error::file("read", aside.path(), &error);
-        let mut sink = self.open(&HeaderMap::new(), &name.to_string_lossy())?;
+    /// Hands over a copy of what was put aside under `file_name`.
+    pub(super) fn deliver_copy(&self, stored: &PartFile, file_name: &Path) -> Result<Delivered> {
+        let mut source = stored.reader()?;
+        let read_error = |error: io::Error| Error::file("read", stored.path(), &error);
+        let mut sink = self.open(&HeaderMap::new(), &file_name.to_string_lossy())?;
         let mut buffer = vec![0; 256 * 1024];
         loop {
-            let count = source.read(&mut buffer).map_err(fail)?;
+            let count = source.read(&mut buffer).map_err(read_error)?;
             let bytes = buffer.get(..count).unwrap_or_default();
             if bytes.is_empty() {
                 return self.deliver(sink);
@@ -152,7 +154,7 @@ impl Destination {
         }
     }
 
-    fn overwrites(&self) -> bool {
+    fn can_overwrite(&self) -> bool {
         matches!(self, Self::Path { overwrite: true, .. } | Self::Folder { overwrite: true, .. })
     }
 }
@@ -161,12 +163,12 @@ fn part_for(path: PathBuf) -> Result<Sink> {
     Ok(Sink::Part(PartFile::beside(&path)?, path))
 }
 
-fn name(headers: &HeaderMap, fallback: &str) -> String {
-    suggested(headers).or_else(|| clean(fallback)).unwrap_or_else(|| "download".to_owned())
+fn file_name(headers: &HeaderMap, fallback: &str) -> String {
+    suggested_name(headers).or_else(|| clean(fallback)).unwrap_or_else(|| "download".to_owned())
 }
 
 /// What no file system takes as the path of a file, told before a call is spent.
-fn must_be_a_path(to: &Path) -> Result<()> {
+fn check_path(to: &Path) -> Result<()> {
     let wrong = |why: &str| Err(Error::new(Kind::Value, format!("`to` {why}: `{}`", to.display())));
     if to.as_os_str().is_empty() {
         return wrong("is empty; name a folder or a file");
@@ -174,13 +176,13 @@ fn must_be_a_path(to: &Path) -> Result<()> {
     if to.as_os_str().as_encoded_bytes().contains(&0) {
         return wrong("holds a NUL character");
     }
-    if to.file_name().is_some_and(|name| name.len() > LONGEST_NAME) {
+    if to.file_name().is_some_and(|file_name| file_name.len() > LONGEST_NAME) {
         return wrong(&format!("ends in a name that is longer than {LONGEST_NAME} bytes"));
     }
     Ok(())
 }
 
-fn must_be_free(path: &Path, overwrite: bool) -> Result<()> {
+fn check_free(path: &Path, overwrite: bool) -> Result<()> {
     if overwrite {
         return may_replace(path);
     }
@@ -191,9 +193,9 @@ fn must_be_free(path: &Path, overwrite: bool) -> Result<()> {
 const LONGEST_NAME: usize = 255;
 
 /// The number of "no such file or directory", the same on every system that Python runs on.
-const NOT_THERE: i32 = 2;
+const NOT_FOUND_CODE: i32 = 2;
 
-fn no_folder(to: &Path, folder: &Path) -> Error {
+fn missing_folder(to: &Path, folder: &Path) -> Error {
     let message = format!("cannot write `{}`: there is no folder `{}`; make it first", to.display(), folder.display());
-    Error::new(Kind::File, message).with(|facts| facts.os_error = Some(NOT_THERE))
+    Error::new(Kind::File, message).with(|facts| facts.os_error = Some(NOT_FOUND_CODE))
 }

@@ -7,28 +7,28 @@ use http::HeaderValue;
 use super::config::{Config, Token};
 use crate::api::{Endpoint, Service};
 use crate::error::{Error, Kind, Result};
-use crate::limiter::{Limiter, Place};
+use crate::limiter::{Limiter, StoreLocation};
 use crate::secret::{Secret, SecretKind};
-use crate::transport::{Access, Base, Caller, Skew, Transport};
+use crate::transport::{Auth, BaseUrl, ServiceContext, Skew, Transport};
 use crate::wire::Content;
 
 /// The services beside the field data API, as far as the client was told of them.
 #[derive(Debug)]
 pub(super) struct Services {
-    dispatch: Other,
-    legacy_orders: Other,
+    dispatch: DispatchService,
+    legacy_orders: DispatchService,
 }
 
 #[derive(Debug)]
-struct Other {
-    caller: Option<Caller>,
+struct DispatchService {
+    context: Option<ServiceContext>,
     token: Option<Token>,
-    words: Words,
+    labels: ServiceLabels,
 }
 
 /// What messages call a service and its arguments.
 #[derive(Debug)]
-struct Words {
+struct ServiceLabels {
     service: &'static str,
     address: &'static str,
     token: &'static str,
@@ -39,24 +39,30 @@ impl Services {
     /// keys, and the rate limit of the field data API does not count what they send (specification 8).
     pub(super) fn new(
         config: &Config,
-        like: &Caller,
-        mut connect: impl FnMut(&Base) -> Result<Arc<dyn Transport>>,
+        like: &ServiceContext,
+        mut connect: impl FnMut(&BaseUrl) -> Result<Arc<dyn Transport>>,
     ) -> Result<Self> {
-        let mut other = |address: Option<(&'static str, &str)>, token: &Option<Token>, words: Words| {
+        let mut configure = |address: Option<(&'static str, &str)>, token: &Option<Token>, labels: ServiceLabels| {
             if let Some(Token::Fixed(token)) = token {
-                check(words.token, token)?;
+                check(labels.token, token)?;
             }
-            let caller = match address {
+            let context = match address {
                 Some((argument, address)) => {
-                    let base = Base::named(argument, address)?;
+                    let base = BaseUrl::from_argument(argument, address)?;
                     let fixed = match token {
                         Some(Token::Fixed(token)) => Some(token.clone()),
                         _ => None,
                     };
-                    Some(Caller {
-                        limiter: Limiter::alone(&Place::Memory, base.as_str(), "", &[], Arc::clone(&like.clock)),
+                    Some(ServiceContext {
+                        limiter: Limiter::unshared(
+                            &StoreLocation::Memory,
+                            base.as_str(),
+                            "",
+                            &[],
+                            Arc::clone(&like.clock),
+                        ),
                         transport: connect(&base)?,
-                        access: Access::Bearer(fixed),
+                        auth: Auth::Bearer(fixed),
                         base,
                         skew: Arc::new(Skew::default()),
                         accept: Content::Json,
@@ -65,7 +71,7 @@ impl Services {
                 }
                 None => None,
             };
-            Ok(Other { caller, token: token.clone(), words })
+            Ok(DispatchService { context, token: token.clone(), labels })
         };
         let dispatch = config.dispatch_url.as_deref().map(|address| ("dispatch_url", address));
         // Specification 4.6 gives the legacy rows either base address and says of no row that it needs one of the two;
@@ -73,18 +79,18 @@ impl Services {
         let orders = config.legacy_orders_url.as_deref().map(|address| ("legacy_orders_url", address));
         let legacy = config.legacy_dispatch_url.as_deref().map(|address| ("legacy_dispatch_url", address));
         if let (Some(_), Some((argument, unused))) = (orders, legacy) {
-            Base::named(argument, unused)?;
+            BaseUrl::from_argument(argument, unused)?;
         }
         Ok(Self {
-            dispatch: other(
+            dispatch: configure(
                 dispatch,
                 &config.dispatch_token,
-                Words { service: "dispatch service", address: "`dispatch_url`", token: "dispatch_token" },
+                ServiceLabels { service: "dispatch service", address: "`dispatch_url`", token: "dispatch_token" },
             )?,
-            legacy_orders: other(
+            legacy_orders: configure(
                 orders.or(legacy),
                 &config.legacy_token,
-                Words {
+                ServiceLabels {
                     service: "legacy order service",
                     address: "`legacy_orders_url` or `legacy_dispatch_url`",
                     token: "legacy_token",
@@ -94,28 +100,32 @@ impl Services {
     }
 
     /// The caller of a row's service, with the token of this call where one was given; `None` for the field data API.
-    pub(super) fn caller(&self, row: &'static Endpoint, bearer: Option<&Secret>) -> Result<Option<Caller>> {
-        let other = match row.service() {
+    pub(super) fn context(
+        &self,
+        row: &'static Endpoint,
+        call_token: Option<&Secret>,
+    ) -> Result<Option<ServiceContext>> {
+        let configured = match row.service() {
             Service::FieldData => return Ok(None),
             Service::Dispatch => &self.dispatch,
             Service::LegacyOrders => &self.legacy_orders,
         };
-        let Words { service, address, token } = other.words;
+        let ServiceLabels { service, address, token } = configured.labels;
         let missing = |what: &str, argument: &str| {
             let message = format!("the client was not told the {what} of the {service}: give it {argument}");
             Error::new(Kind::Configuration, message).with(|facts| facts.endpoint = Some(row.full_name))
         };
-        let caller = other.caller.as_ref().ok_or_else(|| missing("address", address))?;
-        if other.token.is_none() && bearer.is_none() {
+        let context = configured.context.as_ref().ok_or_else(|| missing("address", address))?;
+        if configured.token.is_none() && call_token.is_none() {
             return Err(missing("token", &format!("`{token}`")));
         }
-        Ok(Some(match bearer {
-            Some(bearer) => {
-                check(token, bearer).map_err(|error| error.with(|facts| facts.endpoint = Some(row.full_name)))?;
-                let secrets = caller.secrets.with(SecretKind::Token, bearer);
-                Caller { access: Access::Bearer(Some(bearer.clone())), secrets, ..caller.clone() }
+        Ok(Some(match call_token {
+            Some(call_token) => {
+                check(token, call_token).map_err(|error| error.with(|facts| facts.endpoint = Some(row.full_name)))?;
+                let secrets = context.secrets.with(SecretKind::Token, call_token);
+                ServiceContext { auth: Auth::Bearer(Some(call_token.clone())), secrets, ..context.clone() }
             }
-            None => caller.clone(),
+            None => context.clone(),
         }))
     }
 }

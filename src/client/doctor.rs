@@ -12,7 +12,7 @@ use super::record::content_of;
 use super::setup::Client;
 use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
-use crate::transport::{Call, Caller, Probe, Whole};
+use crate::transport::{Call, FullResponse, Probe, ServiceContext};
 use crate::wire::{Value, decode_detail, decode_index};
 
 pub use advice::about_setting;
@@ -45,13 +45,14 @@ pub(super) async fn examine(client: &Client, row: &'static Endpoint, variation: 
     let paging: &[(&'static str, String)] =
         if row.paged { &[("pageSize", "1".to_owned()), ("page", "0".to_owned())] } else { &[] };
     let call = Arguments::new(row, &[])?.call(row, paging, None)?;
-    let caller = client.caller();
-    let caller = Caller { base: caller.base.varied(variation.prefix, variation.signed_host), ..caller.clone() };
-    let probe = caller.probe(&call, PATIENCE).await?;
+    let context = client.context();
+    let context =
+        ServiceContext { base: context.base.varied(variation.prefix, variation.signed_host), ..context.clone() };
+    let probe = context.probe(&call, PATIENCE).await?;
     Ok(probe.and_then(|whole| {
-        decode(&call, &whole, &caller).map_err(|error| {
+        decode(&call, &whole, &context).map_err(|error| {
             // What came may be anything, and is quoted.
-            caller.masked_error(error).with(|facts| {
+            context.masked_error(error).with(|facts| {
                 facts.endpoint = Some(row.full_name);
                 facts.status = Some(whole.status);
             })
@@ -59,8 +60,8 @@ pub(super) async fn examine(client: &Client, row: &'static Endpoint, variation: 
     }))
 }
 
-fn decode(call: &Call, whole: &Whole, caller: &Caller) -> Result<Value> {
-    let content = content_of(whole, caller.accept)?;
+fn decode(call: &Call, whole: &FullResponse, context: &ServiceContext) -> Result<Value> {
+    let content = content_of(whole, context.accept)?;
     match call.row.returns {
         Returns::Detail(shape) => decode_detail(content, &whole.body, shape),
         Returns::Index(index) => {

@@ -9,7 +9,7 @@ use super::record::content_of;
 use super::setup::Client;
 use crate::api::{Endpoint, Index};
 use crate::error::{Error, Facts, Kind, Result};
-use crate::transport::{Notices, Whole};
+use crate::transport::{FullResponse, Warnings};
 use crate::wire::columns::Batch;
 use crate::wire::{Content, Page, Unreadable, Value, decode_index_leniently, decode_total};
 
@@ -23,7 +23,7 @@ pub(super) struct Fetcher {
     pub(super) page_size: u32,
     pub(super) on_error: OnError,
     /// Where warnings of values go that cannot be read.
-    pub(super) warnings: Arc<Notices>,
+    pub(super) warnings: Arc<Warnings>,
 }
 
 /// What is done with a value of a record that cannot be read.
@@ -37,13 +37,13 @@ pub enum OnError {
 }
 
 /// So many values that cannot be read are named for each page.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// A page as it came, and the facts of its call, should it turn out to be wrong.
 #[derive(Debug)]
-pub(super) struct Arrived {
+pub(super) struct RawPage {
     page: u64,
-    pub(super) whole: Whole,
+    pub(super) response: FullResponse,
     facts: Box<Facts>,
 }
 
@@ -56,12 +56,12 @@ pub trait Records {
     fn count(&self) -> usize;
 
     /// The records of a page that was read into values.
-    fn of_page(page: Page, index: &'static Index) -> Result<Page<Self>>
+    fn from_page(page: Page, index: &'static Index) -> Result<Page<Self>>
     where
         Self: Sized;
 
-    /// Leaves out the records for which `keep` says no; it is asked by what tells them apart.
-    fn keep(&mut self, keep: impl FnMut(&str) -> bool);
+    /// Leaves out the records for which `retain` says no; it is asked by what tells them apart.
+    fn retain(&mut self, keep: impl FnMut(&str) -> bool);
 }
 
 impl Records for Vec<Value> {
@@ -69,11 +69,11 @@ impl Records for Vec<Value> {
         self.len()
     }
 
-    fn of_page(page: Page, _: &'static Index) -> Result<Page<Self>> {
+    fn from_page(page: Page, _: &'static Index) -> Result<Page<Self>> {
         Ok(page)
     }
 
-    fn keep(&mut self, mut keep: impl FnMut(&str) -> bool) {
+    fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
         self.retain(|item| keep(&item.identity()));
     }
 }
@@ -83,55 +83,55 @@ impl Records for Batch {
         self.len()
     }
 
-    fn of_page(page: Page, index: &'static Index) -> Result<Page<Self>> {
+    fn from_page(page: Page, index: &'static Index) -> Result<Page<Self>> {
         Self::of_page(&page, index)
     }
 
-    fn keep(&mut self, keep: impl FnMut(&str) -> bool) {
+    fn retain(&mut self, keep: impl FnMut(&str) -> bool) {
         self.retain(keep);
     }
 }
 
 impl Fetcher {
     /// Fetches so many pages at once.
-    pub(super) async fn together(&self, page: u64, pages: u64) -> Vec<Result<Arrived>> {
-        join_all((page..page.saturating_add(pages)).map(|page| self.ask(page))).await
+    pub(super) async fn fetch_concurrently(&self, page: u64, pages: u64) -> Vec<Result<RawPage>> {
+        join_all((page..page.saturating_add(pages)).map(|page| self.request(page))).await
     }
 
-    async fn ask(&self, page: u64) -> Result<Arrived> {
+    async fn request(&self, page: u64) -> Result<RawPage> {
         let mut paging = Vec::new();
         if self.row.paged {
             paging.push(("pageSize", self.page_size.to_string()));
             paging.push(("page", page.to_string()));
         }
         let call = self.arguments.call(self.row, &paging, None)?;
-        let caller = self.client.caller();
-        let mut attempts = caller.attempts(&call, caller.limits.call);
-        let whole = attempts.whole().await?;
+        let context = self.client.context();
+        let mut attempts = context.attempts(&call, context.timeouts.call);
+        let response = attempts.read_full().await?;
         let facts = attempts.finish(Error::new(Kind::Decode, "")).facts().clone();
-        Ok(Arrived { page, whole, facts: Box::new(facts) })
+        Ok(RawPage { page, response, facts: Box::new(facts) })
     }
 
     /// Reads a page; where its records have values that cannot be read, these are null if the caller wants that.
-    pub(super) fn page<R: Records>(&self, arrived: &Arrived, decode: Decode<R>) -> Result<Page<R>> {
-        let error = match self.decode(arrived, decode) {
+    pub(super) fn decode_page<R: Records>(&self, raw: &RawPage, decode: Decode<R>) -> Result<Page<R>> {
+        let error = match self.decode(raw, decode) {
             Err(error) if self.on_error == OnError::Null && error.kind() == Kind::Decode => error,
             read => return read,
         };
         // Read once more with all its tolerance, which most pages do without.
-        let (page, unreadable) = self.decode(arrived, decode_index_leniently)?;
+        let (page, unreadable) = self.decode(raw, decode_index_leniently)?;
         if unreadable.is_empty() {
             return Err(error);
         }
-        self.warn(arrived.page, &unreadable);
-        R::of_page(page, self.index)
+        self.warn(raw.page, &unreadable);
+        R::from_page(page, self.index)
     }
 
     /// The total count of a list, whatever its records are like.
-    pub(super) fn total(&self, arrived: &Arrived) -> Result<Option<u64>> {
-        match self.decode(arrived, decode_total) {
+    pub(super) fn total(&self, raw: &RawPage) -> Result<Option<u64>> {
+        match self.decode(raw, decode_total) {
             Err(_) if self.on_error == OnError::Null => {
-                self.decode(arrived, decode_index_leniently).map(|(page, _)| page.total_count)
+                self.decode(raw, decode_index_leniently).map(|(page, _)| page.total_count)
             }
             read => read,
         }
@@ -139,29 +139,25 @@ impl Fetcher {
 
     fn warn(&self, page: u64, unreadable: &[Unreadable]) {
         let named: Vec<String> =
-            unreadable.iter().take(NAMED).map(|value| format!("`{}` ({})", value.path, value.why)).collect();
-        let more = match unreadable.len().saturating_sub(NAMED) {
+            unreadable.iter().take(MAX_NAMED).map(|value| format!("`{}` ({})", value.path, value.why)).collect();
+        let more = match unreadable.len().saturating_sub(MAX_NAMED) {
             0 => String::new(),
             more => format!(" and {more} more on this page"),
         };
         let (row, named) = (self.row.full_name, named.join(", "));
         let text = format!("{row}, page {page}: values that cannot be read are None: {named}{more}");
-        self.warnings.add(self.client.caller().secrets.masked(&text).into_owned());
+        self.warnings.add(self.client.context().secrets.masked(&text).into_owned());
     }
 
     /// Reads what came; an error has the facts of its call.
-    fn decode<T>(
-        &self,
-        arrived: &Arrived,
-        decode: impl FnOnce(Content, &[u8], &'static Index) -> Result<T>,
-    ) -> Result<T> {
-        let Arrived { whole, facts, .. } = arrived;
-        content_of(whole, self.client.caller().accept)
-            .and_then(|content| decode(content, &whole.body, self.index))
+    fn decode<T>(&self, raw: &RawPage, decode: impl FnOnce(Content, &[u8], &'static Index) -> Result<T>) -> Result<T> {
+        let RawPage { response, facts, .. } = raw;
+        content_of(response, self.client.context().accept)
+            .and_then(|content| decode(content, &response.body, self.index))
             .map_err(|error| {
-                self.client.caller().masked_error(error).with(|own| {
+                self.client.context().masked_error(error).with(|own| {
                     let (field, offset) = (own.field.take(), own.offset);
-                    *own = Facts { field, offset, status: Some(whole.status), ..(**facts).clone() };
+                    *own = Facts { field, offset, status: Some(response.status), ..(**facts).clone() };
                 })
             })
     }

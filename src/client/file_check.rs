@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_root_is_found_behind_prolog_and_comments() {
+    fn xml_root_after_prolog_and_comments_is_found() {
         for (text, root) in [
             ("<a>", Some("a")),
             ("\u{feff}<?xml version='1.0'?>\n<!-- <b> -->\n<!DOCTYPE c><x:Job id='1'>", Some("x:Job")),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grain_cart_is_text_that_is_no_reply() {
+    fn grain_cart_is_text_without_markup_or_json() {
         for text in ["GrcVersion,1.6,\r\n", "\u{feff}GrcVersion,1.6,", "\n,Pounds"] {
             assert!(is_grc(text.as_bytes()), "{text}");
         }
@@ -156,9 +156,9 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_document_is_told_from_a_whole_one() {
-        for whole in ["<a><b/></a>", "<a x='1'/>", "<a><b/></a >\n<!-- end -->\n", "<a/>"] {
-            assert!(check_xml_end("a", whole.as_bytes()).is_ok(), "{whole}");
+    fn xml_without_root_end_tag_is_an_error() {
+        for response in ["<a><b/></a>", "<a x='1'/>", "<a><b/></a >\n<!-- end -->\n", "<a/>"] {
+            assert!(check_xml_end("a", response.as_bytes()).is_ok(), "{response}");
         }
         for cut in
             ["<a><b>", "<a><b/>", "<a><ab/>", "<a><b></b>", "<a><b></b></", "<a>text", "<a><!-- </a> -->", "<a x='</a"]
@@ -168,14 +168,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_document_without_a_marked_end_has_to_be_closed() {
-        let whole =
+    async fn xml_without_marked_end_must_close_every_element() {
+        let response =
             "<?xml version='1.0'?>\n<!-- b --><a x='1'><b/><a>t</a><![CDATA[</a>]]><!-- </a> --></a>\n<!-- end -->\n";
-        assert_eq!(check_whole_xml(whole.as_bytes()).await, Ok(()));
+        assert_eq!(check_whole_xml(response.as_bytes()).await, Ok(()));
         assert_eq!(check_whole_xml("<a/>".as_bytes()).await, Ok(()));
-        let end = whole.find("</a>\n").unwrap() + 4;
+        let end = response.find("</a>\n").unwrap() + 4;
         for cut in 0..end {
-            assert!(check_whole_xml(&whole.as_bytes()[..cut]).await.is_err(), "{}", &whole[..cut]);
+            assert!(check_whole_xml(&response.as_bytes()[..cut]).await.is_err(), "{}", &response[..cut]);
         }
     }
 }

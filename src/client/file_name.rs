@@ -6,10 +6,10 @@ use http::header::CONTENT_DISPOSITION;
 use super::arguments::decode;
 
 /// Names are cut to so many bytes: file systems take 255, and the `.part` needs some.
-const LONGEST: usize = 180;
+const MAX_BYTES: usize = 180;
 
 /// The cleaned name that the headers suggest; `None` where nothing usable is left of it.
-pub(super) fn suggested(headers: &HeaderMap) -> Option<String> {
+pub(super) fn suggested_name(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(CONTENT_DISPOSITION).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())?;
     clean(&parse(&text)?)
 }
@@ -80,7 +80,7 @@ pub(super) fn clean(name: &str) -> Option<String> {
         || (stem.len() == 4
             && (stem.starts_with("COM") || stem.starts_with("LPT"))
             && stem.ends_with(|c: char| c.is_ascii_digit()));
-    Some(cut(&if is_device { format!("_{trimmed}") } else { trimmed.to_owned() }))
+    Some(truncate(&if is_device { format!("_{trimmed}") } else { trimmed.to_owned() }))
 }
 
 /// Characters that turn or hide text, so that a name looks like another.
@@ -89,13 +89,13 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// Cuts a name in front of its last extension.
-fn cut(name: &str) -> String {
-    if name.len() <= LONGEST {
+fn truncate(name: &str) -> String {
+    if name.len() <= MAX_BYTES {
         return name.to_owned();
     }
     let extension = name.rfind('.').and_then(|at| name.get(at..)).filter(|extension| extension.len() <= 16);
     let extension = extension.unwrap_or_default();
-    let mut end = LONGEST.saturating_sub(extension.len());
+    let mut end = MAX_BYTES.saturating_sub(extension.len());
     while !name.is_char_boundary(end) {
         end = end.saturating_sub(1);
     }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_of_the_header_is_read_and_made_safe() {
+    fn content_disposition_name_is_sanitised() {
         for (header, expected) in [
             (r#"attachment; filename="job 31.zip""#, Some("job 31.zip")),
             ("attachment; filename=plain.zip", Some("plain.zip")),
@@ -131,8 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_keeps_its_extension() {
+    fn long_name_is_truncated_before_its_extension() {
         let name = clean(&format!("{}.jdp.zip", "ä".repeat(300))).unwrap();
-        assert!(name.len() <= LONGEST && name.ends_with("ä.zip"), "{name}");
+        assert!(name.len() <= MAX_BYTES && name.ends_with("ä.zip"), "{name}");
     }
 }

@@ -11,12 +11,12 @@ use http::header::LOCATION;
 
 use super::arguments::Arguments;
 use super::config::check_page_size;
-use super::payload::json;
+use super::payload::decode_json;
 use super::setup::Client;
 use crate::api::{self, Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;
-use crate::transport::Next;
+use crate::transport::NextLink;
 use crate::wire::Value;
 
 /// The header with the count of the whole list.
@@ -24,23 +24,23 @@ const TOTAL: &str = "x-total-count";
 
 /// A list that is read as it is iterated over. No call is made before the first page is asked for.
 #[derive(Debug)]
-pub struct Listing {
+pub struct LinkPages {
     client: Client,
     row: &'static Endpoint,
     kind: &'static api::Listing,
     arguments: Arguments,
     is_one_page: bool,
     /// The page to read next; `None` at the end.
-    next: Option<Next>,
+    next: Option<NextLink>,
     first: Option<Page>,
     /// The addresses that were read.
-    read: HashSet<Next>,
+    visited: HashSet<NextLink>,
     /// What tells the records apart that came.
     seen: HashSet<String>,
-    came: u64,
+    received: u64,
     total: Option<u64>,
     /// Whether the count changed while the list was read.
-    moved: bool,
+    has_changed: bool,
 }
 
 /// A page as it came.
@@ -51,7 +51,7 @@ struct Page {
     location: Option<String>,
 }
 
-impl Listing {
+impl LinkPages {
     pub(super) fn new(
         client: Client,
         row: &'static Endpoint,
@@ -72,24 +72,24 @@ impl Listing {
             is_one_page: page.is_some(),
             next: None,
             first: None,
-            read: HashSet::new(),
+            visited: HashSet::new(),
             seen: HashSet::new(),
-            came: 0,
+            received: 0,
             total: None,
-            moved: false,
+            has_changed: false,
         };
-        list.next = Some(list.at(&paging(u64::from(page_size), page.unwrap_or(0)))?);
+        list.next = Some(list.resolve_location(&page_query(u64::from(page_size), page.unwrap_or(0)))?);
         Ok(list)
     }
 
-    /// The calls from now on carry that token, as [`Client::bearing`] says.
-    pub fn bear(&mut self, token: Option<Secret>) {
-        self.client = self.client.bearing(token);
+    /// The calls from now on carry that token, as [`Client::with_token`] says.
+    pub fn set_token(&mut self, token: Option<Secret>) {
+        self.client = self.client.with_token(token);
     }
 
     /// Whether the next page has to be asked for: not at the end, nor where it has come already.
     #[must_use]
-    pub fn asks(&self) -> bool {
+    pub fn needs_request(&self) -> bool {
         self.next.is_some() && self.first.is_none()
     }
 
@@ -98,38 +98,38 @@ impl Listing {
         let Some(next) = self.next.clone() else { return Ok(None) };
         let page = match self.first.take() {
             Some(page) => page,
-            None => self.ask(&next).await?,
+            None => self.request(&next).await?,
         };
-        self.moved |= self.total.is_some_and(|before| page.total.is_some_and(|now| now != before));
+        self.has_changed |= self.total.is_some_and(|before| page.total.is_some_and(|now| now != before));
         self.total = page.total.or(self.total);
         if self.is_one_page {
             self.next = None;
             return Ok(Some(page.items));
         }
-        self.take(next, page).map(Some)
+        self.accept_page(next, page).map(Some)
     }
 
     /// The count of the whole list, where the service gives it; reads the first page once, and iteration goes on from it.
     pub async fn total(&mut self) -> Result<Option<u64>> {
-        if self.read.is_empty()
+        if self.visited.is_empty()
             && self.first.is_none()
             && let Some(next) = self.next.clone()
         {
-            let page = self.ask(&next).await?;
+            let page = self.request(&next).await?;
             self.total = page.total;
             self.first = Some(page);
         }
         Ok(self.total)
     }
 
-    fn take(&mut self, read: Next, page: Page) -> Result<Vec<Value>> {
+    fn accept_page(&mut self, read: NextLink, page: Page) -> Result<Vec<Value>> {
         let count = u64::try_from(page.items.len()).unwrap_or(u64::MAX);
         if count == 0 {
-            self.end()?;
+            self.check_count()?;
             self.next = None;
             return Ok(page.items);
         }
-        self.came = self.came.saturating_add(count);
+        self.received = self.received.saturating_add(count);
         let known = self.seen.len();
         let mut items = page.items;
         // A record with an id comes once; two that have none may well be equal.
@@ -141,57 +141,57 @@ impl Listing {
             )));
         }
         let next = match page.location {
-            Some(location) => Some(self.at(&location)?),
-            None => self.after(&read, count)?,
+            Some(location) => Some(self.resolve_location(&location)?),
+            None => self.next_by_skip(&read, count)?,
         };
-        self.read.insert(read);
-        if next.as_ref().is_some_and(|next| self.read.contains(next)) {
+        self.visited.insert(read);
+        if next.as_ref().is_some_and(|next| self.visited.contains(next)) {
             return Err(self.error(format!(
                 "the next page of {} is one that was read already: the service's paging goes in circles",
                 self.row.full_name
             )));
         }
         if next.is_none() {
-            self.end()?;
+            self.check_count()?;
         }
         self.next = next;
         Ok(items)
     }
 
     /// The page after one of so many records that came without a `Location`.
-    fn after(&self, read: &Next, count: u64) -> Result<Option<Next>> {
-        if self.total.is_some_and(|total| self.came >= total) {
+    fn next_by_skip(&self, read: &NextLink, count: u64) -> Result<Option<NextLink>> {
+        if self.total.is_some_and(|total| self.received >= total) {
             return Ok(None);
         }
         let (Some(top), Some(skip)) = (read.number("$top"), read.number("$skip")) else { return Ok(None) };
         if count >= top {
-            return self.at(&paging(top, skip.saturating_add(1))).map(Some);
+            return self.resolve_location(&page_query(top, skip.saturating_add(1))).map(Some);
         }
         // More are promised than the first page holds: the server's own limit is below what was asked for. Asked for no
         // more than it gives, it counts pages as we do.
         if skip == 0 && self.total.is_some() {
-            return self.at(&paging(count, 1)).map(Some);
+            return self.resolve_location(&page_query(count, 1)).map(Some);
         }
         Ok(None)
     }
 
     /// A list that did not move must have given what its count promises.
-    fn end(&self) -> Result<()> {
+    fn check_count(&self) -> Result<()> {
         match self.total {
-            Some(total) if !self.moved && self.came < total => Err(self.error(format!(
+            Some(total) if !self.has_changed && self.received < total => Err(self.error(format!(
                 "the service promises {total} {} ({TOTAL}) and gave {}: the others cannot be had by reading the list",
-                self.kind.name, self.came
+                self.kind.name, self.received
             ))),
             _ => Ok(()),
         }
     }
 
     /// The address that a `Location` of this list means, if the token may go there.
-    fn at(&self, location: &str) -> Result<Next> {
-        let caller = self.client.caller_of(self.row)?;
+    fn resolve_location(&self, location: &str) -> Result<NextLink> {
+        let context = self.client.context_for(self.row)?;
         let path = self.arguments.call(self.row, &[], None)?.path;
-        caller.base.next(&path, location).map_err(|why| {
-            caller.masked_error(self.error(format!(
+        context.base.next_link(&path, location).map_err(|why| {
+            context.masked_error(self.error(format!(
                 "the next page of {} is said to be elsewhere: {why}. It was not asked for, because the token is for the \
                  given address alone",
                 self.row.full_name
@@ -199,24 +199,24 @@ impl Listing {
         })
     }
 
-    async fn ask(&self, next: &Next) -> Result<Page> {
-        let caller = self.client.caller_of(self.row)?;
+    async fn request(&self, next: &NextLink) -> Result<Page> {
+        let context = self.client.context_for(self.row)?;
         let mut call = self.arguments.call(self.row, &[], None)?;
         call.next = Some(next.clone());
-        let mut attempts = caller.attempts(&call, caller.limits.call);
-        let whole = attempts.whole().await?;
-        let text = |name: &str| whole.headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-        let body = whole.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&whole.body).trim_ascii();
+        let mut attempts = context.attempts(&call, context.timeouts.call);
+        let response = attempts.read_full().await?;
+        let text = |name: &str| response.headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+        let body = response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii();
         // Nothing at all is what 204 says of a list without records.
-        let read = if body.is_empty() { Ok(Value::List(Vec::new())) } else { json(&whole.headers, body) };
-        let items = match read {
+        let decoded = if body.is_empty() { Ok(Value::List(Vec::new())) } else { decode_json(&response.headers, body) };
+        let items = match decoded {
             Ok(Value::List(items)) => Ok(items),
             Ok(_) => {
                 Err(Error::new(Kind::Decode, format!("a list of {} was asked for, but no list came", self.kind.name)))
             }
             Err(error) => Err(error),
         };
-        let items = items.map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))?;
+        let items = items.map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(response.status))))?;
         let location = text(LOCATION.as_str()).filter(|location| !location.is_empty()).map(str::to_owned);
         Ok(Page { items, total: text(TOTAL).and_then(|count| count.parse().ok()), location })
     }
@@ -226,7 +226,7 @@ impl Listing {
     }
 }
 
-fn paging(top: u64, skip: u64) -> String {
+fn page_query(top: u64, skip: u64) -> String {
     format!("?$top={top}&$skip={skip}&$count=true")
 }
 

@@ -4,11 +4,11 @@
 use super::arguments::{Arguments, decode};
 use crate::api::{self, Endpoint, Method, Place, Returns, Service};
 use crate::error::{Error, Kind, Result};
-use crate::transport::{Base, shown};
+use crate::transport::{BaseUrl, redacted};
 
 /// The call that an address stands for.
 #[derive(Debug)]
-pub struct Followed {
+pub struct ResolvedLink {
     /// The row.
     pub row: &'static Endpoint,
     /// The arguments by their Python names.
@@ -20,44 +20,49 @@ pub struct Followed {
 }
 
 /// Finds the call for an address; what is wrong with it is told before any call.
-pub(super) fn follow(base: &Base, uri: &str) -> Result<Followed> {
-    let told = |why: String| Error::new(Kind::Value, format!("the uri `{}` {why}", shown(uri)));
-    let wrong = |why: &str| told(why.to_owned());
-    let (path, query) = parts(uri).map_err(wrong)?;
-    let path = below(base.prefix(), path).trim_end_matches('/');
-    let query: Vec<(String, String)> = query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect();
-    let (row, ids) = find(path, query.iter().any(|(name, _)| name.eq_ignore_ascii_case("format"))).map_err(wrong)?;
+pub(super) fn resolve(base: &BaseUrl, uri: &str) -> Result<ResolvedLink> {
+    let error = |why: String| Error::new(Kind::Value, format!("the uri `{}` {why}", redacted(uri)));
+    let wrong = |why: &str| error(why.to_owned());
+    let (path, query) = split_uri(uri).map_err(wrong)?;
+    let path = strip_base(base.prefix(), path).trim_end_matches('/');
+    let query: Vec<(String, String)> = query.split('&').filter(|pair| !pair.is_empty()).map(decode_pair).collect();
+    let (row, ids) =
+        find_row(path, query.iter().any(|(name, _)| name.eq_ignore_ascii_case("format"))).map_err(wrong)?;
     let names = row.parameters.iter().filter(|parameter| parameter.place == Place::Path);
-    let mut followed =
-        Followed { row, given: names.map(|parameter| parameter.name).zip(ids).collect(), page_size: None, page: None };
+    let mut resolved = ResolvedLink {
+        row,
+        given: names.map(|parameter| parameter.name).zip(ids).collect(),
+        page_size: None,
+        page: None,
+    };
     for (name, value) in query {
         let is_named = |wire: &str| wire.eq_ignore_ascii_case(&name);
-        let number = |what: &str| told(format!("has `{value}` as {what}, which takes a whole number"));
+        let number = |what: &str| error(format!("has `{value}` as {what}, which takes a whole number"));
         let parameter =
             row.parameters.iter().find(|parameter| parameter.place == Place::Query && is_named(parameter.wire));
         match parameter {
-            Some(parameter) if !parameter.is_constant() => followed.given.push((parameter.name, value)),
+            Some(parameter) if !parameter.is_constant() => resolved.given.push((parameter.name, value)),
             Some(parameter) if parameter.default.is_some_and(|only| only.eq_ignore_ascii_case(&value)) => {}
             Some(_) => {
-                return Err(told(format!("asks for the format `{value}`, which {} does not have", row.full_name)));
+                return Err(error(format!("asks for the format `{value}`, which {} does not have", row.full_name)));
             }
-            None if is_named("pagesize") => followed.page_size = Some(value.parse().map_err(|_| number("pagesize"))?),
-            None if is_named("page") => followed.page = Some(value.parse().map_err(|_| number("page"))?),
+            None if is_named("pagesize") => resolved.page_size = Some(value.parse().map_err(|_| number("pagesize"))?),
+            None if is_named("page") => resolved.page = Some(value.parse().map_err(|_| number("page"))?),
             None => {
-                return Err(told(format!("has the parameter `{name}`, which {} does not take", row.full_name)));
+                return Err(error(format!("has the parameter `{name}`, which {} does not take", row.full_name)));
             }
         }
     }
     if !row.paged {
         // The specification lists them for some details, without an effect (4.2).
-        (followed.page_size, followed.page) = (None, None);
+        (resolved.page_size, resolved.page) = (None, None);
     }
-    Arguments::new(row, &followed.given)?;
-    Ok(followed)
+    Arguments::new(row, &resolved.given)?;
+    Ok(resolved)
 }
 
 /// Path and query of an address.
-fn parts(uri: &str) -> std::result::Result<(&str, &str), &'static str> {
+fn split_uri(uri: &str) -> std::result::Result<(&str, &str), &'static str> {
     const ABSOLUTE: &str = "is no absolute address: write it as the service gives it, such as https://host/jobdata/31";
     let (scheme, rest) = uri.split_once("://").ok_or(ABSOLUTE)?;
     if !(scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")) {
@@ -82,7 +87,7 @@ fn parts(uri: &str) -> std::result::Result<(&str, &str), &'static str> {
 }
 
 /// The path below the base's own, where the address has that, too.
-fn below<'a>(prefix: &str, path: &'a str) -> &'a str {
+fn strip_base<'a>(prefix: &str, path: &'a str) -> &'a str {
     match path.split_at_checked(prefix.len()) {
         Some((front, rest)) if front.eq_ignore_ascii_case(prefix) && rest.starts_with('/') => rest,
         _ => path,
@@ -90,19 +95,19 @@ fn below<'a>(prefix: &str, path: &'a str) -> &'a str {
 }
 
 /// A pair of a query, as it was meant.
-fn pair(text: &str) -> (String, String) {
+fn decode_pair(text: &str) -> (String, String) {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     (decode(&name.replace('+', " ")), decode(&value.replace('+', " ")))
 }
 
 /// The rows below the base address.
-fn signed() -> impl Iterator<Item = &'static Endpoint> {
+fn field_data_rows() -> impl Iterator<Item = &'static Endpoint> {
     api::rows().filter(|row| row.service() == Service::FieldData)
 }
 
 /// The row that reads from a path, with the ids in it; the one that names most of the path itself.
-fn find(path: &str, wants_file: bool) -> std::result::Result<(&'static Endpoint, Vec<String>), &'static str> {
-    let here = || signed().filter_map(|row| Some((row, ids(row.path, path)?)));
+fn find_row(path: &str, wants_file: bool) -> std::result::Result<(&'static Endpoint, Vec<String>), &'static str> {
+    let here = || field_data_rows().filter_map(|row| Some((row, match_path(row.path, path)?)));
     let fewest = here().map(|(_, ids)| ids.len()).min().ok_or("is the address of nothing that the interface has")?;
     let mut readable = here().filter(|(row, ids)| row.method == Method::Get && ids.len() == fewest).peekable();
     match readable.peek() {
@@ -120,7 +125,7 @@ fn find(path: &str, wants_file: bool) -> std::result::Result<(&'static Endpoint,
 }
 
 /// The ids in a path of that form.
-fn ids(form: &str, path: &str) -> Option<Vec<String>> {
+fn match_path(form: &str, path: &str) -> Option<Vec<String>> {
     let (mut words, mut segments) = (form.split('/'), path.split('/'));
     let mut ids = Vec::new();
     loop {
@@ -137,16 +142,16 @@ fn ids(form: &str, path: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn followed(uri: &str) -> Result<Followed> {
-        follow(&Base::parse("https://proxy.example.com:8443/Farm").unwrap(), uri)
+    fn resolved(uri: &str) -> Result<ResolvedLink> {
+        resolve(&BaseUrl::parse("https://proxy.example.com:8443/Farm").unwrap(), uri)
     }
 
     #[test]
-    fn every_row_that_reads_is_found_by_its_own_address() {
-        for row in signed().filter(|row| row.method == Method::Get && row.is_implemented()) {
+    fn links_to_all_readable_rows_are_resolved() {
+        for row in field_data_rows().filter(|row| row.method == Method::Get && row.is_implemented()) {
             let path = row.path.replace("{id}", "3%201").to_uppercase();
             let format = row.parameter("format").map_or("", |_| "?FORMAT=bin");
-            let call = followed(&format!("HTTPS://production.example.com{path}{format}")).unwrap();
+            let call = resolved(&format!("HTTPS://production.example.com{path}{format}")).unwrap();
             assert_eq!((call.row.path, call.row.method), (row.path, Method::Get));
             assert_eq!(call.row.parameter("format").is_some(), row.parameter("format").is_some(), "{}", row.full_name);
             if row.path.contains("{id}") {
@@ -156,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_query_says_the_rest() {
+    fn link_query_gives_arguments_and_paging() {
         for (uri, name, given, paging) in [
             (
                 "https://production.example.com/FARM/FieldComputers/460/JobData/?minid=7&pagesize=5&page=2",
@@ -172,7 +177,7 @@ mod tests {
             ),
             ("https://x.org/graincart/8?format=bin", "grain_carts.download", vec![("id", "8")], (None, None)),
         ] {
-            let call = followed(uri).unwrap();
+            let call = resolved(uri).unwrap();
             let found: Vec<_> = call.given.iter().map(|(name, value)| (*name, value.as_str())).collect();
             assert_eq!((call.row.full_name, found), (name, given), "{uri}");
             assert_eq!((call.page_size, call.page), paging, "{uri}");
@@ -180,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_an_address_is_named() {
+    fn invalid_link_error_names_the_cause() {
         for (uri, why) in [
             ("", "absolute"),
             ("/jobdata/31", "absolute"),
@@ -208,7 +213,7 @@ mod tests {
             ("https://x.org/jobdata?page=two", "two"),
             ("https://x.org/jobdata?date=soon", "soon"),
         ] {
-            let error = followed(uri).unwrap_err();
+            let error = resolved(uri).unwrap_err();
             assert_eq!(error.kind(), Kind::Value, "{uri}");
             assert!(error.message().contains(why), "{uri}: {error}");
             assert!(!error.message().contains("hunter2"), "{error}");

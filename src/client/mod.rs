@@ -38,11 +38,11 @@ pub use conversion::Conversion;
 pub use destination::{Delivered, Target};
 pub use doctor::{Finding, Variation, about_setting};
 pub use fetch::{Decode, OnError, Records};
-pub use link_pages::Listing;
-pub use links::Followed;
+pub use link_pages::LinkPages;
+pub use links::ResolvedLink;
 pub use multipart::UploadFile;
 pub use pages::{Pages, Position};
-pub use poll_once::Asked;
+pub use poll_once::PollResult;
 pub use products::{Rows, flatten};
 pub use setup::Client;
 pub use upload::Created;
@@ -59,8 +59,8 @@ impl Client {
     }
 
     /// The call that an address of a record stands for, on the configured base; no call is made.
-    pub fn follow(&self, uri: &str) -> Result<Followed> {
-        links::follow(&self.caller().base, uri)
+    pub fn resolve_link(&self, uri: &str) -> Result<ResolvedLink> {
+        links::resolve(&self.context().base, uri)
     }
 
     /// A list, lazily: no call is made before its `next_page` or `total`.
@@ -75,14 +75,14 @@ impl Client {
     }
 
     /// A list of the dispatch service or the legacy order service, lazily, as [`Client::pages`].
-    pub fn listing(
+    pub fn link_pages(
         &self,
         row: &'static Endpoint,
         arguments: Arguments,
         page_size: Option<u32>,
         page: Option<u64>,
-    ) -> Result<Listing> {
-        Listing::new(self.clone(), row, arguments, page_size, page)
+    ) -> Result<LinkPages> {
+        LinkPages::new(self.clone(), row, arguments, page_size, page)
     }
 
     /// Makes a call of the dispatch service or the legacy order service, and gives what it answers; null where that is
@@ -108,8 +108,8 @@ impl Client {
     }
 
     /// Asks for something to be done that gives nothing back, such as queuing a map for a field computer.
-    pub async fn act(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
-        command::act(self, row, arguments).await
+    pub async fn send_command(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
+        command::send_command(self, row, arguments).await
     }
 
     /// Uploads a file. It is sent once: when its reply is lost, the list is asked what became of it.

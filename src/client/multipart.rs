@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_travels_as_it_is_and_cannot_break_out_of_its_header() {
+    fn file_name_is_sent_unchanged_and_cannot_inject_headers() {
         for name in ["a\"b.zip", "\"", "50%22 <a>:b|c?.zip", ".hidden", "con.zip", "f\u{e4}lder; x=1.zip"] {
             assert_eq!(check_name(name), Ok(()), "{name}");
             let (_, body) = form("FileName", name, b"PK", &[]);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_cannot_travel_is_refused_not_changed() {
+    fn file_name_that_cannot_be_sent_is_an_error() {
         for (name, says) in [
             ("", "needs a name"),
             ("evil\"\r\nX-Injected: 1.zip", "control character"),

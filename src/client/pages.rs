@@ -19,8 +19,8 @@ use arrow_schema::SchemaRef;
 
 use super::arguments::Arguments;
 use super::config::check_page_size;
-use super::dedup::Seen;
-use super::fetch::{Arrived, Decode, Fetcher, OnError, Records};
+use super::dedup::SeenIds;
+use super::fetch::{Decode, Fetcher, OnError, RawPage, Records};
 use super::prefetch::{DEPTH, Prefetch};
 use super::setup::Client;
 use crate::api::{Endpoint, Returns};
@@ -31,45 +31,45 @@ use crate::wire::{Page, Value, decode_index};
 pub use resume::Position;
 
 /// So many readings of a list that moves are tried.
-const READINGS: u32 = 3;
+const MAX_READINGS: u32 = 3;
 
 /// So many steps back without a new record in between are tried.
-const SETBACKS: u32 = 8;
+const MAX_STEP_BACKS: u32 = 8;
 
 /// A list that is read as it is iterated over. No call is made before the first page is asked for.
 #[derive(Debug)]
 pub struct Pages {
     fetcher: Fetcher,
-    only: Option<u64>,
+    single_page: Option<u64>,
     first: First,
     prefetch: Prefetch,
-    seen: Seen,
+    seen: SeenIds,
     /// The page to read next.
     next: u64,
     /// The pages below this one have been read.
     frontier: u64,
     total: Option<u64>,
     /// Where to go on after a look at the first page, which tells whether a page without a new record is explained.
-    doubt: Option<u64>,
-    moved: bool,
+    recheck: Option<u64>,
+    has_changed: bool,
     readings: u32,
     /// Records that came in this reading, known ones too: a service may give two the same id.
-    came: u64,
+    received: u64,
     /// Whether the first page is read once more, to see whether the list moved where records are missing at its end.
-    recount: bool,
+    is_comparing_first: bool,
     /// Records in a page that is full: services may give fewer than were asked for.
-    full: u64,
+    page_length: u64,
     /// Steps back since the last new record.
-    setbacks: u32,
-    done: bool,
+    step_backs: u32,
+    is_done: bool,
 }
 
 /// The page that is read first, which may be looked at before anybody iterates.
 #[derive(Debug)]
 enum First {
     Unread,
-    LookedAt(Arrived),
-    Given,
+    Probed(RawPage),
+    Returned,
 }
 
 impl Pages {
@@ -88,25 +88,25 @@ impl Pages {
         }
         let page_size = page_size.unwrap_or(client.config().page_size);
         check_page_size(page_size)?;
-        let warnings = Arc::clone(&client.caller().notices);
+        let warnings = Arc::clone(&client.context().warnings);
         let on_error = OnError::Raise;
         Ok(Self {
             fetcher: Fetcher { client, row, index, arguments, page_size, on_error, warnings },
-            only: page,
+            single_page: page,
             first: First::Unread,
             prefetch: Prefetch::default(),
-            seen: Seen::default(),
+            seen: SeenIds::default(),
             next: page.unwrap_or(0),
             frontier: 0,
             total: None,
-            doubt: None,
-            moved: false,
+            recheck: None,
+            has_changed: false,
             readings: 1,
-            came: 0,
-            recount: false,
-            full: u64::from(page_size),
-            setbacks: 0,
-            done: false,
+            received: 0,
+            is_comparing_first: false,
+            page_length: u64::from(page_size),
+            step_backs: 0,
+            is_done: false,
         })
     }
 
@@ -129,113 +129,115 @@ impl Pages {
     /// The records of the next page as `decode` reads them.
     pub async fn next_as<R: Records>(&mut self, decode: Decode<R>) -> Result<Option<R>> {
         let page = loop {
-            if self.done {
+            if self.is_done {
                 return Ok(None);
             }
-            let (arrived, is_ahead) = match self.fetch().await {
+            let (raw, is_ahead) = match self.fetch().await {
                 Ok(fetched) => fetched,
                 // The page before promised this one, so the list has shrunk since: look there again.
-                Err(error) if self.only.is_none() && self.next > 0 && is_beyond_the_end(&error, self.setbacks) => {
+                Err(error)
+                    if self.single_page.is_none() && self.next > 0 && is_beyond_the_end(&error, self.step_backs) =>
+                {
                     self.step_back(1, error)?;
                     continue;
                 }
                 Err(error) => return Err(error),
             };
-            let page = self.decode_page(&arrived, decode)?;
+            let page = self.decode_page(&raw, decode)?;
             if !is_ahead || page.total_count == self.total {
                 break page;
             }
             self.read_again();
         };
-        self.first = First::Given;
-        if self.only.is_some() {
-            self.done = true;
+        self.first = First::Returned;
+        if self.single_page.is_some() {
+            self.is_done = true;
             return Ok(Some(page.items));
         }
-        self.take(page).map(Some)
+        self.accept_page(page).map(Some)
     }
 
     /// Reads the list again page by page: it has moved while pages were fetched together.
     fn read_again(&mut self) {
         self.prefetch.turn_off();
         self.next = 0;
-        self.moved = true;
+        self.has_changed = true;
     }
 
     /// `TotalCount`; reads the first page once, and iteration goes on from it.
     pub async fn total(&mut self) -> Result<Option<u64>> {
         if self.total.is_none() {
-            self.look().await?;
+            self.probe_first().await?;
         }
         Ok(self.total)
     }
 
     /// The first record, as long as nothing was iterated over; iteration goes on from the page that is read for it.
     pub async fn first(&mut self) -> Result<Option<Value>> {
-        self.look().await?;
-        let First::LookedAt(arrived) = &self.first else { return Ok(None) };
-        Ok(self.decode_page(arrived, decode_index)?.items.into_iter().next())
+        self.probe_first().await?;
+        let First::Probed(raw) = &self.first else { return Ok(None) };
+        Ok(self.decode_page(raw, decode_index)?.items.into_iter().next())
     }
 
     /// Reads the first page and keeps it.
-    async fn look(&mut self) -> Result<()> {
+    async fn probe_first(&mut self) -> Result<()> {
         if matches!(self.first, First::Unread) {
-            let (arrived, _) = self.fetch().await?;
-            self.total = self.fetcher.total(&arrived)?;
-            self.first = First::LookedAt(arrived);
+            let (raw, _) = self.fetch().await?;
+            self.total = self.fetcher.total(&raw)?;
+            self.first = First::Probed(raw);
         }
         Ok(())
     }
 
-    fn take<R: Records>(&mut self, page: Page<R>) -> Result<R> {
-        if self.recount {
-            return self.compare(page);
+    fn accept_page<R: Records>(&mut self, page: Page<R>) -> Result<R> {
+        if self.is_comparing_first {
+            return self.compare_first_page(page);
         }
-        let (grown, fallen) = match (self.total, page.total_count) {
+        let (growth, shrinkage) = match (self.total, page.total_count) {
             (Some(before), Some(now)) => (now.saturating_sub(before), before.saturating_sub(now)),
             _ => (0, 0),
         };
         self.total = page.total_count.or(self.total);
-        self.moved |= grown > 0 || fallen > 0;
+        self.has_changed |= growth > 0 || shrinkage > 0;
         let read = self.next;
         let count = u64::try_from(page.items.count()).unwrap_or(u64::MAX);
-        self.came = self.came.saturating_add(count);
+        self.received = self.received.saturating_add(count);
         if page.is_next_page {
-            self.full = count.clamp(1, u64::from(self.fetcher.page_size));
+            self.page_length = count.clamp(1, u64::from(self.fetcher.page_size));
         }
         let mut items = page.items;
         // A page is a snapshot: two records of one id on it are two records, such as the last locations of two devices.
-        items.keep(|identity| !self.seen.contains(identity));
-        items.keep(|identity| {
+        items.retain(|identity| !self.seen.contains(identity));
+        items.retain(|identity| {
             self.seen.insert(identity);
             true
         });
         let is_empty = items.count() == 0;
         if !is_empty {
-            self.setbacks = 0;
+            self.step_backs = 0;
         }
         let mut after = read.saturating_add(1);
-        if let Some(resume) = self.doubt.take() {
-            if is_empty && !self.moved {
-                return Err(self.nothing_new(resume.saturating_sub(1)));
+        if let Some(resume) = self.recheck.take() {
+            if is_empty && !self.has_changed {
+                return Err(self.no_new_record(resume.saturating_sub(1)));
             }
-            self.moved = true;
+            self.has_changed = true;
             after = resume;
-        } else if is_empty && page.is_next_page && fallen == 0 && read >= self.frontier {
+        } else if is_empty && page.is_next_page && shrinkage == 0 && read >= self.frontier {
             // Records that were added and removed push known ones onto this page, as long as the count allows it.
-            let is_beyond = self.total.is_none_or(|total| after.saturating_mul(self.full) >= total);
-            if self.moved && is_beyond {
-                return Err(self.nothing_new(read));
+            let is_beyond = self.total.is_none_or(|total| after.saturating_mul(self.page_length) >= total);
+            if self.has_changed && is_beyond {
+                return Err(self.no_new_record(read));
             }
-            if !self.moved {
-                self.doubt = Some(after);
+            if !self.has_changed {
+                self.recheck = Some(after);
                 self.next = 0;
                 return Ok(items);
             }
         }
         self.frontier = self.frontier.max(after);
         self.next = after.saturating_sub(1);
-        let back = fallen.div_ceil(self.full).min(self.next);
+        let back = shrinkage.div_ceil(self.page_length).min(self.next);
         if back > 0 {
             let error =
                 self.error(format!("{} keeps shrinking and growing while it is read", self.fetcher.row.full_name));
@@ -243,12 +245,12 @@ impl Pages {
         } else if page.is_next_page {
             self.next = after;
         } else {
-            self.end()?;
+            self.finish_reading()?;
         }
         Ok(items)
     }
 
-    fn nothing_new(&self, page: u64) -> Error {
+    fn no_new_record(&self, page: u64) -> Error {
         self.error(format!(
             "page {page} of {} has no new record, and yet the service promises more pages",
             self.fetcher.row.full_name
@@ -256,41 +258,41 @@ impl Pages {
     }
 
     fn step_back(&mut self, pages: u64, otherwise: Error) -> Result<()> {
-        if self.setbacks >= SETBACKS {
+        if self.step_backs >= MAX_STEP_BACKS {
             return Err(otherwise);
         }
-        self.setbacks = self.setbacks.saturating_add(1);
+        self.step_backs = self.step_backs.saturating_add(1);
         self.next = self.next.saturating_sub(pages);
         Ok(())
     }
 
     /// After the last page: a list without a promised order that moved is read again.
-    fn end(&mut self) -> Result<()> {
+    fn finish_reading(&mut self) -> Result<()> {
         let seen = u64::try_from(self.seen.len()).unwrap_or(u64::MAX);
-        let is_short = !self.moved && self.total.is_some_and(|total| seen.max(self.came) < total);
+        let is_short = !self.has_changed && self.total.is_some_and(|total| seen.max(self.received) < total);
         if self.fetcher.index.newest_first && (is_short || self.prefetch.has_run()) {
-            self.recount = true;
+            self.is_comparing_first = true;
             self.next = 0;
             return Ok(());
         }
         let differs = self.readings == 1 && self.total.is_some_and(|total| seen != total);
-        if self.fetcher.index.newest_first || (!self.moved && !is_short && !differs) {
-            self.done = true;
+        if self.fetcher.index.newest_first || (!self.has_changed && !is_short && !differs) {
+            self.is_done = true;
             return Ok(());
         }
-        if self.readings >= READINGS {
+        if self.readings >= MAX_READINGS {
             if is_short {
-                return Err(self.short());
+                return Err(self.missing_records());
             }
             return Err(self.error(format!(
-                "{} changed during each of {READINGS} readings, so that records may be missing: read it again when \
+                "{} changed during each of {MAX_READINGS} readings, so that records may be missing: read it again when \
                  it is quiet",
                 self.fetcher.row.full_name
             )));
         }
         self.readings = self.readings.saturating_add(1);
-        self.moved = false;
-        self.came = 0;
+        self.has_changed = false;
+        self.received = 0;
         self.next = 0;
         Ok(())
     }
@@ -298,25 +300,25 @@ impl Pages {
     /// Compares the first page at the end of a reading. The list has moved if the count is another now, or if new records
     /// stand in front. If pages were fetched together, the list is read again then. If not, a list that ended short of its
     /// `TotalCount` is whole: as many records may have been removed.
-    fn compare<R: Records>(&mut self, page: Page<R>) -> Result<R> {
+    fn compare_first_page<R: Records>(&mut self, page: Page<R>) -> Result<R> {
         let mut items = page.items;
-        items.keep(|identity| !self.seen.contains(identity));
+        items.retain(|identity| !self.seen.contains(identity));
         let has_moved = page.total_count != self.total || items.count() > 0;
-        let seen = u64::try_from(self.seen.len()).unwrap_or(u64::MAX).max(self.came);
-        if !has_moved && !self.moved && self.total.is_some_and(|total| seen < total) {
-            return Err(self.short());
+        let seen = u64::try_from(self.seen.len()).unwrap_or(u64::MAX).max(self.received);
+        if !has_moved && !self.has_changed && self.total.is_some_and(|total| seen < total) {
+            return Err(self.missing_records());
         }
-        self.recount = false;
+        self.is_comparing_first = false;
         if has_moved && self.prefetch.has_run() {
             self.read_again();
         } else {
-            self.done = true;
+            self.is_done = true;
         }
-        items.keep(|_| false);
+        items.retain(|_| false);
         Ok(items)
     }
 
-    fn short(&self) -> Error {
+    fn missing_records(&self) -> Error {
         self.error(format!(
             "the service promises {} records (TotalCount) and gave {}: the others cannot be had by reading the list",
             self.total.unwrap_or_default(),
@@ -325,44 +327,45 @@ impl Pages {
     }
 
     /// The page to read next, and whether it was requested before a page in front of it had come.
-    async fn fetch(&mut self) -> Result<(Arrived, bool)> {
+    async fn fetch(&mut self) -> Result<(RawPage, bool)> {
         match std::mem::replace(&mut self.first, First::Unread) {
-            First::LookedAt(arrived) => return Ok((arrived, false)),
+            First::Probed(raw) => return Ok((raw, false)),
             before => self.first = before,
         }
-        if let Some(arrived) = self.prefetch.take(self.next) {
-            return Ok((arrived, true));
+        if let Some(raw) = self.prefetch.take(self.next) {
+            return Ok((raw, true));
         }
-        let pages = self.pages_together();
-        let mut fetched = self.fetcher.together(self.next, pages).await.into_iter();
+        let pages = self.concurrent_pages();
+        let mut fetched = self.fetcher.fetch_concurrently(self.next, pages).await.into_iter();
         let first = fetched.next().unwrap_or_else(|| Err(self.error("no page was requested".to_owned())))?;
         if pages > 1 {
             // A page that failed is requested again when it is its turn.
-            self.prefetch.keep(self.next, fetched.map_while(Result::ok));
+            self.prefetch.store(self.next, fetched.map_while(Result::ok));
         }
         Ok((first, false))
     }
 
     /// The number of pages to request at once.
-    fn pages_together(&self) -> u64 {
+    fn concurrent_pages(&self) -> u64 {
         let is_in_order = self.fetcher.row.paged && self.fetcher.index.newest_first;
-        if !is_in_order || self.only.is_some() || self.recount || self.doubt.is_some() {
+        if !is_in_order || self.single_page.is_some() || self.is_comparing_first || self.recheck.is_some() {
             return 1;
         }
-        let promised = self.total.map_or(0, |total| total.div_ceil(self.full));
+        let promised = self.total.map_or(0, |total| total.div_ceil(self.page_length));
         let behind = promised.saturating_sub(self.next.saturating_add(1));
-        let limiter = &self.fetcher.client.caller().limiter;
-        let slots = if behind >= DEPTH && limiter.is_on() { u64::from(limiter.budget().remaining) } else { u64::MAX };
-        self.prefetch.pages(self.next, behind, slots)
+        let limiter = &self.fetcher.client.context().limiter;
+        let slots =
+            if behind >= DEPTH && limiter.is_enabled() { u64::from(limiter.budget().remaining) } else { u64::MAX };
+        self.prefetch.page_count(self.next, behind, slots)
     }
 
-    fn decode_page<R: Records>(&self, arrived: &Arrived, decode: Decode<R>) -> Result<Page<R>> {
-        let page = self.fetcher.page(arrived, decode)?;
-        if self.next == 0 { self.must_hold_items(page) } else { Ok(page) }
+    fn decode_page<R: Records>(&self, raw: &RawPage, decode: Decode<R>) -> Result<Page<R>> {
+        let page = self.fetcher.decode_page(raw, decode)?;
+        if self.next == 0 { self.check_first_page(page) } else { Ok(page) }
     }
 
     /// No first page is empty while there are records: its items stand under another name, or are missing.
-    fn must_hold_items<R: Records>(&self, page: Page<R>) -> Result<Page<R>> {
+    fn check_first_page<R: Records>(&self, page: Page<R>) -> Result<Page<R>> {
         match page.total_count {
             Some(total) if total > 0 && page.items.count() == 0 => Err(self.error(format!(
                 "the service promises {total} records (TotalCount), but its first page has none under `{}`",
@@ -378,6 +381,6 @@ impl Pages {
 }
 
 /// Whether the error may mean that there is no such page any more; asked twice, it means what it says.
-fn is_beyond_the_end(error: &Error, setbacks: u32) -> bool {
-    matches!(error.kind(), Kind::NotFound | Kind::InvalidRequest) && setbacks < 2
+fn is_beyond_the_end(error: &Error, step_backs: u32) -> bool {
+    matches!(error.kind(), Kind::NotFound | Kind::InvalidRequest) && step_backs < 2
 }

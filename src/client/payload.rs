@@ -6,11 +6,11 @@ use http::header::{CONTENT_TYPE, LOCATION};
 
 use super::arguments::Arguments;
 use super::arguments::decode;
-use super::record::what_came;
+use super::record::describe_body;
 use super::setup::Client;
 use crate::api::{Endpoint, Method, Returns};
 use crate::error::{Error, Kind, Result};
-use crate::transport::{Attempts, Base, Whole};
+use crate::transport::{Attempts, BaseUrl, FullResponse};
 use crate::wire::{Name, Value, decode_plain};
 
 /// Makes the call: an object, a list or nothing.
@@ -18,15 +18,15 @@ pub(super) async fn payload(client: &Client, row: &'static Endpoint, arguments: 
     if !matches!(row.returns, Returns::Payload) {
         return Err(Error::new(Kind::Type, format!("{} gives no payload", row.full_name)));
     }
-    let caller = client.caller_of(row)?;
+    let context = client.context_for(row)?;
     let call = arguments.call(row, &[], None)?;
-    let mut attempts = caller.attempts(&call, caller.limits.call);
-    match attempts.whole().await {
-        Ok(whole) => answer(row, &caller.base, &call.path, &whole)
-            .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status)))),
+    let mut attempts = context.attempts(&call, context.timeouts.call);
+    match attempts.read_full().await {
+        Ok(response) => decode_reply(row, &context.base, &call.path, &response)
+            .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(response.status)))),
         // What the first request removed, whose reply was lost, is gone for the second.
         Err(error) if row.method == Method::Delete && is_gone(&error) && attempts.may_have_arrived() => Ok(Value::Null),
-        Err(error) => Err(told(row, error, &attempts)),
+        Err(error) => Err(with_call_context(row, error, &attempts)),
     }
 }
 
@@ -36,7 +36,7 @@ fn is_gone(error: &Error) -> bool {
 }
 
 /// The error in words of this call.
-fn told(row: &'static Endpoint, error: Error, attempts: &Attempts<'_>) -> Error {
+fn with_call_context(row: &'static Endpoint, error: Error, attempts: &Attempts<'_>) -> Error {
     match error.kind() {
         // A POST is sent once, and there is no list in which a lost one could be looked up: field operations are listed
         // for the equipment they are assigned to alone, completions nowhere.
@@ -53,23 +53,26 @@ fn told(row: &'static Endpoint, error: Error, attempts: &Attempts<'_>) -> Error 
     }
 }
 
-fn answer(row: &'static Endpoint, base: &Base, path: &str, whole: &Whole) -> Result<Value> {
-    let text = whole.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&whole.body).trim_ascii();
+fn decode_reply(row: &'static Endpoint, base: &BaseUrl, path: &str, response: &FullResponse) -> Result<Value> {
+    let text = response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii();
     if text.is_empty() {
-        let is_new = row.method == Method::Post || whole.status == 201;
-        return Ok(is_new.then(|| named(base, path, &whole.headers)).flatten().unwrap_or(Value::Null));
+        let is_new = row.method == Method::Post || response.status == 201;
+        return Ok(is_new
+            .then(|| record_from_location(base, path, &response.headers))
+            .flatten()
+            .unwrap_or(Value::Null));
     }
-    json(&whole.headers, text).map_err(|error| {
+    decode_json(&response.headers, text).map_err(|error| {
         if row.method == Method::Get {
             return error;
         }
-        let done = format!("the service did it (HTTP {}), but {}", whole.status, error.message());
+        let done = format!("the service did it (HTTP {}), but {}", response.status, error.message());
         Error::new(Kind::Decode, done)
     })
 }
 
 /// Reads a body as JSON; tells what came where it is none.
-pub(super) fn json(headers: &HeaderMap, text: &[u8]) -> Result<Value> {
+pub(super) fn decode_json(headers: &HeaderMap, text: &[u8]) -> Result<Value> {
     let read = decode_plain(text);
     if read.is_ok() || matches!(text.first(), Some(b'{' | b'[' | b'"')) {
         return read;
@@ -80,16 +83,17 @@ pub(super) fn json(headers: &HeaderMap, text: &[u8]) -> Result<Value> {
         // A word such as `OK` is as good as nothing, and no damage.
         Ok(word) if is_plain => Ok(Value::Text(word.to_owned())),
         _ => {
-            let came = what_came(content_type, text);
+            let came = describe_body(content_type, text);
             Err(Error::new(Kind::Decode, format!("application/json was asked for, but {came} came")))
         }
     }
 }
 
 /// The new record that `Location` names, where nothing else tells of it (field notes).
-fn named(base: &Base, path: &str, headers: &HeaderMap) -> Option<Value> {
+fn record_from_location(base: &BaseUrl, path: &str, headers: &HeaderMap) -> Option<Value> {
     let location = headers.get(LOCATION)?.to_str().ok()?;
-    let uri = base.next(path, location).map_or_else(|_| base.absolute(location), |below| below.as_str().to_owned());
+    let uri =
+        base.next_link(path, location).map_or_else(|_| base.absolute(location), |below| below.as_str().to_owned());
     let id = decode(uri.split(['?', '#']).next()?.trim_end_matches('/').rsplit('/').next()?);
     let field = |name: &'static str, text: String| (Name::Borrowed(name), Value::Text(text));
     (!id.is_empty()).then(|| Value::Record(vec![field("id", id), field("uri", uri)]))

@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::arguments::Arguments;
 use super::destination::{Delivered, Destination, Sink, Target};
 use super::download::pause;
-use super::receive_file::{Answer, FileCall, ask};
+use super::receive_file::{FileCall, FileResult, request_file};
 use super::setup::Client;
 use crate::api::Endpoint;
 use crate::error::{Error, Result};
 
 /// What one asking for a file brought.
 #[derive(Debug)]
-pub enum Asked {
+pub enum PollResult {
     /// The whole, checked file, brought to the disk.
     File(PathBuf),
     /// It is not ready: nobody should ask before the wait is over.
@@ -31,36 +31,36 @@ pub enum Asked {
 }
 
 impl Client {
-    /// Asks for a file once and puts it into a folder, under the name that the service gives it; `asked` is how often it
+    /// Asks for a file once and puts it into a folder, under the name that the service gives it; `polls` is how often it
     /// was asked for before. Trouble on the way is got over as in every call.
     ///
     /// That there is no coverage and that a conversion failed are errors of these kinds (specification 4.4).
-    pub async fn ask_once(
+    pub async fn poll_file(
         &self,
         row: &'static Endpoint,
         arguments: &Arguments,
         folder: &Path,
-        asked: u32,
-    ) -> Result<Asked> {
+        polls: u32,
+    ) -> Result<PollResult> {
         let file = FileCall::new(row, arguments)?;
-        let destination = Destination::of(&Target::Disk { to: folder.to_owned(), overwrite: false })?;
-        let caller = self.caller();
-        let mut attempts = caller.attempts(&file.call, caller.limits.call);
-        match ask(&mut attempts, &file, &destination).await? {
-            Answer::File(sink) => {
-                let path = keep(&destination, sink).map_err(|error| attempts.finish(error))?;
-                Ok(Asked::File(path))
+        let destination = Destination::from_target(&Target::Disk { to: folder.to_owned(), overwrite: false })?;
+        let context = self.context();
+        let mut attempts = context.attempts(&file.call, context.timeouts.call);
+        match request_file(&mut attempts, &file, &destination).await? {
+            FileResult::File(sink) => {
+                let path = store(&destination, sink).map_err(|error| attempts.finish(error))?;
+                Ok(PollResult::File(path))
             }
-            Answer::Damaged(sink, error) => {
-                let path = keep(&destination, sink).map_err(|error| attempts.finish(error))?;
-                Ok(Asked::Damaged { path, error })
+            FileResult::Damaged(sink, error) => {
+                let path = store(&destination, sink).map_err(|error| attempts.finish(error))?;
+                Ok(PollResult::Damaged { path, error })
             }
-            Answer::MoreTime(judged) => Ok(Asked::MoreTime { wait: pause(&judged, asked) }),
+            FileResult::MoreTime(classified) => Ok(PollResult::MoreTime { wait: pause(&classified, polls) }),
         }
     }
 }
 
-fn keep(destination: &Destination, sink: Sink) -> Result<PathBuf> {
+fn store(destination: &Destination, sink: Sink) -> Result<PathBuf> {
     match destination.deliver(sink)? {
         Delivered::File(path) => Ok(path),
         // A folder was asked for, so that there are no bytes.

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::fetch::Arrived;
+use super::fetch::RawPage;
 
 /// Pages that are requested at once.
 pub(super) const DEPTH: u64 = 8;
@@ -18,7 +18,7 @@ const FIRST_PAGES: u64 = 3;
 /// The pages that came and were not asked for yet.
 #[derive(Debug, Default)]
 pub(super) struct Prefetch {
-    ready: VecDeque<(u64, Arrived)>,
+    ready: VecDeque<(u64, RawPage)>,
     has_run: bool,
     is_off: bool,
 }
@@ -35,22 +35,22 @@ impl Prefetch {
     }
 
     /// The page if it came already. All other pages are dropped if it did not.
-    pub(super) fn take(&mut self, page: u64) -> Option<Arrived> {
+    pub(super) fn take(&mut self, page: u64) -> Option<RawPage> {
         if self.ready.front().is_some_and(|(number, _)| *number != page) {
             self.ready.clear();
         }
-        self.ready.pop_front().map(|(_, arrived)| arrived)
+        self.ready.pop_front().map(|(_, raw)| raw)
     }
 
     /// The number of pages to request from `page` on; `behind` more are promised, and `slots` calls may start now.
-    pub(super) fn pages(&self, page: u64, behind: u64, slots: u64) -> u64 {
+    pub(super) fn page_count(&self, page: u64, behind: u64, slots: u64) -> u64 {
         // One slot is left for the look at the first page that ends the reading.
-        let may = !self.is_off && page >= FIRST_PAGES && behind >= DEPTH && slots > behind.saturating_add(1);
-        if may { DEPTH } else { 1 }
+        let is_possible = !self.is_off && page >= FIRST_PAGES && behind >= DEPTH && slots > behind.saturating_add(1);
+        if is_possible { DEPTH } else { 1 }
     }
 
     /// Keeps the pages that came behind `page`.
-    pub(super) fn keep(&mut self, page: u64, behind: impl Iterator<Item = Arrived>) {
+    pub(super) fn store(&mut self, page: u64, behind: impl Iterator<Item = RawPage>) {
         self.has_run = true;
         self.ready = (page.saturating_add(1)..).zip(behind).collect();
     }

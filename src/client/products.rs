@@ -39,34 +39,34 @@ pub(super) async fn rows(client: &Client, row: &'static Endpoint, arguments: &Ar
 pub fn flatten(detail: &Value, shape: &'static Shape) -> Vec<Value> {
     let mut rows = Vec::new();
     for product in list(detail, "products") {
-        let mut alone: Vec<(Name, Value)> = shape
+        let mut base: Vec<(Name, Value)> = shape
             .fields
             .iter()
             .filter(|field| field.derived.is_none())
             .map(|field| (Name::Borrowed(field.snake), Value::Null))
             .collect();
-        for (name, of) in [("job_id", "id"), ("job_type", "job_type")] {
-            set(&mut alone, name.to_owned(), detail.get(of).cloned().unwrap_or(Value::Null));
+        for (name, source) in [("job_id", "id"), ("job_type", "job_type")] {
+            set(&mut base, name.to_owned(), detail.get(source).cloned().unwrap_or(Value::Null));
         }
         for (name, value) in members(product) {
             if name == "id" {
-                set(&mut alone, "product_id".to_owned(), value.clone());
+                set(&mut base, "product_id".to_owned(), value.clone());
             } else if PARTS.iter().all(|(part, _)| part != name) {
-                set(&mut alone, name.to_string(), value.clone());
+                set(&mut base, name.to_string(), value.clone());
             }
         }
         let before = rows.len();
-        for (part, front) in PARTS {
+        for (part, prefix) in PARTS {
             for item in list(product, part) {
-                let mut row = alone.clone();
+                let mut row = base.clone();
                 for (name, value) in members(item) {
-                    set(&mut row, format!("{front}{name}"), value.clone());
+                    set(&mut row, format!("{prefix}{name}"), value.clone());
                 }
                 rows.push(finish(shape, row));
             }
         }
         if rows.len() == before {
-            rows.push(finish(shape, alone));
+            rows.push(finish(shape, base));
         }
     }
     rows
@@ -102,9 +102,9 @@ mod tests {
     use crate::wire::{Content, decode_detail};
 
     #[test]
-    fn every_field_of_a_product_and_its_parts_has_its_column() {
-        let fields = |shape: &'static Shape, front: &'static str| {
-            shape.fields.iter().map(move |field| (format!("{front}{}", field.snake), field))
+    fn product_fields_all_have_a_column() {
+        let fields = |shape: &'static Shape, prefix: &'static str| {
+            shape.fields.iter().map(move |field| (format!("{prefix}{}", field.snake), field))
         };
         let parts = fields(&INGREDIENT, "ingredient_").chain(fields(&APPLIED_PRODUCT, "applied_product_"));
         for (name, field) in fields(&PRODUCT, "").chain(parts) {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_repeats_for_each_part_and_stands_alone_without_any() {
+    fn product_has_one_row_per_part_or_one_without_parts() {
         let detail = br#"{"ID":7,"JobType":"AsApplied","Products":[
             {"ID":1,"ProductName":"mix","AppliedArea":2.5,"IsMixed":true,"Dye":"red","Ingredients":[
                 {"ID":11,"Name":"a","Dose":3},{"ID":12,"Name":"b"}],"AppliedProducts":[{"ID":0,"Row":"1,2, 3"}]},

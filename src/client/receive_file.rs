@@ -11,19 +11,20 @@ use sha2::{Digest as _, Sha256};
 use super::arguments::Arguments;
 use super::destination::{Destination, Sink};
 use super::file_check::{Expects, check_whole_xml, check_xml_end, check_zip, is_grc, xml_root};
-use super::record::what_came;
+use super::record::describe_body;
 use crate::api::{Endpoint, Returns};
 use crate::archive::{Limits, may_be_whole_cart};
 use crate::error::{Error, Kind, Result};
-use crate::limiter::Heard;
+use crate::limiter::RateLimitHeaders;
 use crate::secret::Secrets;
 use crate::transport::{
-    Attempts, Body, Call, Fault, FaultKind, Got, Judged, Outcome, breaks_off, judge_response, unmarked_end,
+    AttemptResult, Attempts, Body, Call, Classified, Fault, FaultKind, Outcome, classify_response,
+    is_truncated_document, unmarked_end_fault,
 };
 use crate::wire::{decode_response, is_page};
 
 /// A `ServiceResponse` is a few hundred bytes; what is longer is none.
-const RESPONSE: usize = 64 * 1024;
+const MAX_RESPONSE: usize = 64 * 1024;
 
 /// Bytes of a grain cart file whose end nothing marks; the archive reader takes none that is longer.
 const LARGEST_CART: u64 = 16 << 20;
@@ -39,7 +40,7 @@ pub(super) struct FileCall {
     /// The name of the file where the service suggests none.
     fallback: String,
     /// Bytes that the file may have.
-    pub(super) most: u64,
+    pub(super) max_bytes: u64,
 }
 
 impl FileCall {
@@ -55,7 +56,7 @@ impl FileCall {
             _ if row.group() == "grain_carts" => (Expects::Grc, format!("{id}.grc")),
             _ => (Expects::Zip, format!("{id}.{}.zip", format.to_ascii_lowercase())),
         };
-        Ok(Self { call, expects, fallback, most: Limits::default().bytes })
+        Ok(Self { call, expects, fallback, max_bytes: Limits::default().bytes })
     }
 
     fn open(&self, destination: &Destination, headers: &HeaderMap) -> Result<Sink> {
@@ -65,11 +66,11 @@ impl FileCall {
 
 /// What one asking brought.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(super) enum FileResult {
     /// The whole, checked file.
     File(Sink),
     /// Not yet.
-    MoreTime(Judged),
+    MoreTime(Classified),
     /// A file that came whole as often as it was asked for, and is damaged each time; the error is for those who want no
     /// such file.
     Damaged(Sink, Error),
@@ -77,7 +78,7 @@ pub(super) enum Answer {
 
 enum Received {
     File(Sink),
-    Response(Judged),
+    Response(Classified),
     Broken(Fault),
     Damaged(Sink, Fault),
     /// A file that may be whole, which neither its reply nor its format proves.
@@ -92,32 +93,38 @@ struct Reading {
 }
 
 /// Asks for a file until there is an answer.
-pub(super) async fn ask(attempts: &mut Attempts<'_>, file: &FileCall, destination: &Destination) -> Result<Answer> {
+pub(super) async fn request_file(
+    attempts: &mut Attempts<'_>,
+    file: &FileCall,
+    destination: &Destination,
+) -> Result<FileResult> {
     let mut longest: Option<Reading> = None;
     loop {
-        let (status, headers, said, body) = match attempts.reply().await? {
-            Got::MoreTime(judged) => return Ok(Answer::MoreTime(judged)),
-            Got::Reply { status, headers, heard, body } => (status, headers, heard, body),
+        let (status, headers, rate_limit, body) = match attempts.reply().await? {
+            AttemptResult::MoreTime(classified) => return Ok(FileResult::MoreTime(classified)),
+            AttemptResult::Reply { status, headers, rate_limit, body } => (status, headers, rate_limit, body),
         };
-        let received = receive(body, &headers, &said, file, destination, attempts.secrets()).await;
+        let received = receive(body, &headers, &rate_limit, file, destination, attempts.secrets()).await;
         let received = received.map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(status))))?;
         match received {
-            Received::File(sink) => return Ok(Answer::File(sink)),
-            Received::Response(judged) if judged.outcome == Outcome::MoreTime => return Ok(Answer::MoreTime(judged)),
-            Received::Response(judged) => return Err(attempts.finish(judged.at(status).error)),
-            Received::Broken(fault) => attempts.after_fault(&fault).await?,
-            Received::Unproven(sink, reading) if longest == Some(reading) => return Ok(Answer::File(sink)),
+            Received::File(sink) => return Ok(FileResult::File(sink)),
+            Received::Response(classified) if classified.outcome == Outcome::MoreTime => {
+                return Ok(FileResult::MoreTime(classified));
+            }
+            Received::Response(classified) => return Err(attempts.finish(classified.with_status(status).error)),
+            Received::Broken(fault) => attempts.handle_fault(&fault).await?,
+            Received::Unproven(sink, reading) if longest == Some(reading) => return Ok(FileResult::File(sink)),
             Received::Unproven(sink, reading) => {
                 drop(sink);
                 if longest.is_none_or(|known| known.bytes < reading.bytes) {
                     longest = Some(reading);
                 }
                 let message = "it has neither Content-Length nor chunks, and no two readings of it were the same";
-                attempts.after_fault(&Fault { kind: FaultKind::Cut, message: message.to_owned() }).await?;
+                attempts.handle_fault(&Fault { kind: FaultKind::Truncated, message: message.to_owned() }).await?;
             }
-            Received::Damaged(sink, fault) => match attempts.after_fault(&fault).await {
+            Received::Damaged(sink, fault) => match attempts.handle_fault(&fault).await {
                 Ok(()) => {}
-                Err(error) => return Ok(Answer::Damaged(sink, error)),
+                Err(error) => return Ok(FileResult::Damaged(sink, error)),
             },
         }
     }
@@ -126,7 +133,7 @@ pub(super) async fn ask(attempts: &mut Attempts<'_>, file: &FileCall, destinatio
 async fn receive(
     mut body: Body,
     headers: &HeaderMap,
-    said: &Heard,
+    rate_limit: &RateLimitHeaders,
     file: &FileCall,
     destination: &Destination,
     secrets: &Secrets,
@@ -140,19 +147,19 @@ async fn receive(
     let root = root.filter(|root| !root.ends_with("Response"));
     let is_text = file.expects == Expects::Grc && is_grc(&head);
     if !is_zip && root.is_none() && !is_text {
-        return no_file(head, body, headers, said, file.expects, secrets).await;
+        return reject_non_file(head, body, headers, rate_limit, file.expects, secrets).await;
     }
-    let mut came: u64 = 0;
-    if body.promised().is_some_and(|promised| promised > file.most) {
-        return Err(too_long(file.most));
+    let mut received: u64 = 0;
+    if body.content_length().is_some_and(|content_length| content_length > file.max_bytes) {
+        return Err(too_long(file.max_bytes));
     }
     let mut sink = file.open(destination, headers)?;
     let mut tail: Vec<u8> = Vec::new();
     let mut next = Some(Bytes::from(head));
     while let Some(chunk) = next {
-        came = came.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
-        if came > file.most {
-            return Err(too_long(file.most));
+        received = received.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
+        if received > file.max_bytes {
+            return Err(too_long(file.max_bytes));
         }
         sink.write(&chunk)?;
         tail.extend_from_slice(chunk.get(chunk.len().saturating_sub(TAIL)..).unwrap_or_default());
@@ -164,7 +171,7 @@ async fn receive(
     }
     let is_framed = body.is_framed();
     if is_text && !is_zip {
-        return if is_framed { Ok(Received::File(sink)) } else { unproven(sink, came) };
+        return if is_framed { Ok(Received::File(sink)) } else { unproven(sink, received) };
     }
     let checked = match (&root, &sink) {
         (Some(root), _) if is_framed => check_xml_end(root, &tail),
@@ -175,9 +182,9 @@ async fn receive(
     };
     Ok(match checked {
         Ok(()) => Received::File(sink),
-        Err(message) if is_framed => Received::Damaged(sink, Fault { kind: FaultKind::Cut, message }),
+        Err(message) if is_framed => Received::Damaged(sink, Fault { kind: FaultKind::Truncated, message }),
         // It may have been cut on its way, so that nothing is held against the file itself.
-        Err(message) => Received::Broken(Fault { kind: FaultKind::Cut, message }),
+        Err(message) => Received::Broken(Fault { kind: FaultKind::Truncated, message }),
     })
 }
 
@@ -186,16 +193,16 @@ fn unproven(sink: Sink, bytes: u64) -> Result<Received> {
     let text = if bytes > LARGEST_CART { Cow::default() } else { sink.content()? };
     if !may_be_whole_cart(&text) {
         let message = "the grain cart file has neither Content-Length nor chunks, and its text breaks off".to_owned();
-        return Ok(Received::Broken(Fault { kind: FaultKind::Cut, message }));
+        return Ok(Received::Broken(Fault { kind: FaultKind::Truncated, message }));
     }
     let reading = Reading { bytes, digest: Sha256::digest(&text).into() };
     drop(text);
     Ok(Received::Unproven(sink, reading))
 }
 
-fn too_long(most: u64) -> Error {
+fn too_long(max_bytes: u64) -> Error {
     let message =
-        format!("the file is longer than the limit of {most} bytes; if you trust it, raise Limits(bytes=...)");
+        format!("the file is longer than the limit of {max_bytes} bytes; if you trust it, raise Limits(bytes=...)");
     Error::new(Kind::Archive, message)
 }
 
@@ -213,26 +220,26 @@ async fn head(body: &mut Body) -> std::result::Result<Vec<u8>, Fault> {
 }
 
 /// What came is no file: the service's word, or something that must not be saved.
-async fn no_file(
+async fn reject_non_file(
     mut head: Vec<u8>,
     mut body: Body,
     headers: &HeaderMap,
-    said: &Heard,
+    rate_limit: &RateLimitHeaders,
     expects: Expects,
     secrets: &Secrets,
 ) -> Result<Received> {
-    body.end_with_the_call();
+    body.apply_call_deadline();
     let is_framed = body.is_framed();
-    match body.collect(RESPONSE).await {
+    match body.collect(MAX_RESPONSE).await {
         Ok(rest) => head.extend_from_slice(&rest.unwrap_or_default()),
         Err(fault) => return Ok(Received::Broken(fault)),
     }
-    if !is_framed && breaks_off(&head) {
-        return Ok(Received::Broken(unmarked_end()));
+    if !is_framed && is_truncated_document(&head) {
+        return Ok(Received::Broken(unmarked_end_fault()));
     }
     let response = decode_response(&head);
-    if let Some(judged) = response.and_then(|response| judge_response(&response, said)) {
-        return Ok(Received::Response(judged));
+    if let Some(classified) = response.and_then(|response| classify_response(&response, rate_limit)) {
+        return Ok(Received::Response(classified));
     }
     let wanted = match expects {
         Expects::Zip => "a zip",
@@ -242,6 +249,6 @@ async fn no_file(
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     // Masked before it is cut: the rest of a secret would not be found.
     let head = String::from_utf8_lossy(&head);
-    let came = what_came(content_type, secrets.masked(&head).as_bytes().trim_ascii_start());
-    Err(Error::new(Kind::Decode, format!("{wanted} was asked for, but {came} came; nothing was saved")))
+    let received = describe_body(content_type, secrets.masked(&head).as_bytes().trim_ascii_start());
+    Err(Error::new(Kind::Decode, format!("{wanted} was asked for, but {received} came; nothing was saved")))
 }

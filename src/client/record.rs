@@ -7,7 +7,7 @@ use super::setup::Client;
 use crate::api::locations::DEVICE_LOCATION;
 use crate::api::{Endpoint, Index, Returns};
 use crate::error::{Error, Kind, Result};
-use crate::transport::Whole;
+use crate::transport::FullResponse;
 use crate::wire::{Content, Page, Value, check_values, decode_detail, decode_index, is_page};
 
 /// Reads the detail of a record; null where the service has an empty list in its place.
@@ -16,32 +16,33 @@ pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &
         Returns::Detail(shape) | Returns::Table { detail: shape, .. } => {
             &move |content, body| decode_detail(content, body, shape)
         }
-        Returns::OneOf(index) => &move |content, body| one(content, body, index),
+        Returns::OneOf(index) => &move |content, body| decode_single(content, body, index),
         _ => return Err(Error::new(Kind::Type, format!("{} gives no detail", row.full_name))),
     };
     let call = arguments.call(row, &[], None)?;
-    let caller = client.caller();
-    let mut attempts = caller.attempts(&call, caller.limits.call);
-    let whole = attempts.whole().await?;
-    content_of(&whole, caller.accept)
-        .and_then(|content| decode(content, &whole.body))
-        .and_then(|record| must_be_asked_for(row, arguments, record))
-        .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(whole.status))))
+    let context = client.context();
+    let mut attempts = context.attempts(&call, context.timeouts.call);
+    let response = attempts.read_full().await?;
+    content_of(&response, context.accept)
+        .and_then(|content| decode(content, &response.body))
+        .and_then(|record| check_id(row, arguments, record))
+        .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(response.status))))
 }
 
 /// Refuses a record with another id than the one asked for.
 ///
 /// A location has an id of its own and may be that of another device, so it is not compared. A hub that comes flat may have
 /// the id of its report, whose device is the hub (specification 2.4).
-fn must_be_asked_for(row: &'static Endpoint, arguments: &Arguments, record: Value) -> Result<Value> {
+fn check_id(row: &'static Endpoint, arguments: &Arguments, record: Value) -> Result<Value> {
     let is_location = matches!(row.returns, Returns::OneOf(index) if index.item.name == DEVICE_LOCATION.name);
-    let (Some(asked), Some(came)) = (arguments.get("id"), id_of(&record)) else { return Ok(record) };
+    let (Some(requested), Some(received)) = (arguments.get("id"), id_of(&record)) else { return Ok(record) };
     let device = record.get("report").unwrap_or(&record).get("device_id").and_then(Value::as_text);
-    if is_location || same_id(&came, asked) || device.is_some_and(|device| same_id(device, asked)) {
+    if is_location || same_id(&received, requested) || device.is_some_and(|device| same_id(device, requested)) {
         return Ok(record);
     }
-    let came: String = came.chars().take(100).collect();
-    let message = format!("the record with the id `{asked}` was asked for, and the one with the id `{came}` came");
+    let received: String = received.chars().take(100).collect();
+    let message =
+        format!("the record with the id `{requested}` was asked for, and the one with the id `{received}` came");
     Err(Error::new(Kind::Decode, message).with(|facts| facts.field = Some("ID".to_owned())))
 }
 
@@ -62,9 +63,9 @@ pub(super) fn same_id(left: &str, right: &str) -> bool {
 
 /// The record in the envelope of a list, null where that is empty. The record alone is taken as well, where it has an
 /// id: the specification does not show this shape.
-fn one(content: Content, body: &[u8], index: &'static Index) -> Result<Value> {
+fn decode_single(content: Content, body: &[u8], index: &'static Index) -> Result<Value> {
     match decode_index(content, body, index) {
-        Ok(page) => alone(page),
+        Ok(page) => single_item(page),
         Err(error) => {
             let bare = decode_detail(content, body, index.item).ok();
             bare.filter(|record| matches!(record.get("id"), Some(Value::Text(_)))).ok_or(error)
@@ -73,19 +74,19 @@ fn one(content: Content, body: &[u8], index: &'static Index) -> Result<Value> {
 }
 
 /// The record of an envelope that holds or counts no other: which of several was meant, nobody can tell.
-fn alone(page: Page) -> Result<Value> {
+fn single_item(page: Page) -> Result<Value> {
     const SHOWN: usize = 5;
-    let came = page.items.len();
+    let received = page.items.len();
     let counted = page.total_count.unwrap_or_default();
-    if came > 1 {
+    if received > 1 {
         let id = |record: &Value| record.get("id").and_then(Value::as_text).unwrap_or("none").to_owned();
         let ids: Vec<String> = page.items.iter().take(SHOWN).map(id).collect();
-        let more = if came > SHOWN { ", ..." } else { "" };
-        let message = format!("one record was asked for, and {came} came, with the ids {}{more}", ids.join(", "));
+        let more = if received > SHOWN { ", ..." } else { "" };
+        let message = format!("one record was asked for, and {received} came, with the ids {}{more}", ids.join(", "));
         return Err(Error::new(Kind::Decode, message));
     }
     if counted > 1 {
-        let message = format!("one record was asked for, and the reply counts {counted}, of which {came} came");
+        let message = format!("one record was asked for, and the reply counts {counted}, of which {received} came");
         return Err(Error::new(Kind::Decode, message));
     }
     Ok(page.items.into_iter().next().unwrap_or(Value::Null))
@@ -93,24 +94,24 @@ fn alone(page: Page) -> Result<Value> {
 
 /// The content type of what came, whatever was asked for; tells what came where it is neither, such as the web page
 /// of a proxy.
-pub(super) fn content_of(whole: &Whole, asked: Content) -> Result<Content> {
-    check_values(&whole.body)?;
-    let text = whole.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&whole.body).trim_ascii_start();
-    let content_type = whole.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+pub(super) fn content_of(response: &FullResponse, requested: Content) -> Result<Content> {
+    check_values(&response.body)?;
+    let text = response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii_start();
+    let content_type = response.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_html = || content_type.is_some_and(|text| text.to_ascii_lowercase().contains("html"));
     match Content::of(text) {
         Some(Content::Json) => Ok(Content::Json),
         Some(Content::Xml) if !is_html() && !is_page(text) => Ok(Content::Xml),
         _ => {
-            let asked = asked.media_type();
-            let came = what_came(content_type, text);
-            Err(Error::new(Kind::Decode, format!("{asked} was asked for, but {came} came")))
+            let requested = requested.media_type();
+            let received = describe_body(content_type, text);
+            Err(Error::new(Kind::Decode, format!("{requested} was asked for, but {received} came")))
         }
     }
 }
 
 /// Names a body by its type and its first characters.
-pub(super) fn what_came(content_type: Option<&str>, body: &[u8]) -> String {
+pub(super) fn describe_body(content_type: Option<&str>, body: &[u8]) -> String {
     if body.is_empty() {
         return "an empty reply".to_owned();
     }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::config::{Config, LimiterState, Timeout};
 use super::dispatch_services::Services;
-use super::own_uploads::Uploads;
+use super::own_uploads::OwnUploads;
 use crate::api::Endpoint;
 use crate::clock::{Clock, SystemClock};
 use crate::error::Result;
-use crate::limiter::{Budget, Limiter, Place, Window, default_file};
+use crate::limiter::{Budget, Limiter, StoreLocation, Window, default_file};
 use crate::secret::{Secret, hint};
-use crate::transport::{Access, Base, Caller, HttpClient, Jitter, Limits, Notices, Skew, Transport};
+use crate::transport::{Auth, BaseUrl, HttpClient, Jitter, ServiceContext, Skew, Timeouts, Transport, Warnings};
 
 /// Why processes do not share the budget where there is no folder for its file.
 const NO_FOLDER: &str = "this system names no folder for state (no HOME), so the budget of calls is kept in this process \
@@ -24,11 +24,11 @@ const NO_FOLDER: &str = "this system names no folder for state (no HOME), so the
 #[derive(Clone)]
 pub struct Client {
     config: Arc<Config>,
-    caller: Arc<Caller>,
+    context: Arc<ServiceContext>,
     services: Arc<Services>,
     /// The token of a call to one of those services, where it was not given once for all.
-    bearer: Option<Secret>,
-    pub(super) uploads: Arc<Uploads>,
+    token: Option<Secret>,
+    pub(super) own_uploads: Arc<OwnUploads>,
 }
 
 impl std::fmt::Debug for Client {
@@ -43,46 +43,48 @@ impl Client {
         let mut connections = Connections::default();
         let timeout = config.timeout;
         let ca_file = config.ca_file.clone();
-        let connect = move |base: &Base| connections.to(base, timeout, ca_file.as_deref());
+        let connect = move |base: &BaseUrl| connections.get_or_connect(base, timeout, ca_file.as_deref());
         Self::assemble(config, connect, Arc::new(SystemClock), Jitter::Random, Limiter::shared)
     }
 
     /// A client of any transport and any clock, whose pauses are not varied: for tests.
     pub fn with_parts(config: Config, transport: Arc<dyn Transport>, clock: Arc<dyn Clock>) -> Result<Self> {
-        let connect = move |_: &Base| Ok(Arc::clone(&transport));
-        Self::assemble(config, connect, clock, Jitter::Fixed, |place, base, key, windows, clock| {
-            Limiter::alone(&place, base, key, windows, clock)
+        let connect = move |_: &BaseUrl| Ok(Arc::clone(&transport));
+        Self::assemble(config, connect, clock, Jitter::Fixed, |store_location, base, key, windows, clock| {
+            Limiter::unshared(&store_location, base, key, windows, clock)
         })
     }
 
     fn assemble(
         config: Config,
-        mut connect: impl FnMut(&Base) -> Result<Arc<dyn Transport>>,
+        mut connect: impl FnMut(&BaseUrl) -> Result<Arc<dyn Transport>>,
         clock: Arc<dyn Clock>,
         jitter: Jitter,
-        limiter: impl FnOnce(Place, &str, &str, &[Window], Arc<dyn Clock>) -> Limiter,
+        limiter: impl FnOnce(StoreLocation, &str, &str, &[Window], Arc<dyn Clock>) -> Limiter,
     ) -> Result<Self> {
-        let base = Base::parse(&config.base_url)?;
+        let base = BaseUrl::parse(&config.base_url)?;
         let transport = connect(&base)?;
-        let access = Access::Signed(config.check()?);
-        let notices = Arc::new(Notices::default());
-        let place = place(&config, &notices);
-        let limiter = limiter(place, base.as_str(), config.api_key.expose(), &config.rate_limits, Arc::clone(&clock));
-        let limits = limits(&config);
+        let auth = Auth::Signed(config.check()?);
+        let warnings = Arc::new(Warnings::default());
+        let store_location = store_location(&config, &warnings);
+        let limiter =
+            limiter(store_location, base.as_str(), config.api_key.expose(), &config.rate_limits, Arc::clone(&clock));
+        let timeouts = timeouts(&config);
         let skew = Arc::new(Skew::default());
         let accept = config.accept;
         let secrets = config.secrets();
-        let caller = Caller { base, access, secrets, limiter, clock, transport, skew, notices, limits, jitter, accept };
-        let services = Arc::new(Services::new(&config, &caller, connect)?);
-        let (config, caller) = (Arc::new(config), Arc::new(caller));
-        Ok(Self { config, caller, services, bearer: None, uploads: Arc::default() })
+        let context =
+            ServiceContext { base, auth, secrets, limiter, clock, transport, skew, warnings, timeouts, jitter, accept };
+        let services = Arc::new(Services::new(&config, &context, connect)?);
+        let (config, context) = (Arc::new(config), Arc::new(context));
+        Ok(Self { config, context, services, token: None, own_uploads: Arc::default() })
     }
 
     /// The same client, whose calls to the dispatch service or the legacy order service carry that token; `None` leaves
     /// the one that it was set up with.
     #[must_use]
-    pub fn bearing(&self, token: Option<Secret>) -> Self {
-        Self { bearer: token, ..self.clone() }
+    pub fn with_token(&self, token: Option<Secret>) -> Self {
+        Self { token, ..self.clone() }
     }
 
     /// Names the account, for those that keep its data: the base address and the access key as a digest. An access key
@@ -92,7 +94,7 @@ impl Client {
         use sha2::Digest as _;
         use std::fmt::Write as _;
         let key = self.config.access_key.expose();
-        let digest = sha2::Sha256::digest(format!("headland account\n{}\n{key}", self.caller.base.as_str()));
+        let digest = sha2::Sha256::digest(format!("headland account\n{}\n{key}", self.context.base.as_str()));
         digest.iter().fold(String::with_capacity(64), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
             text
@@ -100,39 +102,39 @@ impl Client {
     }
 
     /// Whether the client was told enough to call the row's service: an error names the argument that is missing.
-    pub fn knows(&self, row: &'static Endpoint) -> Result<()> {
-        self.caller_of(row).map(drop)
+    pub fn check_service(&self, row: &'static Endpoint) -> Result<()> {
+        self.context_for(row).map(drop)
     }
 
     /// The base address, and the host as it is sent and signed.
     #[must_use]
     pub fn address(&self) -> (&str, &str) {
-        (self.caller.base.as_str(), self.caller.base.host())
+        (self.context.base.as_str(), self.context.base.host())
     }
 
     /// Whose time the client goes by.
     #[must_use]
     pub fn clock(&self) -> &Arc<dyn Clock> {
-        &self.caller.clock
+        &self.context.clock
     }
 
     /// Why the budget of calls is not shared with other processes although it should be.
     #[must_use]
-    pub fn limiter_trouble(&self) -> Option<String> {
+    pub fn budget_not_shared_reason(&self) -> Option<String> {
         let lacks_folder = lacks_folder(&self.config);
-        self.caller.limiter.trouble().or_else(|| lacks_folder.then(|| NO_FOLDER.to_owned()))
+        self.context.limiter.not_shared_reason().or_else(|| lacks_folder.then(|| NO_FOLDER.to_owned()))
     }
 
     /// What is left of the rate limit.
     pub fn budget(&self) -> Result<Budget> {
-        Ok(self.caller.limiter.budget())
+        Ok(self.context.limiter.budget())
     }
 
     /// Warnings for the user since the last look.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
-        let mut warnings = self.caller.notices.take();
-        warnings.extend(self.caller.limiter.take_warning());
+        let mut warnings = self.context.warnings.take();
+        warnings.extend(self.context.limiter.take_warning());
         warnings
     }
 
@@ -141,20 +143,20 @@ impl Client {
     pub fn describe(&self) -> String {
         format!(
             "Client(base_url={:?}, api_key={:?}, access_key={:?})",
-            self.caller.base.as_str(),
+            self.context.base.as_str(),
             hint(self.config.api_key.expose()),
             hint(self.config.access_key.expose())
         )
     }
 
-    pub(super) fn caller(&self) -> &Caller {
-        &self.caller
+    pub(super) fn context(&self) -> &ServiceContext {
+        &self.context
     }
 
     /// Who calls the row's service; an error names the argument of the client that is missing.
-    pub(super) fn caller_of(&self, row: &'static Endpoint) -> Result<Caller> {
-        let other = self.services.caller(row, self.bearer.as_ref())?;
-        Ok(other.unwrap_or_else(|| self.caller().clone()))
+    pub(super) fn context_for(&self, row: &'static Endpoint) -> Result<ServiceContext> {
+        let other = self.services.context(row, self.token.as_ref())?;
+        Ok(other.unwrap_or_else(|| self.context().clone()))
     }
 
     pub(super) fn config(&self) -> &Config {
@@ -165,39 +167,44 @@ impl Client {
 /// One pool of connections for each way to connect: certificates are read from disk once.
 #[derive(Default)]
 struct Connections {
-    made: Vec<((bool, bool), Arc<dyn Transport>)>,
+    opened: Vec<((bool, bool), Arc<dyn Transport>)>,
 }
 
 impl Connections {
-    fn to(&mut self, base: &Base, timeout: Timeout, ca_file: Option<&Path>) -> Result<Arc<dyn Transport>> {
-        let way = (base.is_https(), base.is_loopback());
-        if let Some((_, known)) = self.made.iter().find(|(made, _)| *made == way) {
+    fn get_or_connect(
+        &mut self,
+        base: &BaseUrl,
+        timeout: Timeout,
+        ca_file: Option<&Path>,
+    ) -> Result<Arc<dyn Transport>> {
+        let kind = (base.is_https(), base.is_loopback());
+        if let Some((_, known)) = self.opened.iter().find(|(opened, _)| *opened == kind) {
             return Ok(Arc::clone(known));
         }
         let fresh: Arc<dyn Transport> = Arc::new(HttpClient::new(base, timeout.connect, timeout.read, ca_file)?);
-        self.made.push((way, Arc::clone(&fresh)));
+        self.opened.push((kind, Arc::clone(&fresh)));
         Ok(fresh)
     }
 }
 
-fn limits(config: &Config) -> Limits {
+fn timeouts(config: &Config) -> Timeouts {
     let Timeout { connect, read, call, min_throughput } = config.timeout;
-    Limits { connect, read, call, min_throughput }
+    Timeouts { connect, read, call, min_throughput }
 }
 
-fn place(config: &Config, notices: &Notices) -> Place {
+fn store_location(config: &Config, warnings: &Warnings) -> StoreLocation {
     if config.rate_limits.is_empty() {
-        return Place::Memory;
+        return StoreLocation::Memory;
     }
     match &config.limiter_state {
-        LimiterState::Memory => Place::Memory,
-        LimiterState::File(path) => Place::File(path.clone()),
+        LimiterState::Memory => StoreLocation::Memory,
+        LimiterState::File(path) => StoreLocation::File(path.clone()),
         LimiterState::Shared => default_file().map_or_else(
             || {
-                notices.add(NO_FOLDER.to_owned());
-                Place::Memory
+                warnings.add(NO_FOLDER.to_owned());
+                StoreLocation::Memory
             },
-            Place::File,
+            StoreLocation::File,
         ),
     }
 }

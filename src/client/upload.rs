@@ -14,18 +14,18 @@ use super::{record, upload_rules};
 use crate::api::row::Takes;
 use crate::api::{self, Endpoint, Method, Returns};
 use crate::error::{Error, Kind, Result};
-use crate::transport::{Call, Whole, breaks_off};
+use crate::transport::{Call, FullResponse, is_truncated_document};
 use crate::wire::{Content, Value};
 
 /// The list is asked for what is this much older than the call by our clock: the service takes requests from clocks
 /// that are off by as much (specification 5.2). What is new is told by the service's own clock.
-const CLOCKS_DIFFER: chrono::Duration = chrono::Duration::seconds(120);
+const MAX_CLOCK_SKEW: chrono::Duration = chrono::Duration::seconds(120);
 
 /// `Date` and `CreateDate` are whole seconds, each cut or rounded.
-const WHOLE_SECONDS: chrono::Duration = chrono::Duration::seconds(2);
+const DATE_PRECISION: chrono::Duration = chrono::Duration::seconds(2);
 
 /// The list is looked at so often, with these pauses: a service may still be storing the file.
-const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_secs(2), Duration::from_secs(6)];
+const LOOKUP_PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(2), Duration::from_secs(6)];
 
 /// A new record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,44 +57,46 @@ pub(super) async fn upload(
     upload_rules::check(row, arguments.get("file_type"), name, &file.content)
         .map_err(|rule| Error::new(Kind::InvalidRequest, rule).with(|facts| facts.endpoint = Some(row.full_name)))?;
     let call = arguments.call(row, &[], Some(form(part.wire, name, &file.content, &arguments.parts())))?;
-    client.uploads.begin(row, name);
+    client.own_uploads.begin(row, name);
     let outcome = send(client, row, name, &call).await;
     match &outcome {
-        Ok(created) => client.uploads.end(row, name, std::slice::from_ref(&created.id)),
-        Err(error) => client.uploads.end(row, name, &error.facts().candidates),
+        Ok(created) => client.own_uploads.end(row, name, std::slice::from_ref(&created.id)),
+        Err(error) => client.own_uploads.end(row, name, &error.facts().candidates),
     }
     outcome
 }
 
 async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) -> Result<Created> {
-    let caller = client.caller();
-    let mut attempts = caller.attempts(call, caller.limits.call);
-    let unknown = match attempts.whole().await {
+    let context = client.context();
+    let mut attempts = context.attempts(call, context.timeouts.call);
+    let unknown = match attempts.read_full().await {
         // An address at the end of a body that may be cut may be cut, too.
-        Ok(whole) => match created(client, row, &whole.headers, if is_whole(&whole) { &whole.body } else { b"" }) {
-            Some(created) => return Ok(created),
-            None => attempts.finish(
-                Error::new(Kind::UploadOutcomeUnknown, "the service took the file but did not say where it is")
-                    .with(|facts| facts.status = Some(whole.status)),
-            ),
-        },
+        Ok(response) => {
+            match created(client, row, &response.headers, if is_complete(&response) { &response.body } else { b"" }) {
+                Some(created) => return Ok(created),
+                None => attempts.finish(
+                    Error::new(Kind::UploadOutcomeUnknown, "the service took the file but did not say where it is")
+                        .with(|facts| facts.status = Some(response.status)),
+                ),
+            }
+        }
         Err(error) if error.kind() == Kind::UploadOutcomeUnknown => error,
         Err(error) => return Err(error),
     };
-    let patience = caller.limits.call;
+    let timeout = context.timeouts.call;
     tokio::select! {
         biased;
         found = look_up(client, row, name, attempts.sent_at(), &unknown) => found,
-        () = caller.clock.sleep(patience) => {
-            Err(unknown.reworded(|said| format!("{said}. Looking it up took longer than {} s", patience.as_secs_f64())))
+        () = context.clock.sleep(timeout) => {
+            Err(unknown.reworded(|said| format!("{said}. Looking it up took longer than {} s", timeout.as_secs_f64())))
         }
     }
 }
 
 /// Whether nothing of a body is missing: its end is marked, or it is JSON or XML that is closed.
-fn is_whole(whole: &Whole) -> bool {
-    let is_document = Content::of(whole.body.trim_ascii_start()).is_some();
-    whole.is_framed || (is_document && !breaks_off(&whole.body))
+fn is_complete(response: &FullResponse) -> bool {
+    let is_document = Content::of(response.body.trim_ascii_start()).is_some();
+    response.is_framed || (is_document && !is_truncated_document(&response.body))
 }
 
 /// The address of the new record: `Location`, or wherever the body names an address of that kind.
@@ -105,7 +107,7 @@ fn created(client: &Client, row: &'static Endpoint, headers: &HeaderMap, body: &
         let path = uri.split(['?', '#']).next()?.trim_end_matches('/');
         let (before, id) = path.rsplit_once('/')?;
         let is_ours = before.to_ascii_lowercase().ends_with(row.path) && !id.is_empty();
-        is_ours.then(|| Created { id: decode(id), uri: client.caller().base.absolute(&uri) })
+        is_ours.then(|| Created { id: decode(id), uri: client.context().base.absolute(&uri) })
     })
 }
 
@@ -130,9 +132,9 @@ async fn look_up(
     });
     let Some(list) = list else { return Err(unknown.clone()) };
     let mut found = Vec::new();
-    for pause in LOOKS {
+    for pause in LOOKUP_PAUSES {
         if !pause.is_zero() {
-            client.caller().clock.sleep(pause).await;
+            client.context().clock.sleep(pause).await;
         }
         found = match candidates(client, row, list, name, sent_at).await {
             Ok(found) => found,
@@ -146,7 +148,7 @@ async fn look_up(
         }
     }
     match found.as_slice() {
-        [Candidate { created, is_new: true }] if !client.uploads.has_another(row, name) => Ok(created.clone()),
+        [Candidate { created, is_new: true }] if !client.own_uploads.has_concurrent(row, name) => Ok(created.clone()),
         [] => {
             let more = format!("The list shows no new `{name}` yet; it was not sent again");
             let error = unknown.clone().reworded(|said| format!("{said}. {more}"));
@@ -179,10 +181,10 @@ async fn candidates(
     name: &str,
     sent_at: Duration,
 ) -> Result<Vec<Candidate>> {
-    let caller = client.caller();
-    let ago = chrono::Duration::from_std(caller.clock.elapsed().saturating_sub(sent_at)).unwrap_or_default();
-    let ours = caller.skew.time(&*caller.clock) - ago;
-    let ours = ours.checked_sub_signed(CLOCKS_DIFFER).unwrap_or(ours);
+    let context = client.context();
+    let ago = chrono::Duration::from_std(context.clock.elapsed().saturating_sub(sent_at)).unwrap_or_default();
+    let ours = context.skew.time(&*context.clock) - ago;
+    let ours = ours.checked_sub_signed(MAX_CLOCK_SKEW).unwrap_or(ours);
     let given: Vec<(&str, String)> =
         list.parameter("date").map(|date| (date.name, ours.to_rfc3339())).into_iter().collect();
     let mut pages = Pages::new(client.clone(), list, Arguments::new(list, &given)?, None, None)?;
@@ -191,12 +193,12 @@ async fn candidates(
         items.extend(page);
     }
     // The list's own `Date` says when, by the clock that dates records, the request was sent.
-    let theirs = caller.skew.service_time_at(sent_at).and_then(|time| time.checked_sub_signed(WHOLE_SECONDS));
+    let theirs = context.skew.service_time_at(sent_at).and_then(|time| time.checked_sub_signed(DATE_PRECISION));
     let since = theirs.unwrap_or(ours);
     let mut found = Vec::new();
     for item in items {
         let text = |field: &str| item.get(field).and_then(Value::as_text).unwrap_or_default().to_owned();
-        if !text("name").eq_ignore_ascii_case(name) || client.uploads.made(row, &text("id")) {
+        if !text("name").eq_ignore_ascii_case(name) || client.own_uploads.is_own(row, &text("id")) {
             continue;
         }
         let created = match item.get("create_date") {

@@ -132,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn an_rx_zip_holds_one_whole_shapefile() {
+    fn rx_zip_without_exactly_one_complete_shapefile_is_an_error() {
         let refused = |members: &[&str]| broken("prescription_maps.upload", Some("RX"), "rx.zip", &zip_of(members));
-        for whole in [
+        for accepted in [
             &["a.shp", "a.shx", "a.dbf"][..],
             &["folder/A.SHP", "folder/a.SHX", "folder/A.dbf", "folder/A.prj", "folder/a.cpg", "readme.txt"],
             &["a.shp", "a.shx", "a.dbf", "__MACOSX/._a.shp", "__MACOSX/b.shp", "._b.shp"],
         ] {
-            assert_eq!(refused(whole), None, "{whole:?}");
+            assert_eq!(refused(accepted), None, "{accepted:?}");
         }
         let several = refused(&["a.shp", "a.shx", "a.dbf", "b.shp", "b.shx", "b.dbf"]).unwrap();
         assert!(several.contains("holds 2: a, b"), "{several}");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rx_zip_holds_nothing_of_another_shapefile_and_nothing_twice() {
+    fn rx_zip_with_foreign_or_duplicate_members_is_an_error() {
         let refused =
             |members: &[&str]| broken("prescription_maps.upload", Some("RX"), "rx.zip", &zip_of(members)).unwrap();
         let stray = refused(&["a.shp", "a.shx", "a.dbf", "b.dbf"]);
@@ -170,30 +170,30 @@ mod tests {
     }
 
     #[test]
-    fn an_agx_file_is_told_by_its_ending() {
-        for (name, is_well) in
+    fn agx_file_is_checked_by_its_extension() {
+        for (name, is_valid) in
             [("a.rdp.zip", true), ("A.RDP.ZIP", true), ("a.zip", false), (".rdp.zip", false), ("é", false)]
         {
-            assert_eq!(broken("prescription_maps.upload", Some("AGX"), name, b"any").is_none(), is_well, "{name}");
+            assert_eq!(broken("prescription_maps.upload", Some("AGX"), name, b"any").is_none(), is_valid, "{name}");
         }
     }
 
     #[test]
-    fn job_data_lie_in_one_directory_at_most() {
+    fn job_data_zip_with_several_directories_is_an_error() {
         let refused = |members: &[&str]| broken("job_data.upload", None, "a.jdp.zip", &zip_of(members));
-        for whole in [
+        for accepted in [
             &["a.shp"][..],
             &["job/job_fmis/jobdata.xml", "job/job.log", "job/other/x"],
             &["job/a.shp", "__MACOSX/job/._a.shp", "__MACOSX/x", "__macosx/", "._b/x", "readme.txt"],
         ] {
-            assert_eq!(refused(whole), None, "{whole:?}");
+            assert_eq!(refused(accepted), None, "{accepted:?}");
         }
         assert!(refused(&["one/a.shp", "two/b.shp"]).unwrap().contains("holds 2: one, two"));
         assert!(refused(&["one/", "two/"]).unwrap().contains("holds 2"));
     }
 
     #[test]
-    fn job_data_are_a_zip_with_at_least_one_file() {
+    fn job_data_that_is_no_zip_or_has_no_file_is_an_error() {
         let refused = |content: &[u8]| broken("job_data.upload", None, "a.jdp.zip", content).unwrap();
         for content in [&b"hello world"[..], b"PK", &zip_of(&["a.shp"])[..60]] {
             assert!(refused(content).contains("`a.jdp.zip` is not a zip"), "{}", refused(content));

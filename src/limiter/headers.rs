@@ -10,7 +10,7 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
 
 /// The limit as the server tells it. It only ever tightens what our own log allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct RateLimitHeaders {
     /// `X-RateLimit-Limit`: calls in a window.
     pub limit: Option<u32>,
     /// `X-RateLimit-Remaining`: calls left before the reset.
@@ -23,16 +23,16 @@ pub struct Heard {
     pub block: Option<Duration>,
 }
 
-impl Heard {
+impl RateLimitHeaders {
     /// How long a 429 asks to wait, where it says.
     #[must_use]
-    pub fn asked(&self) -> Option<Duration> {
+    pub fn requested_wait(&self) -> Option<Duration> {
         self.retry_after.or(self.reset).filter(|wait| !wait.is_zero())
     }
 
     /// Reads the headers; what cannot be read counts as not sent.
     #[must_use]
-    pub fn read(headers: &HeaderMap, now: DateTime<Utc>) -> Self {
+    pub fn from_headers(headers: &HeaderMap, now: DateTime<Utc>) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         let number = |name: &str| text(name).and_then(|text| text.parse::<u32>().ok());
         // A date is one of the service's clock, which ours may differ from.
@@ -69,9 +69,9 @@ mod tests {
     }
 
     #[test]
-    fn seconds_and_dates_are_read_and_nonsense_counts_as_not_sent() {
+    fn invalid_header_values_are_ignored() {
         let now = DateTime::parse_from_rfc3339("2026-09-01T12:00:00Z").unwrap().with_timezone(&Utc);
-        let heard = Heard::read(
+        let found = RateLimitHeaders::from_headers(
             &headers(&[
                 ("x-ratelimit-limit", "30"),
                 ("x-ratelimit-remaining", "7"),
@@ -80,15 +80,18 @@ mod tests {
             ]),
             now,
         );
-        assert_eq!((heard.limit, heard.remaining), (Some(30), Some(7)));
-        assert_eq!(heard.reset, Some(Duration::from_secs(12)));
-        assert_eq!(heard.retry_after, Some(Duration::from_secs(20)));
-        let of_another_clock =
+        assert_eq!((found.limit, found.remaining), (Some(30), Some(7)));
+        assert_eq!(found.reset, Some(Duration::from_secs(12)));
+        assert_eq!(found.retry_after, Some(Duration::from_secs(20)));
+        let with_another_date =
             headers(&[("date", "Tue, 01 Sep 2026 13:00:00 GMT"), ("retry-after", "Tue, 01 Sep 2026 13:00:20 GMT")]);
-        assert_eq!(Heard::read(&of_another_clock, now).retry_after, Some(Duration::from_secs(20)));
+        assert_eq!(RateLimitHeaders::from_headers(&with_another_date, now).retry_after, Some(Duration::from_secs(20)));
         let nonsense =
             headers(&[("x-ratelimit-remaining", "-1"), ("retry-after", "soon"), ("x-ratelimit-reset", "NaN")]);
-        assert_eq!(Heard::read(&nonsense, now), Heard::default());
-        assert_eq!(Heard::read(&headers(&[("retry-after", "1e300")]), now).retry_after, Some(LONGEST_WAIT));
+        assert_eq!(RateLimitHeaders::from_headers(&nonsense, now), RateLimitHeaders::default());
+        assert_eq!(
+            RateLimitHeaders::from_headers(&headers(&[("retry-after", "1e300")]), now).retry_after,
+            Some(LONGEST_WAIT)
+        );
     }
 }

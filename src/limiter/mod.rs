@@ -10,9 +10,9 @@ mod store;
 
 use std::time::Duration;
 
-pub use headers::{Heard, LONGEST_WAIT};
-pub use queue::{Limiter, Refusal, Slot};
-pub use store::{Place, default_file};
+pub use headers::{LONGEST_WAIT, RateLimitHeaders};
+pub use queue::{DeadlineExceeded, Limiter, Slot};
+pub use store::{StoreLocation, default_file};
 
 /// So many calls in any stretch of that length (specification 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,21 +10,21 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 /// How long a step waits for the step of another process; a step takes well under a millisecond, but a machine that has
 /// too much to do may leave a process alone with the lock for seconds. Whoever gives up counts alone and is refused.
-const BUSY: Duration = Duration::from_secs(30);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long one attempt to open waits for another process, and how long until the next attempt.
-const ATTEMPT: Duration = Duration::from_millis(100);
-const PAUSE: Duration = Duration::from_millis(5);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_millis(100);
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Where a file has been locked for that long, it is checked whether its folder has locks: `SQLite` takes a file system
 /// that has none (`ENOLCK`) for a file that another process has locked.
-const SUSPICIOUS: Duration = Duration::from_millis(400);
+const LOCK_CHECK_DELAY: Duration = Duration::from_millis(400);
 
 /// How long a process waits for another one that replaces a file.
-const REPLACED: Duration = Duration::from_secs(1);
+const REPLACE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// So many files are moved aside at most.
-const MOST_ASIDE: u32 = 1_000;
+const MAX_MOVED_FILES: u32 = 1_000;
 
 const VERSION: i64 = 1;
 
@@ -40,17 +40,17 @@ const SCHEMA: &str = "
     ) WITHOUT ROWID;
     PRAGMA user_version = 1;
 ";
-const LATER: &str = "
+const ADDED_COLUMNS: &str = "
     ALTER TABLE budget ADD COLUMN asked INTEGER;
     ALTER TABLE budget ADD COLUMN probe INTEGER;
 ";
 
 /// What fails where the file is not one of the limiter.
-const COLUMNS: [&str; 2] = [
+const COLUMN_QUERIES: [&str; 2] = [
     "SELECT id, budget, at, owner, lease, until, period FROM slot LIMIT 0",
     "SELECT key, blocked_from, blocked_until, cap FROM budget LIMIT 0",
 ];
-const LATER_COLUMNS: &str = "SELECT asked, probe FROM budget LIMIT 0";
+const ADDED_COLUMNS_QUERY: &str = "SELECT asked, probe FROM budget LIMIT 0";
 
 /// Why a file cannot be opened.
 #[derive(Debug)]
@@ -79,8 +79,8 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Option<String>), String> 
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|error| format!("its folder cannot be made: {error}"))?;
     }
-    make(path)?;
-    match patiently(path, || connect(path)) {
+    create(path)?;
+    match retry_while_busy(path, || connect(path)) {
         Ok(connection) => Ok((connection, None)),
         Err(Failure::Foreign(reason)) => replace(path, &reason),
         Err(Failure::Busy(reason) | Failure::Other(reason)) => Err(reason),
@@ -89,7 +89,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Option<String>), String> 
 
 /// Makes the file where there is none. One that is there is not touched: to close it would take away the locks that other
 /// connections of this process have on it.
-fn make(path: &Path) -> Result<(), String> {
+fn create(path: &Path) -> Result<(), String> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => return Err("it is not a regular file".to_owned()),
         Ok(_) => return Ok(()),
@@ -106,20 +106,20 @@ fn make(path: &Path) -> Result<(), String> {
 }
 
 /// Does again what another process was in the way of, as long as there is reason to believe that it was one.
-fn patiently<T>(path: &Path, mut work: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+fn retry_while_busy<T>(path: &Path, mut work: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
     let start = Instant::now();
     let mut has_locks = false;
     loop {
         match work() {
-            Err(Failure::Busy(_)) if start.elapsed() < BUSY => {
-                if !has_locks && start.elapsed() >= SUSPICIOUS {
+            Err(Failure::Busy(_)) if start.elapsed() < BUSY_TIMEOUT => {
+                if !has_locks && start.elapsed() >= LOCK_CHECK_DELAY {
                     if !locks_work(path) {
                         let reason = "its folder is on a file system without file locks (ENOLCK)";
                         return Err(Failure::Other(reason.to_owned()));
                     }
                     has_locks = true;
                 }
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(RETRY_INTERVAL);
             }
             outcome => return outcome,
         }
@@ -128,110 +128,112 @@ fn patiently<T>(path: &Path, mut work: impl FnMut() -> Result<T, Failure>) -> Re
 
 /// Whether a file in the folder of `path` can be locked, shown by one that no other process knows.
 fn locks_work(path: &Path) -> bool {
-    let unknown = beside(path, &format!(".locks-{:x}", fastrand::u64(..)));
-    let locked = Connection::open(&unknown).and_then(|connection| {
+    let probe = sibling(path, &format!(".locks-{:x}", fastrand::u64(..)));
+    let locked = Connection::open(&probe).and_then(|connection| {
         connection.busy_timeout(Duration::ZERO)?;
         connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK;")
     });
     // What cannot be removed is empty.
-    let _ = fs::remove_file(&unknown);
+    let _ = fs::remove_file(&probe);
     !locked.is_err_and(|error| matches!(Failure::from(error), Failure::Busy(_)))
 }
 
 fn connect(path: &Path) -> Result<Connection, Failure> {
     let mut connection = Connection::open(path)?;
-    connection.busy_timeout(ATTEMPT)?;
+    connection.busy_timeout(ATTEMPT_TIMEOUT)?;
     // In one statement, since another process may be about to make the tables.
-    let (found, tables): (i64, i64) = connection.query_row(
+    let (version, tables): (i64, i64) = connection.query_row(
         "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version",
         [],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    if found == 0 && tables > 0 {
+    if version == 0 && tables > 0 {
         return Err(Failure::Foreign("it is a database of something else".to_owned()));
     }
-    if found != 0 {
-        let misses = COLUMNS.iter().map(|query| connection.prepare(query).map(drop));
-        if let Err(error) = misses.collect::<Result<(), _>>() {
+    if version != 0 {
+        let checks = COLUMN_QUERIES.iter().map(|query| connection.prepare(query).map(drop));
+        if let Err(error) = checks.collect::<Result<(), _>>() {
             return Err(match Failure::from(error) {
                 Failure::Other(reason) => Failure::Foreign(reason),
                 failure => failure,
             });
         }
-        if found != VERSION {
-            let reason = format!("it was written by another version of headland (format {found}, not {VERSION})");
+        if version != VERSION {
+            let reason = format!("it was written by another version of headland (format {version}, not {VERSION})");
             return Err(Failure::Other(reason));
         }
-        let whole: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-        if whole != "ok" {
-            return Err(Failure::Foreign(whole));
+        let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if check != "ok" {
+            return Err(Failure::Foreign(check));
         }
     }
     // Losing the last calls in a power cut costs nothing that the server's headers would not tell again, and WAL
     // keeps the file whole when a process is killed. Folders on a network cannot do WAL; they keep the old journal.
     let _: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     connection.execute_batch("PRAGMA synchronous = OFF;")?;
-    if connection.prepare(LATER_COLUMNS).is_err() {
-        let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        step.execute_batch(SCHEMA)?;
-        if step.prepare(LATER_COLUMNS).is_err() {
-            step.execute_batch(LATER)?;
+    if connection.prepare(ADDED_COLUMNS_QUERY).is_err() {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(SCHEMA)?;
+        if transaction.prepare(ADDED_COLUMNS_QUERY).is_err() {
+            transaction.execute_batch(ADDED_COLUMNS)?;
         }
-        step.commit()?;
+        transaction.commit()?;
     }
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }
 
 /// Moves what is in the place of the file aside, with what `SQLite` keeps beside it, and makes a new one.
 fn replace(path: &Path, reason: &str) -> Result<(Connection, Option<String>), String> {
-    let _turn = turn_to_replace(path).map_err(|error| format!("{reason}, and it cannot be replaced: {error}"))?;
+    let _lock = lock_replacement(path).map_err(|error| format!("{reason}, and it cannot be replaced: {error}"))?;
     // Another process may have been faster.
-    match patiently(path, || connect(path)) {
+    match retry_while_busy(path, || connect(path)) {
         Ok(connection) => return Ok((connection, None)),
         Err(Failure::Foreign(_)) => {}
         Err(Failure::Busy(reason) | Failure::Other(reason)) => return Err(reason),
     }
     let cannot = |error: io::Error| format!("{reason}, and it cannot be moved aside: {error}");
-    let aside = (1..=MOST_ASIDE)
-        .map(|number| beside(path, &format!(".damaged-{number}")))
-        .find(|aside| fs::symlink_metadata(aside).is_err())
+    let moved = (1..=MAX_MOVED_FILES)
+        .map(|number| sibling(path, &format!(".damaged-{number}")))
+        .find(|moved| fs::symlink_metadata(moved).is_err())
         .ok_or_else(|| cannot(io::Error::other("too many files were moved aside before")))?;
     for end in ["-wal", "-shm", "-journal", ""] {
-        match fs::rename(beside(path, end), beside(&aside, end)) {
+        match fs::rename(sibling(path, end), sibling(&moved, end)) {
             Err(error) if end.is_empty() || error.kind() != io::ErrorKind::NotFound => return Err(cannot(error)),
             _ => {}
         }
     }
-    make(path)?;
-    match patiently(path, || connect(path)) {
+    create(path)?;
+    match retry_while_busy(path, || connect(path)) {
         Ok(connection) => {
-            let note = format!(
+            let warning = format!(
                 "the file that counts calls, `{}`, could not be used ({reason}): it was moved to `{}`, and a new one counts from \
                  now on",
                 path.display(),
-                aside.display()
+                moved.display()
             );
-            Ok((connection, Some(note)))
+            Ok((connection, Some(warning)))
         }
         Err(Failure::Busy(reason) | Failure::Foreign(reason) | Failure::Other(reason)) => Err(reason),
     }
 }
 
 /// Waits until no other process replaces the file; the turn ends when the file that is given back is dropped.
-fn turn_to_replace(path: &Path) -> io::Result<fs::File> {
-    let lock = fs::OpenOptions::new().write(true).create(true).truncate(false).open(beside(path, ".lock"))?;
+fn lock_replacement(path: &Path) -> io::Result<fs::File> {
+    let lock = fs::OpenOptions::new().write(true).create(true).truncate(false).open(sibling(path, ".lock"))?;
     let start = Instant::now();
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
-            Err(fs::TryLockError::WouldBlock) if start.elapsed() < REPLACED => std::thread::sleep(PAUSE),
+            Err(fs::TryLockError::WouldBlock) if start.elapsed() < REPLACE_TIMEOUT => {
+                std::thread::sleep(RETRY_INTERVAL)
+            }
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-fn beside(path: &Path, end: &str) -> PathBuf {
+fn sibling(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);
     PathBuf::from(name)
@@ -248,11 +250,11 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_is_in_the_way_of_is_done_again_and_nothing_else() {
+    fn only_busy_errors_are_retried() {
         let path = Path::new("x");
         let mut answers = vec![Ok(7), Err(failure(ffi::SQLITE_LOCKED)), Err(failure(ffi::SQLITE_BUSY))];
-        assert_eq!(patiently(path, || answers.pop().unwrap()).unwrap(), 7);
+        assert_eq!(retry_while_busy(path, || answers.pop().unwrap()).unwrap(), 7);
         let mut answers = vec![Ok(7), Err(failure(ffi::SQLITE_CORRUPT))];
-        assert!(patiently(path, || answers.pop().unwrap()).is_err());
+        assert!(retry_while_busy(path, || answers.pop().unwrap()).is_err());
     }
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
 use super::open_file::open;
-use super::sliding_window::{Block, Change, Entry, Log, Micros, Standing};
+use super::sliding_window::{BlockedSpan, Change, Entry, EntryState, Log, Micros};
 
 /// Settled calls stay this long at least, for clients of other processes that count longer windows.
-const KEPT: Micros = 3_600_000_000;
+const RETENTION: Micros = 3_600_000_000;
 
 /// The log of one budget inside the file.
 pub(super) struct LogFile {
@@ -27,29 +27,30 @@ impl std::fmt::Debug for LogFile {
 impl LogFile {
     /// Opens or makes the file; gives what the user should know of that, too.
     pub(super) fn open(path: &Path, budget: &str) -> Result<(Self, Option<String>), String> {
-        let (connection, note) = open(path)?;
+        let (connection, warning) = open(path)?;
         let file = Self { connection: Some(connection), pid: std::process::id(), budget: budget.to_owned() };
-        Ok((file, note))
+        Ok((file, warning))
     }
 
-    /// One step: see [`super::store::Store::step`].
-    pub(super) fn step<T>(
+    /// One step: see [`super::store::Store::transact`].
+    pub(super) fn transact<T>(
         &mut self,
         now: &dyn Fn() -> Micros,
-        keep: Micros,
+        retention: Micros,
         work: &mut dyn FnMut(&mut Log, Micros) -> T,
     ) -> rusqlite::Result<T> {
         let connection = self.connection.as_mut().ok_or(rusqlite::Error::InvalidQuery)?;
-        let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let now = now();
-        let mut log = load(&step, &self.budget, now.saturating_sub(keep))?;
+        let mut log = load(&transaction, &self.budget, now.saturating_sub(retention))?;
         let result = work(&mut log, now);
         for change in &log.changes {
-            write(&step, &self.budget, change, &log)?;
+            write(&transaction, &self.budget, change, &log)?;
         }
-        step.prepare_cached("DELETE FROM slot WHERE budget = ?1 AND at < ?2 AND owner IS NULL AND until IS NULL")?
-            .execute(params![self.budget, now.saturating_sub(keep.max(KEPT))])?;
-        step.commit()?;
+        transaction
+            .prepare_cached("DELETE FROM slot WHERE budget = ?1 AND at < ?2 AND owner IS NULL AND until IS NULL")?
+            .execute(params![self.budget, now.saturating_sub(retention.max(RETENTION))])?;
+        transaction.commit()?;
         Ok(result)
     }
 }
@@ -62,9 +63,9 @@ impl Drop for LogFile {
     }
 }
 
-fn load(step: &Transaction<'_>, budget: &str, oldest: Micros) -> rusqlite::Result<Log> {
+fn load(transaction: &Transaction<'_>, budget: &str, oldest: Micros) -> rusqlite::Result<Log> {
     let mut log = Log::default();
-    let mut query = step.prepare_cached(
+    let mut query = transaction.prepare_cached(
         "SELECT id, at, owner, lease, until, period FROM slot \
          WHERE budget = ?1 AND (at >= ?2 OR owner IS NOT NULL OR until IS NOT NULL)",
     )?;
@@ -72,19 +73,19 @@ fn load(step: &Transaction<'_>, budget: &str, oldest: Micros) -> rusqlite::Resul
     while let Some(row) = rows.next()? {
         let owner: Option<String> = row.get(2)?;
         let until: Option<Micros> = row.get(4)?;
-        let standing = match (owner, until) {
-            (Some(owner), _) => Standing::InFlight { owner, lease: row.get(3)? },
-            (None, Some(until)) => Standing::Foreign { until, period: row.get(5)? },
-            (None, None) => Standing::Settled,
+        let state = match (owner, until) {
+            (Some(owner), _) => EntryState::InFlight { owner, lease: row.get(3)? },
+            (None, Some(until)) => EntryState::External { until, period: row.get(5)? },
+            (None, None) => EntryState::Completed,
         };
-        log.entries.push(Entry { id: row.get(0)?, at: row.get(1)?, standing });
+        log.entries.push(Entry { id: row.get(0)?, time: row.get(1)?, state });
     }
-    let limits = step
+    let limits = transaction
         .prepare_cached("SELECT blocked_from, blocked_until, asked, probe, cap FROM budget WHERE key = ?1")?
         .query_row(params![budget], |row| {
             let span: (Option<Micros>, Option<Micros>) = (row.get(0)?, row.get(1)?);
-            let (asked, probe) = (row.get(2)?, row.get(3)?);
-            let block = span.0.zip(span.1).map(|(from, until)| Block { from, until, asked, probe });
+            let (requested, probe) = (row.get(2)?, row.get(3)?);
+            let block = span.0.zip(span.1).map(|(from, until)| BlockedSpan { from, until, requested, probe });
             Ok((block, row.get(4)?))
         })
         .optional()?;
@@ -94,36 +95,38 @@ fn load(step: &Transaction<'_>, budget: &str, oldest: Micros) -> rusqlite::Resul
     Ok(log)
 }
 
-fn write(step: &Transaction<'_>, budget: &str, change: &Change, log: &Log) -> rusqlite::Result<()> {
+fn write(transaction: &Transaction<'_>, budget: &str, change: &Change, log: &Log) -> rusqlite::Result<()> {
     match change {
-        Change::Put(Entry { id, at, standing }) => {
-            let (owner, lease, until, period) = match standing {
-                Standing::InFlight { owner, lease } => (Some(owner.as_str()), Some(*lease), None, None),
-                Standing::Settled => (None, None, None, None),
-                Standing::Foreign { until, period } => (None, None, Some(*until), Some(*period)),
+        Change::Put(Entry { id, time, state }) => {
+            let (owner, lease, until, period) = match state {
+                EntryState::InFlight { owner, lease } => (Some(owner.as_str()), Some(*lease), None, None),
+                EntryState::Completed => (None, None, None, None),
+                EntryState::External { until, period } => (None, None, Some(*until), Some(*period)),
             };
-            step.prepare_cached(
-                "INSERT OR REPLACE INTO slot (id, budget, at, owner, lease, until, period) \
+            transaction
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO slot (id, budget, at, owner, lease, until, period) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute(params![id, budget, at, owner, lease, until, period])?;
+                )?
+                .execute(params![id, budget, time, owner, lease, until, period])?;
         }
         Change::Remove(id) => {
-            step.prepare_cached("DELETE FROM slot WHERE id = ?1")?.execute(params![id])?;
+            transaction.prepare_cached("DELETE FROM slot WHERE id = ?1")?.execute(params![id])?;
         }
         Change::Limits => {
-            step.prepare_cached(
-                "INSERT OR REPLACE INTO budget (key, blocked_from, blocked_until, asked, probe, cap) \
+            transaction
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO budget (key, blocked_from, blocked_until, asked, probe, cap) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
-                budget,
-                log.block.map(|block| block.from),
-                log.block.map(|block| block.until),
-                log.block.and_then(|block| block.asked),
-                log.block.and_then(|block| block.probe),
-                log.cap
-            ])?;
+                )?
+                .execute(params![
+                    budget,
+                    log.block.map(|block| block.from),
+                    log.block.map(|block| block.until),
+                    log.block.and_then(|block| block.requested),
+                    log.block.and_then(|block| block.probe),
+                    log.cap
+                ])?;
         }
     }
     Ok(())

@@ -4,27 +4,29 @@ use std::fs;
 
 /// A name for one gate of this process: the id of the process, the time it started (ids are used again), its space
 /// of ids (containers), and what tells this gate from others of the process.
-pub(super) fn this() -> String {
+pub(super) fn current() -> String {
     let pid = std::process::id();
-    format!("{pid}:{}:{}:{:x}", start_of(pid).unwrap_or_default(), space(), fastrand::u64(..))
+    format!("{pid}:{}:{}:{:x}", start_time(pid).unwrap_or_default(), pid_namespace(), fastrand::u64(..))
 }
 
 /// Whether the process of that name has ended. Where this system cannot tell, the answer is no, and the lease of
 /// the slot decides.
 pub(super) fn is_gone(owner: &str) -> bool {
     let Some((process, _gate)) = owner.rsplit_once(':') else { return false };
-    let mut parts = process.splitn(3, ':');
-    let (Some(pid), Some(start), Some(owners_space)) = (parts.next(), parts.next(), parts.next()) else { return false };
+    let mut fields = process.splitn(3, ':');
+    let (Some(pid), Some(start), Some(owner_namespace)) = (fields.next(), fields.next(), fields.next()) else {
+        return false;
+    };
     let Ok(pid) = pid.parse::<u32>() else { return false };
-    if start.is_empty() || owners_space != space() {
+    if start.is_empty() || owner_namespace != pid_namespace() {
         return false;
     }
-    start_of(pid).is_none_or(|now| now != start)
+    start_time(pid).is_none_or(|now| now != start)
 }
 
 /// When a process started, in ticks since the machine did; `None` where there is no such process, where it only
 /// waits to be buried, and on systems without `/proc`.
-fn start_of(pid: u32) -> Option<String> {
+fn start_time(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may hold anything, so the fields are counted from its end: the state is the third
     // field of proc(5), the start the twenty-second.
@@ -35,7 +37,7 @@ fn start_of(pid: u32) -> Option<String> {
     fields.nth(18).map(str::to_owned)
 }
 
-fn space() -> String {
+fn pid_namespace() -> String {
     fs::read_link("/proc/self/ns/pid").map(|link| link.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
@@ -44,16 +46,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_living_process_is_told_from_a_dead_and_from_a_namesake() {
-        let me = this();
+    fn ended_process_and_reused_id_are_gone() {
+        let me = current();
         assert!(!is_gone(&me));
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let owner = format!("{}:{}:{}:1", child.id(), start_of(child.id()).unwrap(), space());
+        let owner = format!("{}:{}:{}:1", child.id(), start_time(child.id()).unwrap(), pid_namespace());
         assert!(!is_gone(&owner));
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(is_gone(&owner));
-        assert!(is_gone(&format!("{}:1:{}:1", std::process::id(), space())), "another process had this id before");
+        assert!(
+            is_gone(&format!("{}:1:{}:1", std::process::id(), pid_namespace())),
+            "another process had this id before"
+        );
         assert!(!is_gone("1:1:another container:1"), "the lease decides there");
     }
 }

@@ -9,7 +9,7 @@ use super::sliding_window::{Log, Micros};
 
 /// Where the log of a budget lives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum StoreLocation {
     /// In this process alone.
     Memory,
     /// In a file that all processes share.
@@ -28,10 +28,10 @@ impl Store {
     /// interrupt. `now` is asked once the step has begun, since the wait for another process may have taken time.
     ///
     /// A file that fails is given up for memory; the reason comes back with the result.
-    pub(super) fn step<T>(
+    pub(super) fn transact<T>(
         &mut self,
         now: impl Fn() -> Micros,
-        keep: Micros,
+        retention: Micros,
         mut work: impl FnMut(&mut Log, Micros) -> T,
     ) -> (T, Option<String>) {
         let reason = match self {
@@ -40,7 +40,7 @@ impl Store {
                 log.changes.clear();
                 return (result, None);
             }
-            Self::File(file) => match file.step(&now, keep, &mut work) {
+            Self::File(file) => match file.transact(&now, retention, &mut work) {
                 Ok(result) => return (result, None),
                 Err(error) => error.to_string(),
             },

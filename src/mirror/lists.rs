@@ -17,7 +17,7 @@ use super::writer::{MirrorWriter, is_fatal};
 use crate::api::{self, Endpoint, Returns, Shape};
 use crate::client::{Arguments, Position};
 use crate::error::{Error, Kind, Result};
-use crate::transport::Notices;
+use crate::transport::Warnings;
 use crate::wire::time::write;
 use crate::wire::{Value, encode_json};
 
@@ -117,9 +117,9 @@ async fn read_pages(
         _ => None,
     };
     let arguments: Vec<(&str, String)> = since.iter().map(|since| ("date", write(since))).collect();
-    let warnings = Arc::new(Notices::default());
+    let warnings = Arc::new(Warnings::default());
     let pages = writer.client.pages(row, Arguments::new(row, &arguments)?, Some(PAGE), None)?;
-    let mut pages = pages.one_by_one().on_error(writer.options.on_error).warning(&warnings);
+    let mut pages = pages.sequential().on_error(writer.options.on_error).with_warnings(&warnings);
     let begun = cursor.unfinished.filter(|_| cycle.has_begun(row.full_name));
     let began_at = begun.map_or_else(|| writer.now(), |reading| reading.began_at);
     if let (Some(reading), Some(kind), Some(number)) = (begun, list.item_kind(), cycle.relist) {

@@ -20,7 +20,7 @@ use super::sync_cycle::SyncCycle;
 use super::writer::MirrorWriter;
 use crate::client::Arguments;
 use crate::error::Result;
-use crate::transport::Notices;
+use crate::transport::Warnings;
 use crate::wire::{Value, encode_json};
 
 /// Device with a list of locations.
@@ -155,9 +155,9 @@ pub(super) async fn read_page(writer: &MirrorWriter, device: &Device, cycle: u64
     let mut reading =
         state.reading.take().unwrap_or(Reading { round: cycle, pages: 0, fresh: 0, newest: None, total: None });
     let arguments = Arguments::new(row, &[("id", device.id.clone())])?;
-    let warnings = Arc::new(Notices::default());
+    let warnings = Arc::new(Warnings::default());
     let pages = writer.client.pages(row, arguments, Some(PAGE), Some(reading.pages))?;
-    let mut pages = pages.on_error(writer.options.on_error).warning(&warnings);
+    let mut pages = pages.on_error(writer.options.on_error).with_warnings(&warnings);
     let total = pages.total().await?;
     let page = pages.next_page().await?.unwrap_or_default();
     warnings.take().into_iter().for_each(|text| writer.add_note(text));

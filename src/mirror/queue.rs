@@ -13,7 +13,7 @@ use super::lists::{self, List};
 use super::locations::{self, Device};
 use super::progress::Event;
 use super::writer::MirrorWriter;
-use crate::client::{Arguments, Asked};
+use crate::client::{Arguments, PollResult};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self, Code, ReadOptions, Source};
 use crate::wire::encode_json;
@@ -291,8 +291,8 @@ async fn request_file(writer: &MirrorWriter, file: &FileRequest) -> Result<NextS
     let format = (!file.is_cart).then(|| ("format", FORMAT.to_owned()));
     let arguments: Vec<(&str, String)> = [("id", file.id.clone())].into_iter().chain(format).collect();
     let folder = writer.folder.incoming(stamp)?;
-    let asked = writer.client.ask_once(row, &Arguments::new(row, &arguments)?, &folder, file.times).await;
-    let is_file = matches!(asked, Ok(Asked::File(_) | Asked::Damaged { .. }));
+    let asked = writer.client.poll_file(row, &Arguments::new(row, &arguments)?, &folder, file.times).await;
+    let is_file = matches!(asked, Ok(PollResult::File(_) | PollResult::Damaged { .. }));
     if !is_file {
         writer.folder.disk().remove_folder(&folder)?;
     }
@@ -309,7 +309,7 @@ async fn request_file(writer: &MirrorWriter, file: &FileRequest) -> Result<NextS
         })
     };
     let next = match asked {
-        Ok(Asked::File(path)) => {
+        Ok(PollResult::File(path)) => {
             let stored = ingest(&writer.folder, &writer.journal, (kind, id, stamp), &path, now, count)?;
             writer.progress.update(|snapshot| snapshot.bytes = snapshot.bytes.saturating_add(stored.bytes));
             if file.is_cart {
@@ -317,13 +317,13 @@ async fn request_file(writer: &MirrorWriter, file: &FileRequest) -> Result<NextS
             }
             NextStep::Done
         }
-        Ok(Asked::Damaged { path, error }) => {
+        Ok(PollResult::Damaged { path, error }) => {
             let stored = ingest(&writer.folder, &writer.journal, (kind, id, stamp), &path, now, count)?;
             quarantine(&writer.folder, &writer.journal, &stored.sha256, &error.message(), now)?;
             report(&format!("quarantined: {}", error.message()));
             NextStep::Done
         }
-        Ok(Asked::MoreTime { wait }) => {
+        Ok(PollResult::MoreTime { wait }) => {
             let ready_at = TimeDelta::from_std(wait).ok().and_then(|wait| now.checked_add_signed(wait));
             let ready_at = ready_at.unwrap_or(now);
             let times = file.times.saturating_add(1);

@@ -147,7 +147,7 @@ impl Client {
 
     /// The call that an address of a record stands for: its row, what that gives, its arguments, its paging.
     fn follow<'py>(&self, py: Python<'py>, uri: &str) -> PyResult<Bound<'py, PyTuple>> {
-        let found = self.core().and_then(|core| core.follow(uri)).map_err(|error| errors::raise(py, &error))?;
+        let found = self.core().and_then(|core| core.resolve_link(uri)).map_err(|error| errors::raise(py, &error))?;
         let given = found.given.into_iter().collect::<HashMap<_, _>>();
         (found.row.full_name, gives(found.row), given, found.page_size, found.page).into_pyobject(py)
     }
@@ -155,12 +155,12 @@ impl Client {
     /// Does something that gives nothing back.
     fn act(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<()> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        bridge::wait(py, core.act(row, &arguments))
+        bridge::wait(py, core.send_command(row, &arguments))
     }
 
     fn act_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        bridge::start(py, async move { core.act(row, &arguments).await }, |py, ()| Ok(py.None()))
+        bridge::start(py, async move { core.send_command(row, &arguments).await }, |py, ()| Ok(py.None()))
     }
 
     #[pyo3(signature = (name, arguments, page_size, page, on_error))]
@@ -191,7 +191,7 @@ impl Client {
     ) -> PyResult<listing::Listing> {
         self.prepare(name, arguments)
             .and_then(|(core, row, arguments)| {
-                Ok(listing::Listing::new(core.listing(row, arguments, page_size, page)?, token_of(row)))
+                Ok(listing::Listing::new(core.link_pages(row, arguments, page_size, page)?, token_of(row)))
             })
             .map_err(|error| errors::raise(py, &error))
     }
@@ -199,7 +199,7 @@ impl Client {
     /// Whether a call could be made but for its token.
     fn check(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<()> {
         self.prepare(name, arguments)
-            .and_then(|(core, row, _)| core.knows(row))
+            .and_then(|(core, row, _)| core.check_service(row))
             .map_err(|error| errors::raise(py, &error))
     }
 
@@ -212,7 +212,7 @@ impl Client {
         token: &Bound<'py, Secret>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let core = core.bearing(token.get().given(py, token_of(row))?);
+        let core = core.with_token(token.get().given(py, token_of(row))?);
         let value = bridge::wait(py, core.payload(row, &arguments))?;
         values::to_python(py, &value)
     }
@@ -225,7 +225,7 @@ impl Client {
         token: &Bound<'py, Secret>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let core = core.bearing(token.get().given(py, token_of(row))?);
+        let core = core.with_token(token.get().given(py, token_of(row))?);
         let call = async move { core.payload(row, &arguments).await };
         bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
@@ -374,7 +374,7 @@ impl Client {
         let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
         self.prepare(name, given)
             .and_then(|(core, row, arguments)| core.conversion(row, arguments))
-            .map(|handle| conversion::fetch(handle.limited_to(bytes), timeout))
+            .map(|handle| conversion::fetch(handle.with_max_bytes(bytes), timeout))
             .map_err(|error| errors::raise(py, &error))
     }
 }

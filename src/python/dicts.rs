@@ -24,7 +24,7 @@ impl Records for Dicts {
         self.records.len()
     }
 
-    fn of_page(page: Page, _: &'static Index) -> Result<Page<Self>> {
+    fn from_page(page: Page, _: &'static Index) -> Result<Page<Self>> {
         let made = bridge::attached(|py| {
             let mut dicts = Self::default();
             for item in &page.items {
@@ -39,7 +39,7 @@ impl Records for Dicts {
         Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
     }
 
-    fn keep(&mut self, mut keep: impl FnMut(&str) -> bool) {
+    fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
         self.records.retain(|(place, _)| self.identities.get(place.clone()).is_some_and(&mut keep));
     }
 }
@@ -55,7 +55,7 @@ impl Dicts {
         if let Some(page) = flat.flatten() {
             return Ok(page);
         }
-        Self::of_page(decode_index(content, body, index)?, index)
+        Self::from_page(decode_index(content, body, index)?, index)
     }
 
     fn push(&mut self, identity: &str, record: Py<PyDict>) {

@@ -19,13 +19,13 @@ pub(super) struct Listing {
     process: u32,
     /// The argument that gives the tokens.
     argument: &'static str,
-    pages: Arc<Mutex<core::Listing>>,
+    pages: Arc<Mutex<core::LinkPages>>,
 }
 
 type Page = Option<Vec<Value>>;
 
 impl Listing {
-    pub(super) fn new(pages: core::Listing, argument: &'static str) -> Self {
+    pub(super) fn new(pages: core::LinkPages, argument: &'static str) -> Self {
         Self { process: std::process::id(), argument, pages: Arc::new(Mutex::new(pages)) }
     }
 
@@ -37,20 +37,20 @@ impl Listing {
 }
 
 struct Opened {
-    pages: Arc<Mutex<core::Listing>>,
+    pages: Arc<Mutex<core::LinkPages>>,
     token: Option<crate::secret::Secret>,
 }
 
 impl Opened {
     async fn next_page(self) -> Result<Page> {
         let mut pages = self.pages.lock().await;
-        pages.bear(self.token);
+        pages.set_token(self.token);
         pages.next_page().await
     }
 
     async fn total(self) -> Result<Option<u64>> {
         let mut pages = self.pages.lock().await;
-        pages.bear(self.token);
+        pages.set_token(self.token);
         pages.total().await
     }
 }
@@ -59,7 +59,7 @@ impl Opened {
 impl Listing {
     /// Whether the next page takes a request, and so a token. Where another thread is at it, it may.
     fn asks(&self) -> bool {
-        self.pages.try_lock().map_or(true, |pages| pages.asks())
+        self.pages.try_lock().map_or(true, |pages| pages.needs_request())
     }
 
     /// The records of the next page; `None` after the last.

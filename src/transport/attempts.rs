@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use http::HeaderMap;
 
-use super::body::{breaks_off, unmarked_end};
-use super::body_timeout::Bounds;
-use super::classify::{Judged, Seen, is_about_time, judge_fault, judge_reply, judge_response};
-use super::context::{Call, Caller, Jitter};
-use super::retry_policy::{Class, Decision, FEW, Outcome, decide};
-use super::skew::{Arrival, Lesson, Stamp};
-use super::wait_errors::{beyond, ready, retold, span};
+use super::body::{is_truncated_document, unmarked_end_fault};
+use super::body_timeout::BodyTimeout;
+use super::classify::{Classified, ResponseParts, classify_fault, classify_reply, classify_response, is_about_time};
+use super::context::{Call, Jitter, ServiceContext};
+use super::retry_policy::{Decision, MAX_LIMITED_ATTEMPTS, Outcome, RetryClass, decide};
+use super::skew::{Arrival, Correction, Stamp};
+use super::wait_errors::{exceeds_timeout, format_wait, next_call_message, with_detail};
 use super::{Body, Fault, FaultKind, Reply, Request, error_body};
 use crate::api::{Endpoint, Method};
 use crate::error::{Error, Kind, Result};
-use crate::limiter::{Heard, Slot};
+use crate::limiter::{RateLimitHeaders, Slot};
 use crate::secret::Secrets;
 use crate::wire::decode_response;
 
@@ -33,7 +33,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// What an attempt brought.
 #[derive(Debug)]
-pub enum Got {
+pub enum AttemptResult {
     /// A reply with a 2XX status, its body still on the way.
     Reply {
         /// The status.
@@ -41,17 +41,17 @@ pub enum Got {
         /// The headers.
         headers: HeaderMap,
         /// What they say about waiting.
-        heard: Heard,
+        rate_limit: RateLimitHeaders,
         /// The body.
         body: Body,
     },
     /// The service needs more time for a file.
-    MoreTime(Judged),
+    MoreTime(Classified),
 }
 
 /// A reply that was read whole.
 #[derive(Clone, Debug)]
-pub struct Whole {
+pub struct FullResponse {
     /// The status.
     pub status: u16,
     /// The headers.
@@ -65,97 +65,97 @@ pub struct Whole {
 /// The attempts of one call.
 #[derive(Debug)]
 pub struct Attempts<'a> {
-    caller: &'a Caller,
+    context: &'a ServiceContext,
     call: &'a Call,
-    class: Class,
-    patience: Duration,
+    class: RetryClass,
+    timeout: Duration,
     started: Duration,
     sent: u32,
     /// When the last request was sent.
     sent_at: Duration,
     failures: u32,
-    few: u32,
-    corrected: bool,
-    unsure: bool,
+    limited_attempts: u32,
+    is_clock_corrected: bool,
+    is_outcome_unknown: bool,
     /// The 429 after which the call waits for the limiter.
-    held: Option<Error>,
+    rate_limit_error: Option<Error>,
 }
 
-impl Caller {
-    /// Begins a call that may take as long as `patience`.
+impl ServiceContext {
+    /// Begins a call that may take as long as `timeout`.
     #[must_use]
-    pub fn attempts<'a>(&'a self, call: &'a Call, patience: Duration) -> Attempts<'a> {
+    pub fn attempts<'a>(&'a self, call: &'a Call, timeout: Duration) -> Attempts<'a> {
         Attempts {
-            caller: self,
+            context: self,
             call,
-            class: Class::of(call.row),
-            patience,
+            class: RetryClass::from_row(call.row),
+            timeout,
             started: self.clock.elapsed(),
             sent: 0,
             sent_at: self.clock.elapsed(),
             failures: 0,
-            few: 0,
-            corrected: false,
-            unsure: false,
-            held: None,
+            limited_attempts: 0,
+            is_clock_corrected: false,
+            is_outcome_unknown: false,
+            rate_limit_error: None,
         }
     }
 }
 
 impl Attempts<'_> {
     /// Sends until a reply with a 2XX status comes, or a file needs more time, or the table says to give up.
-    pub async fn reply(&mut self) -> Result<Got> {
+    pub async fn reply(&mut self) -> Result<AttemptResult> {
         loop {
             let mut slot = self.grant().await?;
-            let stamp = self.caller.skew.stamp(&*self.caller.clock);
-            let request = self.caller.request(self.call, self.class, stamp)?;
+            let stamp = self.context.skew.stamp(&*self.context.clock);
+            let request = self.context.request(self.call, self.class, stamp)?;
             self.sent = self.sent.saturating_add(1);
-            self.sent_at = self.caller.clock.elapsed();
+            self.sent_at = self.context.clock.elapsed();
             if let Some(slot) = &mut slot {
-                slot.sent();
+                slot.mark_sent();
             }
             let sent = self.send(request).await;
-            let sent = sent.map(|reply| Reply { headers: self.caller.masked_headers(reply.headers), ..reply });
-            let judged = match sent {
+            let sent = sent.map(|reply| Reply { headers: self.context.masked_headers(reply.headers), ..reply });
+            let classified = match sent {
                 Ok(reply) if (200..300).contains(&reply.status) => {
-                    let heard = self.heard(&reply);
-                    settle(slot, &heard);
-                    let body = Body::new(&reply.headers, reply.body, self.bounds());
-                    return Ok(Got::Reply { status: reply.status, headers: reply.headers, heard, body });
+                    let rate_limit = self.read_rate_limit(&reply);
+                    complete_slot(slot, &rate_limit);
+                    let body = Body::new(&reply.headers, reply.body, self.body_timeout());
+                    return Ok(AttemptResult::Reply { status: reply.status, headers: reply.headers, rate_limit, body });
                 }
-                Ok(reply) => self.refusal(reply, slot, stamp).await,
+                Ok(reply) => self.classify_error_reply(reply, slot, stamp).await,
                 Err(fault) => {
                     drop(slot);
-                    judge_fault(&fault, self.caller.base.host())
+                    classify_fault(&fault, self.context.base.host())
                 }
             };
-            if let Some(more_time) = self.after(judged).await? {
-                return Ok(Got::MoreTime(more_time));
+            if let Some(more_time) = self.decide_and_wait(classified).await? {
+                return Ok(AttemptResult::MoreTime(more_time));
             }
         }
     }
 
     /// The same, with the body read whole.
-    pub async fn whole(&mut self) -> Result<Whole> {
+    pub async fn read_full(&mut self) -> Result<FullResponse> {
         loop {
-            let (status, headers, heard, body) = match self.reply().await? {
-                Got::Reply { status, headers, heard, body } => (status, headers, heard, body),
-                Got::MoreTime(judged) => return Err(self.finish(judged.error)),
+            let (status, headers, rate_limit, body) = match self.reply().await? {
+                AttemptResult::Reply { status, headers, rate_limit, body } => (status, headers, rate_limit, body),
+                AttemptResult::MoreTime(classified) => return Err(self.finish(classified.error)),
             };
             let is_framed = body.is_framed();
-            let judged = match body.collect(LARGEST_RECORD).await {
-                Ok(Some(body)) if self.is_cut(status, is_framed, &body) => {
-                    judge_fault(&unmarked_end(), self.caller.base.host())
+            let classified = match body.collect(LARGEST_RECORD).await {
+                Ok(Some(body)) if self.is_truncated(status, is_framed, &body) => {
+                    classify_fault(&unmarked_end_fault(), self.context.base.host())
                 }
                 Ok(Some(body)) => {
                     let small = Some(&body).filter(|body| body.len() <= RESPONSE_BODY);
                     let response = small.and_then(|body| decode_response(body));
-                    match response.and_then(|response| judge_response(&response, &heard)) {
+                    match response.and_then(|response| classify_response(&response, &rate_limit)) {
                         None => {
-                            let whole = Whole { status, headers, body, is_framed };
-                            return Ok(self.caller.masked_reply(self.call.row, whole));
+                            let response = FullResponse { status, headers, body, is_framed };
+                            return Ok(self.context.masked_reply(self.call.row, response));
                         }
-                        Some(judged) => judged.at(status),
+                        Some(classified) => classified.with_status(status),
                     }
                 }
                 Ok(None) => {
@@ -165,77 +165,79 @@ impl Attempts<'_> {
                     );
                     return Err(self.finish(Error::new(Kind::Decode, message)));
                 }
-                Err(fault) => judge_fault(&fault, self.caller.base.host()),
+                Err(fault) => classify_fault(&fault, self.context.base.host()),
             };
-            if let Some(judged) = self.after(judged).await? {
-                return Err(self.finish(judged.error));
+            if let Some(classified) = self.decide_and_wait(classified).await? {
+                return Err(self.finish(classified.error));
             }
         }
     }
 
     /// What bounds the time of a body with the status of success.
-    fn bounds(&self) -> Bounds {
-        let Caller { clock, limits, .. } = self.caller;
+    fn body_timeout(&self) -> BodyTimeout {
+        let ServiceContext { clock, timeouts, .. } = self.context;
         match self.class {
-            Class::File => Bounds::of_file(clock, self.left(), self.patience, limits.min_throughput),
-            Class::Record | Class::Once => Bounds::of_record(clock, self.left(), self.patience),
+            RetryClass::File => BodyTimeout::for_file(clock, self.time_left(), self.timeout, timeouts.min_throughput),
+            RetryClass::Record | RetryClass::NonIdempotent => {
+                BodyTimeout::for_record(clock, self.time_left(), self.timeout)
+            }
         }
     }
 
     /// Whether a record or a list was cut: nothing marks the end of its reply, and its text breaks off. The reply to a
     /// change has said by its status that it was done.
-    fn is_cut(&self, status: u16, is_framed: bool, body: &[u8]) -> bool {
-        self.call.row.method == Method::Get && status != 204 && !is_framed && breaks_off(body)
+    fn is_truncated(&self, status: u16, is_framed: bool, body: &[u8]) -> bool {
+        self.call.row.method == Method::Get && status != 204 && !is_framed && is_truncated_document(body)
     }
 
     /// Asks the table what to do after a body was cut. Comes back when it is time to try again.
-    pub async fn after_fault(&mut self, fault: &Fault) -> Result<()> {
-        self.after(judge_fault(fault, self.caller.base.host())).await.map(|_| ())
+    pub async fn handle_fault(&mut self, fault: &Fault) -> Result<()> {
+        self.decide_and_wait(classify_fault(fault, self.context.base.host())).await.map(|_| ())
     }
 
     /// Asks the table, and waits where it says to send again; gives a judgement back that the caller has to wait for.
-    async fn after(&mut self, judged: Judged) -> Result<Option<Judged>> {
-        let decision = decide(self.class, judged.outcome);
-        if decision == Decision::HandBack {
-            return Ok(Some(judged));
+    async fn decide_and_wait(&mut self, classified: Classified) -> Result<Option<Classified>> {
+        let decision = decide(self.class, classified.outcome);
+        if decision == Decision::Poll {
+            return Ok(Some(classified));
         }
-        if decision == Decision::LookUp {
-            return Err(self.finish(judged.error.as_kind(Kind::UploadOutcomeUnknown)));
+        if decision == Decision::Reconcile {
+            return Err(self.finish(classified.error.as_kind(Kind::UploadOutcomeUnknown)));
         }
         self.failures = self.failures.saturating_add(1);
-        self.unsure |= matches!(
-            judged.outcome,
-            Outcome::Lost | Outcome::Cut | Outcome::Busy | Outcome::Broken | Outcome::MoreTime
+        self.is_outcome_unknown |= matches!(
+            classified.outcome,
+            Outcome::Lost | Outcome::Truncated | Outcome::Busy | Outcome::Broken | Outcome::MoreTime
         );
-        self.corrected |= judged.outcome == Outcome::Skewed;
-        if decision == Decision::RepeatFew {
-            self.few = self.few.saturating_add(1);
+        self.is_clock_corrected |= classified.outcome == Outcome::ClockSkew;
+        if decision == Decision::RetryLimited {
+            self.limited_attempts = self.limited_attempts.saturating_add(1);
         }
-        if decision == Decision::Fail || self.few >= FEW {
-            return Err(self.finish(judged.error));
+        if decision == Decision::Fail || self.limited_attempts >= MAX_LIMITED_ATTEMPTS {
+            return Err(self.finish(classified.error));
         }
-        let pause = match judged.outcome {
-            Outcome::Skewed => Duration::ZERO,
-            _ => self.pause(judged.wait),
+        let pause = match classified.outcome {
+            Outcome::ClockSkew => Duration::ZERO,
+            _ => self.pause(classified.wait),
         };
         // After a 429 the limiter says how long, and lets the calls of all clients go on in turn.
-        if judged.outcome == Outcome::TooMany && self.caller.limiter.is_on() {
-            self.held = Some(judged.error);
+        if classified.outcome == Outcome::TooMany && self.context.limiter.is_enabled() {
+            self.rate_limit_error = Some(classified.error);
             return Ok(None);
         }
-        let left = self.left();
-        if pause >= left {
-            let error = match judged.wait.filter(|wait| !wait.is_zero()) {
-                Some(asked) => {
-                    let wait = format!("the service asks to wait {}", span(asked));
-                    retold(&judged.error, &format!("{wait}{}", beyond(left, self.patience)))
+        let time_left = self.time_left();
+        if pause >= time_left {
+            let error = match classified.wait.filter(|wait| !wait.is_zero()) {
+                Some(requested) => {
+                    let wait = format!("the service asks to wait {}", format_wait(requested));
+                    with_detail(&classified.error, &format!("{wait}{}", exceeds_timeout(time_left, self.timeout)))
                 }
-                None => judged.error,
+                None => classified.error,
             };
             return Err(self.finish(error.with(|facts| facts.retry_after = facts.retry_after.or(Some(pause)))));
         }
         if !pause.is_zero() {
-            self.caller.clock.sleep(pause).await;
+            self.context.clock.sleep(pause).await;
         }
         Ok(None)
     }
@@ -247,24 +249,25 @@ impl Attempts<'_> {
         }
         let doublings = self.failures.saturating_sub(1).min(16);
         let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
-        match self.caller.jitter {
+        match self.context.jitter {
             Jitter::Fixed => pause,
             Jitter::Random => pause.mul_f64(f64::midpoint(1.0, fastrand::f64())),
         }
     }
 
     async fn grant(&mut self) -> Result<Option<Slot>> {
-        let lease = self.caller.limits.connect.saturating_add(self.caller.limits.read).saturating_mul(2);
-        let (held, left) = (self.held.take(), self.left());
-        match self.caller.limiter.grant(lease, left).await {
+        let lease = self.context.timeouts.connect.saturating_add(self.context.timeouts.read).saturating_mul(2);
+        let (rate_limit_error, time_left) = (self.rate_limit_error.take(), self.time_left());
+        match self.context.limiter.grant(lease, time_left).await {
             Ok(slot) => Ok(slot),
-            Err(refusal) => {
-                let message = format!("{}{}", ready(&refusal), beyond(self.left(), self.patience));
-                let error = match held {
-                    Some(error) => retold(&error, &message),
+            Err(exceeded) => {
+                let message =
+                    format!("{}{}", next_call_message(&exceeded), exceeds_timeout(self.time_left(), self.timeout));
+                let error = match rate_limit_error {
+                    Some(error) => with_detail(&error, &message),
                     None => Error::new(Kind::RateLimited, message),
                 };
-                Err(self.finish(error.with(|facts| facts.retry_after = Some(refusal.ready_in))))
+                Err(self.finish(error.with(|facts| facts.retry_after = Some(exceeded.ready_in))))
             }
         }
     }
@@ -272,72 +275,73 @@ impl Attempts<'_> {
     async fn send(&self, request: Request) -> std::result::Result<Reply, Fault> {
         tokio::select! {
             biased;
-            result = self.caller.transport.send(request) => result,
-            () = self.caller.clock.sleep(self.left()) => Err(Fault {
+            result = self.context.transport.send(request) => result,
+            () = self.context.clock.sleep(self.time_left()) => Err(Fault {
                 kind: FaultKind::Timeout,
-                message: format!("the {} s that this call may take are over", self.patience.as_secs_f64()),
+                message: format!("the {} s that this call may take are over", self.timeout.as_secs_f64()),
             }),
         }
     }
 
-    fn heard(&self, reply: &Reply) -> Heard {
-        self.caller.skew.hear(&reply.headers, self.caller.clock.elapsed());
-        let heard = Heard::read(&reply.headers, self.caller.clock.now());
+    fn read_rate_limit(&self, reply: &Reply) -> RateLimitHeaders {
+        self.context.skew.record_date(&reply.headers, self.context.clock.elapsed());
+        let rate_limit = RateLimitHeaders::from_headers(&reply.headers, self.context.clock.now());
         if reply.status != 429 {
-            return heard;
+            return rate_limit;
         }
-        Heard { block: Some(self.pause(heard.asked())), ..heard }
+        RateLimitHeaders { block: Some(self.pause(rate_limit.requested_wait())), ..rate_limit }
     }
 
     /// Reads and judges a reply whose status is not 2XX.
-    async fn refusal(&self, reply: Reply, slot: Option<Slot>, stamp: Stamp) -> Judged {
-        let heard = self.heard(&reply);
-        settle(slot, &heard);
-        let arrival = Arrival::new(&*self.caller.clock);
+    async fn classify_error_reply(&self, reply: Reply, slot: Option<Slot>, stamp: Stamp) -> Classified {
+        let rate_limit = self.read_rate_limit(&reply);
+        complete_slot(slot, &rate_limit);
+        let arrival = Arrival::new(&*self.context.clock);
         let (status, headers) = (reply.status, reply.headers);
         // A body that breaks off, is too long or takes too long says nothing; the status has said enough.
-        let left = self.left().min(self.caller.limits.read);
-        let bounds = Bounds::of_record(&self.caller.clock, left, self.patience);
-        let body = Body::new(&headers, reply.body, bounds).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
-        let Caller { base, access, secrets, .. } = self.caller;
+        let time_left = self.time_left().min(self.context.timeouts.read);
+        let body_timeout = BodyTimeout::for_record(&self.context.clock, time_left, self.timeout);
+        let body =
+            Body::new(&headers, reply.body, body_timeout).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
+        let ServiceContext { base, auth, secrets, .. } = self.context;
         let said = String::from_utf8_lossy(&body);
         // A refused token is often told of in a header alone.
-        let challenge = if said.trim().is_empty() { error_body::challenge(&headers) } else { None };
-        let body = secrets.masked(challenge.as_deref().unwrap_or(&said));
-        let judged = judge_reply(&Seen {
+        let challenge_message = if said.trim().is_empty() { error_body::challenge_message(&headers) } else { None };
+        let body = secrets.masked(challenge_message.as_deref().unwrap_or(&said));
+        let classified = classify_reply(&ResponseParts {
             argument: base.argument(),
-            proof: access.name(),
+            credential: auth.credential_name(),
             path: &self.call.path,
-            base: names_no_record(self.call.row).then(|| base.as_str()),
+            base: exists_for_every_account(self.call.row).then(|| base.as_str()),
             status,
             headers: &headers,
-            heard: &heard,
+            rate_limit: &rate_limit,
             body: body.as_bytes(),
         });
-        if status == 401 && access.is_signed() {
-            self.about_the_clock(judged, &headers, arrival, stamp)
+        if status == 401 && auth.is_signed() {
+            self.check_clock(classified, &headers, arrival, stamp)
         } else {
-            judged
+            classified
         }
     }
 
-    fn about_the_clock(&self, judged: Judged, headers: &HeaderMap, arrival: Arrival, stamp: Stamp) -> Judged {
-        let about_time = judged.error.facts().check.as_deref().is_some_and(is_about_time);
-        match self.caller.skew.learn(headers, arrival, stamp, about_time, &self.caller.notices) {
-            Lesson::NotTheClock => judged,
-            Lesson::NoDate => {
-                let error = judged.error.as_kind(Kind::Authentication).reworded(|message| {
+    fn check_clock(&self, classified: Classified, headers: &HeaderMap, arrival: Arrival, stamp: Stamp) -> Classified {
+        let about_time = classified.error.facts().check.as_deref().is_some_and(is_about_time);
+        match self.context.skew.update(headers, arrival, stamp, about_time, &self.context.warnings) {
+            Correction::NotTheClock => classified,
+            Correction::NoDate => {
+                let error = classified.error.as_kind(Kind::Authentication).reworded(|message| {
                     format!(
                         "{message}. Its reply has no Date, so the difference to this machine's clock cannot be \
                          measured: set the clock right"
                     )
                 });
-                Judged { error, ..judged }
+                Classified { error, ..classified }
             }
-            Lesson::Corrected(skew) => {
-                let outcome = if self.corrected { judged.outcome } else { Outcome::Skewed };
-                let error = judged.error.with(|facts| facts.clock_skew = Some(in_facts(skew)));
-                Judged { outcome, error, wait: None }
+            Correction::Corrected(skew) => {
+                let outcome = if self.is_clock_corrected { classified.outcome } else { Outcome::ClockSkew };
+                let error = classified.error.with(|facts| facts.clock_skew = Some(to_seconds_f64(skew)));
+                Classified { outcome, error, wait: None }
             }
         }
     }
@@ -345,20 +349,20 @@ impl Attempts<'_> {
     /// The error with the facts of the call and without secrets.
     #[must_use]
     pub fn finish(&self, error: Error) -> Error {
-        let skew = self.caller.skew.seconds(&*self.caller.clock);
-        self.caller.masked_error(error).with(|facts| {
-            facts.clock_skew = facts.clock_skew.or(skew.map(in_facts));
+        let skew = self.context.skew.seconds(&*self.context.clock);
+        self.context.masked_error(error).with(|facts| {
+            facts.clock_skew = facts.clock_skew.or(skew.map(to_seconds_f64));
             facts.endpoint = Some(self.call.row.full_name);
             facts.method = Some(self.call.row.method.as_str());
             facts.attempts = Some(self.sent);
-            facts.elapsed = Some(self.caller.clock.elapsed().saturating_sub(self.started));
+            facts.elapsed = Some(self.context.clock.elapsed().saturating_sub(self.started));
         })
     }
 
     /// What no text may show.
     #[must_use]
     pub fn secrets(&self) -> &Secrets {
-        &self.caller.secrets
+        &self.context.secrets
     }
 
     /// When the last request was sent, by the clock for deadlines.
@@ -370,28 +374,28 @@ impl Attempts<'_> {
     /// Whether an attempt may have been carried out though no reply said so.
     #[must_use]
     pub const fn may_have_arrived(&self) -> bool {
-        self.unsure
+        self.is_outcome_unknown
     }
 
     /// What is left of the time that the call may take.
     #[must_use]
-    pub fn left(&self) -> Duration {
-        self.patience.saturating_sub(self.caller.clock.elapsed().saturating_sub(self.started))
+    pub fn time_left(&self) -> Duration {
+        self.timeout.saturating_sub(self.context.clock.elapsed().saturating_sub(self.started))
     }
 }
 
 /// Whether an endpoint is there for every account, such as a list.
-fn names_no_record(row: &Endpoint) -> bool {
+fn exists_for_every_account(row: &Endpoint) -> bool {
     row.method == Method::Get && !row.path.contains('{')
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a difference of clocks is far below 2^52 seconds")]
-fn in_facts(skew: i64) -> f64 {
+fn to_seconds_f64(skew: i64) -> f64 {
     skew as f64
 }
 
-fn settle(slot: Option<Slot>, heard: &Heard) {
+fn complete_slot(slot: Option<Slot>, rate_limit: &RateLimitHeaders) {
     if let Some(slot) = slot {
-        slot.settle(heard);
+        slot.complete(rate_limit);
     }
 }

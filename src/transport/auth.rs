@@ -2,7 +2,7 @@
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
-use super::Base;
+use super::BaseUrl;
 use crate::api::Method;
 use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;
@@ -10,7 +10,7 @@ use crate::signing::{Credentials, Signed};
 
 /// What a caller proves itself with.
 #[derive(Clone, Debug)]
-pub enum Access {
+pub enum Auth {
     /// The four headers of specification 5.1.
     Signed(Credentials),
     /// `Authorization: Bearer`, as the dispatch service and the legacy order service take it (field notes; 5.6 shows
@@ -18,12 +18,12 @@ pub enum Access {
     Bearer(Option<Secret>),
 }
 
-impl Access {
+impl Auth {
     /// Puts the proof for one request into its headers.
-    pub(super) fn prove(
+    pub(super) fn authenticate(
         &self,
         headers: &mut HeaderMap,
-        base: &Base,
+        base: &BaseUrl,
         method: Method,
         path: &str,
         timestamp: i64,
@@ -33,17 +33,17 @@ impl Access {
             Self::Bearer(token) => {
                 let missing = || Error::new(Kind::Configuration, "what gives the token gave none for this call");
                 let token = token.as_ref().ok_or_else(missing)?;
-                return put(headers, AUTHORIZATION, &format!("Bearer {}", token.expose()));
+                return insert_header(headers, AUTHORIZATION, &format!("Bearer {}", token.expose()));
             }
         };
         let (api_key, access_key) = (credentials.api_key.expose(), credentials.access_key.expose());
         let method = method.as_str();
         let signed = Signed { method, host: base.host(), path, timestamp, api_key, access_key };
         let signature = signed.signature(&credentials.signing_key);
-        put(headers, HeaderName::from_static("x-ss-apikey"), api_key)?;
-        put(headers, HeaderName::from_static("x-ss-accesskey"), access_key)?;
-        put(headers, HeaderName::from_static("x-ss-signature"), &signature)?;
-        put(headers, HeaderName::from_static("x-ss-timestamp"), &timestamp.to_string())
+        insert_header(headers, HeaderName::from_static("x-ss-apikey"), api_key)?;
+        insert_header(headers, HeaderName::from_static("x-ss-accesskey"), access_key)?;
+        insert_header(headers, HeaderName::from_static("x-ss-signature"), &signature)?;
+        insert_header(headers, HeaderName::from_static("x-ss-timestamp"), &timestamp.to_string())
     }
 
     /// Whether requests carry their time, so that our clock matters.
@@ -52,7 +52,7 @@ impl Access {
     }
 
     /// What it is, in words.
-    pub(super) const fn name(&self) -> &'static str {
+    pub(super) const fn credential_name(&self) -> &'static str {
         match self {
             Self::Signed(_) => "access key",
             Self::Bearer(_) => "token",
@@ -60,7 +60,7 @@ impl Access {
     }
 }
 
-fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Result<()> {
+fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Result<()> {
     let mut value = HeaderValue::from_str(value).map_err(|_| {
         Error::new(Kind::Configuration, format!("the value for {name} holds characters that cannot be sent"))
     })?;

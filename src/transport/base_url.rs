@@ -11,12 +11,12 @@ const BASE_URL: &str = "base_url";
 
 /// A checked base address.
 #[derive(Clone, Debug)]
-pub struct Base {
+pub struct BaseUrl {
     /// The argument of the client that gives it.
     argument: &'static str,
     url: Url,
     host: String,
-    loopback: bool,
+    is_loopback: bool,
 }
 
 /// One address below the base.
@@ -28,16 +28,16 @@ pub struct Address {
     pub path: String,
 }
 
-impl Base {
+impl BaseUrl {
     /// Checks the base address of the field data API.
     pub fn parse(text: &str) -> Result<Self> {
-        Self::named(BASE_URL, text)
+        Self::from_argument(BASE_URL, text)
     }
 
     /// Checks a base address that the client is given as `argument`: `https`, or `http` to this machine alone; a path in
     /// front of the service's own is kept, with or without a slash at its end.
-    pub fn named(argument: &'static str, text: &str) -> Result<Self> {
-        let wrong = |why: &str| Error::of_setting(argument, format!("{argument} `{}` {why}", shown_base(text)));
+    pub fn from_argument(argument: &'static str, text: &str) -> Result<Self> {
+        let wrong = |why: &str| Error::of_setting(argument, format!("{argument} `{}` {why}", redacted_base(text)));
         let mut url = Url::parse(text.trim()).map_err(|error| {
             wrong(&format!("is not an address ({error}): write it as `https://host` or `https://host/path`"))
         })?;
@@ -53,8 +53,8 @@ impl Base {
         let Some(name) = url.host_str().map(str::to_owned).filter(|name| !name.is_empty()) else {
             return Err(wrong("names no host"));
         };
-        let loopback = is_loopback(&name);
-        if url.scheme() == "http" && !loopback {
+        let is_loopback = is_loopback(&name);
+        if url.scheme() == "http" && !is_loopback {
             return Err(wrong(
                 "is plain http: only TLS keeps query, body and tokens whole and out of sight; use `https://` (plain \
                  http is allowed to this machine alone)",
@@ -65,7 +65,7 @@ impl Base {
         url.set_path(&path);
         // This is what hyper sends as `Host`: the port where it is not the scheme's own.
         let host = url.port().map_or_else(|| name.clone(), |port| format!("{name}:{port}"));
-        Ok(Self { argument, url, host, loopback })
+        Ok(Self { argument, url, host, is_loopback })
     }
 
     /// The address of an encoded `path` below the base.
@@ -126,7 +126,7 @@ impl Base {
     /// Whether the service runs on this machine.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
-        self.loopback
+        self.is_loopback
     }
 
     /// Whether the connection is encrypted.
@@ -149,13 +149,13 @@ fn is_loopback(name: &str) -> bool {
 
 /// A base address for a message. A text without a dot or a colon is no address that somebody wrote wrongly, but may be
 /// a key in the wrong place.
-fn shown_base(text: &str) -> String {
-    if text.trim().is_empty() || text.contains(['.', ':']) { shown(text) } else { "(not shown)".to_owned() }
+fn redacted_base(text: &str) -> String {
+    if text.trim().is_empty() || text.contains(['.', ':']) { redacted(text) } else { "(not shown)".to_owned() }
 }
 
 /// An address for a message: nothing between `//` and `@`, where a password would be, and not after `?`.
 #[must_use]
-pub fn shown(text: &str) -> String {
+pub fn redacted(text: &str) -> String {
     let text = text.trim().split(['?', '#']).next().unwrap_or_default();
     match (text.find("//"), text.rfind('@')) {
         (Some(start), Some(end)) if start < end => {
@@ -173,7 +173,7 @@ mod tests {
     use crate::error::Kind;
 
     #[test]
-    fn prefix_slash_and_port_are_kept_as_they_are_sent() {
+    fn base_url_prefix_slash_and_port_are_normalised() {
         for (text, host, url, path) in [
             ("https://api.example.com", "api.example.com", "https://api.example.com/jobdata/1?a=b+c", "/jobdata/1"),
             ("https://API.example.com/", "api.example.com", "https://api.example.com/jobdata/1?a=b+c", "/jobdata/1"),
@@ -182,39 +182,39 @@ mod tests {
             ("http://127.0.0.1:80/", "127.0.0.1", "http://127.0.0.1/jobdata/1?a=b+c", "/jobdata/1"),
             ("http://[::1]:8000", "[::1]:8000", "http://[::1]:8000/jobdata/1?a=b+c", "/jobdata/1"),
         ] {
-            let base = Base::parse(text).unwrap();
+            let base = BaseUrl::parse(text).unwrap();
             assert_eq!(base.host(), host, "{text}");
             let address = base.address("/jobdata/1", &[("a", "b c")]);
             assert_eq!((address.url.as_str(), address.path.as_str()), (url, path), "{text}");
         }
-        assert_eq!(Base::parse("https://x.org/V1/").unwrap().as_str(), "https://x.org/V1");
+        assert_eq!(BaseUrl::parse("https://x.org/V1/").unwrap().as_str(), "https://x.org/V1");
     }
 
     #[test]
-    fn an_encoded_path_is_neither_decoded_nor_climbed() {
-        let base = Base::parse("https://x.org/v1").unwrap();
+    fn encoded_path_is_sent_unchanged() {
+        let base = BaseUrl::parse("https://x.org/v1").unwrap();
         assert_eq!(base.address("/jobdata/a%2Fb%20c", &[]).path, "/v1/jobdata/a%2Fb%20c");
     }
 
     #[test]
-    fn plain_http_is_for_this_machine_alone() {
+    fn plain_http_beyond_loopback_is_an_error() {
         for text in ["http://localhost:8000", "http://127.9.9.9", "http://[::1]"] {
-            assert!(Base::parse(text).unwrap().is_loopback(), "{text}");
+            assert!(BaseUrl::parse(text).unwrap().is_loopback(), "{text}");
         }
         for text in ["http://example.com", "http://localhost.example.com", "http://10.0.0.1", "http://127.0.0.1.nip.io"]
         {
-            let error = Base::parse(text).unwrap_err();
+            let error = BaseUrl::parse(text).unwrap_err();
             assert_eq!(error.kind(), Kind::Configuration, "{text}");
             assert!(error.message().contains("plain http"), "{error}");
         }
     }
 
     #[test]
-    fn what_is_no_base_address_is_told_without_a_password() {
+    fn invalid_base_url_error_has_no_password() {
         for text in
             ["", "example.com", "ftp://x.org", "https://", "https://x.org/?a=1", "https://joe:hunter2@x.org", "hunter2"]
         {
-            let error = Base::parse(text).unwrap_err();
+            let error = BaseUrl::parse(text).unwrap_err();
             assert_eq!(error.kind(), Kind::Configuration, "{text}");
             assert!(!error.to_string().contains("hunter2"), "{error}");
         }

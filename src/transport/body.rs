@@ -7,31 +7,31 @@ use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 
-use super::body_timeout::Bounds;
+use super::body_timeout::BodyTimeout;
 use super::{BodyStream, Fault, FaultKind};
 
 /// So many packed bytes are unpacked at once: they become at most four megabytes, so that a bomb is seen by whoever
 /// counts the pieces before it fills the memory.
-const PACKED: usize = 4 * 1024;
+const COMPRESSED_STEP: usize = 4 * 1024;
 
 /// Memory is reserved at once for so many promised bytes, and for more as they come.
-const RESERVED: usize = 1024 * 1024;
+const MAX_RESERVED: usize = 1024 * 1024;
 
 /// A body that is read piece by piece.
 pub struct Body {
     stream: BodyStream,
-    bounds: Box<Bounds>,
+    timeout: Box<BodyTimeout>,
     expected: Option<u64>,
     is_chunked: bool,
     received: u64,
-    packed: Option<Box<Packed>>,
-    ended: bool,
+    compressed: Option<Box<Compressed>>,
+    is_ended: bool,
 }
 
 /// What came of a packed body and is not unpacked yet.
-struct Packed {
+struct Compressed {
     rest: Bytes,
-    unpacking: Unpacking,
+    decoder: Decoder,
 }
 
 impl std::fmt::Debug for Body {
@@ -45,17 +45,17 @@ impl std::fmt::Debug for Body {
 
 impl Body {
     /// The body of a reply with these headers.
-    pub(super) fn new(headers: &HeaderMap, stream: BodyStream, bounds: Bounds) -> Self {
+    pub(super) fn new(headers: &HeaderMap, stream: BodyStream, timeout: BodyTimeout) -> Self {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         Self {
             stream,
-            bounds: Box::new(bounds),
+            timeout: Box::new(timeout),
             expected: text(CONTENT_LENGTH).and_then(|text| text.parse().ok()),
             is_chunked: text(TRANSFER_ENCODING).is_some_and(|text| text.to_ascii_lowercase().ends_with("chunked")),
             received: 0,
-            packed: Unpacking::of(text(CONTENT_ENCODING).unwrap_or_default())
-                .map(|unpacking| Box::new(Packed { rest: Bytes::new(), unpacking })),
-            ended: false,
+            compressed: Decoder::from_encoding(text(CONTENT_ENCODING).unwrap_or_default())
+                .map(|decoder| Box::new(Compressed { rest: Bytes::new(), decoder })),
+            is_ended: false,
         }
     }
 
@@ -68,40 +68,40 @@ impl Body {
 
     /// The bytes on the wire that `Content-Length` promises.
     #[must_use]
-    pub const fn promised(&self) -> Option<u64> {
+    pub const fn content_length(&self) -> Option<u64> {
         self.expected
     }
 
     /// What was to be a file is none: from now on the deadline of the call counts.
-    pub fn end_with_the_call(&mut self) {
-        self.bounds.end_with_the_call();
+    pub fn apply_call_deadline(&mut self) {
+        self.timeout.apply_call_deadline();
     }
 
     /// The next piece, unpacked; `None` at the end, which is only reached when all promised bytes came.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Fault> {
-        while !self.ended {
-            if let Some(packed) = &mut self.packed
-                && !packed.rest.is_empty()
+        while !self.is_ended {
+            if let Some(compressed) = &mut self.compressed
+                && !compressed.rest.is_empty()
             {
-                let some = packed.rest.split_to(packed.rest.len().min(PACKED));
-                let piece = packed.unpacking.push(&some).map_err(|error| damaged(&error))?;
+                let part = compressed.rest.split_to(compressed.rest.len().min(COMPRESSED_STEP));
+                let piece = compressed.decoder.push(&part).map_err(|error| corrupt_fault(&error))?;
                 if piece.is_empty() {
                     continue;
                 }
                 return Ok(Some(piece.into()));
             }
-            let Some(chunk) = self.bounds.next(&mut self.stream).await else {
-                self.ended = true;
+            let Some(chunk) = self.timeout.next(&mut self.stream).await else {
+                self.is_ended = true;
                 self.check_length()?;
-                let Some(packed) = &mut self.packed else { return Ok(None) };
-                let rest = packed.unpacking.finish().map_err(|error| damaged(&error))?;
+                let Some(compressed) = &mut self.compressed else { return Ok(None) };
+                let rest = compressed.decoder.finish().map_err(|error| corrupt_fault(&error))?;
                 return Ok((!rest.is_empty()).then(|| rest.into()));
             };
             let chunk = chunk?;
             let length = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
             self.received = self.received.saturating_add(length);
-            match &mut self.packed {
-                Some(packed) => packed.rest = chunk,
+            match &mut self.compressed {
+                Some(compressed) => compressed.rest = chunk,
                 None if chunk.is_empty() => {}
                 None => return Ok(Some(chunk)),
             }
@@ -112,7 +112,7 @@ impl Body {
     fn check_length(&self) -> Result<(), Fault> {
         match self.expected {
             Some(expected) if expected != self.received => Err(Fault {
-                kind: FaultKind::Cut,
+                kind: FaultKind::Truncated,
                 message: format!("the reply ended after {} of {expected} bytes", self.received),
             }),
             _ => Ok(()),
@@ -121,27 +121,29 @@ impl Body {
 
     /// The whole body, at most `limit` bytes of it; `None` where it is longer.
     pub async fn collect(mut self, limit: usize) -> Result<Option<Vec<u8>>, Fault> {
-        let promised = self.expected.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+        let content_length = self.expected.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
         let mut whole = Vec::new();
-        whole.try_reserve(promised.min(RESERVED).min(limit)).map_err(|_| no_memory(promised.min(RESERVED)))?;
+        whole
+            .try_reserve(content_length.min(MAX_RESERVED).min(limit))
+            .map_err(|_| out_of_memory_fault(content_length.min(MAX_RESERVED)))?;
         while let Some(chunk) = self.chunk().await? {
             if whole.len().saturating_add(chunk.len()) > limit {
                 return Ok(None);
             }
-            whole.try_reserve(chunk.len()).map_err(|_| no_memory(whole.len().saturating_add(chunk.len())))?;
+            whole.try_reserve(chunk.len()).map_err(|_| out_of_memory_fault(whole.len().saturating_add(chunk.len())))?;
             whole.extend_from_slice(&chunk);
         }
         Ok(Some(whole))
     }
 }
 
-fn no_memory(bytes: usize) -> Fault {
-    Fault { kind: FaultKind::Cut, message: format!("the system has no {bytes} bytes of memory left for it") }
+fn out_of_memory_fault(bytes: usize) -> Fault {
+    Fault { kind: FaultKind::Truncated, message: format!("the system has no {bytes} bytes of memory left for it") }
 }
 
 /// Whether a body begins as JSON or XML and does not end so, or is empty. What was cut elsewhere is no document.
 #[must_use]
-pub fn breaks_off(body: &[u8]) -> bool {
+pub fn is_truncated_document(body: &[u8]) -> bool {
     let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii();
     let last = text.last().copied();
     match text.first() {
@@ -156,36 +158,36 @@ pub fn breaks_off(body: &[u8]) -> bool {
 
 /// The fault of a reply whose end nothing marks, and which does not end as what it should be.
 #[must_use]
-pub fn unmarked_end() -> Fault {
+pub fn unmarked_end_fault() -> Fault {
     let message = "it has neither Content-Length nor chunks, and its text breaks off";
-    Fault { kind: FaultKind::Cut, message: message.to_owned() }
+    Fault { kind: FaultKind::Truncated, message: message.to_owned() }
 }
 
-fn damaged(error: &io::Error) -> Fault {
+fn corrupt_fault(error: &io::Error) -> Fault {
     let message = match error.kind() {
         io::ErrorKind::Unsupported => error.to_string(),
         _ => format!("the compressed reply is damaged: {error}"),
     };
-    Fault { kind: FaultKind::Cut, message }
+    Fault { kind: FaultKind::Truncated, message }
 }
 
 /// How `Content-Encoding` is undone (specification 4.5).
-enum Unpacking {
+enum Decoder {
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
     /// What is called deflate comes with a zlib header or without; the first byte tells.
-    DeflateOfSomeKind,
+    DeflateOrZlib,
     Zlib(Box<ZlibDecoder<Vec<u8>>>),
     Deflate(Box<DeflateDecoder<Vec<u8>>>),
     /// An encoding that no request of this client accepts.
     Unknown(String),
 }
 
-impl Unpacking {
-    fn of(encoding: &str) -> Option<Self> {
+impl Decoder {
+    fn from_encoding(encoding: &str) -> Option<Self> {
         if encoding.eq_ignore_ascii_case("gzip") || encoding.eq_ignore_ascii_case("x-gzip") {
             Some(Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))))
         } else if encoding.eq_ignore_ascii_case("deflate") {
-            Some(Self::DeflateOfSomeKind)
+            Some(Self::DeflateOrZlib)
         } else if encoding.is_empty() || encoding.eq_ignore_ascii_case("identity") {
             None
         } else {
@@ -194,7 +196,7 @@ impl Unpacking {
     }
 
     fn push(&mut self, chunk: &[u8]) -> io::Result<Vec<u8>> {
-        if let (Self::DeflateOfSomeKind, Some(first)) = (&*self, chunk.first()) {
+        if let (Self::DeflateOrZlib, Some(first)) = (&*self, chunk.first()) {
             // No packer of plain deflate begins with 8: it would be a stored block with dirt in its padding.
             *self = if first & 0x0F == 8 {
                 Self::Zlib(Box::new(ZlibDecoder::new(Vec::new())))
@@ -203,7 +205,7 @@ impl Unpacking {
             };
         }
         match self {
-            Self::DeflateOfSomeKind => {}
+            Self::DeflateOrZlib => {}
             Self::Unknown(encoding) => {
                 let message = format!("`Content-Encoding: {encoding}` is unknown; headland accepts gzip and deflate");
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
@@ -217,7 +219,7 @@ impl Unpacking {
 
     fn finish(&mut self) -> io::Result<Vec<u8>> {
         match self {
-            Self::DeflateOfSomeKind | Self::Unknown(_) => {}
+            Self::DeflateOrZlib | Self::Unknown(_) => {}
             Self::Gzip(decoder) => decoder.try_finish()?,
             Self::Zlib(decoder) => decoder.try_finish()?,
             Self::Deflate(decoder) => decoder.try_finish()?,
@@ -227,7 +229,7 @@ impl Unpacking {
 
     fn take(&mut self) -> Vec<u8> {
         match self {
-            Self::DeflateOfSomeKind | Self::Unknown(_) => Vec::new(),
+            Self::DeflateOrZlib | Self::Unknown(_) => Vec::new(),
             Self::Gzip(decoder) => std::mem::take(decoder.get_mut()),
             Self::Zlib(decoder) => std::mem::take(decoder.get_mut()),
             Self::Deflate(decoder) => std::mem::take(decoder.get_mut()),

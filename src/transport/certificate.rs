@@ -20,7 +20,7 @@ pub enum Certificate {
 impl Certificate {
     /// Reads what rustls says: the layers in between hand its errors on as texts.
     #[must_use]
-    pub fn of(message: &str) -> Self {
+    pub fn from_message(message: &str) -> Self {
         let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
         if says(&["CaUsedAsEndEntity"]) {
             Self::OfAuthority

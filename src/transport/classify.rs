@@ -8,7 +8,7 @@ use http::header::{CONTENT_TYPE, LOCATION};
 use super::retry_policy::Outcome;
 use super::{Certificate, Fault, FaultKind, error_body};
 use crate::error::{Error, Kind};
-use crate::limiter::Heard;
+use crate::limiter::RateLimitHeaders;
 use crate::wire::{ServiceResponse, decode_response, time};
 
 /// As much of a text of the service is shown in a message.
@@ -16,7 +16,7 @@ const SHOWN: usize = 300;
 
 /// How an attempt ended, and what that is worth telling.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct Classified {
     /// What the table of retries is asked about.
     pub outcome: Outcome,
     /// The error that the user sees if nothing more is tried.
@@ -27,22 +27,22 @@ pub struct Judged {
 
 /// A reply whose body was read whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct ResponseParts<'a> {
     /// The argument of the client that gives the service's base address.
     pub(super) argument: &'static str,
     /// What the request proved itself with, in words.
-    pub(super) proof: &'static str,
+    pub(super) credential: &'static str,
     pub(super) path: &'a str,
     /// The base address, where the path names no record: then the address is wrong if there is nothing.
     pub(super) base: Option<&'a str>,
     pub(super) status: u16,
     pub(super) headers: &'a HeaderMap,
-    pub(super) heard: &'a Heard,
+    pub(super) rate_limit: &'a RateLimitHeaders,
     pub(super) body: &'a [u8],
 }
 
 /// Judges a fault.
-pub(super) fn judge_fault(fault: &Fault, host: &str) -> Judged {
+pub(super) fn classify_fault(fault: &Fault, host: &str) -> Classified {
     let message = &fault.message;
     let (outcome, message) = match fault.kind {
         FaultKind::Request => {
@@ -51,33 +51,35 @@ pub(super) fn judge_fault(fault: &Fault, host: &str) -> Judged {
         FaultKind::Name => (Outcome::NotSent, format!("nobody knows the name {host}: {message}")),
         FaultKind::Connect | FaultKind::Refused => (Outcome::NotSent, format!("cannot connect to {host}: {message}")),
         FaultKind::Tls => {
-            let advice = Certificate::of(message).advice();
+            let advice = Certificate::from_message(message).advice();
             (Outcome::Untrusted, format!("{host} could not prove who it is: {message}. {advice}"))
         }
         FaultKind::Timeout => (Outcome::Lost, format!("no reply from {host}: {message}")),
         FaultKind::Reset => (Outcome::Lost, format!("the connection to {host} broke before a reply came: {message}")),
-        FaultKind::Cut => (Outcome::Cut, format!("the reply of {host} is incomplete: {message}")),
+        FaultKind::Truncated => (Outcome::Truncated, format!("the reply of {host} is incomplete: {message}")),
     };
-    Judged { outcome, error: Error::new(Kind::Transport, message), wait: None }
+    Classified { outcome, error: Error::new(Kind::Transport, message), wait: None }
 }
 
 /// Judges a reply whose status is not 2XX.
-pub(super) fn judge_reply(seen: &Seen<'_>) -> Judged {
-    let response = decode_response(seen.body);
-    if let Some(judged) = response.as_ref().and_then(|response| judge_response(response, seen.heard))
-        && judged.outcome == Outcome::MoreTime
+pub(super) fn classify_reply(parts: &ResponseParts<'_>) -> Classified {
+    let response = decode_response(parts.body);
+    if let Some(classified) = response.as_ref().and_then(|response| classify_response(response, parts.rate_limit))
+        && classified.outcome == Outcome::MoreTime
     {
-        return judged.at(seen.status);
+        return classified.with_status(parts.status);
     }
-    let (said, is_document) = said(seen, response.as_ref());
-    let (outcome, kind, what) = match seen.status {
-        300..=399 => (Outcome::Refused, Kind::Transport, redirected(seen)),
-        401 => (Outcome::Refused, Kind::Authentication, refused_proof(seen)),
-        403 => {
-            (Outcome::Refused, Kind::PermissionDenied, format!("the {} does not permit `{}`", seen.proof, seen.path))
-        }
-        404 => (Outcome::Refused, Kind::NotFound, format!("there is nothing at `{}`", seen.path)),
-        405 => (Outcome::Refused, Kind::MethodNotAllowed, format!("`{}` does not take this method", seen.path)),
+    let (said, is_document) = body_message(parts, response.as_ref());
+    let (outcome, kind, what) = match parts.status {
+        300..=399 => (Outcome::Refused, Kind::Transport, redirect_message(parts)),
+        401 => (Outcome::Refused, Kind::Authentication, refused_credential(parts)),
+        403 => (
+            Outcome::Refused,
+            Kind::PermissionDenied,
+            format!("the {} does not permit `{}`", parts.credential, parts.path),
+        ),
+        404 => (Outcome::Refused, Kind::NotFound, format!("there is nothing at `{}`", parts.path)),
+        405 => (Outcome::Refused, Kind::MethodNotAllowed, format!("`{}` does not take this method", parts.path)),
         408 => (Outcome::Busy, Kind::ServiceUnavailable, "the service waited too long for the request".to_owned()),
         409 => (Outcome::Refused, Kind::Conflict, "another record is in the way".to_owned()),
         429 => (Outcome::TooMany, Kind::RateLimited, "the rate limit is exceeded".to_owned()),
@@ -87,37 +89,38 @@ pub(super) fn judge_reply(seen: &Seen<'_>) -> Judged {
         _ => (Outcome::Refused, Kind::Decode, "the service answered with a status that means nothing".to_owned()),
     };
     let mut message = said.as_ref().map_or_else(|| what.clone(), |said| format!("{what}: {said}"));
-    if let Some(base) = seen.base.filter(|_| seen.status == 404) {
-        message = format!("{message} (the base address `{base}` may be wrong, which `{}` sets)", seen.argument);
+    if let Some(base) = parts.base.filter(|_| parts.status == 404) {
+        message = format!("{message} (the base address `{base}` may be wrong, which `{}` sets)", parts.argument);
     }
     let result = response.and_then(|response| response.result);
     let error = Error::new(kind, message).with(|facts| {
-        facts.status = Some(seen.status);
+        facts.status = Some(parts.status);
         facts.result = result;
-        facts.retry_after = seen.heard.retry_after;
+        facts.retry_after = parts.rate_limit.retry_after;
         facts.is_document = is_document;
         if kind == Kind::Authentication {
             facts.check.clone_from(&said);
         }
     });
     let wait = match outcome {
-        Outcome::TooMany => seen.heard.retry_after.or(seen.heard.reset),
-        _ => seen.heard.retry_after,
+        Outcome::TooMany => parts.rate_limit.retry_after.or(parts.rate_limit.reset),
+        _ => parts.rate_limit.retry_after,
     };
-    Judged { outcome, error, wait }
+    Classified { outcome, error, wait }
 }
 
 /// Judges a `ServiceResponse` by its status, whatever the HTTP code; `None` where it reports success.
 #[must_use]
-pub fn judge_response(response: &ServiceResponse, heard: &Heard) -> Option<Judged> {
+pub fn classify_response(response: &ServiceResponse, rate_limit: &RateLimitHeaders) -> Option<Classified> {
     let info = shorten(response.error_info.trim());
     let status = response.status.trim();
     let is = |word: &str| status.eq_ignore_ascii_case(word);
-    let judged = if is("MORE_TIME_NEEDED") {
+    let classified = if is("MORE_TIME_NEEDED") {
         // Which element has the time span is not shown (specification 4.4).
         let texts = [Some(&response.error_info), response.result.as_ref()];
-        let wait = heard.retry_after.or_else(|| texts.into_iter().flatten().find_map(|text| time::find_span(text)));
-        Judged {
+        let wait =
+            rate_limit.retry_after.or_else(|| texts.into_iter().flatten().find_map(|text| time::find_span(text)));
+        Classified {
             outcome: Outcome::MoreTime,
             error: Error::new(Kind::NotReady, "the service needs more time").with(|facts| facts.retry_after = wait),
             wait,
@@ -133,11 +136,11 @@ pub fn judge_response(response: &ServiceResponse, heard: &Heard) -> Option<Judge
     } else {
         refused(Kind::ConversionFailed, &format!("the service answered {status}: {info}"))
     };
-    let error = judged.error.with(|facts| {
+    let error = classified.error.with(|facts| {
         facts.result.clone_from(&response.result);
         facts.conversion = is_conversion_status(status).then(|| status.to_owned());
     });
-    Some(Judged { error, ..judged })
+    Some(Classified { error, ..classified })
 }
 
 /// Whether a status is one of a conversion (specification 3): those fail with or without a text.
@@ -145,14 +148,14 @@ fn is_conversion_status(status: &str) -> bool {
     status.get(..18).is_some_and(|start| start.eq_ignore_ascii_case("CONVERSION_STATUS_"))
 }
 
-fn refused(kind: Kind, message: &str) -> Judged {
-    Judged { outcome: Outcome::Refused, error: Error::new(kind, message), wait: None }
+fn refused(kind: Kind, message: &str) -> Classified {
+    Classified { outcome: Outcome::Refused, error: Error::new(kind, message), wait: None }
 }
 
-impl Judged {
+impl Classified {
     /// The same, at an HTTP status.
     #[must_use]
-    pub fn at(self, status: u16) -> Self {
+    pub fn with_status(self, status: u16) -> Self {
         Self { error: self.error.with(|facts| facts.status = Some(status)), ..self }
     }
 }
@@ -166,17 +169,17 @@ pub(super) fn is_about_time(said: &str) -> bool {
 
 /// What the body says, as one line: the text of a `ServiceResponse`, or plain text; of a web page only that it is one,
 /// and whether it is.
-fn said(seen: &Seen<'_>, response: Option<&ServiceResponse>) -> (Option<String>, bool) {
+fn body_message(parts: &ResponseParts<'_>, response: Option<&ServiceResponse>) -> (Option<String>, bool) {
     let line = |text: &str| Some(shorten(text)).filter(|text| !text.is_empty());
-    if let Some(words) = error_body::words(seen.body) {
-        return (Some(shorten(&words)), false);
+    if let Some(message) = error_body::message_from(parts.body) {
+        return (Some(shorten(&message)), false);
     }
     if let Some(response) = response {
         let info = response.error_info.trim();
         return (line(if info.is_empty() { response.status.trim() } else { info }), false);
     }
-    let content_type = seen.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let text = std::str::from_utf8(seen.body).unwrap_or_default().trim();
+    let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let text = std::str::from_utf8(parts.body).unwrap_or_default().trim();
     if text.starts_with('<') {
         return (Some(format!("(a document of type `{}` came with it)", shorten(content_type))), true);
     }
@@ -184,19 +187,19 @@ fn said(seen: &Seen<'_>, response: Option<&ServiceResponse>) -> (Option<String>,
     (line(text.trim_matches('"')), false)
 }
 
-fn refused_proof(seen: &Seen<'_>) -> String {
-    let what = if seen.proof == "token" { "token" } else { "credentials" };
+fn refused_credential(parts: &ResponseParts<'_>) -> String {
+    let what = if parts.credential == "token" { "token" } else { "credentials" };
     format!("the service refused the {what}")
 }
 
-fn redirected(seen: &Seen<'_>) -> String {
-    let location = seen.headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+fn redirect_message(parts: &ResponseParts<'_>) -> String {
+    let location = parts.headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let host = reqwest::Url::parse(location).ok().and_then(|url| url.host_str().map(str::to_owned));
     let host = host.map_or_else(|| "another address".to_owned(), |host| format!("`{host}`"));
     format!(
         "the service redirects to {host}, which is not followed because the {} is for the given host alone: if that is \
          where the service has moved, set {} to it",
-        seen.proof, seen.argument
+        parts.credential, parts.argument
     )
 }
 
@@ -213,55 +216,64 @@ pub(super) fn shorten(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn judge(status: u16, headers: &[(&'static str, &'static str)], body: &str) -> Judged {
-        judge_at("/jobdata/1", None, status, headers, body)
+    fn classify(status: u16, headers: &[(&'static str, &'static str)], body: &str) -> Classified {
+        classify_at("/jobdata/1", None, status, headers, body)
     }
 
-    fn judge_at(
+    fn classify_at(
         path: &str,
         base: Option<&str>,
         status: u16,
         headers: &[(&'static str, &'static str)],
         body: &str,
-    ) -> Judged {
+    ) -> Classified {
         let headers: HeaderMap =
             headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-        let heard = Heard::read(&headers, chrono::Utc::now());
+        let rate_limit = RateLimitHeaders::from_headers(&headers, chrono::Utc::now());
         let (argument, body) = ("base_url", body.as_bytes());
-        judge_reply(&Seen { argument, proof: "access key", path, base, status, headers: &headers, heard: &heard, body })
+        classify_reply(&ResponseParts {
+            argument,
+            credential: "access key",
+            path,
+            base,
+            status,
+            headers: &headers,
+            rate_limit: &rate_limit,
+            body,
+        })
     }
 
     #[test]
-    fn where_a_list_is_missing_the_base_address_is_named() {
+    fn missing_list_error_names_the_base_address() {
         let base = "https://service.example/v2";
         let said = r#"{"status":"INVALID_REQUEST","errorInfo":"No such address.","result":"nil"}"#;
-        let list = judge_at("/v2/jobdata", Some(base), 404, &[], said);
+        let list = classify_at("/v2/jobdata", Some(base), 404, &[], said);
         assert_eq!(
             list.error.message(),
             "there is nothing at `/v2/jobdata`: No such address. (the base address `https://service.example/v2` may be \
              wrong, which `base_url` sets)"
         );
-        assert!(!judge_at("/v2/jobdata", Some(base), 403, &[], said).error.message().contains("base address"));
-        assert!(!judge(404, &[], said).error.message().contains("base address"), "a record may be gone");
+        assert!(!classify_at("/v2/jobdata", Some(base), 403, &[], said).error.message().contains("base address"));
+        assert!(!classify(404, &[], said).error.message().contains("base address"), "a record may be gone");
     }
 
     #[test]
-    fn a_certificate_that_is_refused_is_told_with_what_to_do() {
+    fn certificate_error_gives_advice() {
         for (message, advice) in [
             ("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))", "make one for the server"),
             ("invalid peer certificate: certificate expired: verification time 2", "check the clock"),
             ("invalid peer certificate: certificate not valid for name \"x\"", "the name in its subjectAltName"),
             ("invalid peer certificate: UnknownIssuer", "Pass ca_file"),
         ] {
-            let judged = judge_fault(&Fault { kind: FaultKind::Tls, message: message.to_owned() }, "x.org");
-            let told = judged.error.message();
-            assert!(told.contains(message) && told.contains(advice), "{told}");
-            assert_eq!(judged.outcome, Outcome::Untrusted);
+            let classified = classify_fault(&Fault { kind: FaultKind::Tls, message: message.to_owned() }, "x.org");
+            let text = classified.error.message();
+            assert!(text.contains(message) && text.contains(advice), "{text}");
+            assert_eq!(classified.outcome, Outcome::Untrusted);
         }
     }
 
     #[test]
-    fn every_status_has_its_kind() {
+    fn status_gives_error_kind_and_outcome() {
         for (status, kind, outcome) in [
             (301, Kind::Transport, Outcome::Refused),
             (400, Kind::InvalidRequest, Outcome::Refused),
@@ -276,29 +288,39 @@ mod tests {
             (503, Kind::ServiceUnavailable, Outcome::Busy),
             (504, Kind::ServiceUnavailable, Outcome::Busy),
         ] {
-            let judged = judge(status, &[], "");
-            assert_eq!((judged.error.kind(), judged.outcome), (kind, outcome), "{status}");
-            assert_eq!(judged.error.facts().status, Some(status));
+            let classified = classify(status, &[], "");
+            assert_eq!((classified.error.kind(), classified.outcome), (kind, outcome), "{status}");
+            assert_eq!(classified.error.facts().status, Some(status));
         }
     }
 
     #[test]
-    fn the_failed_check_is_told() {
-        let judged = judge(401, &[], "Signature check failed.\n");
-        assert_eq!(judged.error.facts().check.as_deref(), Some("Signature check failed."));
-        assert!(judged.error.message().starts_with("the service refused the credentials: "), "{}", judged.error);
-        let json = judge(401, &[], r#"{"status":"INVALID_REQUEST","errorInfo":"Access key revoked","result":"r-17"}"#);
+    fn unauthorized_error_gives_the_failed_check() {
+        let classified = classify(401, &[], "Signature check failed.\n");
+        assert_eq!(classified.error.facts().check.as_deref(), Some("Signature check failed."));
+        assert!(
+            classified.error.message().starts_with("the service refused the credentials: "),
+            "{}",
+            classified.error
+        );
+        let json =
+            classify(401, &[], r#"{"status":"INVALID_REQUEST","errorInfo":"Access key revoked","result":"r-17"}"#);
         assert_eq!(json.error.facts().check.as_deref(), Some("Access key revoked"));
         assert_eq!(json.error.facts().result.as_deref(), Some("r-17"));
     }
 
     #[test]
-    fn more_time_is_told_by_the_status_of_the_body_whatever_the_http_code() {
+    fn more_time_is_read_from_the_body_with_any_http_status() {
         for status in [202, 400, 404, 500, 503] {
-            let judged = judge(status, &[], r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:30","result":"nil"}"#);
-            assert_eq!((judged.outcome, judged.wait), (Outcome::MoreTime, Some(Duration::from_secs(30))), "{status}");
+            let classified =
+                classify(status, &[], r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:30","result":"nil"}"#);
+            assert_eq!(
+                (classified.outcome, classified.wait),
+                (Outcome::MoreTime, Some(Duration::from_secs(30))),
+                "{status}"
+            );
         }
-        let header_first = judge(
+        let header_first = classify(
             503,
             &[("retry-after", "7")],
             r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:30","result":"nil"}"#,
@@ -307,30 +329,31 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_conversion_is_told_with_and_without_a_reason() {
+    fn failed_conversion_error_gives_the_reason_if_any() {
         let response = |status: &str, info: &str| ServiceResponse {
             status: status.to_owned(),
             error_info: info.to_owned(),
             result: None,
         };
-        let judge = |status: &str, info: &str| judge_response(&response(status, info), &Heard::default());
+        let classify =
+            |status: &str, info: &str| classify_response(&response(status, info), &RateLimitHeaders::default());
         for (info, says) in [("", "CONVERSION_STATUS_FAILED, without a reason"), ("Out of paper.", "Out of paper.")] {
-            let judged = judge("CONVERSION_STATUS_FAILED", info).unwrap();
-            assert_eq!(judged.error.kind(), Kind::ConversionFailed);
-            assert!(judged.error.message().contains(says), "{}", judged.error);
+            let classified = classify("CONVERSION_STATUS_FAILED", info).unwrap();
+            assert_eq!(classified.error.kind(), Kind::ConversionFailed);
+            assert!(classified.error.message().contains(says), "{}", classified.error);
         }
-        assert!(judge("CONVERSION_STATUS_SUCCESS", "done").is_none());
-        assert!(judge("QUEUED", "").is_none());
+        assert!(classify("CONVERSION_STATUS_SUCCESS", "done").is_none());
+        assert!(classify("QUEUED", "").is_none());
     }
 
     #[test]
-    fn a_wait_is_found_in_a_sentence_and_in_the_result_4_4() {
+    fn wait_is_read_from_error_info_and_result_4_4() {
         for body in [
             r#"{"status":"MORE_TIME_NEEDED","errorInfo":"More time needed: 00:00:30.","result":"nil"}"#,
             r#"{"status":"MORE_TIME_NEEDED","errorInfo":"please wait","result":"00:00:30"}"#,
         ] {
             assert_eq!(
-                judge(200, &[], body).wait.or(judge(202, &[], body).wait),
+                classify(200, &[], body).wait.or(classify(202, &[], body).wait),
                 Some(Duration::from_secs(30)),
                 "{body}"
             );
@@ -338,17 +361,17 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_names_its_host_and_a_web_page_is_not_quoted() {
-        let moved = judge(302, &[("location", "https://elsewhere.example/jobdata?token=1")], "");
+    fn redirect_error_names_the_host_and_quotes_no_page() {
+        let moved = classify(302, &[("location", "https://elsewhere.example/jobdata?token=1")], "");
         assert!(moved.error.message().contains("`elsewhere.example`"), "{}", moved.error);
         assert!(!moved.error.message().contains("token"), "{}", moved.error);
-        let page = judge(500, &[("content-type", "text/html")], "<html><body>boom</body></html>");
+        let page = classify(500, &[("content-type", "text/html")], "<html><body>boom</body></html>");
         assert!(page.error.message().contains("text/html"), "{}", page.error);
         assert!(!page.error.message().contains("boom"), "{}", page.error);
     }
 
     #[test]
-    fn an_expired_key_is_not_about_time() {
+    fn expired_key_is_not_about_time() {
         assert!(is_about_time("TimeStamp check failed"));
         assert!(is_about_time("Request expired"));
         assert!(!is_about_time("Access key expired"));

@@ -8,9 +8,9 @@ use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::base_url::Address;
-use super::retry_policy::Class;
+use super::retry_policy::RetryClass;
 use super::skew::Stamp;
-use super::{Access, Base, Next, Notices, Request, Skew, Transport};
+use super::{Auth, BaseUrl, NextLink, Request, Skew, Transport, Warnings};
 use crate::api::{Endpoint, Method};
 use crate::clock::Clock;
 use crate::error::{Error, Kind, Result};
@@ -20,11 +20,11 @@ use crate::wire::Content;
 
 /// Everything that calls to a service have in common.
 #[derive(Clone)]
-pub struct Caller {
+pub struct ServiceContext {
     /// Where the service is.
-    pub base: Base,
+    pub base: BaseUrl,
     /// How requests prove who sends them.
-    pub access: Access,
+    pub auth: Auth,
     /// What no reply may show.
     pub secrets: Secrets,
     /// Who grants.
@@ -36,24 +36,24 @@ pub struct Caller {
     /// What was learnt about our clock.
     pub skew: Arc<Skew>,
     /// Where warnings go.
-    pub notices: Arc<Notices>,
+    pub warnings: Arc<Warnings>,
     /// How long a call may take.
-    pub limits: Limits,
+    pub timeouts: Timeouts,
     /// How pauses are varied.
     pub jitter: Jitter,
     /// The content type that is asked for (specification 4.5).
     pub accept: Content,
 }
 
-impl std::fmt::Debug for Caller {
+impl std::fmt::Debug for ServiceContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Caller").field("base", &self.base.as_str()).finish_non_exhaustive()
+        f.debug_struct("ServiceContext").field("base", &self.base.as_str()).finish_non_exhaustive()
     }
 }
 
 /// Time limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct Timeouts {
     /// For opening a connection.
     pub connect: Duration,
     /// For every wait for bytes.
@@ -83,23 +83,23 @@ pub struct Call {
     /// The query.
     pub query: Vec<(&'static str, String)>,
     /// The address of the next page as the service gave it, in place of path and query.
-    pub next: Option<Next>,
+    pub next: Option<NextLink>,
     /// Content type and bytes of the request.
     pub content: Option<(String, Bytes)>,
 }
 
-impl Caller {
+impl ServiceContext {
     /// Proves itself with `stamp`, the time of this moment: a wait for the limiter may outlast the life of a signature.
-    pub(super) fn request(&self, call: &Call, class: Class, stamp: Stamp) -> Result<Request> {
+    pub(super) fn request(&self, call: &Call, class: RetryClass, stamp: Stamp) -> Result<Request> {
         let method = call.row.method;
         let address = call.address(&self.base);
         // As many as a request has with those of the connection, so that the map never grows.
         let mut headers = HeaderMap::with_capacity(12);
-        self.access.prove(&mut headers, &self.base, method, &address.path, stamp.time.timestamp())?;
+        self.auth.authenticate(&mut headers, &self.base, method, &address.path, stamp.time.timestamp())?;
         headers.insert(ACCEPT, HeaderValue::from_static(self.accept.media_type()));
-        let encodings = if class == Class::File { "identity" } else { "gzip, deflate" };
+        let encodings = if class == RetryClass::File { "identity" } else { "gzip, deflate" };
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(encodings));
-        if !self.access.is_signed() && matches!(method, Method::Post | Method::Put) {
+        if !self.auth.is_signed() && matches!(method, Method::Post | Method::Put) {
             // The dispatch service may answer with the object or with nothing (field notes): this asks for the object.
             headers.insert(HeaderName::from_static("prefer"), HeaderValue::from_static("return=representation"));
         }
@@ -118,7 +118,7 @@ impl Caller {
 
 impl Call {
     /// Where it goes.
-    fn address(&self, base: &Base) -> Address {
+    fn address(&self, base: &BaseUrl) -> Address {
         if let Some(next) = &self.next {
             return next.address();
         }

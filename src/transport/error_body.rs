@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Tree};
 use crate::wire::names;
 
 /// The words of an object, most telling first: its detail and what is wrong with each field.
-pub(super) fn words(body: &[u8]) -> Option<String> {
+pub(super) fn message_from(body: &[u8]) -> Option<String> {
     let object: Map<String, Tree> = serde_json::from_slice(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)).ok()?;
     let member = |wire: &str| object.iter().find(|(name, _)| names::same(name, wire)).map(|(_, value)| value);
     if member("errorInfo").is_some() {
@@ -16,33 +16,33 @@ pub(super) fn words(body: &[u8]) -> Option<String> {
     }
     let text = |wire: &str| member(wire).and_then(Tree::as_str).map(str::trim).filter(|text| !text.is_empty());
     let what = ["detail", "error_description", "message", "title", "error"].into_iter().find_map(text);
-    let fields = ["errors", "error"].into_iter().find_map(member).and_then(fields);
-    match (what, fields) {
-        (Some(what), Some(fields)) => Some(format!("{}: {fields}", what.trim_end_matches(['.', ':']))),
-        (what, fields) => fields.or_else(|| what.map(str::to_owned)),
+    let details = ["errors", "error"].into_iter().find_map(member).and_then(field_messages);
+    match (what, details) {
+        (Some(what), Some(details)) => Some(format!("{}: {details}", what.trim_end_matches(['.', ':']))),
+        (what, details) => details.or_else(|| what.map(str::to_owned)),
     }
 }
 
 /// What is wrong with each field: texts by the field's name, or a list of texts.
-fn fields(errors: &Tree) -> Option<String> {
+fn field_messages(errors: &Tree) -> Option<String> {
     let found: Vec<String> = match errors {
-        Tree::Object(errors) => errors.iter().map(|(field, why)| format!("`{field}` {}", plain(why))).collect(),
-        Tree::Array(errors) => errors.iter().map(plain).collect(),
+        Tree::Object(errors) => errors.iter().map(|(field, why)| format!("`{field}` {}", text_of(why))).collect(),
+        Tree::Array(errors) => errors.iter().map(text_of).collect(),
         _ => Vec::new(),
     };
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-fn plain(value: &Tree) -> String {
+fn text_of(value: &Tree) -> String {
     match value {
         Tree::String(text) => text.trim().to_owned(),
-        Tree::Array(several) => several.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Tree::Array(several) => several.iter().map(text_of).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
 }
 
 /// What a challenge for a bearer token says of the token that was refused (RFC 6750).
-pub(super) fn challenge(headers: &HeaderMap) -> Option<String> {
+pub(super) fn challenge_message(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(WWW_AUTHENTICATE)?.to_str().ok()?;
     let quoted = |name: &str| {
         let (_, after) = text.split_once(&format!("{name}=\""))?;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_of_every_form_are_told_in_their_own_words_section_7() {
+    fn error_body_in_any_form_gives_its_message_section_7() {
         for (body, expected) in [
             (
                 r#"{"type":"about:blank","title":"Bad Request","status":400,"detail":"No such equipment."}"#,
@@ -76,12 +76,12 @@ mod tests {
             ("plain", None),
             ("", None),
         ] {
-            assert_eq!(words(body.as_bytes()).as_deref(), expected, "{body}");
+            assert_eq!(message_from(body.as_bytes()).as_deref(), expected, "{body}");
         }
     }
 
     #[test]
-    fn a_challenge_tells_why() {
+    fn challenge_gives_its_description() {
         for (header, expected) in [
             (
                 r#"Bearer error="invalid_token", error_description="The access token expired""#,
@@ -91,7 +91,7 @@ mod tests {
             ("Bearer", None),
         ] {
             let headers = [(WWW_AUTHENTICATE, header.parse().unwrap())].into_iter().collect();
-            assert_eq!(challenge(&headers).as_deref(), expected, "{header}");
+            assert_eq!(challenge_message(&headers).as_deref(), expected, "{header}");
         }
     }
 }

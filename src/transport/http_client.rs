@@ -8,14 +8,14 @@ use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client};
 
-use super::{Base, BodyStream, Fault, FaultKind, Reply, Request, SendFuture, Transport};
+use super::{BaseUrl, BodyStream, Fault, FaultKind, Reply, Request, SendFuture, Transport};
 use crate::error::{Error, Result};
 
 /// Uploads slower than this count as stuck.
-const SLOWEST_UPLOAD: u64 = 8 * 1024;
+const MIN_UPLOAD_RATE: u64 = 8 * 1024;
 
 /// Connections that rest longer are not used again: servers close them, and the next request would be lost.
-const REST: Duration = Duration::from_secs(15);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The connections of one client in one runtime.
 ///
@@ -30,7 +30,7 @@ pub struct HttpClient {
 
 impl HttpClient {
     /// Sets up connections to `base`; the certificates in `ca_file` are trusted besides the system's.
-    pub fn new(base: &Base, connect: Duration, read: Duration, ca_file: Option<&Path>) -> Result<Self> {
+    pub fn new(base: &BaseUrl, connect: Duration, read: Duration, ca_file: Option<&Path>) -> Result<Self> {
         // Fails only where the process has a provider already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let extra = ca_file.map(certificates).transpose()?.unwrap_or_default();
@@ -43,7 +43,7 @@ impl HttpClient {
                 .no_gzip()
                 .no_deflate()
                 .connect_timeout(connect)
-                .pool_idle_timeout(REST)
+                .pool_idle_timeout(IDLE_TIMEOUT)
                 .https_only(base.is_https());
             if base.is_loopback() { builder.no_proxy() } else { builder }
         };
@@ -58,8 +58,10 @@ impl HttpClient {
             builder().tls_certs_only(Vec::new()).build()
         };
         let client = client.map_err(|error| {
-            let message =
-                format!("cannot set up TLS: {}. Install the system's CA certificates or pass ca_file", story(&error));
+            let message = format!(
+                "cannot set up TLS: {}. Install the system's CA certificates or pass ca_file",
+                root_cause(&error)
+            );
             Error::of_setting("certificates", message)
         })?;
         Ok(Self { client, connect, read })
@@ -73,10 +75,10 @@ impl HttpClient {
             crate::api::Method::Delete => reqwest::Method::DELETE,
         };
         let mut builder = self.client.request(method, &request.url).headers(request.headers);
-        let mut patience = self.connect.saturating_add(self.read);
+        let mut timeout = self.connect.saturating_add(self.read);
         if let Some(body) = request.body {
             let length = u64::try_from(body.len()).unwrap_or(u64::MAX);
-            patience = patience.saturating_add(Duration::from_secs(length.checked_div(SLOWEST_UPLOAD).unwrap_or(0)));
+            timeout = timeout.saturating_add(Duration::from_secs(length.checked_div(MIN_UPLOAD_RATE).unwrap_or(0)));
             builder = builder.body(body);
         }
         let read = self.read;
@@ -85,12 +87,12 @@ impl HttpClient {
         // the connection act on it.
         tokio::task::yield_now().await;
         tokio::task::yield_now().await;
-        match tokio::time::timeout(patience, builder.send()).await {
-            Err(_) => Err(silent(patience)),
-            Ok(Err(error)) => Err(fault(&error)),
+        match tokio::time::timeout(timeout, builder.send()).await {
+            Err(_) => Err(timeout_fault(timeout)),
+            Ok(Err(error)) => Err(fault_from(&error)),
             Ok(Ok(mut response)) => {
                 let (status, headers) = (response.status().as_u16(), std::mem::take(response.headers_mut()));
-                Ok(Reply { status, headers, body: stream(response, read) })
+                Ok(Reply { status, headers, body: body_stream(response, read) })
             }
         }
     }
@@ -102,31 +104,31 @@ impl Transport for HttpClient {
     }
 }
 
-fn stream(response: reqwest::Response, patience: Duration) -> BodyStream {
+fn body_stream(response: reqwest::Response, timeout: Duration) -> BodyStream {
     Box::pin(futures_util::stream::unfold(Some(response), move |response| async move {
         let mut response = response?;
-        match tokio::time::timeout(patience, response.chunk()).await {
+        match tokio::time::timeout(timeout, response.chunk()).await {
             Ok(Ok(Some(chunk))) => Some((Ok(chunk), Some(response))),
             Ok(Ok(None)) => None,
-            Ok(Err(error)) => Some((Err(Fault { kind: FaultKind::Cut, message: story(&error) }), None)),
-            Err(_) => Some((Err(Fault { kind: FaultKind::Cut, ..silent(patience) }), None)),
+            Ok(Err(error)) => Some((Err(Fault { kind: FaultKind::Truncated, message: root_cause(&error) }), None)),
+            Err(_) => Some((Err(Fault { kind: FaultKind::Truncated, ..timeout_fault(timeout) }), None)),
         }
     }))
 }
 
-fn silent(patience: Duration) -> Fault {
-    Fault { kind: FaultKind::Timeout, message: format!("nothing came for {} s", patience.as_secs_f64()) }
+fn timeout_fault(timeout: Duration) -> Fault {
+    Fault { kind: FaultKind::Timeout, message: format!("nothing came for {} s", timeout.as_secs_f64()) }
 }
 
-fn fault(error: &reqwest::Error) -> Fault {
+fn fault_from(error: &reqwest::Error) -> Fault {
     let kind = if error.is_builder() {
         FaultKind::Request
     } else if error.is_connect() {
-        if mentions_tls(error) {
+        if is_tls_error(error) {
             FaultKind::Tls
-        } else if mentions_name(error) {
+        } else if is_name_error(error) {
             FaultKind::Name
-        } else if mentions_refusal(error) {
+        } else if is_refused(error) {
             FaultKind::Refused
         } else {
             FaultKind::Connect
@@ -136,33 +138,33 @@ fn fault(error: &reqwest::Error) -> Fault {
     } else {
         FaultKind::Reset
     };
-    Fault { kind, message: story(error) }
+    Fault { kind, message: root_cause(error) }
 }
 
-fn mentions_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+fn is_tls_error(error: &(dyn std::error::Error + 'static)) -> bool {
     if error.is::<rustls::Error>() {
         return true;
     }
     // An I/O error shows what it wraps through `get_ref`, not through `source`.
     let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    wrapped.is_some_and(|inner| mentions_tls(inner)) || error.source().is_some_and(mentions_tls)
+    wrapped.is_some_and(|inner| is_tls_error(inner)) || error.source().is_some_and(is_tls_error)
 }
 
 /// Whether the look-up of a name failed, or it is no name at all. The layers below have no types for it that can be
 /// named, but these words.
-fn mentions_name(error: &(dyn std::error::Error + 'static)) -> bool {
-    matches!(error.to_string().as_str(), "dns error" | "invalid dns name") || error.source().is_some_and(mentions_name)
+fn is_name_error(error: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(error.to_string().as_str(), "dns error" | "invalid dns name") || error.source().is_some_and(is_name_error)
 }
 
 /// Whether nothing listens on the port.
-fn mentions_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
+fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
-    kind == Some(std::io::ErrorKind::ConnectionRefused) || error.source().is_some_and(mentions_refusal)
+    kind == Some(std::io::ErrorKind::ConnectionRefused) || error.source().is_some_and(is_refused)
 }
 
 /// The proxy that calls to `base` go through, without its password; none is used for this machine itself.
 #[must_use]
-pub fn proxy_of(base: &Base) -> Option<String> {
+pub fn proxy_for(base: &BaseUrl) -> Option<String> {
     let address = base.as_str().parse::<http::Uri>().ok().filter(|_| !base.is_loopback())?;
     let proxy = Matcher::from_system().intercept(&address)?;
     let host = proxy.uri().host()?;
@@ -170,7 +172,7 @@ pub fn proxy_of(base: &Base) -> Option<String> {
 }
 
 /// The last cause says the most; the first line of reqwest only repeats the address.
-fn story(error: &reqwest::Error) -> String {
+fn root_cause(error: &reqwest::Error) -> String {
     let mut last = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -192,8 +194,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn an_address_that_is_too_long_is_a_request_that_was_not_sent() {
-        let base = Base::parse("http://127.0.0.1:9").unwrap();
+    async fn too_long_address_is_a_request_fault() {
+        let base = BaseUrl::parse("http://127.0.0.1:9").unwrap();
         let client = HttpClient::new(&base, Duration::from_secs(1), Duration::from_secs(1), None).unwrap();
         let request = Request {
             method: crate::api::Method::Post,

@@ -3,7 +3,7 @@
 
 use reqwest::Url;
 
-use super::Base;
+use super::BaseUrl;
 use super::base_url::Address;
 use super::classify::shorten;
 
@@ -12,9 +12,9 @@ const NAMES: [&str; 3] = ["top", "skip", "count"];
 
 /// The address of a next page, below the base address that it was checked against.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Next(Url);
+pub struct NextLink(Url);
 
-impl Next {
+impl NextLink {
     /// Where the request goes.
     pub(super) fn address(&self) -> Address {
         Address { path: self.0.path().to_owned(), url: self.0.to_string() }
@@ -33,41 +33,41 @@ impl Next {
     }
 }
 
-impl Base {
+impl BaseUrl {
     /// Reads a `Location` that came with a page of the list at `path`, an encoded path below this base; gives what is
     /// wrong with it where it must not be followed.
     ///
     /// It may be absolute or relative, begin with the word `GET `, lack the `?` or some `$` (field notes).
-    pub fn next(&self, path: &str, location: &str) -> Result<Next, String> {
+    pub fn next_link(&self, path: &str, location: &str) -> Result<NextLink, String> {
         let text = location.trim();
         let text = match text.split_once(char::is_whitespace) {
             Some((word, rest)) if word.eq_ignore_ascii_case("GET") => rest.trim_start(),
             _ => text,
         };
         let text = text.split('#').next().unwrap_or_default();
-        let (address, query) = split(text, path);
+        let (address, query) = split_query(text, path);
         let mut url = self.resolve(path, address)?;
         url.set_query(Some(&with_dollars(query)).filter(|query| !query.is_empty()).map(String::as_str));
-        Ok(Next(url))
+        Ok(NextLink(url))
     }
 
     /// The address without its query, if it is below this base.
     fn resolve(&self, path: &str, address: &str) -> Result<Url, String> {
-        let strange = |why: &str| format!("`{}` {why}", shorten(address));
-        let current = Url::parse(&self.address(path, &[]).url).map_err(|_| strange("cannot be read as an address"))?;
+        let invalid = |why: &str| format!("`{}` {why}", shorten(address));
+        let current = Url::parse(&self.address(path, &[]).url).map_err(|_| invalid("cannot be read as an address"))?;
         if address.is_empty() {
             return Ok(current);
         }
         let is_absolute = Url::parse(address).is_ok();
         // Paths of the service are written from its own root on, `/api/...`, whatever stands in front of that.
-        let from_root = if is_absolute { None } else { self.below(address) };
+        let from_root = if is_absolute { None } else { self.resolve_from_root(address) };
         if !address.starts_with('/')
             && address.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("api/"))
             && let Some(url) = from_root
         {
             return Ok(url);
         }
-        let url = current.join(address).map_err(|_| strange("cannot be read as an address"))?;
+        let url = current.join(address).map_err(|_| invalid("cannot be read as an address"))?;
         let origin =
             |url: &Url| (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port_or_known_default());
         if origin(&url) != origin(&current) || !url.username().is_empty() || url.password().is_some() {
@@ -80,7 +80,7 @@ impl Base {
                 self.as_str()
             ));
         }
-        if self.holds(&url) {
+        if self.contains(&url) {
             return Ok(url);
         }
         let outside = || format!("`{}` is not below {} `{}`", shorten(url.path()), self.argument(), self.as_str());
@@ -88,19 +88,19 @@ impl Base {
     }
 
     /// A relative path from the root of the service on.
-    fn below(&self, relative: &str) -> Option<Url> {
+    fn resolve_from_root(&self, relative: &str) -> Option<Url> {
         let rooted = format!("{}/{}", self.as_str(), relative.trim_start_matches(['/', '\\']));
-        Url::parse(&rooted).ok().filter(|url| self.holds(url))
+        Url::parse(&rooted).ok().filter(|url| self.contains(url))
     }
 
-    fn holds(&self, url: &Url) -> bool {
+    fn contains(&self, url: &Url) -> bool {
         url.as_str().strip_prefix(self.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
     }
 }
 
 /// The address and the query. Where the `?` is missing, the query begins after the path of the list, or at the first
 /// name with a `$`.
-fn split<'a>(text: &'a str, path: &str) -> (&'a str, &'a str) {
+fn split_query<'a>(text: &'a str, path: &str) -> (&'a str, &'a str) {
     if let Some((address, query)) = text.split_once('?') {
         return (address, query);
     }
@@ -143,12 +143,12 @@ mod tests {
     const PATH: &str = "/api/batches/active";
 
     fn next(base: &str, location: &str) -> Result<String, String> {
-        let base = Base::named("dispatch_url", base).unwrap();
-        base.next(PATH, location).map(|next| next.as_str().to_owned())
+        let base = BaseUrl::from_argument("dispatch_url", base).unwrap();
+        base.next_link(PATH, location).map(|next| next.as_str().to_owned())
     }
 
     #[test]
-    fn every_way_to_write_a_location_leads_to_one_address_4_7() {
+    fn location_in_any_form_gives_the_same_address_4_7() {
         let expected = "https://d.example/farm/api/batches/active?$top=2&$skip=1&$count=true";
         for front in [
             "https://d.example/farm/api/batches/active",
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leads_away_from_the_base() {
+    fn location_outside_the_base_url_is_an_error() {
         for location in [
             "https://evil.example/farm/api/batches/active?$skip=1",
             "http://d.example/farm/api/batches/active?$skip=1",
@@ -209,13 +209,16 @@ mod tests {
             let refused = next("https://d.example/farm", location);
             assert!(refused.is_err(), "{location}: {refused:?}");
         }
-        let told = next("https://d.example/farm", "https://joe:hunter2@evil.example/a?token=1").unwrap_err();
-        assert!(told.contains("evil.example") && !told.contains("hunter2") && !told.contains("token"), "{told}");
+        let message = next("https://d.example/farm", "https://joe:hunter2@evil.example/a?token=1").unwrap_err();
+        assert!(
+            message.contains("evil.example") && !message.contains("hunter2") && !message.contains("token"),
+            "{message}"
+        );
     }
 
     proptest::proptest! {
         #[test]
-        fn whatever_a_location_says_the_request_stays_below_the_base_4_7(
+        fn any_location_stays_below_the_base_url_4_7(
             pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..8),
             any in ".{0,12}",
         ) {

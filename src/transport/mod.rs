@@ -28,19 +28,19 @@ use http::HeaderMap;
 
 use crate::api::Method;
 
-pub use attempts::{Attempts, Got, LARGEST_RECORD, Whole};
-pub use auth::Access;
-pub use base_url::{Base, shown};
-pub use body::{Body, breaks_off, unmarked_end};
+pub use attempts::{AttemptResult, Attempts, FullResponse, LARGEST_RECORD};
+pub use auth::Auth;
+pub use base_url::{BaseUrl, redacted};
+pub use body::{Body, is_truncated_document, unmarked_end_fault};
 pub use certificate::Certificate;
-pub use classify::{Judged, judge_response};
-pub use context::{Call, Caller, Jitter, Limits};
-pub use http_client::{HttpClient, proxy_of};
-pub use location::Next;
+pub use classify::{Classified, classify_response};
+pub use context::{Call, Jitter, ServiceContext, Timeouts};
+pub use http_client::{HttpClient, proxy_for};
+pub use location::NextLink;
 pub use probe::Probe;
 pub use retry_policy::Outcome;
 pub use skew::Skew;
-pub use warnings::Notices;
+pub use warnings::Warnings;
 
 /// A request with what proves who sends it, ready to be sent.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ pub enum FaultKind {
     /// The connection broke before a reply came; the request may have arrived.
     Reset,
     /// The body of the reply ended early.
-    Cut,
+    Truncated,
 }
 
 /// A failed exchange.

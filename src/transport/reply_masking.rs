@@ -3,20 +3,20 @@
 use http::header::LOCATION;
 use http::{HeaderMap, HeaderValue};
 
-use super::{Caller, Whole};
+use super::{FullResponse, ServiceContext};
 use crate::api::Endpoint;
 use crate::error::Error;
 use crate::secret::SecretKind;
 use crate::wire::{mask, names};
 
 /// The row whose reply describes the access key and so names it (specification 2.7).
-const ABOUT_ACCESS_KEY: &str = "access_key";
+const ACCESS_KEY_ROW: &str = "access_key";
 
-fn is_the_key(kind: SecretKind, path: &str) -> bool {
+fn is_access_key(kind: SecretKind, path: &str) -> bool {
     kind == SecretKind::AccessKey && path.rsplit('.').next().is_some_and(|field| names::same(field, "AccessKey"))
 }
 
-impl Caller {
+impl ServiceContext {
     /// The headers without secrets. `Location` stays as it is, because it is followed; errors that quote it are masked.
     pub(super) fn masked_headers(&self, mut headers: HeaderMap) -> HeaderMap {
         for (_, value) in headers.iter_mut().filter(|(name, _)| *name != LOCATION) {
@@ -32,8 +32,8 @@ impl Caller {
     }
 
     /// A reply with a 2XX status: whole values that are secrets are masked, with a warning that names their fields.
-    pub(super) fn masked_reply(&self, row: &Endpoint, reply: Whole) -> Whole {
-        let is_own = if row.full_name == ABOUT_ACCESS_KEY { is_the_key } else { |_: SecretKind, _: &str| false };
+    pub(super) fn masked_reply(&self, row: &Endpoint, reply: FullResponse) -> FullResponse {
+        let is_own = if row.full_name == ACCESS_KEY_ROW { is_access_key } else { |_: SecretKind, _: &str| false };
         let Some(masked) = mask(&reply.body, &self.secrets, is_own) else { return reply };
         if let Some((kind, path)) = masked.fields.first() {
             let others = match masked.fields.len().saturating_sub(1) {
@@ -41,14 +41,14 @@ impl Caller {
                 1 => " and 1 other field".to_owned(),
                 others => format!(" and {others} other fields"),
             };
-            self.notices.add(format!(
+            self.warnings.add(format!(
                 "the reply to {} repeats the {} in `{path}`{others}: the value is masked; ask the operator of the \
                  service why it sends secrets back",
                 row.full_name,
                 kind.name()
             ));
         }
-        Whole { body: masked.body, ..reply }
+        FullResponse { body: masked.body, ..reply }
     }
 
     /// An error without secrets, whatever the service said in it.

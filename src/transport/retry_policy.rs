@@ -4,21 +4,21 @@ use crate::api::{Endpoint, Returns};
 
 /// How a row may be treated after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum RetryClass {
     /// A repeatable call that gives a record or a page.
     Record,
     /// A repeatable call that gives a file, which may take the service time to make.
     File,
     /// A call that must not be done twice.
-    Once,
+    NonIdempotent,
 }
 
-impl Class {
+impl RetryClass {
     /// The class of a row.
     #[must_use]
-    pub(super) fn of(row: &Endpoint) -> Self {
+    pub(super) fn from_row(row: &Endpoint) -> Self {
         match row.returns {
-            _ if !row.repeatable => Self::Once,
+            _ if !row.repeatable => Self::NonIdempotent,
             Returns::File | Returns::Conversion | Returns::Layer => Self::File,
             Returns::Detail(_)
             | Returns::Index(_)
@@ -45,7 +45,7 @@ pub enum Outcome {
     /// Any other 5XX.
     Broken,
     /// 401 that setting our clock right may cure.
-    Skewed,
+    ClockSkew,
     /// Any other status: the service has said no.
     Refused,
     /// No connection: nothing was sent.
@@ -57,49 +57,49 @@ pub enum Outcome {
     /// No reply came; the request may have arrived.
     Lost,
     /// The reply ended early or is damaged.
-    Cut,
+    Truncated,
 }
 
 /// What is done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     /// Send again, as long as the budget of the call allows.
-    Repeat,
+    Retry,
     /// Send again, but only so often: it hardly gets better by waiting.
-    RepeatFew,
+    RetryLimited,
     /// Tell the caller, who waits as the service says.
-    HandBack,
+    Poll,
     /// Never send again: look up what has become of it.
-    LookUp,
+    Reconcile,
     /// Give up.
     Fail,
 }
 
-/// How many requests [`Decision::RepeatFew`] allows in one call.
-pub(super) const FEW: u32 = 4;
+/// How many requests [`Decision::RetryLimited`] allows in one call.
+pub(super) const MAX_LIMITED_ATTEMPTS: u32 = 4;
 
 /// The table.
 #[must_use]
 #[expect(clippy::match_same_arms, reason = "a line for each outcome is what makes it a table")]
-pub(super) const fn decide(class: Class, outcome: Outcome) -> Decision {
-    use Decision::{Fail, HandBack, LookUp, Repeat, RepeatFew};
-    let [record, file, once] = match outcome {
+pub(super) const fn decide(class: RetryClass, outcome: Outcome) -> Decision {
+    use Decision::{Fail, Poll, Reconcile, Retry, RetryLimited};
+    let [record, file, non_idempotent] = match outcome {
         //                     Record     File       Once
-        Outcome::MoreTime => [Repeat, HandBack, LookUp],
-        Outcome::TooMany => [Repeat, Repeat, Repeat],
-        Outcome::Busy => [Repeat, Repeat, LookUp],
-        Outcome::Broken => [RepeatFew, RepeatFew, LookUp],
-        Outcome::Skewed => [Repeat, Repeat, Repeat],
+        Outcome::MoreTime => [Retry, Poll, Reconcile],
+        Outcome::TooMany => [Retry, Retry, Retry],
+        Outcome::Busy => [Retry, Retry, Reconcile],
+        Outcome::Broken => [RetryLimited, RetryLimited, Reconcile],
+        Outcome::ClockSkew => [Retry, Retry, Retry],
         Outcome::Refused => [Fail, Fail, Fail],
-        Outcome::NotSent => [RepeatFew, RepeatFew, RepeatFew],
+        Outcome::NotSent => [RetryLimited, RetryLimited, RetryLimited],
         Outcome::Unsendable => [Fail, Fail, Fail],
         Outcome::Untrusted => [Fail, Fail, Fail],
-        Outcome::Lost => [RepeatFew, RepeatFew, LookUp],
-        Outcome::Cut => [RepeatFew, RepeatFew, LookUp],
+        Outcome::Lost => [RetryLimited, RetryLimited, Reconcile],
+        Outcome::Truncated => [RetryLimited, RetryLimited, Reconcile],
     };
     match class {
-        Class::Record => record,
-        Class::File => file,
-        Class::Once => once,
+        RetryClass::Record => record,
+        RetryClass::File => file,
+        RetryClass::NonIdempotent => non_idempotent,
     }
 }

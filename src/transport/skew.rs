@@ -7,17 +7,17 @@ use chrono::{DateTime, Utc};
 use http::HeaderMap;
 use http::header::DATE;
 
-use super::Notices;
+use super::Warnings;
 use crate::clock::Clock;
 
 /// A 401 whose `Date` is further than this from our time is taken to be about our time.
-const SUSPICIOUS: i64 = 60;
+const SUSPECT_SKEW: i64 = 60;
 
 /// Differences below this explain nothing: `Date` has whole seconds and a reply takes time.
 const NOISE: i64 = 5;
 
 /// A service whose time jumps about is told of so often.
-const MOST_TOLD: usize = 8;
+const MAX_WARNINGS: usize = 8;
 
 /// What a client has learnt about its clock.
 ///
@@ -25,19 +25,19 @@ const MOST_TOLD: usize = 8;
 /// setting that one, as often as may be and while calls are in flight, leaves the correction right for all of them.
 #[derive(Debug, Default)]
 pub struct Skew {
-    learnt: Mutex<Learnt>,
+    state: Mutex<SkewState>,
     /// The last `Date` of the service, and when it arrived by the clock for deadlines.
-    heard: Mutex<Option<(DateTime<Utc>, Duration)>>,
+    last_date: Mutex<Option<(DateTime<Utc>, Duration)>>,
 }
 
 #[derive(Debug, Default)]
-struct Learnt {
+struct SkewState {
     /// The service's time, and when it was received by the clock for deadlines.
     reference: Option<(DateTime<Utc>, Duration)>,
     /// The difference to the machine's clock that was measured last.
     seconds: i64,
     /// The differences that the user was warned of, each once.
-    told: Vec<i64>,
+    warned: Vec<i64>,
 }
 
 /// When a request was signed.
@@ -46,7 +46,7 @@ pub(super) struct Stamp {
     /// The time that it carries.
     pub(super) time: DateTime<Utc>,
     /// The moment by the clock for deadlines.
-    pub(super) at: Duration,
+    pub(super) elapsed: Duration,
 }
 
 /// When a reply was received.
@@ -55,18 +55,18 @@ pub(super) struct Arrival {
     /// By the machine's clock.
     pub(super) now: DateTime<Utc>,
     /// By the clock for deadlines.
-    pub(super) at: Duration,
+    pub(super) elapsed: Duration,
 }
 
 impl Arrival {
     pub(super) fn new(clock: &dyn Clock) -> Self {
-        Self { now: clock.now(), at: clock.elapsed() }
+        Self { now: clock.now(), elapsed: clock.elapsed() }
     }
 }
 
 /// What a 401 says about the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lesson {
+pub(super) enum Correction {
     /// The request had the wrong time; those signed from now on have the right one. The machine's clock is off by so many
     /// seconds.
     Corrected(i64),
@@ -80,9 +80,9 @@ impl Skew {
     /// The service's time, as far as it is known.
     #[must_use]
     pub fn time(&self, clock: &dyn Clock) -> DateTime<Utc> {
-        let reference = self.learnt.lock().unwrap_or_else(PoisonError::into_inner).reference;
-        let corrected = reference.and_then(|(time, at)| {
-            let passed = chrono::Duration::from_std(clock.elapsed().checked_sub(at)?).ok()?;
+        let reference = self.state.lock().unwrap_or_else(PoisonError::into_inner).reference;
+        let corrected = reference.and_then(|(time, elapsed)| {
+            let passed = chrono::Duration::from_std(clock.elapsed().checked_sub(elapsed)?).ok()?;
             time.checked_add_signed(passed)
         });
         corrected.unwrap_or_else(|| clock.now())
@@ -91,19 +91,19 @@ impl Skew {
     /// The service's clock minus ours, in seconds, where requests are corrected by that.
     #[must_use]
     pub fn seconds(&self, clock: &dyn Clock) -> Option<i64> {
-        let difference = rounded(self.time(clock).signed_duration_since(clock.now()));
+        let difference = round_to_seconds(self.time(clock).signed_duration_since(clock.now()));
         Some(difference).filter(|difference| difference.saturating_abs() >= NOISE)
     }
 
     /// Signs for now.
     pub(super) fn stamp(&self, clock: &dyn Clock) -> Stamp {
-        Stamp { time: self.time(clock), at: clock.elapsed() }
+        Stamp { time: self.time(clock), elapsed: clock.elapsed() }
     }
 
     /// Notes the `Date` of a reply that arrived at `elapsed`.
-    pub(super) fn hear(&self, headers: &HeaderMap, elapsed: Duration) {
+    pub(super) fn record_date(&self, headers: &HeaderMap, elapsed: Duration) {
         if let Some(date) = date(headers) {
-            *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some((date, elapsed));
+            *self.last_date.lock().unwrap_or_else(PoisonError::into_inner) = Some((date, elapsed));
         }
     }
 
@@ -111,60 +111,60 @@ impl Skew {
     /// `None` where none came since.
     #[must_use]
     pub fn service_time_at(&self, moment: Duration) -> Option<DateTime<Utc>> {
-        let (date, arrived) = (*self.heard.lock().unwrap_or_else(PoisonError::into_inner))?;
-        let passed = chrono::Duration::from_std(arrived.checked_sub(moment)?).ok()?;
+        let (date, received) = (*self.last_date.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let passed = chrono::Duration::from_std(received.checked_sub(moment)?).ok()?;
         date.checked_sub_signed(passed)
     }
 
     /// Learns from a 401 that came at `arrival` to a request that carried `stamp`: what its `Date` differs from is that
     /// time, not the machine's clock, which may have been set since. Of many calls that fail together, one warns.
-    pub(super) fn learn(
+    pub(super) fn update(
         &self,
         headers: &HeaderMap,
         arrival: Arrival,
         stamp: Stamp,
         about_time: bool,
-        notices: &Notices,
-    ) -> Lesson {
-        let Some(time) = service_time(headers) else {
-            return if about_time { Lesson::NoDate } else { Lesson::NotTheClock };
+        warnings: &Warnings,
+    ) -> Correction {
+        let Some(time) = date_midpoint(headers) else {
+            return if about_time { Correction::NoDate } else { Correction::NotTheClock };
         };
         // The service read the request, and its clock, at some moment until the reply came.
-        let taken = chrono::Duration::from_std(arrival.at.saturating_sub(stamp.at)).unwrap_or_default();
+        let round_trip = chrono::Duration::from_std(arrival.elapsed.saturating_sub(stamp.elapsed)).unwrap_or_default();
         let ahead = time.signed_duration_since(stamp.time);
-        let error = (-ahead).max(ahead - taken).num_seconds();
-        if error < if about_time { NOISE } else { SUSPICIOUS } {
-            return Lesson::NotTheClock;
+        let error = (-ahead).max(ahead - round_trip).num_seconds();
+        if error < if about_time { NOISE } else { SUSPECT_SKEW } {
+            return Correction::NotTheClock;
         }
-        let measured = rounded(time.signed_duration_since(arrival.now));
-        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-        if learnt.reference.is_some_and(|(_, at)| at > arrival.at) {
-            return Lesson::Corrected(measured);
+        let measured = round_to_seconds(time.signed_duration_since(arrival.now));
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.reference.is_some_and(|(_, elapsed)| elapsed > arrival.elapsed) {
+            return Correction::Corrected(measured);
         }
-        learnt.reference = Some((time, arrival.at));
+        state.reference = Some((time, arrival.elapsed));
         let is_new = |known: &i64| measured.saturating_sub(*known).saturating_abs() >= NOISE;
-        if is_new(&learnt.seconds) {
-            learnt.seconds = measured;
-            if learnt.told.len() < MOST_TOLD && learnt.told.iter().all(is_new) {
-                learnt.told.push(measured);
-                notices.add(warning(measured));
+        if is_new(&state.seconds) {
+            state.seconds = measured;
+            if state.warned.len() < MAX_WARNINGS && state.warned.iter().all(is_new) {
+                state.warned.push(measured);
+                warnings.add(warning(measured));
             }
         }
-        Lesson::Corrected(measured)
+        Correction::Corrected(measured)
     }
 }
 
 /// The service's clock minus ours in whole seconds; `None` without a `Date`.
 pub(super) fn measure(headers: &HeaderMap, now: DateTime<Utc>) -> Option<i64> {
-    Some(rounded(service_time(headers)?.signed_duration_since(now)))
+    Some(round_to_seconds(date_midpoint(headers)?.signed_duration_since(now)))
 }
 
 /// The service's time: `Date` has whole seconds, cut, so that on average it is half a second behind.
-fn service_time(headers: &HeaderMap) -> Option<DateTime<Utc>> {
+fn date_midpoint(headers: &HeaderMap) -> Option<DateTime<Utc>> {
     date(headers)?.checked_add_signed(chrono::Duration::milliseconds(500))
 }
 
-fn rounded(difference: chrono::Duration) -> i64 {
+fn round_to_seconds(difference: chrono::Duration) -> i64 {
     difference.num_milliseconds().saturating_add(500).div_euclid(1_000)
 }
 

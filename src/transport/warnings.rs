@@ -4,11 +4,11 @@ use std::sync::{Mutex, PoisonError};
 
 /// Warnings that nobody has taken yet.
 #[derive(Debug, Default)]
-pub struct Notices {
+pub struct Warnings {
     texts: Mutex<Vec<String>>,
 }
 
-impl Notices {
+impl Warnings {
     /// Adds a warning.
     pub fn add(&self, text: String) {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).push(text);

@@ -16,7 +16,7 @@ const SAME_NAME: &str = "A file with the same name is already queued for this fi
 
 async fn send(client: &Client) -> Result<(), Error> {
     let given = arguments("prescription_maps.send", &[("rx_id", "11"), ("field_computer_id", "CR 12")]);
-    client.act(row("prescription_maps.send"), &given).await
+    client.send_command(row("prescription_maps.send"), &given).await
 }
 
 fn word(text: &str) -> String {
@@ -147,7 +147,7 @@ async fn a_refusal_after_a_lost_reply_is_success_where_the_map_is_queued() {
     for (first, may_be_done) in [
         (Err(FaultKind::Timeout), true),
         (Err(FaultKind::Reset), true),
-        (Err(FaultKind::Cut), true),
+        (Err(FaultKind::Truncated), true),
         (Ok((503, String::new())), true),
         (Ok((500, String::new())), true),
         // Refused or not reached: nothing was queued the first time.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headland::client::{Asked, UploadFile};
+use headland::client::{PollResult, UploadFile};
 use headland::transport::{Fault, FaultKind};
 
 use crate::parts::*;
@@ -40,7 +40,7 @@ const OUTCOMES: [(&str, Outcome, [usize; 3]); 16] = [
     ("not built", || Err(fault(FaultKind::Request)), [1, 1, 1]),
     ("not trusted", || Err(fault(FaultKind::Tls)), [1, 1, 1]),
     ("lost", || Err(fault(FaultKind::Reset)), [4, 4, 1]),
-    ("cut", || Err(fault(FaultKind::Cut)), [4, 4, 1]),
+    ("cut", || Err(fault(FaultKind::Truncated)), [4, 4, 1]),
 ];
 
 /// Ends the first requests of a call so, and answers later ones with success; lists are empty.
@@ -71,12 +71,12 @@ async fn every_outcome_is_repeated_as_often_as_the_class_of_the_row_allows() {
             let script = trouble(outcome, || ok(zip_of(b"points")), |_| false);
             let folder = tempfile::tempdir().unwrap();
             let given = arguments(of_file, &[("id", "1"), ("format", "SHP")]);
-            let answer = client(&script).ask_once(row(of_file), &given, folder.path(), 0).await;
-            let has_come = matches!(answer, Ok(Asked::File(_)));
+            let answer = client(&script).poll_file(row(of_file), &given, folder.path(), 0).await;
+            let has_come = matches!(answer, Ok(PollResult::File(_)));
             assert_eq!((sent(&script, Get), has_come), (file, file == ALL), "{of_file} after {name}");
             // A file that is not ready is waited for by the caller.
             assert_eq!(
-                matches!(answer, Ok(Asked::MoreTime { .. })),
+                matches!(answer, Ok(PollResult::MoreTime { .. })),
                 name.contains("more time"),
                 "{of_file} after {name}"
             );

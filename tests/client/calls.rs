@@ -85,7 +85,7 @@ async fn what_may_pass_is_repeated_as_the_service_asks() {
         assert_eq!(script.count(), 2);
         assert!((seconds(start) - pause).abs() < 0.01, "{} s instead of {pause} s", seconds(start));
     }
-    for kind in [FaultKind::Name, FaultKind::Connect, FaultKind::Reset, FaultKind::Timeout, FaultKind::Cut] {
+    for kind in [FaultKind::Name, FaultKind::Connect, FaultKind::Reset, FaultKind::Timeout, FaultKind::Truncated] {
         let script = Script::new(move |number, _| if number < 2 { Err(fault(kind)) } else { Ok(ok(KEY)) });
         access_key(&client(&script)).await.unwrap();
         assert_eq!(script.count(), 3, "{kind:?}");

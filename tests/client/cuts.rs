@@ -185,7 +185,7 @@ async fn perform(call: Call, client: &Client) -> Result<(Vec<u8>, Value), Error>
         }
         Call::Send | Call::Refused => {
             let given = arguments("prescription_maps.send", &[("rx_id", "11"), ("field_computer_id", "CR 12")]);
-            client.act(row("prescription_maps.send"), &given).await.map(|()| (Vec::new(), Value::Null))
+            client.send_command(row("prescription_maps.send"), &given).await.map(|()| (Vec::new(), Value::Null))
         }
         Call::Dispatch => make(client, CREATE).await.map(|value| (Vec::new(), value)),
     }

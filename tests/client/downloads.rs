@@ -151,7 +151,7 @@ async fn a_cut_or_damaged_file_is_asked_for_again_and_never_kept() {
     for (format, whole, broken) in [
         ("SHP", whole.clone(), vec![Ok(Bytes::from(cut.clone()))]),
         ("SHP", whole.clone(), vec![Ok(Bytes::from(flipped))]),
-        ("SHP", whole.clone(), vec![Ok(Bytes::from(cut)), Err(fault(FaultKind::Cut))]),
+        ("SHP", whole.clone(), vec![Ok(Bytes::from(cut)), Err(fault(FaultKind::Truncated))]),
         ("XML", xml.clone(), vec![Ok(Bytes::from(xml[..30].to_vec()))]),
     ] {
         for target in [Target::Memory, to(&folder.path().join("file"))] {
@@ -208,7 +208,7 @@ async fn a_conversion_is_asked_waited_for_and_fetched_once() {
     assert!(!conversion.ready().await.unwrap());
     assert!(!conversion.ready().await.unwrap());
     assert_eq!(script.count(), 1, "the stated wait is not over, so nobody asks");
-    assert_eq!(conversion.ask_again_at().unwrap().timestamp(), START + 30);
+    assert_eq!(conversion.next_poll_at().unwrap().timestamp(), START + 30);
     let error = conversion.wait(Some(Duration::from_secs(10))).await.unwrap_err();
     assert_eq!((error.kind(), error.facts().status), (Kind::NotReady, None));
     conversion.wait(None).await.unwrap();

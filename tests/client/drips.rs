@@ -54,13 +54,13 @@ fn total(client: &Client) -> Outcome<'_> {
 
 fn listing(client: &Client) -> Outcome<'_> {
     const NAME: &str = "dispatch.products.list";
-    Box::pin(async { client.listing(row(NAME), arguments(NAME, &[]), None, None)?.next_page().await.map(drop) })
+    Box::pin(async { client.link_pages(row(NAME), arguments(NAME, &[]), None, None)?.next_page().await.map(drop) })
 }
 
 fn act(client: &Client) -> Outcome<'_> {
     const NAME: &str = "prescription_maps.send";
     let given = arguments(NAME, &[("rx_id", "11"), ("field_computer_id", "12")]);
-    Box::pin(async move { client.act(row(NAME), &given).await })
+    Box::pin(async move { client.send_command(row(NAME), &given).await })
 }
 
 fn create(client: &Client) -> Outcome<'_> {
@@ -113,7 +113,7 @@ fn once(client: &Client) -> Outcome<'_> {
     Box::pin(async {
         let folder = tempfile::tempdir().unwrap();
         let given = arguments("job_data.download", &[("id", "8")]);
-        client.ask_once(row("job_data.download"), &given, folder.path(), 0).await.map(drop)
+        client.poll_file(row("job_data.download"), &given, folder.path(), 0).await.map(drop)
     })
 }
 
@@ -248,7 +248,7 @@ async fn a_file_without_end_is_refused_at_its_limit() {
             );
         }
         let request = arguments("job_data.request", &[("id", "8")]);
-        let mut conversion = client.conversion(row("job_data.request"), request).unwrap().limited_to(1_000_000);
+        let mut conversion = client.conversion(row("job_data.request"), request).unwrap().with_max_bytes(1_000_000);
         assert_eq!(conversion.wait(None).await.unwrap_err().kind(), Kind::Archive);
         assert_eq!(script.count(), 3, "what is too long is not asked for again");
         let most = if is_announced { 3 * 60_004 } else { 3 * 1_100_000 };

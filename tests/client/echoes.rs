@@ -41,7 +41,7 @@ async fn outcomes(client: &Client) -> Vec<(&'static str, Result<String, Error>)>
     let mut batches = client.pages(row("job_data.list"), arguments("job_data.list", &[]), None, None).unwrap();
     let mut first = client.pages(row("job_data.list"), arguments("job_data.list", &[]), None, None).unwrap();
     let mut list =
-        client.listing(row("dispatch.products.list"), arguments("dispatch.products.list", &[]), None, None).unwrap();
+        client.link_pages(row("dispatch.products.list"), arguments("dispatch.products.list", &[]), None, None).unwrap();
     let download = client.download(row("job_data.download"), &id("job_data.download"), Target::Memory).await;
     let send = arguments("prescription_maps.send", &[("rx_id", "11"), ("field_computer_id", "12")]);
     let variation = headland::client::Variation::default();
@@ -54,7 +54,7 @@ async fn outcomes(client: &Client) -> Vec<(&'static str, Result<String, Error>)>
         ("batches", batches.next_batches().await.map(|page| format!("{page:?}"))),
         ("first", first.first().await.map(|record| format!("{record:?}"))),
         ("download", download.map(|file| format!("{file:?}"))),
-        ("send", client.act(row("prescription_maps.send"), &send).await.map(|()| String::new())),
+        ("send", client.send_command(row("prescription_maps.send"), &send).await.map(|()| String::new())),
         ("listing", list.next_page().await.map(|page| format!("{page:?}"))),
         ("payload", told(client.payload(row(delete), &id(delete)).await)),
         ("examine", told(client.examine(row("access_key"), variation).await.unwrap().outcome)),

@@ -76,7 +76,7 @@ impl Server {
 }
 
 async fn read_with(client: &Client, page_size: Option<u32>, page: Option<u64>) -> Result<Vec<String>, Error> {
-    let mut list = client.listing(row(LIST), arguments(LIST, &[]), page_size, page)?;
+    let mut list = client.link_pages(row(LIST), arguments(LIST, &[]), page_size, page)?;
     let mut ids = Vec::new();
     while let Some(page) = list.next_page().await? {
         ids.extend(page.iter().map(|item| item.get("id").and_then(Value::as_text).unwrap().to_owned()));
@@ -107,7 +107,7 @@ async fn the_first_request_states_its_paging_and_location_is_followed_as_it_came
     }
     let script = PLAIN.serve();
     let client = client_of(dispatching(), &script);
-    let mut list = client.listing(row(LIST), arguments(LIST, &[]), None, None).unwrap();
+    let mut list = client.link_pages(row(LIST), arguments(LIST, &[]), None, None).unwrap();
     assert_eq!(script.count(), 0, "lazy");
     assert_eq!(list.total().await.unwrap(), Some(25));
     assert_eq!(list.next_page().await.unwrap().unwrap().len(), 25);
@@ -129,7 +129,7 @@ async fn one_page_is_that_page_alone() {
 async fn a_list_without_a_count_gives_none_and_one_without_records_is_empty() {
     let script = Server { has_count: false, ..PLAIN }.serve();
     let client = client_of(dispatching(), &script);
-    let mut list = client.listing(row(LIST), arguments(LIST, &[]), None, None).unwrap();
+    let mut list = client.link_pages(row(LIST), arguments(LIST, &[]), None, None).unwrap();
     assert_eq!(list.total().await.unwrap(), None);
     for (status, body) in [(200, "[]"), (204, ""), (200, "")] {
         let script = Script::new(move |_, _| Ok(canned(status, body).with("Location", "?$top=9&$skip=1")));
@@ -180,7 +180,7 @@ async fn circles_are_errors() {
             Ok(ok(records).with("Location", format!("?$top=2&$skip={}", number + 1)))
         });
         let client = client_of(dispatching(), &script);
-        let mut list = client.listing(row(LIST), arguments(LIST, &[]), Some(2), None).unwrap();
+        let mut list = client.link_pages(row(LIST), arguments(LIST, &[]), Some(2), None).unwrap();
         assert_eq!(list.next_page().await.unwrap().unwrap().len(), 2, "records without an id may well be equal");
         let error = list.next_page().await.unwrap_err();
         assert_eq!(error.kind(), Kind::Decode);
@@ -228,16 +228,16 @@ async fn what_is_wrong_is_told_before_any_call() {
     let script = PLAIN.serve();
     let client = client_of(dispatching(), &script);
     for size in [0, 1_001] {
-        let error = client.listing(row(LIST), arguments(LIST, &[]), Some(size), None).unwrap_err();
+        let error = client.link_pages(row(LIST), arguments(LIST, &[]), Some(size), None).unwrap_err();
         assert_eq!(error.kind(), Kind::Value, "{size}");
     }
     let untold = client_of(Config { dispatch_url: None, ..dispatching() }, &script);
-    let error = untold.listing(row(LIST), arguments(LIST, &[]), None, None).unwrap_err();
+    let error = untold.link_pages(row(LIST), arguments(LIST, &[]), None, None).unwrap_err();
     assert_eq!(error.kind(), Kind::Configuration);
     let tokenless = client_of(Config { dispatch_token: None, ..dispatching() }, &script);
-    let error = tokenless.listing(row(LIST), arguments(LIST, &[]), None, None).unwrap_err();
+    let error = tokenless.link_pages(row(LIST), arguments(LIST, &[]), None, None).unwrap_err();
     assert!(error.message().contains("`dispatch_token`"), "{error}");
-    assert!(client.listing(row("job_data.list"), arguments("job_data.list", &[]), None, None).is_err());
+    assert!(client.link_pages(row("job_data.list"), arguments("job_data.list", &[]), None, None).is_err());
     assert_eq!(script.count(), 0);
 }
 
@@ -245,9 +245,9 @@ async fn what_is_wrong_is_told_before_any_call() {
 async fn each_page_may_have_a_token_of_its_own() {
     let script = PLAIN.serve();
     let client = client_of(Config { dispatch_token: Some(Token::PerCall), ..dispatching() }, &script);
-    let mut list = client.listing(row(LIST), arguments(LIST, &[]), Some(10), None).unwrap();
+    let mut list = client.link_pages(row(LIST), arguments(LIST, &[]), Some(10), None).unwrap();
     for number in 0..3 {
-        list.bear(Some(Secret::new(format!("token-{number}"))));
+        list.set_token(Some(Secret::new(format!("token-{number}"))));
         list.next_page().await.unwrap();
         let sent = script.request(number).headers.get("authorization").unwrap().to_str().unwrap().to_owned();
         assert_eq!(sent, format!("Bearer token-{number}"));

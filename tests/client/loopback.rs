@@ -10,7 +10,7 @@ use headland::error::Kind;
 use headland::limiter::Window;
 use headland::secret::Secret;
 use headland::signing::{Signed, SigningKey};
-use headland::transport::{Base, HttpClient};
+use headland::transport::{BaseUrl, HttpClient};
 use headland::wire::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -79,7 +79,7 @@ fn client(address: SocketAddr) -> Client {
 }
 
 pub(crate) fn with_real_transport(config: Config) -> Client {
-    let base = Base::parse(&config.base_url).unwrap();
+    let base = BaseUrl::parse(&config.base_url).unwrap();
     let transport = HttpClient::new(&base, config.timeout.connect, config.timeout.read, None).unwrap();
     Client::with_parts(config, Arc::new(transport), Arc::new(Hurried)).unwrap()
 }

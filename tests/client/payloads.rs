@@ -123,10 +123,10 @@ async fn what_the_client_was_not_told_is_named_before_any_call() {
 async fn a_token_of_its_own_goes_with_a_call_and_the_orders_address_comes_first() {
     let script = Script::new(|_, _| Ok(ok("{}")));
     let config = Config { dispatch_token: Some(Token::PerCall), ..dispatching() };
-    let client = client_of(config, &script).bearing(Some(Secret::new("fresh")));
+    let client = client_of(config, &script).with_token(Some(Secret::new("fresh")));
     make(&client, CREATE).await.unwrap();
     assert_eq!(header(&script.request(0), "authorization"), Some("Bearer fresh"));
-    let wrong = client.bearing(Some(Secret::new("two words")));
+    let wrong = client.with_token(Some(Secret::new("two words")));
     assert_eq!(make(&wrong, CREATE).await.unwrap_err().kind(), Kind::Configuration);
 
     let legacy = Some("https://legacy.example/x".to_owned());
@@ -183,7 +183,9 @@ async fn the_object_its_address_or_nothing_comes_back() {
 #[tokio::test(start_paused = true)]
 async fn a_post_is_never_sent_twice_when_its_reply_is_lost() {
     for row in api::rows().filter(|row| matches!(row.returns, Returns::Payload) && row.method == Method::Post) {
-        for lost in [Err(FaultKind::Timeout), Err(FaultKind::Reset), Err(FaultKind::Cut), Ok(500), Ok(503), Ok(502)] {
+        for lost in
+            [Err(FaultKind::Timeout), Err(FaultKind::Reset), Err(FaultKind::Truncated), Ok(500), Ok(503), Ok(502)]
+        {
             let script =
                 Script::new(move |_, _| lost.map(|status| canned(status, "").with("retry-after", 1)).map_err(fault));
             let error = make(&client_of(dispatching(), &script), row.full_name).await.unwrap_err();
@@ -219,7 +221,7 @@ async fn other_methods_are_repeated_and_what_is_gone_after_a_lost_delete_was_del
         ("dispatch.field_operations.set_mix", Method::Put),
         ("dispatch.field_operations.requirements", Method::Get),
     ] {
-        for first in [Err(FaultKind::Timeout), Err(FaultKind::Cut), Ok(503), Ok(500)] {
+        for first in [Err(FaultKind::Timeout), Err(FaultKind::Truncated), Ok(503), Ok(500)] {
             for second in [200, 404, 410] {
                 let script = Script::new(move |number, _| match (number, first) {
                     (0, Err(kind)) => Err(fault(kind)),

@@ -113,7 +113,7 @@ async fn a_list_is_asked_for_one_record_and_gives_its_count() {
     let list = r#"{"TotalCount":56,"IsNextPage":true,"JobData":[]}"#;
     let script = Script::new(move |_, _| Ok(ok(list).with("x-ratelimit-remaining", 12)));
     let probe = client(&script).examine(row("job_data.list"), Variation::default()).await.unwrap();
-    assert_eq!((probe.outcome.unwrap(), probe.heard.remaining), (Value::Integer(56), Some(12)));
+    assert_eq!((probe.outcome.unwrap(), probe.rate_limit.remaining), (Value::Integer(56), Some(12)));
     assert_eq!(query(&script.request(0), "pageSize").as_deref(), Some("1"));
 }
 

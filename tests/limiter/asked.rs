@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use headland::clock::{Clock, Sleep, SystemClock};
-use headland::limiter::{Heard, Limiter, Place};
+use headland::limiter::{Limiter, RateLimitHeaders, StoreLocation};
 use tokio::time::Instant;
 
 use crate::parts::*;
@@ -19,8 +19,8 @@ fn limiters(folder: Option<&tempfile::TempDir>, count: usize, clock: &Arc<Paused
     let windows = [window(30, 60_000), window(15, 30_000)];
     match folder {
         Some(folder) => {
-            let place = Place::File(folder.path().join("limits.sqlite3"));
-            (0..count).map(|_| Limiter::alone(&place, "https://x.org", KEY, &windows, clock.clone())).collect()
+            let place = StoreLocation::File(folder.path().join("limits.sqlite3"));
+            (0..count).map(|_| Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone())).collect()
         }
         None => vec![memory(&windows, clock); count],
     }
@@ -85,8 +85,8 @@ fn what_other_calls_in_flight_hear_is_not_the_answer_of_the_probe() {
         let calls: Vec<_> = (0..8).map(|_| limiter.grant(MINUTE, HOUR)).collect();
         for slot in futures_util::future::join_all(calls).await {
             let mut slot = slot.unwrap().unwrap();
-            slot.sent();
-            slot.settle(&refused(DAY));
+            slot.mark_sent();
+            slot.complete(&refused(DAY));
         }
         assert_eq!(limiter.budget().next_call_in.as_secs(), 300, "eight that were sent together said it once");
         hear(&limiter, refused(DAY)).await;
@@ -126,7 +126,7 @@ struct Doubt {
 async fn process(limiter: Limiter, service: Arc<Mutex<Service>>) {
     loop {
         let mut slot = limiter.grant(LEASE, PATIENCE).await.unwrap().unwrap();
-        slot.sent();
+        slot.mark_sent();
         let granted = Instant::now();
         let (fate, is_probe) = {
             let mut service = service.lock().unwrap();
@@ -150,12 +150,12 @@ async fn process(limiter: Limiter, service: Arc<Mutex<Service>>) {
         match fate {
             Fate::Answered | Fate::Dies => {
                 service.doubt = service.doubt.filter(|_| !is_probe);
-                return slot.settle(&Heard::default());
+                return slot.complete(&RateLimitHeaders::default());
             }
             Fate::Refused(seconds) => {
                 let is_believed = is_probe && service.doubt.is_some_and(|doubt| seconds <= doubt.asked);
                 service.doubt = (!is_believed).then_some(Doubt { asked: seconds, next: Some(now) });
-                slot.settle(&refused(seconds));
+                slot.complete(&refused(seconds));
             }
             Fate::Lost => {
                 if let Some(doubt) = service.doubt.as_mut().filter(|_| is_probe) {
@@ -261,12 +261,12 @@ fn a_probe_whose_process_is_killed_leaves_its_turn_to_another_process() {
     use std::io::{BufRead as _, BufReader};
     const FILE: &str = "HEADLAND_TEST_PROBE";
     let limiter = |file: std::ffi::OsString, clock: Arc<dyn Clock>| {
-        Limiter::alone(&Place::File(file.into()), "https://x.org", KEY, &[window(9, 300)], clock)
+        Limiter::unshared(&StoreLocation::File(file.into()), "https://x.org", KEY, &[window(9, 300)], clock)
     };
     let real = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     if let Some(file) = std::env::var_os(FILE) {
         let mut slot = real().block_on(limiter(file, Arc::new(Ahead)).grant(MINUTE, HOUR)).unwrap().unwrap();
-        slot.sent();
+        slot.mark_sent();
         println!("\nheld");
         std::thread::sleep(MINUTE);
         return;
@@ -288,7 +288,7 @@ fn a_probe_whose_process_is_killed_leaves_its_turn_to_another_process() {
     child.kill().unwrap();
     child.wait().unwrap();
     let started = std::time::Instant::now();
-    real().block_on(hear(&limiter, Heard::default()));
+    real().block_on(hear(&limiter, RateLimitHeaders::default()));
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     assert_eq!(limiter.budget().service_wait, None, "its answer lifts the block");
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use headland::clock::Clock as _;
-use headland::limiter::{Heard, Limiter, Place, Refusal};
+use headland::limiter::{DeadlineExceeded, Limiter, RateLimitHeaders, StoreLocation};
 
 use crate::parts::*;
 
@@ -56,7 +56,7 @@ fn a_429_stops_everybody_until_its_time_and_then_they_go_on() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(30, 60_000)], &clock);
-        hear(&limiter, Heard { block: Some(Duration::from_secs(12)), ..Heard::default() }).await;
+        hear(&limiter, RateLimitHeaders { block: Some(Duration::from_secs(12)), ..RateLimitHeaders::default() }).await;
         let budget = limiter.budget();
         assert_eq!((budget.remaining, budget.next_call_in), (0, Duration::from_secs(12)));
         spend(&limiter, 1).await;
@@ -70,7 +70,7 @@ fn a_wait_beyond_the_deadline_is_refused_at_once() {
         let clock = Paused::new();
         let limiter = memory(&[window(2, 60_000)], &clock);
         spend(&limiter, 2).await;
-        let Refusal { ready_in, .. } = limiter.grant(MINUTE, Duration::from_secs(10)).await.unwrap_err();
+        let DeadlineExceeded { ready_in, .. } = limiter.grant(MINUTE, Duration::from_secs(10)).await.unwrap_err();
         assert!(ready_in > Duration::from_secs(59) && ready_in < Duration::from_secs(61), "{ready_in:?}");
         assert_eq!(clock.elapsed(), Duration::ZERO, "nobody waited");
         // Behind two others, the third has to wait for a second round.
@@ -81,7 +81,7 @@ fn a_wait_beyond_the_deadline_is_refused_at_once() {
             })
             .collect();
         tokio::task::yield_now().await;
-        let Refusal { ready_in, .. } = limiter.grant(MINUTE, Duration::from_secs(100)).await.unwrap_err();
+        let DeadlineExceeded { ready_in, .. } = limiter.grant(MINUTE, Duration::from_secs(100)).await.unwrap_err();
         assert!(ready_in > Duration::from_secs(118), "{ready_in:?}");
         assert_eq!(clock.elapsed(), Duration::ZERO);
         for task in patient {
@@ -124,7 +124,7 @@ fn a_slot_that_was_never_used_is_given_back_and_a_dropped_request_counts_from_th
         drop(limiter.grant(MINUTE, HOUR).await.unwrap());
         assert_eq!(limiter.budget().remaining, 1);
         let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
-        slot.sent();
+        slot.mark_sent();
         tokio::time::sleep(Duration::from_millis(700)).await;
         assert_eq!(limiter.budget().remaining, 0, "in flight it counts as now");
         drop(slot);
@@ -139,10 +139,15 @@ fn a_clock_that_is_set_back_blocks_for_no_longer_than_the_window() {
         for place_in_file in [false, true] {
             let folder = tempfile::tempdir().unwrap();
             let clock = Paused::new();
-            let place = if place_in_file { Place::File(folder.path().join("x.sqlite3")) } else { Place::Memory };
-            let limiter = Limiter::alone(&place, "https://x.org", KEY, &[window(3, 10_000)], clock.clone());
+            let place = if place_in_file {
+                StoreLocation::File(folder.path().join("x.sqlite3"))
+            } else {
+                StoreLocation::Memory
+            };
+            let limiter = Limiter::unshared(&place, "https://x.org", KEY, &[window(3, 10_000)], clock.clone());
             spend(&limiter, 2).await;
-            hear(&limiter, Heard { block: Some(Duration::from_secs(4)), ..Heard::default() }).await;
+            hear(&limiter, RateLimitHeaders { block: Some(Duration::from_secs(4)), ..RateLimitHeaders::default() })
+                .await;
             clock.set_back(HOUR);
             let budget = limiter.budget();
             assert!(budget.next_call_in <= Duration::from_millis(10_010), "{budget:?}");
@@ -159,10 +164,10 @@ fn a_slow_reply_does_not_make_our_own_calls_those_of_others() {
         let limiter = memory(&[window(5, 1_000)], &clock);
         spend(&limiter, 4).await;
         let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
-        slot.sent();
+        slot.mark_sent();
         // The server counted all five when this call arrived; by its reply the first four have left the window.
         clock.sleep(Duration::from_millis(1_010)).await;
-        slot.settle(&told(5, 0, 1));
+        slot.complete(&told(5, 0, 1));
         assert_eq!(limiter.budget().remaining, 4, "only the call of the slow reply counts");
     });
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use headland::clock::SystemClock;
-use headland::limiter::{Limiter, Place};
+use headland::limiter::{Limiter, StoreLocation};
 use rusqlite::Connection;
 
 use crate::parts::*;
 
 fn limiter(path: &Path) -> Limiter {
-    let place = Place::File(path.to_owned());
-    Limiter::alone(&place, "https://x.org", KEY, &[window(20, 60_000)], Arc::new(SystemClock))
+    let place = StoreLocation::File(path.to_owned());
+    Limiter::unshared(&place, "https://x.org", KEY, &[window(20, 60_000)], Arc::new(SystemClock))
 }
 
 /// Whether two processes that open the file now count together.
@@ -20,7 +20,7 @@ fn is_shared(path: &Path) -> bool {
     let (one, two) = (limiter(path), limiter(path));
     let before = two.budget().remaining;
     runtime().block_on(spend(&one, 1));
-    one.trouble().is_none() && two.budget().remaining == before - 1
+    one.not_shared_reason().is_none() && two.budget().remaining == before - 1
 }
 
 fn sqlite(path: &Path, statements: &str) {
@@ -80,7 +80,7 @@ fn a_file_that_may_only_be_read_is_left_alone() {
         // Root may write in spite of that, and shares.
         let is_allowed = std::fs::OpenOptions::new().write(true).open(&path).is_ok();
         let limiter = limiter(&path);
-        assert_eq!(limiter.trouble().is_none(), is_allowed, "{:?}", limiter.trouble());
+        assert_eq!(limiter.not_shared_reason().is_none(), is_allowed, "{:?}", limiter.not_shared_reason());
         assert_eq!(limiter.budget().remaining, 20);
         drop(limiter);
         allow(0o600, 0o700);
@@ -107,7 +107,7 @@ fn what_is_no_file_of_the_limiter_is_moved_aside_and_told_once() {
         let limiter = limiter(&path);
         let told = limiter.take_warning().unwrap();
         assert!(told.contains(reason) && told.contains("limits.sqlite3.damaged-1"), "{told}");
-        assert_eq!((limiter.take_warning(), limiter.trouble()), (None, None));
+        assert_eq!((limiter.take_warning(), limiter.not_shared_reason()), (None, None));
         assert_eq!(std::fs::read(folder.path().join("limits.sqlite3.damaged-1")).unwrap(), before);
         assert!(is_shared(&path), "{reason}");
         drop(limiter);
@@ -151,7 +151,7 @@ fn many_that_find_garbage_replace_it_once() {
                 start.wait();
                 let limiter = limiter(&path);
                 runtime().block_on(spend(&limiter, 2));
-                assert_eq!(limiter.trouble(), None);
+                assert_eq!(limiter.not_shared_reason(), None);
                 usize::from(limiter.take_warning().is_some())
             })
         })
@@ -191,7 +191,9 @@ fn a_file_of_an_earlier_version_is_shared_with_it() {
     assert_eq!(limiter.budget().service_wait, None, "what the earlier version writes counts");
     drop(limiter);
     sqlite(&path, "PRAGMA user_version = 2;");
-    assert!(super::opening::limiter(&path).trouble().is_some_and(|trouble| trouble.contains("another version")));
+    assert!(
+        super::opening::limiter(&path).not_shared_reason().is_some_and(|trouble| trouble.contains("another version"))
+    );
     assert_eq!(aside(folder.path()).len(), 0, "one of a later version is left alone");
 }
 
@@ -208,7 +210,7 @@ fn a_file_that_another_process_has_is_waited_for() {
     });
     let limiter = limiter(&path);
     release.join().unwrap();
-    assert_eq!((limiter.trouble(), limiter.budget().remaining), (None, 20));
+    assert_eq!((limiter.not_shared_reason(), limiter.budget().remaining), (None, 20));
     let left = std::fs::read_dir(folder.path())
         .unwrap()
         .filter(|file| file.as_ref().unwrap().file_name().to_str().unwrap().contains("locks"));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use headland::clock::{Clock, Sleep};
-use headland::limiter::{Heard, Limiter, Place, Window};
+use headland::limiter::{Limiter, RateLimitHeaders, StoreLocation, Window};
 use tokio::time::Instant;
 
 /// Tokio's paused time, with a wall clock that can be set.
@@ -53,7 +53,7 @@ pub(crate) fn window(calls: u32, milliseconds: u64) -> Window {
 }
 
 pub(crate) fn memory(windows: &[Window], clock: &Arc<Paused>) -> Limiter {
-    Limiter::alone(&Place::Memory, "https://x.org", KEY, windows, clock.clone())
+    Limiter::unshared(&StoreLocation::Memory, "https://x.org", KEY, windows, clock.clone())
 }
 
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
@@ -73,28 +73,28 @@ pub(crate) fn fullest(arrivals: &[Duration], period: Duration) -> usize {
 pub(crate) async fn spend(limiter: &Limiter, calls: u32) {
     for _ in 0..calls {
         let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
-        slot.sent();
-        slot.settle(&Heard::default());
+        slot.mark_sent();
+        slot.complete(&RateLimitHeaders::default());
     }
 }
 
-pub(crate) async fn hear(limiter: &Limiter, heard: Heard) {
+pub(crate) async fn hear(limiter: &Limiter, heard: RateLimitHeaders) {
     let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
-    slot.sent();
-    slot.settle(&heard);
+    slot.mark_sent();
+    slot.complete(&heard);
 }
 
 /// A 429 that asks to wait so many seconds.
-pub(crate) fn refused(seconds: u64) -> Heard {
+pub(crate) fn refused(seconds: u64) -> RateLimitHeaders {
     let wait = Some(Duration::from_secs(seconds));
-    Heard { retry_after: wait, block: wait, ..Heard::default() }
+    RateLimitHeaders { retry_after: wait, block: wait, ..RateLimitHeaders::default() }
 }
 
-pub(crate) fn told(limit: u32, remaining: u32, reset: u64) -> Heard {
-    Heard {
+pub(crate) fn told(limit: u32, remaining: u32, reset: u64) -> RateLimitHeaders {
+    RateLimitHeaders {
         limit: Some(limit),
         remaining: Some(remaining),
         reset: Some(Duration::from_secs(reset)),
-        ..Heard::default()
+        ..RateLimitHeaders::default()
     }
 }

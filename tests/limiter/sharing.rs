@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use headland::clock::{Clock as _, SystemClock};
-use headland::limiter::{Heard, Limiter, Place};
+use headland::limiter::{Limiter, RateLimitHeaders, StoreLocation};
 
 use crate::parts::*;
 
@@ -13,19 +13,19 @@ fn two_gates_to_one_file_share_a_budget_and_another_key_has_its_own() {
     runtime().block_on(async {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state").join("limits.sqlite3");
-        let place = Place::File(path.clone());
+        let place = StoreLocation::File(path.clone());
         let clock = Paused::new();
         let windows = [window(5, 60_000)];
-        let one = Limiter::alone(&place, "https://x.org", KEY, &windows, clock.clone());
-        let two = Limiter::alone(&place, "https://x.org", KEY, &windows, clock.clone());
-        let stranger = Limiter::alone(&place, "https://x.org", "another key", &windows, clock.clone());
+        let one = Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone());
+        let two = Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone());
+        let stranger = Limiter::unshared(&place, "https://x.org", "another key", &windows, clock.clone());
         spend(&one, 3).await;
         assert_eq!((two.budget().remaining, stranger.budget().remaining), (2, 5));
-        hear(&two, Heard { block: Some(Duration::from_secs(9)), ..Heard::default() }).await;
+        hear(&two, RateLimitHeaders { block: Some(Duration::from_secs(9)), ..RateLimitHeaders::default() }).await;
         assert_eq!(one.budget().next_call_in, Duration::from_secs(9));
         // While a call of the other gate is in flight, this one looks again and again.
         let mut slot = stranger.grant(MINUTE, HOUR).await.unwrap().unwrap();
-        slot.sent();
+        slot.mark_sent();
         drop(slot);
         drop((one, two, stranger));
         for file in std::fs::read_dir(path.parent().unwrap()).unwrap() {
@@ -43,14 +43,14 @@ fn two_gates_to_one_file_share_a_budget_and_another_key_has_its_own() {
 #[test]
 fn many_that_open_a_new_file_together_all_share_it() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("limits.sqlite3"));
+    let place = StoreLocation::File(folder.path().join("limits.sqlite3"));
     let windows = [window(64, 60_000)];
     let threads: Vec<_> = (0..8)
         .map(|_| {
             let place = place.clone();
             std::thread::spawn(move || {
                 runtime().block_on(async {
-                    let limiter = Limiter::alone(&place, "https://x.org", KEY, &windows, Arc::new(SystemClock));
+                    let limiter = Limiter::unshared(&place, "https://x.org", KEY, &windows, Arc::new(SystemClock));
                     spend(&limiter, 4).await;
                     limiter.take_warning()
                 })
@@ -60,7 +60,7 @@ fn many_that_open_a_new_file_together_all_share_it() {
     for thread in threads {
         assert_eq!(thread.join().unwrap(), None);
     }
-    let limiter = Limiter::alone(&place, "https://x.org", KEY, &windows, Arc::new(SystemClock));
+    let limiter = Limiter::unshared(&place, "https://x.org", KEY, &windows, Arc::new(SystemClock));
     assert_eq!(limiter.budget().remaining, 32);
 }
 
@@ -68,16 +68,16 @@ fn many_that_open_a_new_file_together_all_share_it() {
 fn a_call_in_flight_elsewhere_is_waited_for_and_its_end_is_noticed() {
     runtime().block_on(async {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::File(folder.path().join("limits.sqlite3"));
+        let place = StoreLocation::File(folder.path().join("limits.sqlite3"));
         let clock = Paused::new();
         let windows = [window(1, 1_000)];
-        let one = Limiter::alone(&place, "https://x.org", KEY, &windows, clock.clone());
-        let two = Limiter::alone(&place, "https://x.org", KEY, &windows, clock.clone());
+        let one = Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone());
+        let two = Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone());
         let mut slot = one.grant(MINUTE, HOUR).await.unwrap().unwrap();
-        slot.sent();
+        slot.mark_sent();
         let waiter = tokio::spawn(async move { spend(&two, 1).await });
         tokio::time::sleep(Duration::from_secs(3)).await;
-        slot.settle(&Heard::default());
+        slot.complete(&RateLimitHeaders::default());
         waiter.await.unwrap();
         let took = clock.elapsed();
         assert!(took >= Duration::from_secs(4) && took < Duration::from_millis(4_100), "{took:?}");
@@ -92,12 +92,12 @@ fn a_killed_process_does_not_keep_its_slot_in_flight() {
     const FILE: &str = "HEADLAND_TEST_LIMITS";
     let windows = [window(1, 300)];
     let limiter = |file: std::ffi::OsString| {
-        Limiter::alone(&Place::File(file.into()), "https://x.org", KEY, &windows, Arc::new(SystemClock))
+        Limiter::unshared(&StoreLocation::File(file.into()), "https://x.org", KEY, &windows, Arc::new(SystemClock))
     };
     let real = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     if let Some(file) = std::env::var_os(FILE) {
         let mut slot = real().block_on(limiter(file).grant(MINUTE, HOUR)).unwrap().unwrap();
-        slot.sent();
+        slot.mark_sent();
         println!("\nheld");
         std::thread::sleep(MINUTE);
         return;

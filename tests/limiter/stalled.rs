@@ -9,11 +9,11 @@ use std::task::Poll;
 use std::time::Duration;
 
 use headland::clock::Clock as _;
-use headland::limiter::{Heard, Refusal, Slot};
+use headland::limiter::{DeadlineExceeded, RateLimitHeaders, Slot};
 
 use crate::parts::*;
 
-type Grant<'a> = Pin<Box<dyn Future<Output = Result<Option<Slot>, Refusal>> + 'a>>;
+type Grant<'a> = Pin<Box<dyn Future<Output = Result<Option<Slot>, DeadlineExceeded>> + 'a>>;
 
 #[test]
 fn calls_that_are_not_driven_are_passed_wherever_they_stopped() {
@@ -41,8 +41,8 @@ fn calls_that_are_not_driven_are_passed_wherever_they_stopped() {
                         // Those that stopped go on when they are driven.
                         for grant in waiting {
                             let mut slot = grant.await.unwrap().unwrap();
-                            slot.sent();
-                            slot.settle(&Heard::default());
+                            slot.mark_sent();
+                            slot.complete(&RateLimitHeaders::default());
                         }
                     });
                 }
@@ -57,7 +57,7 @@ fn a_request_that_is_not_driven_is_in_the_way_until_its_lease_ends() {
         let clock = Paused::new();
         let limiter = memory(&[window(1, 10_000)], &clock);
         let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
-        slot.sent();
+        slot.mark_sent();
         spend(&limiter, 1).await;
         assert!(clock.elapsed() < Duration::from_secs(72), "{:?}", clock.elapsed());
     });

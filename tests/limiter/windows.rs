@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use headland::clock::{Clock as _, SystemClock};
-use headland::limiter::{Heard, Limiter, Place};
+use headland::limiter::{Limiter, RateLimitHeaders, StoreLocation};
 use proptest::prelude::*;
 
 use crate::parts::*;
@@ -13,12 +13,12 @@ use crate::series::cases;
 /// One call that takes `latency` and arrives at the server after a part of it.
 async fn call(limiter: &Limiter, clock: &Paused, latency: Duration, arrival: f64, arrivals: &Mutex<Vec<Duration>>) {
     let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
-    slot.sent();
+    slot.mark_sent();
     let before = latency.mul_f64(arrival);
     tokio::time::sleep(before).await;
     arrivals.lock().unwrap().push(clock.elapsed());
     tokio::time::sleep(latency.saturating_sub(before)).await;
-    slot.settle(&Heard::default());
+    slot.complete(&RateLimitHeaders::default());
 }
 
 #[test]
@@ -42,16 +42,16 @@ fn the_bar_150_calls_overflow_nothing_and_waste_less_than_three_percent() {
 fn in_real_time_the_windows_hold_and_little_is_wasted() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("limits.sqlite3"));
-    let limiter = Limiter::alone(&place, "https://x.org", KEY, &[window(10, 200)], Arc::new(SystemClock));
+    let place = StoreLocation::File(folder.path().join("limits.sqlite3"));
+    let limiter = Limiter::unshared(&place, "https://x.org", KEY, &[window(10, 200)], Arc::new(SystemClock));
     let started = std::time::Instant::now();
     let mut arrivals = Vec::new();
     runtime.block_on(async {
         for _ in 0..40 {
             let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
-            slot.sent();
+            slot.mark_sent();
             arrivals.push(started.elapsed());
-            slot.settle(&Heard::default());
+            slot.complete(&RateLimitHeaders::default());
         }
     });
     assert!(fullest(&arrivals, Duration::from_millis(200)) <= 10);
@@ -74,14 +74,14 @@ proptest! {
     ) {
         let windows = [window(first.0, first.1), window(second.0, second.1)];
         let folder = tempfile::tempdir().unwrap();
-        let place = if in_file { Place::File(folder.path().join("limits.sqlite3")) } else { Place::Memory };
+        let place = if in_file { StoreLocation::File(folder.path().join("limits.sqlite3")) } else { StoreLocation::Memory };
         let arrivals = runtime().block_on(async {
             let clock = Paused::new();
             let arrivals = Arc::new(Mutex::new(Vec::new()));
-            let one = Limiter::alone(&place, "https://x.org", KEY, &windows, clock.clone());
+            let one = Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone());
             // A second gate to the same file is what another process has.
             let other = if in_file {
-                Limiter::alone(&place, "https://x.org", KEY, &windows, clock.clone())
+                Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone())
             } else {
                 one.clone()
             };

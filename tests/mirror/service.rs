@@ -16,7 +16,7 @@ use headland::limiter::Window;
 use headland::mirror::{Mirror, Options as MirrorOptions};
 use headland::sandbox::{Options, Request as Arrived, Sandbox};
 use headland::secret::Secret;
-use headland::transport::{Base, Fault, HttpClient, Reply, Request, SendFuture, Transport};
+use headland::transport::{BaseUrl, Fault, HttpClient, Reply, Request, SendFuture, Transport};
 
 /// Both figures of specification 8.
 pub(crate) const WINDOWS: [Window; 2] =
@@ -120,7 +120,7 @@ impl Service {
         let mut config = Config::new(&self.sandbox.base_url(), api_key, secret, access_key);
         config.rate_limits = windows.to_vec();
         config.limiter_state = LimiterState::Memory;
-        let base = Base::parse(&config.base_url).unwrap();
+        let base = BaseUrl::parse(&config.base_url).unwrap();
         let inner = HttpClient::new(&base, Duration::from_secs(10), Duration::from_secs(60), None).unwrap();
         let transport = Held { inner, time: Arc::clone(&self.time) };
         Client::with_parts(config, Arc::new(transport), Arc::clone(&self.time) as Arc<dyn Clock>).unwrap()

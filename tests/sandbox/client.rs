@@ -14,7 +14,7 @@ use headland::limiter::Window;
 use headland::sandbox::fields::Coverage;
 use headland::sandbox::{Options, Sandbox};
 use headland::secret::Secret;
-use headland::transport::{Base, HttpClient};
+use headland::transport::{BaseUrl, HttpClient};
 use headland::wire::{Content, Value};
 
 use super::caller::{generated, options, start, zip_of};
@@ -77,7 +77,7 @@ fn client_of(accept: Content, keys: [&str; 3], sandbox: &Arc<Sandbox>, windows: 
     let token = || Some(Token::Fixed(Secret::new(sandbox.keys().dispatch_token.as_str())));
     (config.dispatch_url, config.dispatch_token) = (Some(sandbox.dispatch_url()), token());
     (config.legacy_orders_url, config.legacy_token) = (Some(sandbox.legacy_orders_url()), token());
-    let base = Base::parse(&config.base_url).unwrap();
+    let base = BaseUrl::parse(&config.base_url).unwrap();
     let transport = HttpClient::new(&base, Duration::from_secs(10), Duration::from_secs(60), None).unwrap();
     Client::with_parts(config, Arc::new(transport), Arc::new(ServiceTime(Arc::clone(sandbox)))).unwrap()
 }

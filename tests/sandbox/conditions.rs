@@ -93,7 +93,7 @@ async fn by_client(client: &Client, ask: Ask) -> Result<()> {
         }
         Ask::Send => {
             let given = of("prescription_maps.send", &[("rx_id", map), ("field_computer_id", computer)]);
-            client.act(row("prescription_maps.send"), &given).await
+            client.send_command(row("prescription_maps.send"), &given).await
         }
     }
 }

@@ -117,7 +117,7 @@ async fn a_map_is_followed_from_the_upload_to_the_computer_4_3() {
     let given = of("prescription_maps.send", &[("rx_id", &created.id), ("field_computer_id", &computer)]);
     for kind in ["lost-reply", "reset", "truncated", "unavailable"] {
         sandbox.add_fault("prescription_maps.send", kind, 1).unwrap();
-        client.act(row("prescription_maps.send"), &given).await.unwrap();
+        client.send_command(row("prescription_maps.send"), &given).await.unwrap();
         sandbox.advance(Duration::from_secs(1_800));
     }
     let state = async |state: &str| {

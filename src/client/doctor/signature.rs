@@ -43,7 +43,7 @@ impl Steps<'_> {
     /// Looks whether the service signs the path as it is written, against specification 5.4.
     async fn path_as_written(&mut self, error: &Error) -> Result<()> {
         let client = self.client;
-        let (base, path) = (client.address().0, client.caller().base.prefix());
+        let (base, path) = (client.address().0, client.context().base.prefix());
         let low = path.to_lowercase();
         if low == path || self.calls >= MOST_CALLS {
             return Ok(());

@@ -14,7 +14,7 @@ use crate::api;
 use crate::client::Client;
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Budget;
-use crate::transport::{Certificate, FaultKind, Probe, proxy_of};
+use crate::transport::{Certificate, FaultKind, Probe, proxy_for};
 use crate::wire::Value;
 
 pub(super) const MOST_CALLS: u32 = 3;
@@ -36,9 +36,9 @@ pub(super) struct Steps<'a> {
 
 impl<'a> Steps<'a> {
     pub(super) fn new(client: &'a Client, report: &'a (dyn Fn(Finding) + Sync)) -> Self {
-        let base = &client.caller().base;
+        let base = &client.context().base;
         let (name, port) = base.name_and_port();
-        Self { client, report, name: name.to_owned(), port, proxy: proxy_of(base), calls: 0 }
+        Self { client, report, name: name.to_owned(), port, proxy: proxy_for(base), calls: 0 }
     }
 
     /// Goes through them; an error is that of the step that failed, whose finding is there.
@@ -130,10 +130,10 @@ impl<'a> Steps<'a> {
         if let Some((error, fault)) = failed
             && fault.kind == FaultKind::Tls
         {
-            let next_step = about_certificate(Certificate::of(&fault.message), name, port);
+            let next_step = about_certificate(Certificate::from_message(&fault.message), name, port);
             return self.fail("TLS", error, next_step);
         }
-        let is_encrypted = self.client.caller().base.is_https();
+        let is_encrypted = self.client.context().base.is_https();
         let seen = if is_encrypted { "the certificate is trusted" } else { "plain http, which stays on this machine" };
         self.ok("TLS", seen);
         Ok(())
@@ -200,7 +200,7 @@ impl<'a> Steps<'a> {
     /// Looks whether the service is at the root of its host.
     async fn wrong_path(&mut self, error: &Error) -> Result<()> {
         let client = self.client;
-        let (base, path) = (client.address().0, client.caller().base.prefix());
+        let (base, path) = (client.address().0, client.context().base.prefix());
         let mut next_step = advice::PATH.to_owned();
         if !path.is_empty() && self.calls < MOST_CALLS {
             let found = self.call(ACCESS_KEY, Variation { prefix: Some(""), ..Variation::default() }).await?.outcome;
@@ -309,7 +309,7 @@ impl<'a> Steps<'a> {
             .map(|(window, used)| format!("{used} of {} calls in {} s", window.calls, window.period.as_secs_f64()));
         let used = used.collect::<Vec<_>>().join(", ");
         let others = self.others(before, seen);
-        if let Some(trouble) = self.client.limiter_trouble() {
+        if let Some(trouble) = self.client.budget_not_shared_reason() {
             self.note("limiter", format!("{used}; {trouble}"), Some(advice::WRITABLE));
         } else if others > 0 {
             let seen = format!("{used}; {others} of them were made by others with this API key");
@@ -322,7 +322,7 @@ impl<'a> Steps<'a> {
 
     /// How many calls the service counts beyond those that this machine knew of and made.
     fn others(&self, before: &Budget, seen: &Probe<Value>) -> u32 {
-        let (Some(limit), Some(remaining)) = (seen.heard.limit, seen.heard.remaining) else { return 0 };
+        let (Some(limit), Some(remaining)) = (seen.rate_limit.limit, seen.rate_limit.remaining) else { return 0 };
         let own = before.windows.iter().find(|(window, _)| window.calls == limit);
         own.map_or(0, |(_, own)| limit.saturating_sub(remaining).saturating_sub(*own).saturating_sub(self.calls))
     }

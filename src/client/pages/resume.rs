@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::fetch::OnError;
 use super::{First, Pages};
-use crate::transport::Notices;
+use crate::transport::Warnings;
 
 /// Where the reading of a list stands between two pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,33 +27,34 @@ impl Pages {
 
     /// The same list, whose warnings of such values go there and not to the client's.
     #[must_use]
-    pub fn warning(mut self, warnings: &Arc<Notices>) -> Self {
+    pub fn with_warnings(mut self, warnings: &Arc<Warnings>) -> Self {
         self.fetcher.warnings = Arc::clone(warnings);
         self
     }
 
     /// The same list with no call but those that its pages need: nothing is fetched ahead.
     #[must_use]
-    pub fn one_by_one(mut self) -> Self {
+    pub fn sequential(mut self) -> Self {
         self.prefetch.turn_off();
         self
     }
 
     /// Goes on with a reading that another process began, in which the records `known` came.
     #[must_use]
-    pub fn resumed<'a>(mut self, at: Position, known: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn resumed<'a>(mut self, position: Position, known: impl IntoIterator<Item = &'a str>) -> Self {
         for identity in known {
             self.seen.insert(identity);
         }
-        self.came = u64::try_from(self.seen.len()).unwrap_or(u64::MAX);
-        (self.next, self.frontier, self.total, self.done) = (at.page, at.page, at.total, at.is_at_end);
-        self.first = First::Given;
+        self.received = u64::try_from(self.seen.len()).unwrap_or(u64::MAX);
+        (self.next, self.frontier, self.total, self.is_done) =
+            (position.page, position.page, position.total, position.is_at_end);
+        self.first = First::Returned;
         self
     }
 
     /// Where the reading stands.
     #[must_use]
     pub fn position(&self) -> Position {
-        Position { page: self.next, total: self.total, is_at_end: self.done }
+        Position { page: self.next, total: self.total, is_at_end: self.is_done }
     }
 }
