@@ -19,7 +19,7 @@ pub static ROWS: &[Endpoint] = &[Endpoint {
     example: "active = client.access_key()[\"is_active\"]",
 }];
 
-/// The access key summary.
+/// The detail of the access key.
 pub static ACCESS_KEY: Shape = Shape {
     name: "AccessKeyDetail",
     doc: "What a customer's access key is and whether it still gives access.",

@@ -1,4 +1,4 @@
-//! The dispatch service: rows of table 4.6. Payloads are not shown there, so bodies are sent as they are given.
+//! The dispatch service: rows of table 4.6. The table shows no payloads, so bodies are sent unchanged.
 
 use super::row::{Body, Endpoint, Listing, Method, Parameter, Returns};
 
@@ -9,10 +9,10 @@ const COMPLETION_ID: Parameter =
 
 const OPERATION_TYPE: Parameter = Parameter::id("operation", "The operation type, such as `Planting`.");
 
-/// The payload of a call that carries one.
+/// The payload of a call.
 const BODY: Parameter = Parameter::mapping("body", "The payload, a mapping that is sent as it is.");
 
-/// The payload of the one call whose object is a list.
+/// The payload of the only call whose object is a list.
 const MIXES: Parameter = Parameter::mapping_or_list(
     "body",
     "The payload, a mapping or a list of mixes, sent as it is: which of the two a service expects is not shown.",

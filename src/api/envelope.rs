@@ -1,8 +1,8 @@
-//! The two envelopes of specification 2.1: `ServiceIndex` around every list, `ServiceResponse` for errors and waits.
+//! The two envelopes of specification 2.1: `ServiceIndex` for all lists, `ServiceResponse` for errors and waits.
 
 use super::shape::{Field, Shape};
 
-/// The fields around the items of a list. The items follow under the item kind's name.
+/// The fields in addition to the items of a list. The items follow under the item kind's name.
 pub static SERVICE_INDEX: Shape = Shape {
     name: "ServiceIndex",
     doc: "The envelope of every list.",
@@ -23,7 +23,7 @@ pub static SERVICE_INDEX: Shape = Shape {
     hoists: &[],
 };
 
-/// The body of every error and of every reply that asks for more time.
+/// The body of all errors, and of replies that need more time.
 pub static SERVICE_RESPONSE: Shape = Shape {
     name: "ServiceResponse",
     doc: "The service's word on an error or on a wait.",

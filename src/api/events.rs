@@ -1,6 +1,6 @@
-//! What the coded values of a field hub's report mean: events (specification 6), bars and roaming (2.4).
+//! Coded values of a field hub's report: events (specification 6), bars and roaming (2.4).
 
-/// The documented values of `Event` and what triggered the report.
+/// The documented values of `Event` and the trigger of the report.
 pub const EVENTS: &[(&str, &str)] = &[
     ("1", "Digital Input 1 state change"),
     ("2", "Digital Input 2 state change"),
@@ -13,8 +13,8 @@ pub const EVENTS: &[(&str, &str)] = &[
     ("31", "30 second update (second code)"),
 ];
 
-/// Bars by the least signal strength in dBm that shows them, strongest first; below the last there are none.
+/// Bars by minimum signal strength in dBm, strongest first. Below the last value there are none.
 pub const BARS: &[(f64, i64)] = &[(-85.0, 5), (-90.0, 4), (-95.0, 3), (-100.0, 2), (-103.0, 1)];
 
-/// The value of `Roam` of a hub that is not roaming; an empty one means that it cannot be told, any other that it is.
+/// The value of `Roam` for a hub that is not roaming. An empty value is unknown, any other is roaming.
 pub const NOT_ROAMING: &str = "00";

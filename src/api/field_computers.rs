@@ -8,7 +8,7 @@ use super::shape::{Field, Shape};
 
 const ID: Parameter = Parameter::id("id", "Id of the field computer, from the list.");
 
-/// Which maps of a computer a list holds (specification 3).
+/// The states of maps that a list can select (specification 3).
 pub const STATES: &[&str] = &["queued", "validated"];
 
 /// The rows of this group.
@@ -137,7 +137,7 @@ pub static ROWS: &[Endpoint] = &[
 
 static FIELD_COMPUTERS: Index = Index { kind: "FieldComputer", item: &FIELD_COMPUTER_ITEM, newest_first: false };
 
-/// The order is not stated here, unlike in the list of all job data.
+/// The specification does not state the order, unlike for the list of all job data.
 static JOBS_OF_COMPUTER: Index = Index { kind: "JobData", item: &JOB_DATA_ITEM, newest_first: false };
 
 /// An item of the list.

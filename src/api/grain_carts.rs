@@ -1,11 +1,11 @@
-//! Grain carts: rows of table 4.2. Their shapes are not shown there (2.8); these are those of the field notes.
+//! Grain carts: rows of table 4.2. The specification shows no shapes (2.8); these are from the field notes.
 
 use super::row::{Body, Endpoint, Index, Method, Parameter, Place, Returns, Takes};
 use super::shape::{Field, Shape};
 
 const ID: Parameter = Parameter::id("id", "Id of the grain cart file, from the list.");
 
-/// There is one format, so that it is always sent and never asked for.
+/// The only format: it is always sent and is no argument.
 const FORMAT: Parameter =
     Parameter::query("format", "format", Takes::OneOf(&["BIN"]), Some("BIN"), "`BIN` is the original GRC file.");
 
@@ -89,7 +89,7 @@ pub static ROWS: &[Endpoint] = &[
     },
 ];
 
-/// The order of the list is not promised.
+/// The specification does not state the order.
 static GRAIN_CARTS: Index = Index { kind: "GrainCart", item: &GRAIN_CART, newest_first: false };
 
 /// An item of the list, and of the detail.

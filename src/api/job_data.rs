@@ -20,7 +20,7 @@ const FORMAT: Parameter = Parameter::query(
      TAB, `XML` the parsed RAD files.",
 );
 
-/// The formats that can be layers: XML has no rows that anybody promises (specification 4.4).
+/// The formats that can become layers: `XML` has no specified rows (specification 4.4).
 const READABLE: &[&str] = &["SHP", "FMIS", "BIN"];
 
 const READ_FORMAT: Parameter = Parameter::query(
@@ -177,7 +177,7 @@ pub static JOB_DATA_ITEM: Shape = Shape {
     hoists: &[],
 };
 
-/// The detail: the fields of all three kinds of job. A job has those of its own kind.
+/// The detail: the fields of all three kinds of job. A job has only those of its kind.
 pub static JOB_DATA_DETAIL: Shape = Shape {
     name: "JobDataDetail",
     doc: "A job: the fields common to all, those that only a sprayer's job has, and the products.",

@@ -1,4 +1,4 @@
-//! The legacy order service: the rows that 4.6 names in a sentence, and what replaces each.
+//! The legacy order service: the rows that 4.6 lists in a sentence, and the replacement of each.
 
 use super::row::{Body, Endpoint, Listing, Method, Parameter, Returns};
 
@@ -18,8 +18,10 @@ const PREPARED: Endpoint = Endpoint {
     example: "",
 };
 
-/// Each legacy row and the row of the dispatch service that replaces it. The legacy service is centred on users, the
-/// dispatch service on equipment (specification 1), so a replacement does the same work and takes other ids.
+/// Each legacy row and the row of the dispatch service that replaces it.
+///
+/// The legacy service is centred on users, the dispatch service on equipment (specification 1). So a replacement does
+/// the same work with different ids.
 pub static REPLACED_BY: &[(&str, &str)] = &[
     ("legacy_orders.work_orders", "dispatch.equipment.operations"),
     ("legacy_orders.create_order", "dispatch.field_operations.create"),

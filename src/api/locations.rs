@@ -1,16 +1,16 @@
-//! Locations of devices: the record of specification 2.3, which the lists of field computers and of field hubs share.
+//! Locations of devices: the record of specification 2.3, shared by the lists of field computers and field hubs.
 
 use super::row::Index;
 use super::shape::{Field, Shape};
 
-/// The locations of one device. The specification promises the order of a hub's list alone; a computer's list only
-/// grows, so that it can be read by the same rule.
+/// The locations of one device. The specification states the order only for a hub's list. A computer's list only grows,
+/// so the same rule applies.
 pub static LOCATIONS: Index = Index { kind: "DeviceLocation", item: &DEVICE_LOCATION, newest_first: true };
 
 /// The most recent location of several devices, or of one.
 pub static CURRENT_LOCATIONS: Index = Index { kind: "DeviceLocation", item: &DEVICE_LOCATION, newest_first: false };
 
-/// Where a device was.
+/// The location of a device at one time.
 pub static DEVICE_LOCATION: Shape = Shape {
     name: "DeviceLocation",
     doc: "Where a device was; units are those that the specification states for a hub's report (2.4).",
@@ -30,8 +30,8 @@ pub static DEVICE_LOCATION: Shape = Shape {
     hoists: &[],
 };
 
-/// Whether a location is a point on a map: it does not say that its position is not valid, the GPS had a fix (a time
-/// stamp), and its coordinates are there and on earth.
+/// Whether a location has a valid position. The record does not mark it as invalid, the GPS had a fix (a time stamp),
+/// and the coordinates are present and within the range of the earth.
 #[must_use]
 pub fn has_position(valid: Option<bool>, has_fix: bool, latitude: Option<f64>, longitude: Option<f64>) -> bool {
     let is_within = |angle: Option<f64>, most: f64| angle.is_some_and(|angle| angle.abs() <= most);

@@ -1,8 +1,8 @@
-//! The table: one row for an endpoint, one shape for a record, a file for each group of the specification.
+//! Endpoint table: one row per endpoint, one shape per record, one file per group of the specification.
 //!
-//! Client calls, sandbox routes, decoding, encoding, Python methods, `TypedDict`s and reference pages are read from
-//! here. To add an endpoint, add a row to its group's file, and the shape it returns if that is new; then run
-//! `make generate`.
+//! Client calls, sandbox routes, decoders, encoders, Python methods, `TypedDict`s and reference pages use this table.
+//! To add an endpoint, add a row to its group's file, and the shape that it returns if it is new. Then run `make
+//! generate`.
 
 pub mod access_key;
 pub mod dispatch;
@@ -23,8 +23,8 @@ pub mod uploads;
 pub use row::{Body, Endpoint, Index, Listing, Method, Parameter, Place, Returns, Service};
 pub use shape::{Derived, Field, Kind, Shape};
 
-/// The groups in the order of the specification's table 4.2, as attributes of the client. The access key stands
-/// alone: its row has an empty group.
+/// The groups in the order of the specification's table 4.2, as attributes of the client. The row of the access key has
+/// no group, so its group name is empty.
 pub static GROUPS: &[Group] = &[
     Group { name: "", doc: "The access key itself.", rows: access_key::ROWS },
     Group {
@@ -76,23 +76,23 @@ pub static GROUPS: &[Group] = &[
     },
 ];
 
-/// One group of rows.
+/// A group of rows.
 #[derive(Debug)]
 pub struct Group {
-    /// The attribute of the client, empty for rows of the client itself; a dot leads to an attribute of a group.
+    /// The attribute of the client, empty for rows of the client itself. A dot separates the attribute of a subgroup.
     pub name: &'static str,
-    /// One sentence that opens the group's documentation.
+    /// The first sentence of the group's documentation.
     pub doc: &'static str,
-    /// The rows, in the order of the specification; none where it only holds other groups.
+    /// The rows, in the order of the specification; empty if the group only contains other groups.
     pub rows: &'static [Endpoint],
 }
 
-/// Every row of the table.
+/// All rows of the table.
 pub fn rows() -> impl Iterator<Item = &'static Endpoint> {
     GROUPS.iter().flat_map(|group| group.rows)
 }
 
-/// The row of that full name, such as `job_data.list`.
+/// The row with a full name, such as `job_data.list`.
 #[must_use]
 pub fn row(full_name: &str) -> Option<&'static Endpoint> {
     rows().find(|row| row.full_name == full_name)

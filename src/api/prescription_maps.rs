@@ -5,7 +5,7 @@ use super::shape::{Field, Shape};
 
 const ID: Parameter = Parameter::id("id", "Id of the prescription map, from the list.");
 
-/// The kinds of file that can be uploaded (specification 4.2, 4.3).
+/// The file types for uploads (specification 4.2, 4.3).
 pub const FILE_TYPES: &[&str] = &["RX", "AGX"];
 
 /// The rows of this group.

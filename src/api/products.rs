@@ -1,10 +1,10 @@
-//! The products of a job (specification 2.6), as they stand in its detail and as rows of one table.
+//! The products of a job (specification 2.6), as in its detail and as rows of one table.
 
 use super::shape::{Derived, Field, Shape};
 
 const UNIT_OF_DEVICE: &str = "as configured on the field computer";
 
-// What a product has in its own record and in a row of the table alike.
+// Fields of both a product's record and a row of the table.
 const PRODUCT_NUMBER: Field =
     Field::integer("ProductNumber", "product_number", "1", "Sequential number within the job, from 0 (sprayer).");
 const PRODUCT_NAME: Field = Field::text("ProductName", "product_name", "Name entered by the operator.");
@@ -41,7 +41,7 @@ const AVERAGE_WEIGHT_PER_AREA: Field = Field::decimal(
 const IS_MIXED: Field =
     Field::boolean("IsMixed", "is_mixed", "Whether the product is a mix with ingredients (sprayer).");
 
-/// A product of a job: the fields of all three kinds. A product has those of its job's kind.
+/// A product of a job: the fields of all three kinds. A product has only those of its job's kind.
 pub static PRODUCT: Shape = Shape {
     name: "Product",
     doc: "A product of a job: sprayed, planted or harvested.",
@@ -95,7 +95,7 @@ pub static INGREDIENT: Shape = Shape {
     hoists: &[],
 };
 
-/// A planted product and the rows it went into.
+/// A planted product and the rows it was planted in.
 pub static APPLIED_PRODUCT: Shape = Shape {
     name: "AppliedProduct",
     doc: "A planted product and the rows it went into (planter).",
@@ -110,7 +110,7 @@ pub static APPLIED_PRODUCT: Shape = Shape {
     hoists: &[],
 };
 
-/// A row of the table that `job_data.products` gives: what `client/products.rs` makes of the three shapes above.
+/// A row of the table of `job_data.products`, which `client/products.rs` builds from the three shapes above.
 pub static PRODUCT_ROW: Shape = Shape {
     name: "ProductRow",
     doc: "A product of a job with one of its ingredients, or with one of its applied products, or alone.",

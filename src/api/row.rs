@@ -1,48 +1,48 @@
-//! What a row of the table says of an endpoint.
+//! Description of an endpoint: a row of the endpoint table.
 
 use super::shape::Shape;
 
-/// One endpoint, as one method of the client.
+/// One endpoint, which is one method of the client.
 ///
-/// Two rows may share a method and a path: without `format`, `/jobdata/{id}` is a detail, with it a file.
+/// Two rows may have the same method and path: `/jobdata/{id}` is a detail without `format`, and a file with it.
 #[derive(Debug)]
 pub struct Endpoint {
-    /// Group and name as users write them after `client.`, such as `job_data.list`.
+    /// Group and name as written after `client.`, such as `job_data.list`.
     pub full_name: &'static str,
     /// The HTTP method.
     pub method: Method,
-    /// The path below the base address, lower case, with `{id}` where a parameter goes.
+    /// The path below the base address in lower case, with `{id}` for a parameter.
     pub path: &'static str,
-    /// The parameters in the order of the Python signature; paging adds its own two.
+    /// The parameters in the order of the Python signature; paging adds two more.
     pub parameters: &'static [Parameter],
-    /// Whether the call takes `pagesize` and `page` (specification 4.1).
+    /// Whether the call accepts `pagesize` and `page` (specification 4.1).
     pub paged: bool,
-    /// What the request carries.
+    /// The kind of the request body.
     pub body: Body,
-    /// What comes back.
+    /// The kind of the result.
     pub returns: Returns,
-    /// Whether the same request may be sent again when its reply is lost.
+    /// Whether the same request may be sent again after its reply was lost.
     pub repeatable: bool,
-    /// What it does, in full sentences; the first is the summary.
+    /// Its documentation in full sentences; the first sentence is the summary.
     pub doc: &'static str,
     /// The sections of the specification.
     pub section: &'static str,
-    /// A runnable example: one statement, in terms of `client`, `computer_id`, `hub_id`, `job_id`, `map_id`, `cart_id`,
-    /// `folder`, `archive` (a zip of job data as a file object), `shapefile` (a zip of a prescription) and `cart` (a GRC
-    /// file) likewise. The asynchronous example is derived from it.
+    /// A runnable example in one statement. It may use `client`, `computer_id`, `hub_id`, `job_id`, `map_id`, `cart_id`
+    /// and `folder`. It may also use the file objects `archive` (a zip of job data), `shapefile` (a zip of a
+    /// prescription) and `cart` (a GRC file). The asynchronous example is derived from it.
     pub example: &'static str,
 }
 
 /// An HTTP method that the interface uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Read.
+    /// Reads a record.
     Get,
-    /// Make a new record.
+    /// Creates a record.
     Post,
-    /// Change a record.
+    /// Changes a record.
     Put,
-    /// Remove a record.
+    /// Deletes a record.
     Delete,
 }
 
@@ -66,67 +66,67 @@ pub struct Parameter {
     pub name: &'static str,
     /// The name on the wire.
     pub wire: &'static str,
-    /// Where it goes.
+    /// The location of the parameter in the request.
     pub place: Place,
-    /// Which values it takes.
+    /// The accepted values.
     pub takes: Takes,
-    /// What is sent when the user says nothing; `None` in a path means that it is required.
+    /// The value that is sent by default. `None` for a parameter of the path means that it is required.
     pub default: Option<&'static str>,
-    /// What it means.
+    /// Its documentation.
     pub doc: &'static str,
 }
 
-/// Where a parameter goes.
+/// The location of a parameter in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Into the path.
+    /// The path.
     Path,
-    /// Into the query.
+    /// The query.
     Query,
-    /// Into the multipart body.
+    /// An entry of the multipart body.
     Part,
-    /// It is the body, as JSON.
+    /// The whole body, as JSON.
     Body,
 }
 
-/// Which values a parameter takes.
+/// The accepted values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// An identifier: a text, or a whole number written in decimal.
+    /// An identifier: a text, or a whole number in decimal.
     Id,
-    /// A whole number from 0 up, as a number or in decimal.
+    /// A whole number from 0 up, as a number or in decimal text.
     Number,
     /// A date, an aware datetime, or either as ISO 8601 text.
     Time,
-    /// A word of letters, digits and dashes that the service knows.
+    /// A word of letters, digits and dashes that the service defines.
     Word,
     /// One of these words, in any letter case.
     OneOf(&'static [&'static str]),
     /// A file: a path, bytes or a binary file object.
     File,
-    /// A mapping of anything that JSON can say.
+    /// A mapping of JSON values.
     Mapping,
-    /// Such a mapping, or a list of anything that JSON can say.
+    /// A mapping or a list of JSON values.
     MappingOrList,
 }
 
-/// What a request carries.
+/// The kind of a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Nothing.
+    /// No body.
     None,
-    /// `multipart/form-data`, an entry for each parameter in [`Place::Part`].
+    /// `multipart/form-data`, with an entry for each parameter in [`Place::Part`].
     Multipart,
-    /// `application/json`, the parameter in [`Place::Body`].
+    /// `application/json`, from the parameter in [`Place::Body`].
     Json,
 }
 
-/// What comes back.
+/// The kind of a result.
 #[derive(Clone, Copy, Debug)]
 pub enum Returns {
     /// One record.
     Detail(&'static Shape),
-    /// The one record in the envelope of a list, or none where that is empty.
+    /// The only record in the envelope of a list, or none if the list is empty.
     OneOf(&'static Index),
     /// A list in pages.
     Index(&'static Index),
@@ -134,7 +134,7 @@ pub enum Returns {
     File,
     /// 201 with the address of the new record.
     Created,
-    /// A file that may take time: a handle that asks, waits and delivers (specification 4.4).
+    /// A file that may take time: a handle that polls, waits and delivers (specification 4.4).
     Conversion,
     /// A file that may take time, read into a `Layer`.
     Layer,
@@ -145,41 +145,41 @@ pub enum Returns {
         /// A row of the table.
         row: &'static Shape,
     },
-    /// Nothing but the word that it is done.
+    /// No data, only success.
     Nothing,
-    /// What the dispatch service or the legacy order service answers: an object, a list or nothing; the specification
-    /// shows no payload (4.6).
+    /// The reply of the dispatch service or the legacy order service: an object, a list or nothing. The specification
+    /// shows no payloads (4.6).
     Payload,
     /// A raw list in pages that follow `Location` (specification 4.7).
     Listing(&'static Listing),
-    /// Nothing ever: the specification lists the address as not implemented, so the client has no method for it.
+    /// No result: the specification lists the address as not implemented, so the client has no method for it.
     NotImplemented,
 }
 
-/// A list: its item kind and whether the order is promised.
+/// A list: its item kind, and whether its order is specified.
 #[derive(Debug)]
 pub struct Index {
-    /// The item kind name: the array's key in JSON, the element's name in XML (specification 2.1).
+    /// The name of the item kind: the array's key in JSON, the element's name in XML (specification 2.1).
     pub kind: &'static str,
     /// The shape of an item.
     pub item: &'static Shape,
-    /// Whether the newest record comes first, so that pages can be read while the list grows.
+    /// Whether the list is newest-first, so that its pages can be read while it grows.
     pub newest_first: bool,
 }
 
-/// A list of the dispatch service or of the legacy order service: its items are not shown (specification 2.8).
+/// A list of the dispatch service or the legacy order service. The specification does not show its items (2.8).
 #[derive(Debug)]
 pub struct Listing {
-    /// What its items are, in the plural.
+    /// The name of its items, in the plural.
     pub name: &'static str,
 }
 
-/// Which service a row belongs to: each has an address and credentials of its own.
+/// The service of a row. Each has its own address and credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// The field data API, whose requests are signed (specification 5).
     FieldData,
-    /// The dispatch service, which takes a bearer token (4.6, 5.6).
+    /// The dispatch service, which uses a bearer token (4.6, 5.6).
     Dispatch,
     /// The legacy order service, at either of its two addresses (4.6).
     LegacyOrders,
@@ -216,13 +216,13 @@ impl Parameter {
         Self { name, wire, place: Place::Query, takes, default, doc }
     }
 
-    /// Whether there is nothing to choose: it takes one word, which is always sent, and users never write it.
+    /// Whether the parameter accepts only one word, which is always sent and is not an argument of the method.
     #[must_use]
     pub const fn is_constant(&self) -> bool {
         matches!(self.takes, Takes::OneOf(words) if words.len() == 1)
     }
 
-    /// Whether it takes a value in every call: what is left out without a default is not sent.
+    /// Whether each call sends a value. An optional parameter without a default is not sent.
     #[must_use]
     pub fn is_required(&self) -> bool {
         self.default.is_some() || self.place != Place::Query
@@ -252,13 +252,13 @@ impl Endpoint {
         }
     }
 
-    /// Whether the service does anything there, so that the client has a method for it.
+    /// Whether the service implements the endpoint. If not, the client has no method for it.
     #[must_use]
     pub fn is_implemented(&self) -> bool {
         !matches!(self.returns, Returns::NotImplemented)
     }
 
-    /// The parameter of that Python name.
+    /// The parameter with a Python name.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)

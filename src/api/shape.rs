@@ -1,19 +1,19 @@
-//! What a record is made of: names on the wire and in Python, types, units, documentation.
+//! Description of records: names on the wire and in Python, types, units and documentation.
 
 /// One kind of record.
 ///
-/// Everything that reads or writes records reads the shape: JSON and XML both ways, `TypedDict`s, Arrow schemas.
+/// The JSON and XML encoders and decoders, the `TypedDict`s and the Arrow schemas use it.
 #[derive(Debug)]
 pub struct Shape {
     /// The name of the `TypedDict`, and of the root element in XML.
     pub name: &'static str,
-    /// One or two sentences for the reader.
+    /// Its documentation in one or two sentences.
     pub doc: &'static str,
     /// The section of the specification.
     pub section: &'static str,
     /// The fields in the order of the specification.
     pub fields: &'static [Field],
-    /// Objects whose members are read as this record's own: services nest the fields of a job in `YieldJob`,
+    /// Objects whose members are read as fields of this record: services nest the fields of a job in `YieldJob`,
     /// `SprayerJob` or `PlanterJob` (field notes, Values).
     pub hoists: &'static [&'static str],
 }
@@ -25,29 +25,30 @@ pub struct Field {
     pub wire: &'static str,
     /// The name in Python.
     pub snake: &'static str,
-    /// Other names that services have been seen to use.
+    /// Other names that services are known to use.
     pub also: &'static [&'static str],
     /// The type.
     pub kind: Kind,
-    /// The unit of a number; `"1"` where it has none, `"unknown"` where the service does not say.
+    /// The unit of a number: `"1"` if it has none, `"unknown"` if the service does not state it.
     pub unit: Option<&'static str>,
-    /// What it means.
+    /// Its documentation.
     pub doc: &'static str,
-    /// How it follows from other fields; the service does not send it. Such fields come after those that it sends.
+    /// How it is derived from other fields, for fields that the service does not send. They follow the sent fields.
     pub derived: Option<Derived>,
-    /// Whether the specification calls an identifier an integer: JSON then has a number. Users get a text either way.
+    /// Whether the specification defines the identifier as an integer, which is a number in JSON. For users it is
+    /// always text.
     pub is_integer_id: bool,
 }
 
-/// What a derived field says, and of which field.
+/// The rule of a derived field and its source field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derived {
-    /// The bars of a signal strength in dBm (specification 2.4).
+    /// The signal bars for a signal strength in dBm (specification 2.4).
     Bars {
         /// The Python name of the field with the strength.
         of: &'static str,
     },
-    /// What triggered a report, in words (specification 6).
+    /// The meaning of a report's event code (specification 6).
     EventMeaning {
         /// The Python name of the field with the code.
         of: &'static str,
@@ -75,20 +76,20 @@ pub enum Kind {
     Boolean,
     /// A whole number.
     Integer,
-    /// A number with decimals.
+    /// A number with a fractional part.
     Decimal,
-    /// A point in time, UTC; zero dates are null.
+    /// A point in time in UTC; zero dates are null.
     Time,
-    /// A record inside the record.
+    /// A nested record.
     Record(&'static Shape),
-    /// Records inside the record. In XML each is an element of the given name inside the field's own element.
+    /// A list of nested records. In XML each is an element with the given name inside the field's element.
     Records(&'static Shape, &'static str),
-    /// Whole numbers in a list. The service sends none: only derived fields have this type.
+    /// A list of whole numbers. Only derived fields have this type, because the service sends none.
     Integers,
 }
 
 impl Shape {
-    /// The field of that Python name.
+    /// The field with a Python name.
     #[must_use]
     pub fn field(&self, snake: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.snake == snake)
@@ -106,7 +107,7 @@ impl Field {
         Self::new(wire, snake, Kind::Id, doc)
     }
 
-    /// An identifier that the specification calls an integer.
+    /// An identifier that the specification defines as an integer.
     #[must_use]
     pub const fn integer_id(wire: &'static str, snake: &'static str, doc: &'static str) -> Self {
         Self { is_integer_id: true, ..Self::new(wire, snake, Kind::Id, doc) }
@@ -118,7 +119,7 @@ impl Field {
         Self::new(wire, snake, Kind::Text, doc)
     }
 
-    /// A truth value.
+    /// A Boolean value.
     #[must_use]
     pub const fn boolean(wire: &'static str, snake: &'static str, doc: &'static str) -> Self {
         Self::new(wire, snake, Kind::Boolean, doc)
@@ -130,7 +131,7 @@ impl Field {
         Self { unit: Some(unit), ..Self::new(wire, snake, Kind::Integer, doc) }
     }
 
-    /// A number with decimals in `unit`.
+    /// A number with a fractional part, in `unit`.
     #[must_use]
     pub const fn decimal(wire: &'static str, snake: &'static str, unit: &'static str, doc: &'static str) -> Self {
         Self { unit: Some(unit), ..Self::new(wire, snake, Kind::Decimal, doc) }
@@ -142,14 +143,14 @@ impl Field {
         Self::new(wire, snake, Kind::Time, doc)
     }
 
-    /// A record inside the record. Members that come beside it instead of inside it are read into it: the XML of a hub
-    /// is flat where its JSON nests (specification 2.4).
+    /// A nested record. Its members are also read from the outer record: the XML of a hub is flat where its JSON is
+    /// nested (specification 2.4).
     #[must_use]
     pub const fn record(wire: &'static str, snake: &'static str, shape: &'static Shape, doc: &'static str) -> Self {
         Self::new(wire, snake, Kind::Record(shape), doc)
     }
 
-    /// Records inside the record; `element` is the name of each in XML.
+    /// A list of nested records; `element` is the name of each in XML.
     #[must_use]
     pub const fn records(
         wire: &'static str,
@@ -161,20 +162,20 @@ impl Field {
         Self::new(wire, snake, Kind::Records(shape, element), doc)
     }
 
-    /// Whole numbers in a list, which follow from another field.
+    /// A list of whole numbers, derived from another field.
     #[must_use]
     pub const fn integers(wire: &'static str, snake: &'static str, doc: &'static str) -> Self {
         Self::new(wire, snake, Kind::Integers, doc)
     }
 
-    /// The same field, which is not sent but follows from another one.
+    /// Marks the field as derived from another one instead of sent.
     #[must_use]
     pub const fn derived(mut self, derived: Derived) -> Self {
         self.derived = Some(derived);
         self
     }
 
-    /// The same field, also known under `names`.
+    /// Adds alternative names.
     #[must_use]
     pub const fn also(mut self, names: &'static [&'static str]) -> Self {
         self.also = names;

@@ -1,4 +1,4 @@
-//! The values of a call's parameters, checked against its row before any call is made.
+//! Arguments of a call, checked against its row before any call is made.
 
 use bytes::Bytes;
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::transport::Call;
 use crate::wire::time::{self, Read};
 
-/// The values of a call's parameters, in the form they are sent.
+/// The values of a call's parameters, in the form in which they are sent.
 #[derive(Clone, Debug)]
 pub struct Arguments {
     row: &'static Endpoint,
@@ -16,9 +16,9 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Checks each text against its parameter, fills in defaults, and says what is missing.
+    /// Checks each text against its parameter, fills in defaults, and reports missing parameters.
     ///
-    /// A parameter in the multipart body is not given here but with the upload.
+    /// A file of the multipart body is passed with the upload instead.
     pub fn new(row: &'static Endpoint, given: &[(&str, String)]) -> Result<Self> {
         for (index, (name, _)) in given.iter().enumerate() {
             if row.parameter(name).is_none() {
@@ -48,19 +48,19 @@ impl Arguments {
         Ok(Self { row, values })
     }
 
-    /// The value of the parameter of that Python name.
+    /// The value of a parameter by its Python name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(parameter, _)| parameter.name == name).map(|(_, text)| text.as_str())
     }
 
-    /// The texts that go into the multipart body beside the file, by their names on the wire.
+    /// The texts for the multipart body, in addition to the file, by their names on the wire.
     pub(super) fn parts(&self) -> Vec<(&'static str, &str)> {
         let is_part = |(parameter, _): &&(&'static Parameter, String)| parameter.place == Place::Part;
         self.values.iter().filter(is_part).map(|(parameter, text)| (parameter.wire, text.as_str())).collect()
     }
 
-    /// The call that these values make, with more in the query.
+    /// The call with these values and additional query parameters.
     pub(super) fn call(
         &self,
         row: &'static Endpoint,
@@ -90,17 +90,17 @@ fn wrong(row: &'static Endpoint, kind: Kind, message: String) -> Error {
     Error::new(kind, message).with(|facts| facts.endpoint = Some(row.full_name))
 }
 
-/// No id, number, time or word has more characters; an address takes some 65,000.
+/// Longest text of an id, number, time or word. An address may have about 65,000 characters.
 const LONGEST: usize = 1_000;
 
-/// What to do with the one format that is no layer.
+/// Advice for XML, the only format that is not a layer.
 const AS_TREE: &str = "; XML is no table: `headland.read_tree` reads what `job_data.download` fetches";
 
 fn is_tree(row: &Endpoint, text: &str) -> bool {
     matches!(row.returns, Returns::Layer) && text.eq_ignore_ascii_case("XML")
 }
 
-/// The value in the form it is sent, or why it cannot be.
+/// The value in the form in which it is sent, or the reason why it is invalid.
 fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, String> {
     let length = text.chars().count();
     if length > LONGEST && !matches!(parameter.takes, Takes::File | Takes::Mapping | Takes::MappingOrList) {
@@ -111,7 +111,7 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
         Takes::Number if text.parse::<u64>().is_ok() => Ok(text.to_owned()),
         Takes::Number => Err(format!("is `{text}`, but takes a whole number from 0 up")),
         Takes::Time => match time::read(text) {
-            // Strict ISO 8601 with whole seconds: services have been seen to stumble over fractions (field notes).
+            // Strict ISO 8601 with whole seconds: some services fail on fractions (field notes).
             Read::Time(time) => Ok(time.format("%Y-%m-%dT%H:%M:%SZ").to_string()),
             Read::Nothing | Read::Wrong => Err(format!(
                 "is not a time: `{text}`; write it as ISO 8601, such as 2026-09-01 or 2026-09-01T12:00:00Z"
@@ -127,7 +127,7 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
             .map(|word| (*word).to_owned())
             .ok_or_else(|| format!("is `{text}`, but takes {}", words.join(", "))),
         Takes::File => Err("goes with the upload itself".to_owned()),
-        // It is sent as it is written: with its order, its blanks and all digits of its numbers.
+        // Sent as written, with its order, its blanks and all digits of its numbers.
         Takes::Mapping => match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) {
             Ok(_) => Ok(text.to_owned()),
             Err(error) => Err(format!("is not a JSON object: {error}")),
@@ -159,7 +159,8 @@ fn check_id(text: &str) -> std::result::Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Percent-encodes everything that RFC 3986 does not call unreserved.
+/// Percent-encodes all characters that are not unreserved (RFC 3986, section 2.3:
+/// <https://www.rfc-editor.org/rfc/rfc3986#section-2.3>).
 pub(super) fn encode(text: &str) -> String {
     use std::fmt::Write as _;
     text.bytes().fold(String::with_capacity(text.len()), |mut encoded, byte| {
@@ -172,7 +173,7 @@ pub(super) fn encode(text: &str) -> String {
     })
 }
 
-/// Undoes percent-encoding; what is not encoded well stays as it is.
+/// Decodes percent-encoding; invalid encoding is kept unchanged.
 pub(super) fn decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

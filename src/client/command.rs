@@ -1,8 +1,8 @@
-//! Calls that change something and give nothing back: a prescription map is queued for a field computer.
+//! Commands: calls that change something and return no data, such as queuing a prescription map for a field computer.
 //!
-//! The specification shows neither the status codes of the two conflicts (7) nor what a 200 says, so no words are judged. An
-//! empty reply is success if its end is marked. After any other 2XX reply the lists of the field computer show whether the
-//! map is there, because a map that only seems to be queued is missed in the field.
+//! The specification shows neither the status codes of the two conflicts (7) nor the body of a 200, so no text is
+//! interpreted. An empty reply is success if its end is marked. After any other 2XX reply, the lists of the field
+//! computer show whether the map is there. A map that only seems to be queued would be missing in the field.
 
 use http::header::CONTENT_TYPE;
 
@@ -16,17 +16,18 @@ use crate::error::{Error, Kind, Result};
 use crate::transport::FullResponse;
 use crate::wire::{Value, is_page};
 
-/// The list of the maps that were sent to a field computer.
+/// The list of maps that were sent to a field computer.
 const SENT_MAPS: &str = "field_computers.prescription_maps";
 
-/// A reply with this status has no body (RFC 9110, 15.3.5).
+/// A reply with this status has no body (RFC 9110, section 15.3.5:
+/// <https://www.rfc-editor.org/rfc/rfc9110#section-15.3.5>).
 const NO_CONTENT: u16 = 204;
 
-/// What to do where it stays open whether the map is queued.
+/// Advice if it remains unknown whether the map is queued.
 const CHECK_HINT: &str =
     "look at the prescription maps of the field computer with the state `queued` before you repeat it";
 
-/// Does it.
+/// Sends a command.
 pub(super) async fn send_command(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
     if !matches!(row.returns, Returns::Nothing) {
         return Err(Error::new(Kind::Type, format!("{} gives something back", row.full_name)));
@@ -39,13 +40,14 @@ pub(super) async fn send_command(client: &Client, row: &'static Endpoint, argume
             return Ok(());
         }
         Ok(response) => (attempts.finish(unexpected_body(&response)), STATES),
-        // A `ServiceResponse` with a status that the specification does not list for a send, and a text.
+        // A `ServiceResponse` with a text and a status that the specification does not list for a send.
         Err(error) if matches!(error.kind(), Kind::ConversionFailed | Kind::NoCoverage | Kind::NotReady) => {
             (error.as_kind(Kind::InvalidRequest), STATES)
         }
         Err(error) if matches!(error.kind(), Kind::InvalidRequest | Kind::Conflict) => {
             let error = conflict_by_status(error);
-            // The first request may have arrived and its reply was lost: then the refused one is a repetition.
+            // The first request may have been executed although its reply was lost. Then the refused request is a
+            // repetition.
             if !attempts.may_have_arrived() {
                 return Err(error);
             }
@@ -66,13 +68,13 @@ pub(super) async fn send_command(client: &Client, row: &'static Endpoint, argume
     }
 }
 
-/// A request that is wrong has a 4XX status; `INVALID_REQUEST` with another one is a conflict (specification 7).
+/// An invalid request has a 4XX status. `INVALID_REQUEST` with another status is a conflict (specification 7).
 fn conflict_by_status(error: Error) -> Error {
     let is_conflict = error.facts().status.is_some_and(|status| status < 400);
     if is_conflict { error.as_kind(Kind::Conflict) } else { error }
 }
 
-/// A 2XX reply that holds something.
+/// The error for a 2XX reply with a body, or with an empty body whose end is not marked.
 fn unexpected_body(response: &FullResponse) -> Error {
     let text = text_of(response);
     let content_type = response.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -90,7 +92,7 @@ fn text_of(response: &FullResponse) -> &[u8] {
     response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii()
 }
 
-/// Whether a list of the field computer has the map; each is read once.
+/// Whether a list of the field computer contains the map; each list is read once.
 async fn is_sent(client: &Client, arguments: &Arguments, states: &[&str]) -> Result<bool> {
     let (map, computer) = (arguments.get("rx_id"), arguments.get("field_computer_id"));
     let (Some(list), Some(map), Some(computer)) = (api::row(SENT_MAPS), map, computer) else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! How a client is set up, and the checks before the first call.
+//! Configuration of a client, and its checks before the first call.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use crate::secret::{Secret, SecretKind, Secrets};
 use crate::signing::{Credentials, SigningKey};
 use crate::wire::Content;
 
-/// The recommended maximum of specification 4.1.
+/// The recommended maximum page size (specification 4.1).
 pub(super) const LARGEST_PAGE: u32 = 1_000;
 
-/// How a client is set up; `Client::new` checks it.
+/// Configuration of a client; `Client::new` checks it.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The address of the service.
+    /// The address of the field data API.
     pub base_url: String,
     /// The partner's API key.
     pub api_key: Secret,
@@ -25,61 +25,61 @@ pub struct Config {
     pub shared_secret: Secret,
     /// The customer's access key.
     pub access_key: Secret,
-    /// The address of the dispatch service, for its rows.
+    /// The address of the dispatch service.
     pub dispatch_url: Option<String>,
     /// The token for the dispatch service.
     pub dispatch_token: Option<Token>,
     /// One address of the legacy order service.
     pub legacy_dispatch_url: Option<String>,
-    /// The other one, which is taken where both are given.
+    /// Another address of the legacy order service, which takes precedence.
     pub legacy_orders_url: Option<String>,
     /// The token for the legacy order service.
     pub legacy_token: Option<Token>,
-    /// The windows of the limiter. Empty turns it off.
+    /// The windows of the rate limiter. An empty list disables it.
     pub rate_limits: Vec<Window>,
-    /// Where the limiter keeps its count.
+    /// Where the rate limiter stores its count.
     pub limiter_state: LimiterState,
-    /// The content type that records are asked for in; whatever comes is read.
+    /// The content type that requests accept; replies of either type are read.
     pub accept: Content,
-    /// Records asked for in a page.
+    /// Records per page.
     pub page_size: u32,
-    /// How long things may take.
+    /// Timeouts.
     pub timeout: Timeout,
-    /// Certificates that are trusted besides the system's, as PEM.
+    /// PEM file of certificates that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
 }
 
-/// Where a bearer token comes from.
+/// The source of a bearer token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
-    /// The same for all calls.
+    /// One token for all calls.
     Fixed(Secret),
-    /// Each call brings one, by [`Client::bearing`](super::Client::bearing).
+    /// A new token for each call, set by [`Client::with_token`](super::Client::with_token).
     PerCall,
 }
 
-/// Where the limiter keeps its count.
+/// Where the rate limiter stores its count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LimiterState {
-    /// The file in the user's state folder that all processes share.
+    /// The file in the user's state folder, shared by all processes.
     Shared,
-    /// A file of the user's choice.
+    /// A given file.
     File(PathBuf),
-    /// This client's process alone.
+    /// The memory of this process.
     Memory,
 }
 
-/// How long things may take.
+/// Timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout {
-    /// Opening a connection.
+    /// For opening a connection.
     pub connect: Duration,
-    /// Any wait for bytes.
+    /// For each wait for bytes.
     pub read: Duration,
-    /// A call with all its attempts and pauses, and every record, list or error that it brings. Once a file arrives,
-    /// `min_throughput` and `read` count in its place.
+    /// For a call with all its attempts and pauses, and each record, list or error that it returns. While a file is
+    /// received, `min_throughput` and `read` replace it.
     pub call: Duration,
-    /// Bytes a second that a file must come at, measured over 30 seconds: 1,024. Zero turns the check off.
+    /// Minimum bytes per second of a file, measured over 30 seconds; 1,024 by default. Zero disables the check.
     pub min_throughput: u64,
 }
 
@@ -95,7 +95,7 @@ impl Default for Timeout {
 }
 
 impl Config {
-    /// A configuration with the defaults of the design.
+    /// A configuration with the default values.
     #[must_use]
     pub fn new(base_url: &str, api_key: Secret, shared_secret: Secret, access_key: Secret) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl Config {
         }
     }
 
-    /// All secrets, of whichever service.
+    /// The secrets of all services.
     pub(super) fn secrets(&self) -> Secrets {
         let tokens = [&self.dispatch_token, &self.legacy_token].into_iter().filter_map(|token| match token {
             Some(Token::Fixed(token)) => Some(token),
@@ -130,7 +130,7 @@ impl Config {
         tokens.fold(keys, |known, token| known.with(SecretKind::Token, token))
     }
 
-    /// Checks everything but the address, and gives what signs.
+    /// Checks all settings except the address, and returns the signing credentials.
     pub(super) fn check(&self) -> Result<Credentials> {
         check_page_size(self.page_size)?;
         for (name, value) in [("api_key", &self.api_key), ("access_key", &self.access_key)] {
@@ -159,7 +159,7 @@ impl Config {
     }
 }
 
-/// Refuses page sizes that the service does not take.
+/// Checks a page size against the range of the service.
 pub(super) fn check_page_size(page_size: u32) -> Result<()> {
     if page_size == 0 {
         let why = "page_size=0, the whole list in one reply, is deprecated by the service: iterate over the pages, \

@@ -1,4 +1,4 @@
-//! A file that may take time (specification 4.4), as a handle: ask, wait, fetch.
+//! Conversions (specification 4.4): a handle that polls, waits for and fetches a file that may take time.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::error::{Error, Kind, Result};
 use crate::part_file::PartFile;
 use crate::transport::Classified;
 
-/// A file that the service may still have to make.
+/// A file that the service may still have to create.
 #[derive(Debug)]
 pub struct Conversion {
     client: Client,
@@ -23,7 +23,7 @@ pub struct Conversion {
     arguments: Arguments,
     file: FileCall,
     polls: u32,
-    /// The last word of the service, and when to ask again.
+    /// The last reply of the service, and when to poll again, by the wall clock and by the clock for deadlines.
     last_reply: Option<(Classified, DateTime<Utc>, Duration)>,
     stored: Option<(PartFile, PathBuf)>,
 }
@@ -34,7 +34,7 @@ impl Conversion {
         Ok(Self { client, row, arguments, file, polls: 0, last_reply: None, stored: None })
     }
 
-    /// Finds the row and the arguments in an id that [`Conversion::id`] gave.
+    /// Parses an id from [`Conversion::id`] into the row and its arguments.
     pub(super) fn resume(client: Client, id: &str) -> Result<Self> {
         let wrong = || {
             Error::new(Kind::Value, format!("`id` takes the id of a conversion, as its handle gives it, not `{id}`"))
@@ -49,7 +49,7 @@ impl Conversion {
         Self::new(client, row, Arguments::new(row, &given)?)
     }
 
-    /// Enough for another process to pick it up: the row's full name and the values, between slashes.
+    /// Id from which another process can resume: the row's full name and the values, separated by slashes.
     #[must_use]
     pub fn id(&self) -> String {
         let values: Vec<&str> =
@@ -57,12 +57,12 @@ impl Conversion {
         format!("{}/{}", self.row.full_name, values.join("/"))
     }
 
-    /// Asks once, unless the wait that the service stated is not over: then the answer is no without a call.
+    /// Polls once. While the wait that the service stated lasts, it returns false without a call.
     pub async fn ready(&mut self) -> Result<bool> {
         self.ready_within(self.client.context().timeouts.call).await
     }
 
-    /// Asks and waits as the service says until the file is ready, or fails with `NotReady` at the deadline.
+    /// Polls and waits as the service states until the file is ready. Returns `NotReady` at the deadline.
     pub async fn wait(&mut self, timeout: Option<Duration>) -> Result<()> {
         let deadline = self.deadline(timeout);
         loop {
@@ -73,19 +73,19 @@ impl Conversion {
         }
     }
 
-    /// Takes files of at most so many bytes, in place of 4 GiB.
+    /// Limits the file to this number of bytes, instead of 4 GiB.
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: u64) -> Self {
         self.file.max_bytes = bytes;
         self
     }
 
-    /// Waits if need be and delivers; a file that `ready` or `wait` found is not fetched twice.
+    /// Waits if necessary, and delivers the file. A file that `ready` or `wait` received is not fetched again.
     pub async fn result(&mut self, target: Target) -> Result<Delivered> {
         self.result_within(target, None).await
     }
 
-    /// The same, with a deadline like that of [`Conversion::wait`].
+    /// Same as [`Conversion::result`], with a deadline as in [`Conversion::wait`].
     pub async fn result_within(&mut self, target: Target, timeout: Option<Duration>) -> Result<Delivered> {
         let destination = Destination::from_target(&target)?;
         let deadline = self.deadline(timeout);
@@ -102,10 +102,10 @@ impl Conversion {
         }
     }
 
-    /// When the service said to ask again.
+    /// When to poll again, as stated by the service.
     #[must_use]
     pub fn next_poll_at(&self) -> Option<DateTime<Utc>> {
-        self.last_reply.as_ref().map(|(_, at, _)| *at)
+        self.last_reply.as_ref().map(|(_, next_poll, _)| *next_poll)
     }
 
     async fn ready_within(&mut self, timeout: Duration) -> Result<bool> {
@@ -134,12 +134,12 @@ impl Conversion {
             FileResult::MoreTime(classified) => {
                 let pause = pause(&classified, self.polls);
                 self.polls = self.polls.saturating_add(1);
-                let at = chrono::Duration::from_std(pause)
+                let next_poll = chrono::Duration::from_std(pause)
                     .ok()
                     .and_then(|pause| context.clock.now().checked_add_signed(pause));
                 let classified = Classified { error: attempts.finish(classified.error), ..classified };
                 self.last_reply =
-                    Some((classified, at.unwrap_or(DateTime::<Utc>::MAX_UTC), self.now().saturating_add(pause)));
+                    Some((classified, next_poll.unwrap_or(DateTime::<Utc>::MAX_UTC), self.now().saturating_add(pause)));
                 Ok(None)
             }
         }
@@ -156,7 +156,7 @@ impl Conversion {
         Ok(())
     }
 
-    /// What is left of the wait that the service stated.
+    /// The remaining part of the wait that the service stated.
     fn pause_left(&self) -> Duration {
         self.last_reply.as_ref().map_or(Duration::ZERO, |(.., until)| until.saturating_sub(self.now()))
     }
@@ -165,7 +165,7 @@ impl Conversion {
         self.now().saturating_add(timeout.unwrap_or(self.client.context().timeouts.call))
     }
 
-    /// The time that one request may take. A timeout of zero asks once, without waiting for the conversion.
+    /// The time limit of one request. A timeout of zero polls once, without waiting for the conversion.
     fn poll_timeout(&self, deadline: Duration, timeout: Option<Duration>) -> Duration {
         if timeout == Some(Duration::ZERO) {
             return self.client.context().timeouts.read;

@@ -1,12 +1,12 @@
-//! The set of ids of the records that a list gave; records may move between pages while the list is read.
+//! Set of the ids of a list's records: records may move between pages while the list is read.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-/// The ids of the records that were given, as 128 bits each: a million take at most 64 MB (`tests/memory.rs`).
+/// The ids of the returned records, with 128 bits each: a million use at most 64 MB (`tests/memory.rs`).
 ///
-/// An id that is a whole number is kept as that number. Any other is kept as a hash with keys that are new for each list,
-/// above all numbers: two of a million ids collide with a probability of about 3e-27.
+/// An id that is a whole number is stored as that number. Any other id is stored as a hash above all numbers, with keys
+/// that are new for each list. Two of a million ids collide with a probability of about 3e-27.
 #[derive(Debug, Default)]
 pub(super) struct SeenIds {
     ids: HashSet<u128>,
@@ -14,7 +14,7 @@ pub(super) struct SeenIds {
 }
 
 impl SeenIds {
-    /// Adds a record; false if it is there already.
+    /// Adds a record; false if it is already in the set.
     pub(super) fn insert(&mut self, identity: &str) -> bool {
         self.ids.insert(self.key(identity))
     }
@@ -30,7 +30,7 @@ impl SeenIds {
     }
 
     fn key(&self, identity: &str) -> u128 {
-        // Only the canonical form of a number stands for it: `07` is another id than `7`.
+        // Only the canonical form of a number is stored as a number: `07` and `7` are different ids.
         let is_canonical = matches!(identity.as_bytes(), [b'0'] | [b'1'..=b'9', ..]);
         match identity.parse::<u64>() {
             Ok(number) if is_canonical => number.into(),

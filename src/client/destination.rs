@@ -1,4 +1,4 @@
-//! Where a file goes: into memory, to a path, or into a folder under the name that the service gives it.
+//! Destination of a file: memory, a path, or a folder with the name that the service suggests.
 
 use std::borrow::Cow;
 use std::fs;
@@ -11,21 +11,21 @@ use super::file_name::{clean, suggested_name};
 use crate::error::{Error, Kind, OUT_OF_MEMORY, Result};
 use crate::part_file::{PartFile, exists, folder_of, may_replace};
 
-/// Where a file goes.
+/// The destination of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Into memory.
+    /// Memory.
     Memory,
-    /// To the disk. Nothing is overwritten without `overwrite`.
+    /// The disk. An existing file is only overwritten with `overwrite`.
     Disk {
-        /// A folder, which takes the cleaned file name of `Content-Disposition`, or the path of the file.
+        /// The path of the file, or a folder. In a folder the sanitised name of `Content-Disposition` is used.
         to: PathBuf,
-        /// Whether a file of that name is replaced.
+        /// Whether an existing file is replaced.
         overwrite: bool,
     },
 }
 
-/// A file that has arrived, whole and checked.
+/// A complete and checked file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delivered {
     /// Its bytes.
@@ -34,11 +34,11 @@ pub enum Delivered {
     File(PathBuf),
 }
 
-/// Where the bytes go.
+/// The target of received bytes.
 #[derive(Debug)]
 pub(super) enum Sink {
     Memory(Vec<u8>),
-    /// A `.part` and, where its name was left to the service, the path it is for.
+    /// A `.part` file and its path. For a temporary file: the suggested name.
     Part(PartFile, PathBuf),
 }
 
@@ -87,12 +87,12 @@ pub(super) enum Destination {
         folder: PathBuf,
         overwrite: bool,
     },
-    /// A temporary file, for later.
+    /// A temporary file, delivered later.
     Temporary,
 }
 
 impl Destination {
-    /// Checks what can be checked before a call is spent.
+    /// Checks the target before any call is made.
     pub(super) fn from_target(target: &Target) -> Result<Self> {
         let Target::Disk { to, overwrite } = target else { return Ok(Self::Memory) };
         let overwrite = *overwrite;
@@ -110,7 +110,7 @@ impl Destination {
         Ok(Self::Path { path: to.clone(), overwrite })
     }
 
-    /// Makes room for the bytes. `fallback` is the name where the service suggests none.
+    /// Opens the target for writing. `fallback` is the name if the service suggests none.
     pub(super) fn open(&self, headers: &HeaderMap, fallback: &str) -> Result<Sink> {
         match self {
             Self::Memory => Ok(Sink::Memory(Vec::new())),
@@ -127,7 +127,7 @@ impl Destination {
         }
     }
 
-    /// Hands over what arrived.
+    /// Moves the complete file to its destination.
     pub(super) fn deliver(&self, sink: Sink) -> Result<Delivered> {
         match sink {
             Sink::Memory(bytes) => Ok(Delivered::Bytes(bytes)),
@@ -138,7 +138,7 @@ impl Destination {
         }
     }
 
-    /// Hands over a copy of what was put aside under `file_name`.
+    /// Copies a stored file to its destination. `file_name` is the suggested name.
     pub(super) fn deliver_copy(&self, stored: &PartFile, file_name: &Path) -> Result<Delivered> {
         let mut source = stored.reader()?;
         let read_error = |error: io::Error| Error::file("read", stored.path(), &error);
@@ -167,7 +167,7 @@ fn file_name(headers: &HeaderMap, fallback: &str) -> String {
     suggested_name(headers).or_else(|| clean(fallback)).unwrap_or_else(|| "download".to_owned())
 }
 
-/// What no file system takes as the path of a file, told before a call is spent.
+/// Checks a path for errors on any file system, before any call is made.
 fn check_path(to: &Path) -> Result<()> {
     let wrong = |why: &str| Err(Error::new(Kind::Value, format!("`to` {why}: `{}`", to.display())));
     if to.as_os_str().is_empty() {
@@ -189,10 +189,10 @@ fn check_free(path: &Path, overwrite: bool) -> Result<()> {
     if fs::symlink_metadata(path).is_ok() { Err(exists(path)) } else { Ok(()) }
 }
 
-/// The longest name of a file that common systems take.
+/// Longest file name of common file systems, in bytes.
 const LONGEST_NAME: usize = 255;
 
-/// The number of "no such file or directory", the same on every system that Python runs on.
+/// The error number `ENOENT`, the same on all systems that Python supports.
 const NOT_FOUND_CODE: i32 = 2;
 
 fn missing_folder(to: &Path, folder: &Path) -> Error {

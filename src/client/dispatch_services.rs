@@ -1,4 +1,4 @@
-//! The dispatch service and the legacy order service: where they are, and the token that goes with a call.
+//! The dispatch service and the legacy order service: their addresses and the token of a call.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::secret::{Secret, SecretKind};
 use crate::transport::{Auth, BaseUrl, ServiceContext, Skew, Transport};
 use crate::wire::Content;
 
-/// The services beside the field data API, as far as the client was told of them.
+/// The configured services other than the field data API.
 #[derive(Debug)]
 pub(super) struct Services {
     dispatch: DispatchService,
@@ -26,7 +26,7 @@ struct DispatchService {
     labels: ServiceLabels,
 }
 
-/// What messages call a service and its arguments.
+/// Names of a service and its arguments in messages.
 #[derive(Debug)]
 struct ServiceLabels {
     service: &'static str,
@@ -35,8 +35,8 @@ struct ServiceLabels {
 }
 
 impl Services {
-    /// Makes callers like that of the field data API, each with its own address and token. None of them knows the API
-    /// keys, and the rate limit of the field data API does not count what they send (specification 8).
+    /// Creates contexts like that of the field data API, each with its own address and token. They contain no API keys,
+    /// and the rate limit of the field data API does not count their calls (specification 8).
     pub(super) fn new(
         config: &Config,
         like: &ServiceContext,
@@ -74,8 +74,8 @@ impl Services {
             Ok(DispatchService { context, token: token.clone(), labels })
         };
         let dispatch = config.dispatch_url.as_deref().map(|address| ("dispatch_url", address));
-        // Specification 4.6 gives the legacy rows either base address and says of no row that it needs one of the two;
-        // what is named after the orders is the more exact one.
+        // Specification 4.6 lists the legacy rows with both base addresses and requires neither. The address named
+        // after the orders is the more specific one, so it takes precedence.
         let orders = config.legacy_orders_url.as_deref().map(|address| ("legacy_orders_url", address));
         let legacy = config.legacy_dispatch_url.as_deref().map(|address| ("legacy_dispatch_url", address));
         if let (Some(_), Some((argument, unused))) = (orders, legacy) {
@@ -99,7 +99,7 @@ impl Services {
         })
     }
 
-    /// The caller of a row's service, with the token of this call where one was given; `None` for the field data API.
+    /// The context of a row's service, with the token of this call if there is one. `None` for the field data API.
     pub(super) fn context(
         &self,
         row: &'static Endpoint,
@@ -130,7 +130,7 @@ impl Services {
     }
 }
 
-/// Refuses what cannot be sent as a bearer token.
+/// Checks that a token can be sent.
 fn check(argument: &str, token: &Secret) -> Result<()> {
     let text = token.expose();
     let wrong = |why: &str| Err(Error::new(Kind::Configuration, format!("{argument} {why}")));

@@ -1,4 +1,4 @@
-//! Finds out why calls fail: one harmless call, made once, with all that its reply says, and the steps over it.
+//! Diagnoses failing calls: a harmless call without retries, the facts of its reply, and the steps that check them.
 
 mod advice;
 mod finding;
@@ -18,15 +18,15 @@ use crate::wire::{Value, decode_detail, decode_index};
 pub use advice::about_setting;
 pub use finding::Finding;
 
-/// A wait for the limiter that is longer is told instead of waited for.
+/// A longer wait for the limiter is reported instead.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A way of signing or addressing that differs from the configured one, to see whether it is the right one.
+/// An alternative address or signature, to find out whether it is the correct one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Variation<'a> {
-    /// The path in front of the service's own, in place of that of the base address.
+    /// The path prefix, instead of that of the base address.
     pub prefix: Option<&'a str>,
-    /// The host that is signed, in place of the one that is sent.
+    /// The host in the signature, instead of the one that is sent.
     pub signed_host: Option<&'a str>,
 }
 
@@ -49,23 +49,23 @@ pub(super) async fn examine(client: &Client, row: &'static Endpoint, variation: 
     let context =
         ServiceContext { base: context.base.varied(variation.prefix, variation.signed_host), ..context.clone() };
     let probe = context.probe(&call, PATIENCE).await?;
-    Ok(probe.and_then(|whole| {
-        decode(&call, &whole, &context).map_err(|error| {
-            // What came may be anything, and is quoted.
+    Ok(probe.and_then(|response| {
+        decode(&call, &response, &context).map_err(|error| {
+            // The error may quote any part of the reply.
             context.masked_error(error).with(|facts| {
                 facts.endpoint = Some(row.full_name);
-                facts.status = Some(whole.status);
+                facts.status = Some(response.status);
             })
         })
     }))
 }
 
-fn decode(call: &Call, whole: &FullResponse, context: &ServiceContext) -> Result<Value> {
-    let content = content_of(whole, context.accept)?;
+fn decode(call: &Call, response: &FullResponse, context: &ServiceContext) -> Result<Value> {
+    let content = content_of(response, context.accept)?;
     match call.row.returns {
-        Returns::Detail(shape) => decode_detail(content, &whole.body, shape),
+        Returns::Detail(shape) => decode_detail(content, &response.body, shape),
         Returns::Index(index) => {
-            let count = decode_index(content, &whole.body, index)?.total_count;
+            let count = decode_index(content, &response.body, index)?.total_count;
             Ok(count.and_then(|count| i64::try_from(count).ok()).map_or(Value::Null, Value::Integer))
         }
         _ => Err(Error::new(Kind::Type, format!("{} gives neither a record nor a list", call.row.full_name))),

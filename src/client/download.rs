@@ -1,4 +1,4 @@
-//! Downloads: asked for, waited for, streamed to their place.
+//! Downloads: polls, waits for and streams a file to its destination.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::api::Endpoint;
 use crate::error::{Kind, Result};
 use crate::transport::{Attempts, Classified};
 
-/// Pauses between askings where the service states none; they double up to the last.
+/// Pauses between polls if the service states none; they double up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Downloads a file of at most `max_bytes` bytes, waiting for it until the deadline of the call.
+/// Downloads a file of at most `max_bytes` bytes. Waits for it until the deadline of the call.
 pub(super) async fn download(
     client: &Client,
     row: &'static Endpoint,
@@ -41,7 +41,7 @@ pub(super) async fn download(
     }
 }
 
-/// Waits, unless the deadline comes first: then it is an error at once, since nothing would come of waiting.
+/// Waits. If the deadline is earlier, returns an error immediately, because the wait would be useless.
 async fn wait(client: &Client, attempts: &Attempts<'_>, classified: &Classified, pause: Duration) -> Result<()> {
     let time_left = attempts.time_left();
     if pause >= time_left {
@@ -64,7 +64,7 @@ pub(super) fn not_ready(error: &crate::error::Error, pause: Duration, time_left:
     error.with(|facts| facts.retry_after = Some(pause))
 }
 
-/// What the service stated, else a pause that doubles with each asking.
+/// The wait that the service stated, else a pause that doubles with each poll.
 pub(super) fn pause(classified: &Classified, polls: u32) -> Duration {
     classified
         .wait

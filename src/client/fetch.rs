@@ -1,4 +1,4 @@
-//! The calls of a list, one page or several together; and what pages are read into.
+//! Fetches pages of a list, one or several concurrently, and decodes them into the requested type of records.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::transport::{FullResponse, Warnings};
 use crate::wire::columns::Batch;
 use crate::wire::{Content, Page, Unreadable, Value, decode_index_leniently, decode_total};
 
-/// What the calls of a list have in common.
+/// The parts that all calls of a list share.
 #[derive(Debug)]
 pub(super) struct Fetcher {
     pub(super) client: Client,
@@ -22,11 +22,11 @@ pub(super) struct Fetcher {
     pub(super) arguments: Arguments,
     pub(super) page_size: u32,
     pub(super) on_error: OnError,
-    /// Where warnings of values go that cannot be read.
+    /// Receives the warnings about unreadable values.
     pub(super) warnings: Arc<Warnings>,
 }
 
-/// What is done with a value of a record that cannot be read.
+/// What happens with an unreadable value of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
     /// The list is an error.
@@ -36,10 +36,10 @@ pub enum OnError {
     Null,
 }
 
-/// So many values that cannot be read are named for each page.
+/// Largest number of unreadable values that are named per page.
 const MAX_NAMED: usize = 10;
 
-/// A page as it came, and the facts of its call, should it turn out to be wrong.
+/// A page as received, and the facts of its call for decoding errors.
 #[derive(Debug)]
 pub(super) struct RawPage {
     page: u64,
@@ -47,20 +47,20 @@ pub(super) struct RawPage {
     facts: Box<Facts>,
 }
 
-/// How a page is read.
+/// Decodes a page.
 pub type Decode<R> = fn(Content, &[u8], &'static Index) -> Result<Page<R>>;
 
-/// What the records of a page are read into.
+/// The decoded records of a page.
 pub trait Records {
-    /// How many there are.
+    /// The number of records.
     fn count(&self) -> usize;
 
-    /// The records of a page that was read into values.
+    /// Converts a page that was decoded into values.
     fn from_page(page: Page, index: &'static Index) -> Result<Page<Self>>
     where
         Self: Sized;
 
-    /// Leaves out the records for which `retain` says no; it is asked by what tells them apart.
+    /// Removes the records for which `keep` returns false. Its argument identifies the record.
     fn retain(&mut self, keep: impl FnMut(&str) -> bool);
 }
 
@@ -93,7 +93,7 @@ impl Records for Batch {
 }
 
 impl Fetcher {
-    /// Fetches so many pages at once.
+    /// Fetches `pages` pages concurrently.
     pub(super) async fn fetch_concurrently(&self, page: u64, pages: u64) -> Vec<Result<RawPage>> {
         join_all((page..page.saturating_add(pages)).map(|page| self.request(page))).await
     }
@@ -112,13 +112,13 @@ impl Fetcher {
         Ok(RawPage { page, response, facts: Box::new(facts) })
     }
 
-    /// Reads a page; where its records have values that cannot be read, these are null if the caller wants that.
+    /// Decodes a page. Unreadable values are null if the caller requested that.
     pub(super) fn decode_page<R: Records>(&self, raw: &RawPage, decode: Decode<R>) -> Result<Page<R>> {
         let error = match self.decode(raw, decode) {
             Err(error) if self.on_error == OnError::Null && error.kind() == Kind::Decode => error,
             read => return read,
         };
-        // Read once more with all its tolerance, which most pages do without.
+        // The lenient decoder runs in a second pass, because most pages do not need it.
         let (page, unreadable) = self.decode(raw, decode_index_leniently)?;
         if unreadable.is_empty() {
             return Err(error);
@@ -127,7 +127,7 @@ impl Fetcher {
         R::from_page(page, self.index)
     }
 
-    /// The total count of a list, whatever its records are like.
+    /// The total count of a list, even if its records are unreadable.
     pub(super) fn total(&self, raw: &RawPage) -> Result<Option<u64>> {
         match self.decode(raw, decode_total) {
             Err(_) if self.on_error == OnError::Null => {
@@ -149,7 +149,7 @@ impl Fetcher {
         self.warnings.add(self.client.context().secrets.masked(&text).into_owned());
     }
 
-    /// Reads what came; an error has the facts of its call.
+    /// Decodes a page; an error gets the facts of its call.
     fn decode<T>(&self, raw: &RawPage, decode: impl FnOnce(Content, &[u8], &'static Index) -> Result<T>) -> Result<T> {
         let RawPage { response, facts, .. } = raw;
         content_of(response, self.client.context().accept)

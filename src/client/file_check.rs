@@ -1,4 +1,4 @@
-//! Whether a received file is whole: a zip by its end record and the CRC of its members, an XML file by its end tag.
+//! Checks that a received file is complete: a zip by its end record and CRCs, an XML file by its end tag.
 
 use std::io::{BufRead, Read, Seek};
 
@@ -8,22 +8,23 @@ use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 
-/// Beyond so many unpacked bytes only the directory of a zip is checked: the reader has limits of its own.
+/// Largest number of decompressed bytes that are checked. The rest is left to the archive reader, which has its own
+/// limits.
 const UNPACKED: u64 = 4 * 1024 * 1024 * 1024;
 
-/// What a call asks for.
+/// The format that a call requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expects {
     Zip,
     Xml,
-    /// The text of a grain cart. It has no end mark, so a cut shows only by the length of the body or by a second
+    /// The text of a grain cart. It has no end mark, so truncation only shows by the length of the body or by a second
     /// reading.
     Grc,
 }
 
-/// Checks a zip; the text says what is wrong with it. Members that this crate cannot unpack (encrypted, or packed by
-/// a rare method) are left to the reader. Where the reply did not mark its end, the zip has to begin where the file does:
-/// what was cut behind an archive inside the archive ends like that one.
+/// Checks a zip; the error text states the damage. Members that this crate cannot read (encrypted, or a rare
+/// compression method) are left to the archive reader. If the reply did not mark its end, the zip must start at the
+/// start of the file: a file truncated after a nested archive ends like that archive.
 pub(super) async fn check_zip<R: Read + Seek + Send>(source: R, is_framed: bool) -> Result<(), String> {
     let archive_offset = if is_framed { ArchiveOffset::Detect } else { ArchiveOffset::Known(0) };
     let mut archive = match ZipArchive::with_config(Config { archive_offset }, source) {
@@ -34,7 +35,7 @@ pub(super) async fn check_zip<R: Read + Seek + Send>(source: R, is_framed: bool)
     let mut unpacked = 0_u64;
     let mut buffer = vec![0_u8; 256 * 1024];
     for index in 0..archive.len() {
-        // Other calls of the same thread go on between the members.
+        // Other calls of the same thread continue between the members.
         tokio::task::yield_now().await;
         let mut member = match archive.by_index(index) {
             Ok(member) => member,
@@ -55,7 +56,7 @@ pub(super) async fn check_zip<R: Read + Seek + Send>(source: R, is_framed: bool)
     Ok(())
 }
 
-/// The name of the root element, where `head` is the start of an XML document.
+/// The name of the root element, if `head` is the start of an XML document.
 pub(super) fn xml_root(head: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head));
     let mut rest = text.trim_start();
@@ -74,15 +75,14 @@ pub(super) fn xml_root(head: &[u8]) -> Option<String> {
     }
 }
 
-/// Whether `head` may be the start of a grain cart's text: no markup and no JSON, such as the service's word in its place,
-/// and no binary file. The rest is the reader's: an upload that it refuses can still be downloaded.
+/// Whether `head` may be the start of a grain cart's text: no markup, no JSON such as a `ServiceResponse`, and no
+/// binary file. The archive reader checks the rest, so that an upload that it refuses can still be downloaded.
 pub(super) fn is_grc(head: &[u8]) -> bool {
     let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
     !matches!(text.first(), None | Some(b'<' | b'{' | b'[')) && !text.contains(&0)
 }
 
-/// Checks that a document whose reply did not mark its end is complete: every element is closed, and nothing is open at
-/// the end of the text.
+/// Checks that a document whose reply did not mark its end is complete: every element is closed.
 pub(super) async fn check_whole_xml(source: impl BufRead) -> Result<(), String> {
     let cut = |cause: &dyn std::fmt::Display| format!("the XML is cut or not well formed: {cause}");
     let mut reader = Reader::from_reader(source);
@@ -105,7 +105,7 @@ pub(super) async fn check_whole_xml(source: impl BufRead) -> Result<(), String> 
     Ok(())
 }
 
-/// Checks that an XML document whose reply marked its end has the end tag of its root; `tail` is its end.
+/// Checks that a document whose reply marked its end has the end tag of its root. `tail` is the end of the document.
 pub(super) fn check_xml_end(root: &str, tail: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(tail);
     let mut text = text.trim_end();
@@ -114,7 +114,7 @@ pub(super) fn check_xml_end(root: &str, tail: &[u8]) -> Result<(), String> {
     }
     let tag = text.strip_suffix('>').unwrap_or_default();
     let is_closed = tag.rsplit_once("</").is_some_and(|(_, name)| name.trim_end() == root);
-    // A root that closes itself is the only element.
+    // An empty root element is the only element.
     let is_empty = tag.rsplit_once('<').is_some_and(|(before, last)| {
         let name = last.split(|c: char| c.is_whitespace() || c == '/').next();
         let is_alone = before.split('<').skip(1).all(|other| other.starts_with(['?', '!']));

@@ -1,20 +1,21 @@
-//! The name of a downloaded file: what `Content-Disposition` suggests, made safe for any folder.
+//! File name of a download: the suggestion of `Content-Disposition`, made safe for any folder.
 
 use http::HeaderMap;
 use http::header::CONTENT_DISPOSITION;
 
 use super::arguments::decode;
 
-/// Names are cut to so many bytes: file systems take 255, and the `.part` needs some.
+/// Longest name in bytes: file systems accept 255, and the `.part` file needs some.
 const MAX_BYTES: usize = 180;
 
-/// The cleaned name that the headers suggest; `None` where nothing usable is left of it.
+/// The sanitised name that the headers suggest; `None` if nothing usable is left.
 pub(super) fn suggested_name(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(CONTENT_DISPOSITION).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())?;
     clean(&parse(&text)?)
 }
 
-/// The name in the header's text: `filename*` (RFC 8187) before `filename` (RFC 6266).
+/// The name in the header: `filename*` (RFC 8187: <https://www.rfc-editor.org/rfc/rfc8187>) before `filename` (RFC
+/// 6266: <https://www.rfc-editor.org/rfc/rfc6266>).
 fn parse(text: &str) -> Option<String> {
     let mut plain = None;
     for parameter in split(text).into_iter().skip(1) {
@@ -53,7 +54,7 @@ fn split(text: &str) -> Vec<String> {
     parts
 }
 
-/// Takes quotes off. A backslash only escapes a quote or itself: services send Windows paths as they are.
+/// Removes quotes. A backslash only escapes a quote or itself: services send Windows paths unescaped.
 fn unquote(value: &str) -> String {
     match value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) {
         Some(inner) => inner.replace("\\\"", "\"").replace("\\\\", "\\"),
@@ -61,8 +62,8 @@ fn unquote(value: &str) -> String {
     }
 }
 
-/// Makes a name safe: no folders, no control characters, nothing that a file system reserves, not hidden. `None`
-/// where nothing is left.
+/// Sanitises a name: no folders, no control characters, no reserved names or characters, not hidden. `None` if nothing
+/// is left.
 pub(super) fn clean(name: &str) -> Option<String> {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let kept: String = last
@@ -83,17 +84,17 @@ pub(super) fn clean(name: &str) -> Option<String> {
     Some(truncate(&if is_device { format!("_{trimmed}") } else { trimmed.to_owned() }))
 }
 
-/// Characters that turn or hide text, so that a name looks like another.
+/// Characters that reorder or hide text, so that a name looks like another one.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }
 
-/// Cuts a name in front of its last extension.
+/// Truncates a name before its last extension.
 fn truncate(name: &str) -> String {
     if name.len() <= MAX_BYTES {
         return name.to_owned();
     }
-    let extension = name.rfind('.').and_then(|at| name.get(at..)).filter(|extension| extension.len() <= 16);
+    let extension = name.rfind('.').and_then(|dot| name.get(dot..)).filter(|extension| extension.len() <= 16);
     let extension = extension.unwrap_or_default();
     let mut end = MAX_BYTES.saturating_sub(extension.len());
     while !name.is_char_boundary(end) {

@@ -1,9 +1,8 @@
-//! Raw lists in pages that follow `Location`, as the dispatch service and the legacy order service give them
-//! (specification 4.7).
+//! Raw lists of the dispatch service and the legacy order service, in pages that follow `Location` (specification 4.7).
 //!
-//! A server's own limit may lie below `$top`, and whether the last page carries a `Location` is not shown. So a short page
-//! alone is never the end: where there is a `Location` it is followed while a page has records, and where there is none,
-//! `$skip` counts the pages on until one is short.
+//! A server's own limit may be below `$top`, and the specification does not say whether the last page has a `Location`.
+//! So a short page alone is not the end. A `Location` is followed while pages have records. Without a `Location`,
+//! `$skip` counts the pages until one is short.
 
 use std::collections::HashSet;
 
@@ -19,10 +18,10 @@ use crate::secret::Secret;
 use crate::transport::NextLink;
 use crate::wire::Value;
 
-/// The header with the count of the whole list.
+/// The header with the total count of the list.
 const TOTAL: &str = "x-total-count";
 
-/// A list that is read as it is iterated over. No call is made before the first page is asked for.
+/// A list that is read during iteration. No call is made before the first page is requested.
 #[derive(Debug)]
 pub struct LinkPages {
     client: Client,
@@ -35,7 +34,7 @@ pub struct LinkPages {
     first: Option<Page>,
     /// The addresses that were read.
     visited: HashSet<NextLink>,
-    /// What tells the records apart that came.
+    /// Identities of the received records.
     seen: HashSet<String>,
     received: u64,
     total: Option<u64>,
@@ -43,7 +42,7 @@ pub struct LinkPages {
     has_changed: bool,
 }
 
-/// A page as it came.
+/// A page as received.
 #[derive(Debug)]
 struct Page {
     items: Vec<Value>,
@@ -82,18 +81,18 @@ impl LinkPages {
         Ok(list)
     }
 
-    /// The calls from now on carry that token, as [`Client::with_token`] says.
+    /// Sets the token of subsequent calls, as [`Client::with_token`] does.
     pub fn set_token(&mut self, token: Option<Secret>) {
         self.client = self.client.with_token(token);
     }
 
-    /// Whether the next page has to be asked for: not at the end, nor where it has come already.
+    /// Whether the next page needs a call: false at the end, and if the page was already received.
     #[must_use]
     pub fn needs_request(&self) -> bool {
         self.next.is_some() && self.first.is_none()
     }
 
-    /// The records of the next page that were not given yet; `None` at the end. A page may turn out empty.
+    /// The new records of the next page; `None` at the end. A page may be empty.
     pub async fn next_page(&mut self) -> Result<Option<Vec<Value>>> {
         let Some(next) = self.next.clone() else { return Ok(None) };
         let page = match self.first.take() {
@@ -109,7 +108,7 @@ impl LinkPages {
         self.accept_page(next, page).map(Some)
     }
 
-    /// The count of the whole list, where the service gives it; reads the first page once, and iteration goes on from it.
+    /// The total count of the list, if the service states it. Reads the first page once; iteration reuses it.
     pub async fn total(&mut self) -> Result<Option<u64>> {
         if self.visited.is_empty()
             && self.first.is_none()
@@ -132,7 +131,7 @@ impl LinkPages {
         self.received = self.received.saturating_add(count);
         let known = self.seen.len();
         let mut items = page.items;
-        // A record with an id comes once; two that have none may well be equal.
+        // A record with an id is returned once. Two records without an id may be equal.
         items.retain(|item| self.seen.insert(identity(item)) || item.get("id").is_none());
         if self.seen.len() == known {
             return Err(self.error(format!(
@@ -158,7 +157,7 @@ impl LinkPages {
         Ok(items)
     }
 
-    /// The page after one of so many records that came without a `Location`.
+    /// The page after one with `count` records and without a `Location`.
     fn next_by_skip(&self, read: &NextLink, count: u64) -> Result<Option<NextLink>> {
         if self.total.is_some_and(|total| self.received >= total) {
             return Ok(None);
@@ -167,15 +166,15 @@ impl LinkPages {
         if count >= top {
             return self.resolve_location(&page_query(top, skip.saturating_add(1))).map(Some);
         }
-        // More are promised than the first page holds: the server's own limit is below what was asked for. Asked for no
-        // more than it gives, it counts pages as we do.
+        // The count is larger than the first page: the server's own limit is below the requested size. With that limit
+        // as the page size, client and server count pages alike.
         if skip == 0 && self.total.is_some() {
             return self.resolve_location(&page_query(count, 1)).map(Some);
         }
         Ok(None)
     }
 
-    /// A list that did not move must have given what its count promises.
+    /// Checks that an unchanged list returned as many records as its count states.
     fn check_count(&self) -> Result<()> {
         match self.total {
             Some(total) if !self.has_changed && self.received < total => Err(self.error(format!(
@@ -186,7 +185,7 @@ impl LinkPages {
         }
     }
 
-    /// The address that a `Location` of this list means, if the token may go there.
+    /// The address that a `Location` of this list means, if the token may be sent there.
     fn resolve_location(&self, location: &str) -> Result<NextLink> {
         let context = self.client.context_for(self.row)?;
         let path = self.arguments.call(self.row, &[], None)?.path;
@@ -207,7 +206,7 @@ impl LinkPages {
         let response = attempts.read_full().await?;
         let text = |name: &str| response.headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         let body = response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii();
-        // Nothing at all is what 204 says of a list without records.
+        // An empty body is a list without records, as with 204.
         let decoded = if body.is_empty() { Ok(Value::List(Vec::new())) } else { decode_json(&response.headers, body) };
         let items = match decoded {
             Ok(Value::List(items)) => Ok(items),
@@ -230,7 +229,7 @@ fn page_query(top: u64, skip: u64) -> String {
     format!("?$top={top}&$skip={skip}&$count=true")
 }
 
-/// What tells records apart: the id, or where there is none, the whole record.
+/// Identifies a record by its id, or without an id by all its fields.
 fn identity(item: &Value) -> String {
     match item.get("id") {
         Some(Value::Text(id)) => id.clone(),

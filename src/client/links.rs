@@ -1,25 +1,26 @@
-//! Addresses that records carry: which row and which arguments an address stands for, so that it can be asked for on
-//! the configured base. Its own host is never contacted.
+//! Addresses in records: finds the row and the arguments of an address, to request it from the configured base.
+//!
+//! The host in the address is never contacted.
 
 use super::arguments::{Arguments, decode};
 use crate::api::{self, Endpoint, Method, Place, Returns, Service};
 use crate::error::{Error, Kind, Result};
 use crate::transport::{BaseUrl, redacted};
 
-/// The call that an address stands for.
+/// The call for an address.
 #[derive(Debug)]
 pub struct ResolvedLink {
     /// The row.
     pub row: &'static Endpoint,
     /// The arguments by their Python names.
     pub given: Vec<(&'static str, String)>,
-    /// Records per page, where the address says it.
+    /// Records per page, if the address states it.
     pub page_size: Option<u32>,
-    /// The page, where the address names one.
+    /// The page, if the address states it.
     pub page: Option<u64>,
 }
 
-/// Finds the call for an address; what is wrong with it is told before any call.
+/// Finds the call for an address; an invalid address is an error before any call.
 pub(super) fn resolve(base: &BaseUrl, uri: &str) -> Result<ResolvedLink> {
     let error = |why: String| Error::new(Kind::Value, format!("the uri `{}` {why}", redacted(uri)));
     let wrong = |why: &str| error(why.to_owned());
@@ -86,7 +87,7 @@ fn split_uri(uri: &str) -> std::result::Result<(&str, &str), &'static str> {
     Ok((path, query))
 }
 
-/// The path below the base's own, where the address has that, too.
+/// Removes the path prefix of the base, if the path has it.
 fn strip_base<'a>(prefix: &str, path: &'a str) -> &'a str {
     match path.split_at_checked(prefix.len()) {
         Some((front, rest)) if front.eq_ignore_ascii_case(prefix) && rest.starts_with('/') => rest,
@@ -94,18 +95,18 @@ fn strip_base<'a>(prefix: &str, path: &'a str) -> &'a str {
     }
 }
 
-/// A pair of a query, as it was meant.
+/// Decodes a pair of a query.
 fn decode_pair(text: &str) -> (String, String) {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     (decode(&name.replace('+', " ")), decode(&value.replace('+', " ")))
 }
 
-/// The rows below the base address.
+/// The rows of the field data API.
 fn field_data_rows() -> impl Iterator<Item = &'static Endpoint> {
     api::rows().filter(|row| row.service() == Service::FieldData)
 }
 
-/// The row that reads from a path, with the ids in it; the one that names most of the path itself.
+/// The row that reads a path, and the ids in the path. The row with the fewest ids takes precedence.
 fn find_row(path: &str, wants_file: bool) -> std::result::Result<(&'static Endpoint, Vec<String>), &'static str> {
     let here = || field_data_rows().filter_map(|row| Some((row, match_path(row.path, path)?)));
     let fewest = here().map(|(_, ids)| ids.len()).min().ok_or("is the address of nothing that the interface has")?;
@@ -124,7 +125,7 @@ fn find_row(path: &str, wants_file: bool) -> std::result::Result<(&'static Endpo
         .ok_or("asks for a format where there is no file")
 }
 
-/// The ids in a path of that form.
+/// The ids in a path, if it matches the template `form`.
 fn match_path(form: &str, path: &str) -> Option<Vec<String>> {
     let (mut words, mut segments) = (form.split('/'), path.split('/'));
     let mut ids = Vec::new();

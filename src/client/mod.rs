@@ -1,4 +1,4 @@
-//! What users do with the service: calls, pages, downloads, uploads, conversions.
+//! Client: calls, pages, downloads, uploads and conversions.
 
 mod arguments;
 mod command;
@@ -48,22 +48,22 @@ pub use setup::Client;
 pub use upload::Created;
 
 impl Client {
-    /// Reads a record; null where the service has an empty list in its place.
+    /// Reads a record; null if the service returns an empty list for it.
     pub async fn detail(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
         record::detail(self, row, arguments).await
     }
 
-    /// Reads a record and gives its parts as rows of one table.
+    /// Reads a record and returns its parts as rows of one table.
     pub async fn rows(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Rows> {
         products::rows(self, row, arguments).await
     }
 
-    /// The call that an address of a record stands for, on the configured base; no call is made.
+    /// Finds the call for an address in a record, on the configured base; no call is made.
     pub fn resolve_link(&self, uri: &str) -> Result<ResolvedLink> {
         links::resolve(&self.context().base, uri)
     }
 
-    /// A list, lazily: no call is made before its `next_page` or `total`.
+    /// A lazy list: no call is made before its `next_page` or `total`.
     pub fn pages(
         &self,
         row: &'static Endpoint,
@@ -74,7 +74,7 @@ impl Client {
         Pages::new(self.clone(), row, arguments, page_size, page)
     }
 
-    /// A list of the dispatch service or the legacy order service, lazily, as [`Client::pages`].
+    /// A lazy list of the dispatch service or the legacy order service, see [`Client::pages`].
     pub fn link_pages(
         &self,
         row: &'static Endpoint,
@@ -85,8 +85,7 @@ impl Client {
         LinkPages::new(self.clone(), row, arguments, page_size, page)
     }
 
-    /// Makes a call of the dispatch service or the legacy order service, and gives what it answers; null where that is
-    /// nothing.
+    /// Makes a call of the dispatch service or the legacy order service and returns the reply; null if it is empty.
     pub async fn payload(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
         payload::payload(self, row, arguments).await
     }
@@ -96,7 +95,7 @@ impl Client {
         download::download(self, row, arguments, target, None).await
     }
 
-    /// The same for a file of at most so many bytes, in place of 4 GiB.
+    /// Same as [`Client::download`], with a limit in bytes instead of 4 GiB.
     pub async fn download_within(
         &self,
         row: &'static Endpoint,
@@ -107,17 +106,17 @@ impl Client {
         download::download(self, row, arguments, target, Some(bytes)).await
     }
 
-    /// Asks for something to be done that gives nothing back, such as queuing a map for a field computer.
+    /// Sends a command that returns no data, such as queuing a map for a field computer.
     pub async fn send_command(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
         command::send_command(self, row, arguments).await
     }
 
-    /// Uploads a file. It is sent once: when its reply is lost, the list is asked what became of it.
+    /// Uploads a file. It is sent once: if its reply is lost, the list shows whether it was stored.
     pub async fn upload(&self, row: &'static Endpoint, file: UploadFile) -> Result<Created> {
         self.upload_with(row, &Arguments::new(row, &[])?, file).await
     }
 
-    /// The same, with what goes into the form beside the file.
+    /// Same as [`Client::upload`], with additional texts in the form.
     pub async fn upload_with(
         &self,
         row: &'static Endpoint,
@@ -127,12 +126,12 @@ impl Client {
         upload::upload(self, row, arguments, file).await
     }
 
-    /// A handle for a file that the service may have to make first. No call is made yet.
+    /// A handle for a file that the service may have to create first. No call is made yet.
     pub fn conversion(&self, row: &'static Endpoint, arguments: Arguments) -> Result<Conversion> {
         Conversion::new(self.clone(), row, arguments)
     }
 
-    /// The conversion that another process named by [`Conversion::id`].
+    /// Resumes a conversion by its [`Conversion::id`], also from another process.
     pub fn resume(&self, id: &str) -> Result<Conversion> {
         Conversion::resume(self.clone(), id)
     }
@@ -145,7 +144,7 @@ impl Client {
         doctor::diagnose(self, source, report).await
     }
 
-    /// Makes a call that takes no arguments once, and tells all that its reply says; for finding out why calls fail.
+    /// Makes a call without arguments once and returns the facts of its reply, to diagnose failing calls.
     pub async fn examine(&self, row: &'static Endpoint, variation: Variation<'_>) -> Result<Probe<Value>> {
         doctor::examine(self, row, variation).await
     }

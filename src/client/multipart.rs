@@ -1,8 +1,8 @@
-//! The body of an upload: `multipart/form-data` with one file and a few texts (specification 4.3).
+//! Body of an upload: `multipart/form-data` with one file and texts (specification 4.3).
 
 use bytes::Bytes;
 
-/// File systems take no longer names, in bytes.
+/// Longest file name of common file systems, in bytes.
 const LONGEST_NAME: usize = 255;
 
 /// A file to send.
@@ -14,9 +14,9 @@ pub struct UploadFile {
     pub content: Bytes,
 }
 
-/// Checks that a name comes to the service as it is; the text says why it would not.
+/// Checks that the service will keep a name unchanged; the error states why it would not.
 ///
-/// Services cut a name at separators of folders and blanks off its ends, and no header holds control characters.
+/// Services truncate names at folder separators and trim blanks, and headers cannot contain control characters.
 pub(super) fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("needs a name".to_owned());
@@ -38,9 +38,9 @@ pub(super) fn check_name(name: &str) -> Result<(), String> {
     Err(format!("is called {name:?}, {why}: the service would not keep that name, so give it another"))
 }
 
-/// The content type and the bytes of a form: `texts` as (entry, text), then the file, called `name`, as the entry
-/// `field`. Of what a name may hold, a quote alone is escaped (RFC 7578, section 4.2: a quoted string); a percent sign
-/// stays what it is.
+/// The content type and the body of a form: `texts` as (entry, text), then the file with the name `name` as the entry
+/// `field`. In the file name only quotes are escaped, as in a quoted string (RFC 7578, section 4.2:
+/// <https://www.rfc-editor.org/rfc/rfc7578#section-4.2>). A percent sign is unchanged.
 pub(super) fn form(field: &str, name: &str, content: &[u8], texts: &[(&str, &str)]) -> (String, Bytes) {
     let boundary = boundary();
     let name = name.replace('"', "\\\"");
@@ -61,7 +61,7 @@ pub(super) fn form(field: &str, name: &str, content: &[u8], texts: &[(&str, &str
     (format!("multipart/form-data; boundary={boundary}"), body.into())
 }
 
-/// A boundary that the content does not hold: 128 random bits.
+/// A random boundary of 128 bits, which the content does not contain.
 fn boundary() -> String {
     format!("headland-{:032x}", fastrand::u128(..))
 }

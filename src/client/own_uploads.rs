@@ -1,11 +1,11 @@
-//! What a client remembers of its uploads, so that the record of one is never taken for that of another.
+//! Uploads of this client, so that the record of one upload is not mistaken for that of another.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::api::Endpoint;
 
-/// The uploads of a client: the ids that are or may be theirs, and the names that are on the way.
+/// The ids that belong or may belong to uploads of this client, and the names of uploads in flight.
 #[derive(Debug, Default)]
 pub(super) struct OwnUploads {
     state: Mutex<State>,
@@ -14,19 +14,19 @@ pub(super) struct OwnUploads {
 #[derive(Debug, Default)]
 struct State {
     ids: HashSet<(&'static str, String)>,
-    /// How many uploads of a name have begun and have not ended.
+    /// The number of unfinished uploads per name.
     open: HashMap<(&'static str, String), u32>,
 }
 
 impl OwnUploads {
-    /// An upload begins. One that is dropped on the way, as by Ctrl-C, stays open: nobody knows what becomes of it.
+    /// Records the start of an upload. A cancelled upload, as by Ctrl-C, remains unfinished: its outcome is unknown.
     pub(super) fn begin(&self, row: &Endpoint, name: &str) {
         let mut state = self.state();
         let open = state.open.entry((row.path, name.to_ascii_lowercase())).or_default();
         *open = open.saturating_add(1);
     }
 
-    /// An upload ends. It made one of the records `ids`, where there are any.
+    /// Records the end of an upload. It created one of the records `ids`, if there are any.
     pub(super) fn end(&self, row: &Endpoint, name: &str, ids: &[String]) {
         let mut state = self.state();
         let key = (row.path, name.to_ascii_lowercase());
@@ -42,7 +42,7 @@ impl OwnUploads {
         self.state().ids.contains(&(row.path, id.to_owned()))
     }
 
-    /// Whether a new record called `name` may be that of another upload of this client.
+    /// Whether a new record called `name` may be that of a concurrent upload of this client.
     pub(super) fn has_concurrent(&self, row: &Endpoint, name: &str) -> bool {
         self.state().open.get(&(row.path, name.to_ascii_lowercase())).is_some_and(|open| *open > 1)
     }

@@ -1,14 +1,14 @@
-//! Lists, page by page: each record that is there throughout comes exactly once, whatever is added or removed
-//! meanwhile.
+//! Reads lists page by page: each record that is present throughout is returned exactly once, despite concurrent
+//! changes.
 //!
-//! A page is a snapshot of the list, and its `TotalCount` tells whether the list has shrunk since the page before:
-//! records may then have moved from this page to one that was read already, so reading goes back as many pages as it
-//! shrank. Where the newest come first, that is all: what is added comes in front and only moves records to pages
-//! that are still to be read, where ids tell what is known. In other orders any change of the count means that the
-//! list is read again for what is unknown, until a reading saw no change.
+//! A page is a snapshot of the list, and its `TotalCount` shows whether the list has shrunk since the previous page.
+//! Then records may have moved from this page to one that was already read, so reading steps back as many pages as the
+//! list shrank. In a newest-first list that is sufficient: new records are inserted at the front and only move others
+//! to pages that are still to be read, where their ids are known. In other orders any change of the count causes
+//! another reading for unknown records, until a reading sees no change.
 //!
-//! Some pages are fetched together, see `prefetch.rs`; if the list moved meanwhile, it is read again page by page. What
-//! grows with a list is the memory of its ids, see `dedup.rs`.
+//! Some pages are fetched concurrently, see `prefetch.rs`. If the list changed meanwhile, it is read again page by
+//! page. The memory for the ids grows with the list, see `dedup.rs`.
 
 mod resume;
 
@@ -30,13 +30,13 @@ use crate::wire::{Page, Value, decode_index};
 
 pub use resume::Position;
 
-/// So many readings of a list that moves are tried.
+/// Largest number of readings of a list that changes.
 const MAX_READINGS: u32 = 3;
 
-/// So many steps back without a new record in between are tried.
+/// Largest number of steps back without a new record in between.
 const MAX_STEP_BACKS: u32 = 8;
 
-/// A list that is read as it is iterated over. No call is made before the first page is asked for.
+/// A list that is read during iteration. No call is made before the first page is requested.
 #[derive(Debug)]
 pub struct Pages {
     fetcher: Fetcher,
@@ -46,25 +46,26 @@ pub struct Pages {
     seen: SeenIds,
     /// The page to read next.
     next: u64,
-    /// The pages below this one have been read.
+    /// All pages below this one were read.
     frontier: u64,
     total: Option<u64>,
-    /// Where to go on after a look at the first page, which tells whether a page without a new record is explained.
+    /// The page to resume at after a check of the first page. The check shows whether a page without a new record is
+    /// explained by a change.
     recheck: Option<u64>,
     has_changed: bool,
     readings: u32,
-    /// Records that came in this reading, known ones too: a service may give two the same id.
+    /// Records received in this reading, including known ones: a service may give two records the same id.
     received: u64,
-    /// Whether the first page is read once more, to see whether the list moved where records are missing at its end.
+    /// Whether the first page is read once more, to detect a change of a list that ended with missing records.
     is_comparing_first: bool,
-    /// Records in a page that is full: services may give fewer than were asked for.
+    /// Records in a full page: services may return fewer than requested.
     page_length: u64,
     /// Steps back since the last new record.
     step_backs: u32,
     is_done: bool,
 }
 
-/// The page that is read first, which may be looked at before anybody iterates.
+/// The first page, which may be read before iteration starts.
 #[derive(Debug)]
 enum First {
     Unread,
@@ -110,12 +111,12 @@ impl Pages {
         })
     }
 
-    /// The records of the next page that were not given yet; `None` at the end. A page may turn out empty.
+    /// The new records of the next page; `None` at the end. A page may be empty.
     pub async fn next_page(&mut self) -> Result<Option<Vec<Value>>> {
         self.next_as(decode_index).await
     }
 
-    /// The same as Arrow columns; a page may come in several parts, or in none.
+    /// Same as [`Pages::next_page`], as Arrow columns. A page may have several batches or none.
     pub async fn next_batches(&mut self) -> Result<Option<Vec<RecordBatch>>> {
         Ok(self.next_as(decode_batch).await?.map(Batch::into_parts))
     }
@@ -126,7 +127,7 @@ impl Pages {
         columns::schema(self.fetcher.index.item)
     }
 
-    /// The records of the next page as `decode` reads them.
+    /// The records of the next page, decoded by `decode`.
     pub async fn next_as<R: Records>(&mut self, decode: Decode<R>) -> Result<Option<R>> {
         let page = loop {
             if self.is_done {
@@ -134,7 +135,7 @@ impl Pages {
             }
             let (raw, is_ahead) = match self.fetch().await {
                 Ok(fetched) => fetched,
-                // The page before promised this one, so the list has shrunk since: look there again.
+                // The previous page announced this one, so the list has shrunk since. Read the previous page again.
                 Err(error)
                     if self.single_page.is_none() && self.next > 0 && is_beyond_the_end(&error, self.step_backs) =>
                 {
@@ -157,14 +158,14 @@ impl Pages {
         self.accept_page(page).map(Some)
     }
 
-    /// Reads the list again page by page: it has moved while pages were fetched together.
+    /// Reads the list again page by page, because it changed while pages were fetched concurrently.
     fn read_again(&mut self) {
         self.prefetch.turn_off();
         self.next = 0;
         self.has_changed = true;
     }
 
-    /// `TotalCount`; reads the first page once, and iteration goes on from it.
+    /// `TotalCount`. Reads the first page once; iteration reuses it.
     pub async fn total(&mut self) -> Result<Option<u64>> {
         if self.total.is_none() {
             self.probe_first().await?;
@@ -172,14 +173,14 @@ impl Pages {
         Ok(self.total)
     }
 
-    /// The first record, as long as nothing was iterated over; iteration goes on from the page that is read for it.
+    /// The first record, before iteration has started. Iteration reuses the page that is read for it.
     pub async fn first(&mut self) -> Result<Option<Value>> {
         self.probe_first().await?;
         let First::Probed(raw) = &self.first else { return Ok(None) };
         Ok(self.decode_page(raw, decode_index)?.items.into_iter().next())
     }
 
-    /// Reads the first page and keeps it.
+    /// Reads and stores the first page.
     async fn probe_first(&mut self) -> Result<()> {
         if matches!(self.first, First::Unread) {
             let (raw, _) = self.fetch().await?;
@@ -206,7 +207,8 @@ impl Pages {
             self.page_length = count.clamp(1, u64::from(self.fetcher.page_size));
         }
         let mut items = page.items;
-        // A page is a snapshot: two records of one id on it are two records, such as the last locations of two devices.
+        // A page is a snapshot: two records with the same id on it are different, such as the last locations of two
+        // devices.
         items.retain(|identity| !self.seen.contains(identity));
         items.retain(|identity| {
             self.seen.insert(identity);
@@ -224,7 +226,7 @@ impl Pages {
             self.has_changed = true;
             after = resume;
         } else if is_empty && page.is_next_page && shrinkage == 0 && read >= self.frontier {
-            // Records that were added and removed push known ones onto this page, as long as the count allows it.
+            // Records that were added and removed can move known ones onto this page, as long as the count permits it.
             let is_beyond = self.total.is_none_or(|total| after.saturating_mul(self.page_length) >= total);
             if self.has_changed && is_beyond {
                 return Err(self.no_new_record(read));
@@ -266,7 +268,7 @@ impl Pages {
         Ok(())
     }
 
-    /// After the last page: a list without a promised order that moved is read again.
+    /// After the last page: reads a list that changed again, unless it is newest-first.
     fn finish_reading(&mut self) -> Result<()> {
         let seen = u64::try_from(self.seen.len()).unwrap_or(u64::MAX);
         let is_short = !self.has_changed && self.total.is_some_and(|total| seen.max(self.received) < total);
@@ -297,9 +299,9 @@ impl Pages {
         Ok(())
     }
 
-    /// Compares the first page at the end of a reading. The list has moved if the count is another now, or if new records
-    /// stand in front. If pages were fetched together, the list is read again then. If not, a list that ended short of its
-    /// `TotalCount` is whole: as many records may have been removed.
+    /// Compares the first page at the end of a reading. The list has changed if the count differs, or if new records
+    /// are at the front. If pages were fetched concurrently, a changed list is read again. Otherwise a changed list
+    /// that ended short of its `TotalCount` is complete, because as many records may have been removed.
     fn compare_first_page<R: Records>(&mut self, page: Page<R>) -> Result<R> {
         let mut items = page.items;
         items.retain(|identity| !self.seen.contains(identity));
@@ -326,7 +328,7 @@ impl Pages {
         ))
     }
 
-    /// The page to read next, and whether it was requested before a page in front of it had come.
+    /// The page to read next, and whether it was requested before an earlier page was received.
     async fn fetch(&mut self) -> Result<(RawPage, bool)> {
         match std::mem::replace(&mut self.first, First::Unread) {
             First::Probed(raw) => return Ok((raw, false)),
@@ -339,13 +341,13 @@ impl Pages {
         let mut fetched = self.fetcher.fetch_concurrently(self.next, pages).await.into_iter();
         let first = fetched.next().unwrap_or_else(|| Err(self.error("no page was requested".to_owned())))?;
         if pages > 1 {
-            // A page that failed is requested again when it is its turn.
+            // A failed page is requested again in its turn.
             self.prefetch.store(self.next, fetched.map_while(Result::ok));
         }
         Ok((first, false))
     }
 
-    /// The number of pages to request at once.
+    /// The number of pages to request concurrently.
     fn concurrent_pages(&self) -> u64 {
         let is_in_order = self.fetcher.row.paged && self.fetcher.index.newest_first;
         if !is_in_order || self.single_page.is_some() || self.is_comparing_first || self.recheck.is_some() {
@@ -364,7 +366,7 @@ impl Pages {
         if self.next == 0 { self.check_first_page(page) } else { Ok(page) }
     }
 
-    /// No first page is empty while there are records: its items stand under another name, or are missing.
+    /// A first page without items is an error if the list has records: the items have another name, or are missing.
     fn check_first_page<R: Records>(&self, page: Page<R>) -> Result<Page<R>> {
         match page.total_count {
             Some(total) if total > 0 && page.items.count() == 0 => Err(self.error(format!(
@@ -380,7 +382,7 @@ impl Pages {
     }
 }
 
-/// Whether the error may mean that there is no such page any more; asked twice, it means what it says.
+/// Whether the error may mean that the page no longer exists. After two attempts it is a real error.
 fn is_beyond_the_end(error: &Error, step_backs: u32) -> bool {
     matches!(error.kind(), Kind::NotFound | Kind::InvalidRequest) && step_backs < 2
 }

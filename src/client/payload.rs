@@ -1,5 +1,7 @@
-//! Calls of the dispatch service and the legacy order service: the specification shows what they are for, not what they
-//! hold (4.6), so a mapping goes out as it is given and what comes back is read without a shape.
+//! Calls of the dispatch service and the legacy order service.
+//!
+//! The specification shows their purpose but not their payloads (4.6). So a mapping is sent unchanged, and the reply is
+//! decoded without a shape.
 
 use http::HeaderMap;
 use http::header::{CONTENT_TYPE, LOCATION};
@@ -13,7 +15,7 @@ use crate::error::{Error, Kind, Result};
 use crate::transport::{Attempts, BaseUrl, FullResponse};
 use crate::wire::{Name, Value, decode_plain};
 
-/// Makes the call: an object, a list or nothing.
+/// Makes the call and returns an object, a list or nothing.
 pub(super) async fn payload(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
     if !matches!(row.returns, Returns::Payload) {
         return Err(Error::new(Kind::Type, format!("{} gives no payload", row.full_name)));
@@ -24,22 +26,22 @@ pub(super) async fn payload(client: &Client, row: &'static Endpoint, arguments: 
     match attempts.read_full().await {
         Ok(response) => decode_reply(row, &context.base, &call.path, &response)
             .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(response.status)))),
-        // What the first request removed, whose reply was lost, is gone for the second.
+        // The first request deleted it and its reply was lost. So the second request finds nothing.
         Err(error) if row.method == Method::Delete && is_gone(&error) && attempts.may_have_arrived() => Ok(Value::Null),
         Err(error) => Err(with_call_context(row, error, &attempts)),
     }
 }
 
-/// 410 is a 404 that remembers.
+/// 410 states that the resource existed.
 fn is_gone(error: &Error) -> bool {
     error.kind() == Kind::NotFound || error.facts().status == Some(410)
 }
 
-/// The error in words of this call.
+/// Adds the context of this call to the message of an error.
 fn with_call_context(row: &'static Endpoint, error: Error, attempts: &Attempts<'_>) -> Error {
     match error.kind() {
-        // A POST is sent once, and there is no list in which a lost one could be looked up: field operations are listed
-        // for the equipment they are assigned to alone, completions nowhere.
+        // A POST is sent once, and no list shows its result: field operations are only listed for their equipment, and
+        // completions nowhere.
         Kind::UploadOutcomeUnknown => attempts.finish(error.reworded(|said| {
             format!(
                 "whether {} was done is not known: {said}. It was not sent again, because a POST that is sent twice \
@@ -71,7 +73,7 @@ fn decode_reply(row: &'static Endpoint, base: &BaseUrl, path: &str, response: &F
     })
 }
 
-/// Reads a body as JSON; tells what came where it is none.
+/// Decodes a body as JSON; the error describes a body that is not JSON.
 pub(super) fn decode_json(headers: &HeaderMap, text: &[u8]) -> Result<Value> {
     let read = decode_plain(text);
     if read.is_ok() || matches!(text.first(), Some(b'{' | b'[' | b'"')) {
@@ -80,16 +82,16 @@ pub(super) fn decode_json(headers: &HeaderMap, text: &[u8]) -> Result<Value> {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_plain = content_type.is_some_and(|content_type| content_type.to_ascii_lowercase().starts_with("text/plain"));
     match std::str::from_utf8(text) {
-        // A word such as `OK` is as good as nothing, and no damage.
+        // A word such as `OK` is valid, but carries no data.
         Ok(word) if is_plain => Ok(Value::Text(word.to_owned())),
         _ => {
-            let came = describe_body(content_type, text);
-            Err(Error::new(Kind::Decode, format!("application/json was asked for, but {came} came")))
+            let description = describe_body(content_type, text);
+            Err(Error::new(Kind::Decode, format!("application/json was asked for, but {description} came")))
         }
     }
 }
 
-/// The new record that `Location` names, where nothing else tells of it (field notes).
+/// The new record from `Location`, for a reply without a body (field notes).
 fn record_from_location(base: &BaseUrl, path: &str, headers: &HeaderMap) -> Option<Value> {
     let location = headers.get(LOCATION)?.to_str().ok()?;
     let uri =

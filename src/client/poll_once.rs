@@ -1,4 +1,4 @@
-//! One asking for a file that may take time, for those who have many to ask for and wait for all of them at once.
+//! Polls once for a file that may take time, for callers that wait for many files at the same time.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,30 +11,30 @@ use super::setup::Client;
 use crate::api::Endpoint;
 use crate::error::{Error, Result};
 
-/// What one asking for a file brought.
+/// The result of one poll.
 #[derive(Debug)]
 pub enum PollResult {
-    /// The whole, checked file, brought to the disk.
+    /// The complete, checked file on disk.
     File(PathBuf),
-    /// It is not ready: nobody should ask before the wait is over.
+    /// The file is not ready. The caller must wait before the next poll.
     MoreTime {
-        /// What the service stated, else a pause that grows with each asking.
+        /// The wait that the service stated, else a pause that grows with each poll.
         wait: Duration,
     },
-    /// A file that came whole and is damaged as often as it is asked for.
+    /// A file that was received completely, but was damaged in each attempt.
     Damaged {
-        /// Where it is.
+        /// The path of the damaged file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The damage.
         error: Error,
     },
 }
 
 impl Client {
-    /// Asks for a file once and puts it into a folder, under the name that the service gives it; `polls` is how often it
-    /// was asked for before. Trouble on the way is got over as in every call.
+    /// Polls once for a file and stores it in a folder under the name that the service suggests. `polls` is the number
+    /// of earlier polls. Transient errors are retried as usual.
     ///
-    /// That there is no coverage and that a conversion failed are errors of these kinds (specification 4.4).
+    /// Missing coverage and a failed conversion are errors of the kinds for them (specification 4.4).
     pub async fn poll_file(
         &self,
         row: &'static Endpoint,
@@ -63,7 +63,7 @@ impl Client {
 fn store(destination: &Destination, sink: Sink) -> Result<PathBuf> {
     match destination.deliver(sink)? {
         Delivered::File(path) => Ok(path),
-        // A folder was asked for, so that there are no bytes.
+        // The target is a folder, so no bytes are returned.
         Delivered::Bytes(_) => Ok(PathBuf::new()),
     }
 }

@@ -1,21 +1,21 @@
-//! Pages that are requested together, a fixed number at once, before the caller asks for them.
+//! Prefetch: requests a fixed number of pages concurrently, before the caller needs them.
 //!
-//! Only a list whose newest records come first is read so. A record can move to a later page while the replies cross, so
-//! that it is on none of them. Such a move shows: the page has another `TotalCount`, or records stand in front that were
-//! not there before. `pages.rs` looks at both, and reads the list again page by page if it moved. A record that is added
-//! and removed again while the replies of one batch cross, with another one removed and restored, would not show.
+//! Only newest-first lists are prefetched. While the replies are in flight, a record can move to a later page, so that
+//! no page contains it. Such a move is detected: the page has another `TotalCount`, or there are new records at the
+//! front. `pages.rs` checks both, and reads a changed list again page by page. One case is not detected: within one
+//! batch a record is added and removed again, and another one is removed and restored.
 
 use std::collections::VecDeque;
 
 use super::fetch::RawPage;
 
-/// Pages that are requested at once.
+/// Number of pages that are requested concurrently.
 pub(super) const DEPTH: u64 = 8;
 
-/// Pages at the start that are read one by one, for callers who want only the newest records.
+/// Number of pages at the start that are read one by one, for callers that need only the newest records.
 const FIRST_PAGES: u64 = 3;
 
-/// The pages that came and were not asked for yet.
+/// Pages that were received in advance.
 #[derive(Debug, Default)]
 pub(super) struct Prefetch {
     ready: VecDeque<(u64, RawPage)>,
@@ -24,17 +24,17 @@ pub(super) struct Prefetch {
 }
 
 impl Prefetch {
-    /// Requests no pages together from now on, and drops those that came.
+    /// Disables prefetching and drops the stored pages.
     pub(super) fn turn_off(&mut self) {
         *self = Self { is_off: true, ..Self::default() };
     }
 
-    /// Whether pages were requested together.
+    /// Whether any pages were requested concurrently.
     pub(super) const fn has_run(&self) -> bool {
         self.has_run
     }
 
-    /// The page if it came already. All other pages are dropped if it did not.
+    /// Returns the page if it was received in advance. Otherwise drops all stored pages.
     pub(super) fn take(&mut self, page: u64) -> Option<RawPage> {
         if self.ready.front().is_some_and(|(number, _)| *number != page) {
             self.ready.clear();
@@ -42,14 +42,15 @@ impl Prefetch {
         self.ready.pop_front().map(|(_, raw)| raw)
     }
 
-    /// The number of pages to request from `page` on; `behind` more are promised, and `slots` calls may start now.
+    /// The number of pages to request from `page` on. `behind` is the number of announced later pages, `slots` the
+    /// number of calls that may start now.
     pub(super) fn page_count(&self, page: u64, behind: u64, slots: u64) -> u64 {
-        // One slot is left for the look at the first page that ends the reading.
+        // One slot is reserved for the check of the first page that ends the reading.
         let is_possible = !self.is_off && page >= FIRST_PAGES && behind >= DEPTH && slots > behind.saturating_add(1);
         if is_possible { DEPTH } else { 1 }
     }
 
-    /// Keeps the pages that came behind `page`.
+    /// Stores the pages that follow `page`.
     pub(super) fn store(&mut self, page: u64, behind: impl Iterator<Item = RawPage>) {
         self.has_run = true;
         self.ready = (page.saturating_add(1)..).zip(behind).collect();

@@ -1,5 +1,5 @@
-//! The products of a job as rows of one tidy table: one for each ingredient and each applied product of a product, or
-//! one where it has neither.
+//! The products of a job as rows of one table: one row per ingredient and applied product, or one for a product without
+//! either.
 
 use arrow_array::RecordBatch;
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Kind, Result};
 use crate::wire::columns::batch_of;
 use crate::wire::{Name, Value, finish};
 
-/// The lists inside a product, and what their fields are called in front.
+/// The lists in a product, and the prefix of the names of their fields.
 const PARTS: [(&str, &str); 2] = [("ingredients", "ingredient_"), ("applied_products", "applied_product_")];
 
 /// The rows of a table, as records and as Arrow columns.
@@ -19,11 +19,11 @@ const PARTS: [(&str, &str); 2] = [("ingredients", "ingredient_"), ("applied_prod
 pub struct Rows {
     /// The rows; each has every field of the shape.
     pub records: Vec<Value>,
-    /// The same as columns.
+    /// The rows as columns.
     pub batch: RecordBatch,
 }
 
-/// Reads the detail of a record and gives its parts as rows.
+/// Reads the detail of a record and returns its parts as rows.
 pub(super) async fn rows(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Rows> {
     let Returns::Table { row: shape, .. } = row.returns else {
         return Err(Error::new(Kind::Type, format!("{} gives no table", row.full_name)));
@@ -86,7 +86,7 @@ fn members(record: &Value) -> &[(Name, Value)] {
     }
 }
 
-/// Sets a field of a row; one that the shape does not name comes last.
+/// Sets a field of a row. A field that is not in the shape is appended.
 fn set(row: &mut Vec<(Name, Value)>, name: String, value: Value) {
     match row.iter_mut().find(|(known, _)| *known == name) {
         Some((_, known)) => *known = value,

@@ -1,4 +1,4 @@
-//! The body of a file call, as it arrives: a file into its place, or a `ServiceResponse` that never becomes one.
+//! Receives the body of a file call: streams a file to its destination, or reads a `ServiceResponse`.
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -23,23 +23,23 @@ use crate::transport::{
 };
 use crate::wire::{decode_response, is_page};
 
-/// A `ServiceResponse` is a few hundred bytes; what is longer is none.
+/// Longest `ServiceResponse`; usual ones have a few hundred bytes.
 const MAX_RESPONSE: usize = 64 * 1024;
 
-/// Bytes of a grain cart file whose end nothing marks; the archive reader takes none that is longer.
+/// Largest grain cart file without a marked end, in bytes. The archive reader accepts none that is larger.
 const LARGEST_CART: u64 = 16 << 20;
 
-/// So much of the end of a file is kept for its check.
+/// Number of bytes at the end of a file that are kept for its check.
 const TAIL: usize = 4 * 1024;
 
-/// The call for a file and what is known of it before it comes.
+/// The call for a file and its expected format.
 #[derive(Clone, Debug)]
 pub(super) struct FileCall {
     pub(super) call: Call,
     expects: Expects,
-    /// The name of the file where the service suggests none.
+    /// The name of the file if the service suggests none.
     fallback: String,
-    /// Bytes that the file may have.
+    /// Largest size of the file in bytes.
     pub(super) max_bytes: u64,
 }
 
@@ -64,15 +64,15 @@ impl FileCall {
     }
 }
 
-/// What one asking brought.
+/// The result of requesting a file.
 #[derive(Debug)]
 pub(super) enum FileResult {
-    /// The whole, checked file.
+    /// The complete, checked file.
     File(Sink),
-    /// Not yet.
+    /// Not ready yet.
     MoreTime(Classified),
-    /// A file that came whole as often as it was asked for, and is damaged each time; the error is for those who want no
-    /// such file.
+    /// A file that was received completely in each attempt, but was damaged each time. The error is for callers that
+    /// reject damaged files.
     Damaged(Sink, Error),
 }
 
@@ -81,18 +81,18 @@ enum Received {
     Response(Classified),
     Broken(Fault),
     Damaged(Sink, Fault),
-    /// A file that may be whole, which neither its reply nor its format proves.
+    /// A file that may be complete; neither its reply nor its format proves it.
     Unproven(Sink, Reading),
 }
 
-/// A reading of such a file.
+/// Size and digest of such a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Reading {
     bytes: u64,
     digest: [u8; 32],
 }
 
-/// Asks for a file until there is an answer.
+/// Requests a file until there is a result.
 pub(super) async fn request_file(
     attempts: &mut Attempts<'_>,
     file: &FileCall,
@@ -183,12 +183,12 @@ async fn receive(
     Ok(match checked {
         Ok(()) => Received::File(sink),
         Err(message) if is_framed => Received::Damaged(sink, Fault { kind: FaultKind::Truncated, message }),
-        // It may have been cut on its way, so that nothing is held against the file itself.
+        // The file may have been truncated in transit, so it does not count as damaged.
         Err(message) => Received::Broken(Fault { kind: FaultKind::Truncated, message }),
     })
 }
 
-/// What a grain cart's text proves that came without a mark of its end: it is whole where another reading is the same.
+/// Checks a grain cart file without a marked end. It counts as complete if another reading is identical.
 fn unproven(sink: Sink, bytes: u64) -> Result<Received> {
     let text = if bytes > LARGEST_CART { Cow::default() } else { sink.content()? };
     if !may_be_whole_cart(&text) {
@@ -206,7 +206,7 @@ fn too_long(max_bytes: u64) -> Error {
     Error::new(Kind::Archive, message)
 }
 
-/// The first bytes of a body: enough to see what it is.
+/// The first bytes of a body, enough to detect its format.
 async fn head(body: &mut Body) -> std::result::Result<Vec<u8>, Fault> {
     const ENOUGH: usize = 1_024;
     let mut head = Vec::new();
@@ -219,7 +219,7 @@ async fn head(body: &mut Body) -> std::result::Result<Vec<u8>, Fault> {
     Ok(head)
 }
 
-/// What came is no file: the service's word, or something that must not be saved.
+/// Classifies a body that is not a file: a `ServiceResponse`, or content that must not be saved.
 async fn reject_non_file(
     mut head: Vec<u8>,
     mut body: Body,
@@ -247,7 +247,7 @@ async fn reject_non_file(
         Expects::Grc => "a grain cart file",
     };
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    // Masked before it is cut: the rest of a secret would not be found.
+    // Masked before it is truncated: otherwise part of a secret would remain.
     let head = String::from_utf8_lossy(&head);
     let received = describe_body(content_type, secrets.masked(&head).as_bytes().trim_ascii_start());
     Err(Error::new(Kind::Decode, format!("{wanted} was asked for, but {received} came; nothing was saved")))

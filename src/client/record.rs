@@ -1,4 +1,4 @@
-//! One record: a detail call, or an index with one.
+//! Reads one record: from a detail call, or from a list with one item.
 
 use http::header::CONTENT_TYPE;
 
@@ -10,7 +10,7 @@ use crate::error::{Error, Kind, Result};
 use crate::transport::FullResponse;
 use crate::wire::{Content, Page, Value, check_values, decode_detail, decode_index, is_page};
 
-/// Reads the detail of a record; null where the service has an empty list in its place.
+/// Reads the detail of a record; null if the service returns an empty list for it.
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
     let decode: &(dyn Fn(Content, &[u8]) -> Result<Value> + Send + Sync) = match row.returns {
         Returns::Detail(shape) | Returns::Table { detail: shape, .. } => {
@@ -29,10 +29,10 @@ pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &
         .map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(response.status))))
 }
 
-/// Refuses a record with another id than the one asked for.
+/// Checks that the record has the requested id.
 ///
-/// A location has an id of its own and may be that of another device, so it is not compared. A hub that comes flat may have
-/// the id of its report, whose device is the hub (specification 2.4).
+/// A location has its own id and may be that of another device, so it is not compared. A hub in flat form may have the
+/// id of its report, whose device is the hub (specification 2.4).
 fn check_id(row: &'static Endpoint, arguments: &Arguments, record: Value) -> Result<Value> {
     let is_location = matches!(row.returns, Returns::OneOf(index) if index.item.name == DEVICE_LOCATION.name);
     let (Some(requested), Some(received)) = (arguments.get("id"), id_of(&record)) else { return Ok(record) };
@@ -56,13 +56,13 @@ fn id_of(record: &Value) -> Option<String> {
     }
 }
 
-/// Whether two ids are the same: ids are opaque, GUIDs among them have letters of either case.
+/// Whether two ids are equal. Ids are opaque; GUIDs have letters of either case.
 pub(super) fn same_id(left: &str, right: &str) -> bool {
     left.trim().eq_ignore_ascii_case(right.trim())
 }
 
-/// The record in the envelope of a list, null where that is empty. The record alone is taken as well, where it has an
-/// id: the specification does not show this shape.
+/// The only record of a list, null if the list is empty. A record without the envelope is accepted if it has an id,
+/// because the specification does not show this shape.
 fn decode_single(content: Content, body: &[u8], index: &'static Index) -> Result<Value> {
     match decode_index(content, body, index) {
         Ok(page) => single_item(page),
@@ -73,7 +73,7 @@ fn decode_single(content: Content, body: &[u8], index: &'static Index) -> Result
     }
 }
 
-/// The record of an envelope that holds or counts no other: which of several was meant, nobody can tell.
+/// The record of an envelope that contains and counts no other. With several records, the requested one is unknown.
 fn single_item(page: Page) -> Result<Value> {
     const SHOWN: usize = 5;
     let received = page.items.len();
@@ -92,8 +92,8 @@ fn single_item(page: Page) -> Result<Value> {
     Ok(page.items.into_iter().next().unwrap_or(Value::Null))
 }
 
-/// The content type of what came, whatever was asked for; tells what came where it is neither, such as the web page
-/// of a proxy.
+/// The content type of a body, regardless of the requested type. Other content, such as the web page of a proxy, is an
+/// error that describes it.
 pub(super) fn content_of(response: &FullResponse, requested: Content) -> Result<Content> {
     check_values(&response.body)?;
     let text = response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii_start();
@@ -110,7 +110,7 @@ pub(super) fn content_of(response: &FullResponse, requested: Content) -> Result<
     }
 }
 
-/// Names a body by its type and its first characters.
+/// Describes a body by its type and first characters.
 pub(super) fn describe_body(content_type: Option<&str>, body: &[u8]) -> String {
     if body.is_empty() {
         return "an empty reply".to_owned();

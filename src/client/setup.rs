@@ -1,4 +1,4 @@
-//! A client and how it is set up: keys, connections, limiter, clock, and the services that it knows.
+//! The client and its construction: keys, connections, rate limiter, clock and services.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use crate::limiter::{Budget, Limiter, StoreLocation, Window, default_file};
 use crate::secret::{Secret, hint};
 use crate::transport::{Auth, BaseUrl, HttpClient, Jitter, ServiceContext, Skew, Timeouts, Transport, Warnings};
 
-/// Why processes do not share the budget where there is no folder for its file.
+/// The reason for an unshared budget if there is no folder for its file.
 const NO_FOLDER: &str = "this system names no folder for state (no HOME), so the budget of calls is kept in this process \
      alone; pass a path as limiter_state to share it";
 
-/// A client; cloning shares it.
+/// A client; clones share their state.
 ///
-/// Its connections belong to the tokio runtime that first uses them: a second runtime, and a process that was forked,
-/// make a client of their own, which shares the budget.
+/// Its connections belong to the tokio runtime that first uses them. A second runtime, and a forked process, need a
+/// client of their own, which shares the budget.
 #[derive(Clone)]
 pub struct Client {
     config: Arc<Config>,
     context: Arc<ServiceContext>,
     services: Arc<Services>,
-    /// The token of a call to one of those services, where it was not given once for all.
+    /// The token of a call to one of those services, if it is not configured as a fixed token.
     token: Option<Secret>,
     pub(super) own_uploads: Arc<OwnUploads>,
 }
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Client {
 }
 
 impl Client {
-    /// A client of the real service, by the clock of this machine.
+    /// A client of the real service, with the clock of this machine.
     pub fn new(config: Config) -> Result<Self> {
         let mut connections = Connections::default();
         let timeout = config.timeout;
@@ -47,7 +47,7 @@ impl Client {
         Self::assemble(config, connect, Arc::new(SystemClock), Jitter::Random, Limiter::shared)
     }
 
-    /// A client of any transport and any clock, whose pauses are not varied: for tests.
+    /// A client with any transport and clock and without jitter, for tests.
     pub fn with_parts(config: Config, transport: Arc<dyn Transport>, clock: Arc<dyn Clock>) -> Result<Self> {
         let connect = move |_: &BaseUrl| Ok(Arc::clone(&transport));
         Self::assemble(config, connect, clock, Jitter::Fixed, |store_location, base, key, windows, clock| {
@@ -80,15 +80,15 @@ impl Client {
         Ok(Self { config, context, services, token: None, own_uploads: Arc::default() })
     }
 
-    /// The same client, whose calls to the dispatch service or the legacy order service carry that token; `None` leaves
-    /// the one that it was set up with.
+    /// The same client with a token for calls to the dispatch service or the legacy order service. `None` keeps the
+    /// configured token.
     #[must_use]
     pub fn with_token(&self, token: Option<Secret>) -> Self {
         Self { token, ..self.clone() }
     }
 
-    /// Names the account, for those that keep its data: the base address and the access key as a digest. An access key
-    /// is random, so that nobody finds it from the digest.
+    /// Identifies the account, for stored copies of its data: a digest of the base address and the access key. An
+    /// access key is random, so it cannot be guessed from the digest.
     #[must_use]
     pub fn account(&self) -> String {
         use sha2::Digest as _;
@@ -101,7 +101,7 @@ impl Client {
         })
     }
 
-    /// Whether the client was told enough to call the row's service: an error names the argument that is missing.
+    /// Checks that the row's service is configured; the error names the missing argument.
     pub fn check_service(&self, row: &'static Endpoint) -> Result<()> {
         self.context_for(row).map(drop)
     }
@@ -112,25 +112,25 @@ impl Client {
         (self.context.base.as_str(), self.context.base.host())
     }
 
-    /// Whose time the client goes by.
+    /// The clock of the client.
     #[must_use]
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.context.clock
     }
 
-    /// Why the budget of calls is not shared with other processes although it should be.
+    /// Why the budget is not shared with other processes although it should be.
     #[must_use]
     pub fn budget_not_shared_reason(&self) -> Option<String> {
         let lacks_folder = lacks_folder(&self.config);
         self.context.limiter.not_shared_reason().or_else(|| lacks_folder.then(|| NO_FOLDER.to_owned()))
     }
 
-    /// What is left of the rate limit.
+    /// The unused part of the rate limit.
     pub fn budget(&self) -> Result<Budget> {
         Ok(self.context.limiter.budget())
     }
 
-    /// Warnings for the user since the last look.
+    /// Returns the warnings since the last call.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
         let mut warnings = self.context.warnings.take();
@@ -153,7 +153,7 @@ impl Client {
         &self.context
     }
 
-    /// Who calls the row's service; an error names the argument of the client that is missing.
+    /// The context of the row's service; the error names the missing argument of the client.
     pub(super) fn context_for(&self, row: &'static Endpoint) -> Result<ServiceContext> {
         let other = self.services.context(row, self.token.as_ref())?;
         Ok(other.unwrap_or_else(|| self.context().clone()))
@@ -164,7 +164,7 @@ impl Client {
     }
 }
 
-/// One pool of connections for each way to connect: certificates are read from disk once.
+/// One connection pool per kind of connection, so that certificates are read once.
 #[derive(Default)]
 struct Connections {
     opened: Vec<((bool, bool), Arc<dyn Transport>)>,
@@ -209,7 +209,7 @@ fn store_location(config: &Config, warnings: &Warnings) -> StoreLocation {
     }
 }
 
-/// Whether the budget would be shared in a folder that this system does not name.
+/// Whether the budget should be shared, but the system names no folder for it.
 fn lacks_folder(config: &Config) -> bool {
     !config.rate_limits.is_empty() && config.limiter_state == LimiterState::Shared && default_file().is_none()
 }

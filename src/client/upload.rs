@@ -1,4 +1,4 @@
-//! Uploads: checked against the rules, sent once, and looked up in the list when the reply is lost.
+//! Uploads: checks a file, sends it once, and searches the list for its record if the reply is lost.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use crate::error::{Error, Kind, Result};
 use crate::transport::{Call, FullResponse, is_truncated_document};
 use crate::wire::{Content, Value};
 
-/// The list is asked for what is this much older than the call by our clock: the service takes requests from clocks
-/// that are off by as much (specification 5.2). What is new is told by the service's own clock.
+/// The list is requested from this much before the call, because the service accepts clocks that differ by as much
+/// (specification 5.2). The service's own clock decides which records are new.
 const MAX_CLOCK_SKEW: chrono::Duration = chrono::Duration::seconds(120);
 
-/// `Date` and `CreateDate` are whole seconds, each cut or rounded.
+/// `Date` and `CreateDate` have whole seconds, rounded or truncated.
 const DATE_PRECISION: chrono::Duration = chrono::Duration::seconds(2);
 
-/// The list is looked at so often, with these pauses: a service may still be storing the file.
+/// Pauses before each search of the list: the service may still be storing the file.
 const LOOKUP_PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(2), Duration::from_secs(6)];
 
 /// A new record.
@@ -36,7 +36,7 @@ pub struct Created {
     pub uri: String,
 }
 
-/// Sends a file and gives the new record.
+/// Sends a file and returns the new record.
 pub(super) async fn upload(
     client: &Client,
     row: &'static Endpoint,
@@ -70,7 +70,7 @@ async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) 
     let context = client.context();
     let mut attempts = context.attempts(call, context.timeouts.call);
     let unknown = match attempts.read_full().await {
-        // An address at the end of a body that may be cut may be cut, too.
+        // In a body that may be truncated, an address at the end may be truncated too.
         Ok(response) => {
             match created(client, row, &response.headers, if is_complete(&response) { &response.body } else { b"" }) {
                 Some(created) => return Ok(created),
@@ -93,13 +93,13 @@ async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) 
     }
 }
 
-/// Whether nothing of a body is missing: its end is marked, or it is JSON or XML that is closed.
+/// Whether a body is complete: its end is marked, or it is closed JSON or XML.
 fn is_complete(response: &FullResponse) -> bool {
     let is_document = Content::of(response.body.trim_ascii_start()).is_some();
     response.is_framed || (is_document && !is_truncated_document(&response.body))
 }
 
-/// The address of the new record: `Location`, or wherever the body names an address of that kind.
+/// The address of the new record: from `Location`, or else from an address of that kind in the body.
 fn created(client: &Client, row: &'static Endpoint, headers: &HeaderMap, body: &[u8]) -> Option<Created> {
     let location = headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let body = String::from_utf8_lossy(body).replace("\\/", "/");
@@ -111,15 +111,14 @@ fn created(client: &Client, row: &'static Endpoint, headers: &HeaderMap, body: &
     })
 }
 
-/// The first address in a text, of whatever shape, whose path goes on after `path`.
+/// The first address in a text whose path continues after `path`.
 fn find_uri(text: &str, path: &str) -> Option<String> {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | ',' | '{' | '}' | '[' | ']');
     let path = format!("{path}/");
     text.split(is_end).find(|word| word.to_ascii_lowercase().contains(&path)).map(str::to_owned)
 }
 
-/// Looks in the list for the record that the lost reply would have named. Exactly one new one settles it; nothing
-/// is sent again.
+/// Searches the list for the record of a lost reply. Exactly one new record is the result; nothing is sent again.
 async fn look_up(
     client: &Client,
     row: &'static Endpoint,
@@ -152,7 +151,7 @@ async fn look_up(
         [] => {
             let more = format!("The list shows no new `{name}` yet; it was not sent again");
             let error = unknown.clone().reworded(|said| format!("{said}. {more}"));
-            // A reply that reports trouble, and nothing stored: that is what the reply says, not a lost one.
+            // The reply reported an error and no record was stored: the outcome is that error, not a lost reply.
             let is_trouble = error.facts().status.is_some_and(|status| status >= 500);
             Err(if is_trouble { error.as_kind(Kind::ServiceUnavailable) } else { error })
         }
@@ -169,11 +168,11 @@ async fn look_up(
 
 struct Candidate {
     created: Created,
-    /// Whether the service dates it after the request by its own clock; where either date is missing nobody knows.
+    /// Whether the record is newer than the request by the service's clock. False if either date is missing.
     is_new: bool,
 }
 
-/// The records of that name which the request of `sent_at` may have made.
+/// The records with that name that the request of `sent_at` may have created.
 async fn candidates(
     client: &Client,
     row: &'static Endpoint,
@@ -192,9 +191,9 @@ async fn candidates(
     while let Some(page) = pages.next_page().await? {
         items.extend(page);
     }
-    // The list's own `Date` says when, by the clock that dates records, the request was sent.
+    // The `Date` of the list gives the time of the request by the clock that dates records.
     let theirs = context.skew.service_time_at(sent_at).and_then(|time| time.checked_sub_signed(DATE_PRECISION));
-    let since = theirs.unwrap_or(ours);
+    let earliest = theirs.unwrap_or(ours);
     let mut found = Vec::new();
     for item in items {
         let text = |field: &str| item.get(field).and_then(Value::as_text).unwrap_or_default().to_owned();
@@ -205,7 +204,7 @@ async fn candidates(
             Some(Value::Time(time)) => Some(*time),
             _ => created_at(client, list, &text("id")).await,
         };
-        if created.is_none_or(|time| time >= since) {
+        if created.is_none_or(|time| time >= earliest) {
             let is_new = created.is_some() && theirs.is_some();
             found.push(Candidate { created: Created { id: text("id"), uri: text("uri") }, is_new });
         }
@@ -213,8 +212,8 @@ async fn candidates(
     Ok(found)
 }
 
-/// When a record was made by its detail, for lists whose items carry no dates; `None` where it does not tell, or cannot
-/// be read: the candidate is one all the same.
+/// The creation time from the record's detail, for lists whose items have no dates. `None` if it is missing or
+/// unreadable; the record remains a candidate.
 async fn created_at(client: &Client, list: &'static Endpoint, id: &str) -> Option<DateTime<Utc>> {
     let path = format!("{}/{{id}}", list.path);
     let detail = api::rows().find(|other| {

@@ -1,4 +1,4 @@
-//! The rules for uploads (specification 4.3), checked before a byte travels and told in plain words.
+//! Rules for uploads (specification 4.3), checked before a file is sent.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use crate::api::Endpoint;
 use crate::api::uploads::{AGX_EXTENSION, SHAPE_SET, has_extension};
 use crate::archive::listed_names;
 
-/// What goes along with a shapefile under its name.
+/// Extensions of optional files of a shapefile.
 const COMPANIONS: [&str; 6] = ["prj", "cpg", "sbn", "sbx", "qix", "qpj"];
 
-/// Checks a file against the rules of the row that uploads it; the text says which rule it breaks.
+/// Checks a file against the upload rules of a row; the error states the violated rule.
 pub fn check(row: &Endpoint, file_type: Option<&str>, name: &str, content: &Bytes) -> Result<(), String> {
     match (row.full_name, file_type) {
         ("prescription_maps.upload", Some("AGX")) => agx(name),
@@ -62,7 +62,7 @@ fn rx(name: &str, content: &Bytes) -> Result<(), String> {
     Ok(())
 }
 
-/// AGX: simple or complex, told by its ending alone.
+/// AGX: checked by its extension only, which is the same for simple and complex files.
 fn agx(name: &str) -> Result<(), String> {
     if has_extension(name, AGX_EXTENSION) {
         Ok(())
@@ -71,10 +71,10 @@ fn agx(name: &str) -> Result<(), String> {
     }
 }
 
-/// Job data: a zip of files without several directories.
+/// Job data: a zip without several top-level directories.
 ///
-/// Counted are those side by side at the top: a display's own zip is one folder with folders inside (field notes, Job
-/// data archives).
+/// Only top-level directories count: the zip of a display is one folder with folders inside (field notes, Job data
+/// archives).
 fn job_data(name: &str, content: &Bytes) -> Result<(), String> {
     const RULE: &str = "job data is uploaded as the zip of a field computer";
     let members = members(content).ok_or_else(|| format!("{RULE}, and `{name}` is not a zip that can be read"))?;
@@ -93,8 +93,7 @@ fn job_data(name: &str, content: &Bytes) -> Result<(), String> {
     ))
 }
 
-/// The members of a zip without what Macintosh computers add, each as often as it is there; `None` where it is not a zip
-/// that can be read.
+/// The members of a zip without those that macOS adds, including duplicates. `None` if it is not a readable zip.
 fn members(content: &Bytes) -> Option<Vec<String>> {
     let is_own =
         |name: &String| !name.split('/').any(|part| part.eq_ignore_ascii_case("__MACOSX") || part.starts_with("._"));
@@ -158,7 +157,7 @@ mod tests {
         assert!(refused(&["a.shp", "a.shx", "a.dbf", "b.prj"]).contains("`b.prj`"));
         assert!(refused(&["a.shp", "a.shx", "a.dbf", "a.DBF"]).contains("`a.DBF` twice"));
         assert!(refused(&["a.shp", "a.shx", "a.dbf", "../x"]).contains("`../x`, whose name leads out"));
-        // Writers of zips refuse to write a name twice, so the second gets its name afterwards.
+        // Zip writers refuse duplicate names, so one is renamed in the bytes.
         let mut twice = zip_of(&["a.shp", "b.shp", "a.shx", "a.dbf"]);
         for at in 0..twice.len() - 5 {
             if &twice[at..at + 5] == b"b.shp" {

@@ -1,47 +1,48 @@
-//! What the headers of a reply say about the limit (specification 8).
+//! Rate limit headers of a reply (specification 8).
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use http::HeaderMap;
 
-/// No wait that a header asks for is taken to be longer: it keeps arithmetic and nonsense in bounds.
+/// Upper bound of any wait that a header requests. It bounds the arithmetic and invalid values.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
 
-/// The limit as the server tells it. It only ever tightens what our own log allows.
+/// The rate limit as the server reports it. It only tightens what the local log allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateLimitHeaders {
-    /// `X-RateLimit-Limit`: calls in a window.
+    /// `X-RateLimit-Limit`: calls per window.
     pub limit: Option<u32>,
     /// `X-RateLimit-Remaining`: calls left before the reset.
     pub remaining: Option<u32>,
     /// `X-RateLimit-Reset`: whole seconds until the reset, rounded up.
     pub reset: Option<Duration>,
-    /// `Retry-After`, as seconds or as a date.
+    /// `Retry-After`, as seconds or as a date (RFC 9110, section 10.2.3:
+    /// <https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3>).
     pub retry_after: Option<Duration>,
-    /// How long nobody may call, after a 429.
+    /// How long all calls are blocked after a 429.
     pub block: Option<Duration>,
 }
 
 impl RateLimitHeaders {
-    /// How long a 429 asks to wait, where it says.
+    /// The wait that a 429 requests, if it states one.
     #[must_use]
     pub fn requested_wait(&self) -> Option<Duration> {
         self.retry_after.or(self.reset).filter(|wait| !wait.is_zero())
     }
 
-    /// Reads the headers; what cannot be read counts as not sent.
+    /// Reads the headers. A header that cannot be parsed is ignored.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap, now: DateTime<Utc>) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         let number = |name: &str| text(name).and_then(|text| text.parse::<u32>().ok());
-        // A date is one of the service's clock, which ours may differ from.
+        // The date is by the service's clock, which may differ from the local one.
         let now = text("date").and_then(date).unwrap_or(now);
         Self {
             limit: number("x-ratelimit-limit"),
             remaining: number("x-ratelimit-remaining"),
             reset: text("x-ratelimit-reset").and_then(seconds),
-            retry_after: text("retry-after").and_then(|text| seconds(text).or_else(|| until(text, now))),
+            retry_after: text("retry-after").and_then(|text| seconds(text).or_else(|| duration_until(text, now))),
             block: None,
         }
     }
@@ -52,7 +53,7 @@ fn seconds(text: &str) -> Option<Duration> {
     Some(Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT))
 }
 
-fn until(text: &str, now: DateTime<Utc>) -> Option<Duration> {
+fn duration_until(text: &str, now: DateTime<Utc>) -> Option<Duration> {
     Some(date(text)?.signed_duration_since(now).to_std().unwrap_or(Duration::ZERO).min(LONGEST_WAIT))
 }
 

@@ -1,4 +1,4 @@
-//! The budget of calls: exact sliding windows, tightened by the server's headers, shared between processes.
+//! Rate limiter: exact sliding windows, tightened by the server's headers, shared between processes.
 
 mod headers;
 mod open_file;
@@ -14,12 +14,12 @@ pub use headers::{LONGEST_WAIT, RateLimitHeaders};
 pub use queue::{DeadlineExceeded, Limiter, Slot};
 pub use store::{StoreLocation, default_file};
 
-/// So many calls in any stretch of that length (specification 8).
+/// At most `calls` calls in any interval of length `period` (specification 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Calls at most.
+    /// Largest number of calls.
     pub calls: u32,
-    /// The length of the window.
+    /// Length of the window.
     pub period: Duration,
 }
 
@@ -27,18 +27,18 @@ pub struct Window {
 pub const DEFAULT_WINDOWS: [Window; 2] =
     [Window { calls: 30, period: Duration::from_secs(60) }, Window { calls: 15, period: Duration::from_secs(30) }];
 
-/// What is left of the limit now.
+/// The unused part of the rate limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Calls that may start now.
     pub remaining: u32,
-    /// How long until the next call may start; zero when one may start now.
+    /// Time until the next call may start; zero if one may start now.
     pub next_call_in: Duration,
-    /// How long until the whole budget is free again.
+    /// Time until the whole budget is free again.
     pub reset_in: Duration,
-    /// Each window with the calls it counts now.
+    /// Each window with the number of calls that it counts now.
     pub windows: Vec<(Window, u32)>,
-    /// How long the service asked to wait, where calls are stopped because it did. It may be longer than
-    /// `next_call_in`: a long wait is not believed before it was asked for twice.
+    /// The wait that the service requested, if it blocks calls. It may be longer than `next_call_in`. A long wait is
+    /// only trusted after the service has requested it twice.
     pub service_wait: Option<Duration>,
 }

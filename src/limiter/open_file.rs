@@ -1,4 +1,4 @@
-//! Opens the file of the limiter: makes it, checks it, and moves a file aside that is not one.
+//! Opens the limiter's `SQLite` file: creates it, checks it, and replaces a file that is damaged or not the limiter's.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,27 +8,28 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
-/// How long a step waits for the step of another process; a step takes well under a millisecond, but a machine that has
-/// too much to do may leave a process alone with the lock for seconds. Whoever gives up counts alone and is refused.
+/// How long a transaction waits for that of another process. A transaction takes well under a millisecond. On an
+/// overloaded machine a process may hold the lock for seconds. A process that gives up counts on its own, and the
+/// service refuses its calls.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long one attempt to open waits for another process, and how long until the next attempt.
+/// How long one attempt to open waits for another process, and the pause before the next attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_millis(100);
 const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Where a file has been locked for that long, it is checked whether its folder has locks: `SQLite` takes a file system
-/// that has none (`ENOLCK`) for a file that another process has locked.
+/// A file that is locked for this long is checked for a folder without locks. `SQLite` reports a file system without
+/// locks (`ENOLCK`) as a file that another process has locked.
 const LOCK_CHECK_DELAY: Duration = Duration::from_millis(400);
 
-/// How long a process waits for another one that replaces a file.
+/// How long a process waits while another one replaces the file.
 const REPLACE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// So many files are moved aside at most.
+/// Largest number of replaced files that are kept.
 const MAX_MOVED_FILES: u32 = 1_000;
 
 const VERSION: i64 = 1;
 
-/// Columns that came later are added one by one, so that earlier versions of headland share the file.
+/// Columns of later versions are added one at a time, so that earlier versions of headland can share the file.
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS slot (
         id INTEGER PRIMARY KEY, budget TEXT NOT NULL, at INTEGER NOT NULL,
@@ -45,7 +46,7 @@ const ADDED_COLUMNS: &str = "
     ALTER TABLE budget ADD COLUMN probe INTEGER;
 ";
 
-/// What fails where the file is not one of the limiter.
+/// Queries that fail if the file is not a limiter file.
 const COLUMN_QUERIES: [&str; 2] = [
     "SELECT id, budget, at, owner, lease, until, period FROM slot LIMIT 0",
     "SELECT key, blocked_from, blocked_until, cap FROM budget LIMIT 0",
@@ -55,9 +56,9 @@ const ADDED_COLUMNS_QUERY: &str = "SELECT asked, probe FROM budget LIMIT 0";
 /// Why a file cannot be opened.
 #[derive(Debug)]
 enum Failure {
-    /// Another process has it, or there are no locks.
+    /// Another process has locked it, or the file system has no locks.
     Busy(String),
-    /// It is not a file of the limiter, or damaged.
+    /// It is damaged or not a limiter file.
     Foreign(String),
     /// Anything else.
     Other(String),
@@ -74,7 +75,7 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-/// Opens or makes the file, readable by its owner alone. Gives a note for the user where a file was replaced.
+/// Opens or creates the file, readable by its owner only. Returns a warning for the user if a file was replaced.
 pub(super) fn open(path: &Path) -> Result<(Connection, Option<String>), String> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|error| format!("its folder cannot be made: {error}"))?;
@@ -87,8 +88,9 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Option<String>), String> 
     }
 }
 
-/// Makes the file where there is none. One that is there is not touched: to close it would take away the locks that other
-/// connections of this process have on it.
+/// Creates the file if it is missing. An existing file is not opened: closing it would release the locks that other
+/// connections of this process have on it
+/// (<https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 fn create(path: &Path) -> Result<(), String> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => return Err("it is not a regular file".to_owned()),
@@ -105,7 +107,7 @@ fn create(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Does again what another process was in the way of, as long as there is reason to believe that it was one.
+/// Retries while another process has the lock. Stops if the folder turns out to have no locks.
 fn retry_while_busy<T>(path: &Path, mut work: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
     let start = Instant::now();
     let mut has_locks = false;
@@ -126,14 +128,14 @@ fn retry_while_busy<T>(path: &Path, mut work: impl FnMut() -> Result<T, Failure>
     }
 }
 
-/// Whether a file in the folder of `path` can be locked, shown by one that no other process knows.
+/// Whether a file in the folder of `path` can be locked. Tries it with a file that no other process uses.
 fn locks_work(path: &Path) -> bool {
     let probe = sibling(path, &format!(".locks-{:x}", fastrand::u64(..)));
     let locked = Connection::open(&probe).and_then(|connection| {
         connection.busy_timeout(Duration::ZERO)?;
         connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK;")
     });
-    // What cannot be removed is empty.
+    // If it cannot be removed, an empty file remains.
     let _ = fs::remove_file(&probe);
     !locked.is_err_and(|error| matches!(Failure::from(error), Failure::Busy(_)))
 }
@@ -141,7 +143,7 @@ fn locks_work(path: &Path) -> bool {
 fn connect(path: &Path) -> Result<Connection, Failure> {
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(ATTEMPT_TIMEOUT)?;
-    // In one statement, since another process may be about to make the tables.
+    // One statement, because another process may be creating the tables.
     let (version, tables): (i64, i64) = connection.query_row(
         "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version",
         [],
@@ -167,8 +169,8 @@ fn connect(path: &Path) -> Result<Connection, Failure> {
             return Err(Failure::Foreign(check));
         }
     }
-    // Losing the last calls in a power cut costs nothing that the server's headers would not tell again, and WAL
-    // keeps the file whole when a process is killed. Folders on a network cannot do WAL; they keep the old journal.
+    // A power failure may lose the last calls, which the server's headers report again. WAL keeps the file consistent
+    // if a process is killed. Network folders do not support WAL and keep the rollback journal.
     let _: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     connection.execute_batch("PRAGMA synchronous = OFF;")?;
     if connection.prepare(ADDED_COLUMNS_QUERY).is_err() {
@@ -183,10 +185,10 @@ fn connect(path: &Path) -> Result<Connection, Failure> {
     Ok(connection)
 }
 
-/// Moves what is in the place of the file aside, with what `SQLite` keeps beside it, and makes a new one.
+/// Moves the file and the files that `SQLite` keeps for it to another name, and creates a new one.
 fn replace(path: &Path, reason: &str) -> Result<(Connection, Option<String>), String> {
     let _lock = lock_replacement(path).map_err(|error| format!("{reason}, and it cannot be replaced: {error}"))?;
-    // Another process may have been faster.
+    // Another process may have replaced it already.
     match retry_while_busy(path, || connect(path)) {
         Ok(connection) => return Ok((connection, None)),
         Err(Failure::Foreign(_)) => {}
@@ -218,7 +220,7 @@ fn replace(path: &Path, reason: &str) -> Result<(Connection, Option<String>), St
     }
 }
 
-/// Waits until no other process replaces the file; the turn ends when the file that is given back is dropped.
+/// Locks the replacement of the file for this process. Dropping the returned file releases the lock.
 fn lock_replacement(path: &Path) -> io::Result<fs::File> {
     let lock = fs::OpenOptions::new().write(true).create(true).truncate(false).open(sibling(path, ".lock"))?;
     let start = Instant::now();

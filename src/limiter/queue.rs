@@ -1,4 +1,4 @@
-//! The gate that every request passes: it grants slots in the order of asking, and waits until the windows allow one.
+//! Queue that every request passes: grants slots in the order of the requests and waits until the windows allow one.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -14,17 +14,17 @@ use super::store::{Store, StoreLocation, budget_key};
 use super::{Budget, RateLimitHeaders, Window};
 use crate::clock::Clock;
 
-/// How often the log is read again while a call in flight of another process is in the way: its end rings no bell
-/// here.
+/// How often the log is read again while a call of another process is in flight: its end notifies no task here.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
-/// How often it is read while a call of this process is in the way: its end rings the bell, but its lease may end first.
+/// How often the log is read while a call of this process is in flight. Its end notifies the task, but its lease may
+/// expire earlier.
 const LEASE_CHECK: Duration = Duration::from_secs(1);
 
-/// How long a free slot that the head of the queue does not take shows that its call is not driven.
+/// If the head of the queue leaves a slot free for this long, no thread polls its call.
 const STALL_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// The limiter of one client. Clients with the same base address and API key share what it counts.
+/// The limiter of one client. Clients with the same base address and API key share its count.
 #[derive(Clone)]
 pub struct Limiter {
     shared: Arc<Shared>,
@@ -32,30 +32,30 @@ pub struct Limiter {
     clock: Arc<dyn Clock>,
 }
 
-/// What is shared inside a process: the log, the queue and the bell.
+/// State that the limiters of a process share: the log, the queue and the notification.
 #[derive(Debug)]
 struct Shared {
     store: Mutex<Store>,
-    /// The head of the queue holds this; tokio's mutex is fair, and a waiter that goes away leaves the queue.
+    /// Locked by the head of the queue. Tokio's mutex is fair, and a dropped waiter leaves the queue.
     head: tokio::sync::Mutex<()>,
-    /// How often the head has looked for a slot.
+    /// How often the head has checked for a slot.
     polls: AtomicUsize,
-    /// Rings when a slot is settled or released; only the head of the queue listens.
+    /// Notified when a slot is completed or released. Only the head of the queue waits for it.
     notify: Notify,
     waiting: AtomicUsize,
-    /// The longest window of the clients that share the gate.
+    /// Twice the longest window of the clients that share this state.
     retention: AtomicI64,
     owner: String,
     pid: u32,
     warning: Mutex<Warning>,
 }
 
-/// Why the budget is not shared although it should be, and whether the user was told.
+/// Why the budget is not shared although it should be, and whether that was reported.
 #[derive(Debug, Default)]
 struct Warning {
     text: Option<String>,
     is_reported: bool,
-    /// What the user should know though the budget is shared.
+    /// Warning that the file of a shared budget was replaced.
     replaced: Option<String>,
 }
 
@@ -68,16 +68,16 @@ impl Warning {
 /// No slot is free before the deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeadlineExceeded {
-    /// How long until a call may start, as far as can be told.
+    /// Time until a call may start, as far as it is known.
     pub ready_in: Duration,
-    /// How long the service asked to wait, where that is why.
+    /// The wait that the service requested, if that is the reason.
     pub service_wait: Option<Duration>,
 }
 
-/// The gates of this process, so that two clients of one budget queue in one line.
+/// The shared states of this process: two clients of one budget use the same queue.
 static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
 
-/// By process, place and budget.
+/// The key is the process, the store location and the budget.
 type Registry = HashMap<(u32, StoreLocation, String), Weak<Shared>>;
 
 impl std::fmt::Debug for Limiter {
@@ -87,8 +87,9 @@ impl std::fmt::Debug for Limiter {
 }
 
 impl Limiter {
-    /// The limiter for `windows` of the service at `base_url` for `api_key`, shared with every client of this
-    /// process, and of others where `location` is a file, that has the same base address and key.
+    /// Creates a limiter for `windows` of the service at `base_url` for `api_key`. It shares its count with all clients
+    /// of this process that have the same base address and key. If `location` is a file, it also shares with other
+    /// processes.
     #[must_use]
     pub fn shared(
         location: StoreLocation,
@@ -101,12 +102,12 @@ impl Limiter {
         let entry = (std::process::id(), location, key);
         let known = lock(&REGISTRY).as_ref().and_then(|registry| registry.get(&entry)).and_then(Weak::upgrade);
         let shared = known.unwrap_or_else(|| {
-            // Opened outside the lock: a fork must not find it held for as long as a file takes to open.
+            // Opened outside the lock: otherwise a fork during that time would leave the lock taken in the child.
             let fresh = Arc::new(Shared::open(&entry.1, &entry.2));
             let mut registry = lock(&REGISTRY);
             let registry = registry.get_or_insert_with(HashMap::new);
             registry.retain(|_, shared| shared.strong_count() > 0);
-            // Another thread may have been faster; then its gate is the one.
+            // Another thread may have inserted one; that one is used.
             if let Some(shared) = registry.get(&entry).and_then(Weak::upgrade) {
                 return shared;
             }
@@ -116,7 +117,7 @@ impl Limiter {
         Self::with_shared(shared, windows, clock)
     }
 
-    /// The same, shared with nobody in this process: for clients whose clock is their own.
+    /// Creates a limiter that shares with no other client of this process, for clients with a clock of their own.
     #[must_use]
     pub fn unshared(
         location: &StoreLocation,
@@ -134,14 +135,14 @@ impl Limiter {
         Self { shared, windows: windows.into(), clock }
     }
 
-    /// Whether there is a limit at all.
+    /// Whether there is a limit.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         !self.windows.is_empty()
     }
 
-    /// Waits for a slot, at most for `timeout`; a wait that is known to be longer is refused at once. `lease` is
-    /// how long the request can take at most. `None` when the limiter is off.
+    /// Waits for a slot, at most for `timeout`. A wait that is known to be longer is an immediate error. `lease` is the
+    /// longest time that the request can take. Returns `None` if the limiter is disabled.
     pub async fn grant(&self, lease: Duration, timeout: Duration) -> Result<Option<Slot>, DeadlineExceeded> {
         if !self.is_enabled() {
             return Ok(None);
@@ -198,8 +199,8 @@ impl Limiter {
         }
     }
 
-    /// Waits to be the head of the queue. Gives nothing where a slot is free and the head does not look for one: its call is
-    /// not driven, since its thread runs the handler of a signal, which may be the one that waits here.
+    /// Waits to become the head of the queue. Returns `None` if a slot is free but the head does not check for one. The
+    /// thread of that call is then in a signal handler, which may be the one that waits here.
     async fn wait_for_head(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
         let mut head = std::pin::pin!(self.shared.head.lock());
         let (mut pause, mut free_since) = (LEASE_CHECK, None);
@@ -219,13 +220,13 @@ impl Limiter {
         }
     }
 
-    /// What is left of the limit now.
+    /// The unused part of the limit.
     #[must_use]
     pub fn budget(&self) -> Budget {
         self.transact(|log, now| log.budget(&self.windows, now))
     }
 
-    /// Why the budget is not shared with other processes although it should be, or that its file was replaced; told once.
+    /// Returns once why the budget is not shared although it should be, or that its file was replaced.
     #[must_use]
     pub fn take_warning(&self) -> Option<String> {
         let mut warning = lock(&self.shared.warning);
@@ -235,7 +236,7 @@ impl Limiter {
         if std::mem::replace(&mut warning.is_reported, true) { None } else { warning.text.clone() }
     }
 
-    /// The same, told as often as it is asked for.
+    /// Why the budget is not shared although it should be; not limited to one call.
     #[must_use]
     pub fn not_shared_reason(&self) -> Option<String> {
         lock(&self.shared.warning).text.clone()
@@ -289,8 +290,8 @@ impl Shared {
     }
 }
 
-/// The right to send one request. Dropped before [`Slot::sent`], it is given back; dropped after, its request counts
-/// from then.
+/// The right to send one request. Dropping it before [`Slot::mark_sent`] returns it to the budget. Dropping it
+/// afterwards counts its request from that time.
 #[derive(Debug)]
 pub struct Slot {
     limiter: Limiter,
@@ -307,12 +308,13 @@ enum SlotState {
 }
 
 impl Slot {
-    /// The request is leaving now.
+    /// Records that the request is being sent.
     pub fn mark_sent(&mut self) {
         self.state = SlotState::Sent;
     }
 
-    /// The reply has come, with these words on the limit. A slot whose request failed is dropped.
+    /// Records that the reply was received, with its rate limit headers. A slot whose request failed is dropped
+    /// instead.
     pub fn complete(mut self, headers: &RateLimitHeaders) {
         self.state = SlotState::Completed;
         let completed = self.limiter.now();
@@ -327,7 +329,7 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // A child of a fork holds copies of its parent's slots, but not their requests.
+        // The child of a fork has copies of its parent's slots, but not their requests.
         if self.state == SlotState::Completed || self.limiter.shared.pid != std::process::id() {
             return;
         }
@@ -337,7 +339,7 @@ impl Drop for Slot {
     }
 }
 
-/// A place in the queue, left when dropped.
+/// A position in the queue, released when dropped.
 struct QueuePosition<'a> {
     waiting: &'a AtomicUsize,
     ahead: usize,

@@ -1,4 +1,4 @@
-//! The log of slots in an `SQLite` file that processes share.
+//! Stores the log of slots in an `SQLite` file that processes share.
 
 use std::path::Path;
 
@@ -7,13 +7,14 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 use super::open_file::open;
 use super::sliding_window::{BlockedSpan, Change, Entry, EntryState, Log, Micros};
 
-/// Settled calls stay this long at least, for clients of other processes that count longer windows.
+/// Completed calls are kept for at least this long, for clients of other processes that count longer windows.
 const RETENTION: Micros = 3_600_000_000;
 
 /// The log of one budget inside the file.
 pub(super) struct LogFile {
     connection: Option<Connection>,
-    /// The process that opened the connection: `SQLite` must not be touched across a fork, not even to close it.
+    /// The process that opened the connection. An `SQLite` connection must not be used or closed after a fork
+    /// (<https://www.sqlite.org/howtocorrupt.html#_carrying_an_open_database_file_across_a_fork_>).
     pid: u32,
     budget: String,
 }
@@ -25,14 +26,14 @@ impl std::fmt::Debug for LogFile {
 }
 
 impl LogFile {
-    /// Opens or makes the file; gives what the user should know of that, too.
+    /// Opens or creates the file. Also returns a warning for the user, if there is one.
     pub(super) fn open(path: &Path, budget: &str) -> Result<(Self, Option<String>), String> {
         let (connection, warning) = open(path)?;
         let file = Self { connection: Some(connection), pid: std::process::id(), budget: budget.to_owned() };
         Ok((file, warning))
     }
 
-    /// One step: see [`super::store::Store::transact`].
+    /// Runs one transaction: see [`super::store::Store::transact`].
     pub(super) fn transact<T>(
         &mut self,
         now: &dyn Fn() -> Micros,

@@ -1,101 +1,101 @@
-//! The log of slots and what the windows make of it: pure, time is an argument.
+//! Sliding window log of calls and its evaluation; pure functions with the time as an argument.
 
 use std::time::Duration;
 
 use super::{Budget, RateLimitHeaders, Window};
 
-/// Microseconds since 1970 by the wall clock, the one clock that processes share.
+/// Microseconds since 1970 by the wall clock, the only clock that processes share.
 pub(super) type Micros = i64;
 
-/// One call that a window may count.
+/// A call that a window may count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) id: i64,
-    /// When it was granted, then when it was settled; for a stranger's call, when we heard of it.
+    /// When it was granted, then when it was completed. For an external call: when the headers reported it.
     pub(super) time: Micros,
     pub(super) state: EntryState,
 }
 
-/// Where a call stands.
+/// The state of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EntryState {
-    /// On its way: it counts as now, because it may arrive at any moment until its reply.
+    /// It counts as now, because it may arrive at any moment until its reply.
     InFlight {
         /// The process that sends it.
         owner: String,
-        /// When it is settled at the latest, should its owner's fate be unknown.
+        /// When it counts as completed at the latest, if the state of its owner is unknown.
         lease: Micros,
     },
-    /// Answered or failed: it counts from then.
+    /// Answered or failed: it counts from that time.
     Completed,
-    /// A call of somebody else that only the server's headers told of.
+    /// A call of another program that only the server's headers report.
     External {
-        /// When the server forgets it.
+        /// When the server no longer counts it.
         until: Micros,
-        /// The length of the window that the headers spoke of.
+        /// The length of the window that the headers describe.
         period: Micros,
     },
 }
 
-/// A longer wait is not honoured before the service has asked for it twice.
+/// A longer wait is only honoured after the service has requested it twice.
 pub(super) const TRUSTED_WAIT: Micros = 300_000_000;
 
-/// A stretch of time in which no call may start.
+/// An interval in which no call may start.
 ///
-/// A wait of up to [`TRUSTED_WAIT`] is honoured as asked, and then all may call. A longer one is honoured for that long, and then
-/// doubted: one call may start, the probe. Its reply lifts the block, or asks for no more than was asked for before: then it
-/// is believed and honoured to its end. A probe without a reply (it failed, or its process ended) leaves its turn to another
-/// call, at the latest when its lease ends.
+/// A wait of up to [`TRUSTED_WAIT`] is honoured as requested; then all calls may start. A longer wait is honoured for
+/// that long and is then unconfirmed: one call may start, the probe. Its reply lifts the block, or requests a wait that
+/// is not longer than before. In the second case the wait is confirmed and honoured to its end. If a probe has no reply
+/// (it failed, or its process ended), another call becomes the probe, at the latest when its lease expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockedSpan {
     pub(super) from: Micros,
     pub(super) until: Micros,
-    /// How long the service asked to wait, where it said.
+    /// The wait that the service requested, if it stated one.
     pub(super) requested: Option<Micros>,
     /// The call that was last granted as the probe.
     pub(super) probe: Option<i64>,
 }
 
 impl BlockedSpan {
-    /// When it is over by itself: a doubted wait after the time that the service asked for.
+    /// When it expires by itself. An unconfirmed wait expires after the requested time.
     fn end(&self) -> Micros {
         self.until.max(self.from.saturating_add(self.requested.unwrap_or(0)))
     }
 }
 
-/// A change of the log, for those who keep it on disk.
+/// A change of the log, for stores on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Put(Entry),
     Remove(i64),
-    /// Block or cap have changed.
+    /// The block or the cap has changed.
     Limits,
 }
 
 /// When the next call may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NextSlot {
-    /// Not before this time.
+    /// The earliest time.
     pub(super) time: Micros,
-    /// Whether a call in flight has to end first, so that `time` is only a lower bound.
+    /// Whether a call in flight has to end first. Then `time` is only a lower bound.
     pub(super) waits_for_reply: bool,
-    /// How long the service asked to wait, where it did and calls wait for that.
+    /// The wait that the service requested, if calls wait for that.
     pub(super) requested: Option<Micros>,
 }
 
-/// Every call that some window may still count.
+/// All calls that a window may still count.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     pub(super) entries: Vec<Entry>,
     pub(super) block: Option<BlockedSpan>,
-    /// The server's `X-RateLimit-Limit`, where it is below the windows of the user.
+    /// The server's `X-RateLimit-Limit`, if it is below the configured windows.
     pub(super) cap: Option<u32>,
     pub(super) changes: Vec<Change>,
 }
 
 impl Log {
-    /// Makes the log fit the time: entries from the future (the clock stepped back) count as now, calls of
-    /// processes that ended are settled, and what no window counts any more is forgotten.
+    /// Updates the log to the current time. Entries from the future (the clock was set back) count as now. Calls of
+    /// ended processes are completed. Entries that no window counts are removed.
     pub(super) fn refresh(&mut self, now: Micros, keep: Micros, is_gone: impl Fn(&str) -> bool) {
         let oldest = now.saturating_sub(keep);
         let changes = &mut self.changes;
@@ -138,7 +138,7 @@ impl Log {
         }
     }
 
-    /// When a call may start that has `ahead` others before it in the queue.
+    /// When a call may start that has `ahead` calls before it in the queue.
     pub(super) fn next_slot(&self, windows: &[Window], now: Micros, ahead: usize) -> NextSlot {
         let is_probed = self.is_probed(now);
         let start = self.block.map_or(now, |block| block.until.max(now.saturating_add(Micros::from(is_probed))));
@@ -148,7 +148,7 @@ impl Log {
             let calls = self.calls(window);
             let span = span(window.period);
             let ends = self.end_times(window, now);
-            // The call number `ahead` after this one starts whole rounds of `calls` later, each a span long.
+            // A call behind `ahead` others starts whole rounds of `calls` later, each one span long.
             let rounds = ahead.checked_div(calls).unwrap_or(0);
             let rank = ahead.saturating_sub(rounds.saturating_mul(calls)).saturating_add(1);
             let must_leave = rank.saturating_add(ends.len()).checked_sub(calls).filter(|index| *index > 0);
@@ -177,12 +177,12 @@ impl Log {
         self.changes.push(Change::Limits);
     }
 
-    /// Whether some call in flight went through another gate, whose bell is not ours.
+    /// Whether a call of another process or client is in flight. Its end does not notify this queue.
     pub(super) fn others_in_flight(&self, own: &str) -> bool {
         self.entries.iter().any(|entry| matches!(&entry.state, EntryState::InFlight { owner, .. } if owner != own))
     }
 
-    /// Notes a call that is about to be sent.
+    /// Records a call that is about to be sent.
     pub(super) fn grant(&mut self, id: i64, now: Micros, owner: &str, lease: Micros) {
         self.put(Entry { id, time: now, state: EntryState::InFlight { owner: owner.to_owned(), lease } });
         if let Some(block) = self.block {
@@ -190,12 +190,12 @@ impl Log {
         }
     }
 
-    /// Notes that a call was answered or failed. One that the log has lost is written anew.
+    /// Records that a call was answered or failed. A call that is missing from the log is added.
     pub(super) fn complete(&mut self, id: i64, time: Micros) {
         self.put(Entry { id, time, state: EntryState::Completed });
     }
 
-    /// Forgets a call that was never sent.
+    /// Removes a call that was never sent.
     pub(super) fn release(&mut self, id: i64) {
         self.entries.retain(|entry| entry.id != id);
         self.changes.push(Change::Remove(id));
@@ -209,12 +209,12 @@ impl Log {
         }
     }
 
-    /// Tightens the log by what the server said.
+    /// Tightens the log by the server's headers.
     ///
-    /// `Reset` is rounded up to whole seconds, so obeying it where our own log explains the server's count would
-    /// waste up to a second in each window: only what the server counts beyond our log is added, as calls of others.
-    /// The server counted when the call arrived, so our log is read as of `granted`: calls that have left the window
-    /// since then would be taken for those of others.
+    /// `Reset` is rounded up to whole seconds. Obeying it although the local log explains the server's count would
+    /// waste up to a second per window. So only what the server counts beyond the log is added, as external calls. The
+    /// server counted when the call arrived, so the log is read as of `granted`. Otherwise calls that have left the
+    /// window since then would be added as external calls.
     pub(super) fn apply_headers(
         &mut self,
         id: i64,
@@ -245,8 +245,8 @@ impl Log {
         let free = self.calls(window).saturating_sub(counted);
         let surplus = free.saturating_sub(usize::try_from(remaining).unwrap_or(usize::MAX));
         let reset = to_micros(reset);
-        // No call is left for longer than our window knows: it is shorter than the server's. A longer wait than is trusted has
-        // to show in calls that are not ours, or in a 429.
+        // No call is left for longer than the local window: the server's window is longer. A wait above the trusted one
+        // needs evidence: external calls, or a 429.
         let is_beyond = reset > span(window.period).saturating_add(1_000_000) && (surplus > 0 || reset <= TRUSTED_WAIT);
         if remaining == 0 && is_beyond && unconfirmed.is_none() {
             self.block_for(now, reset, Some(reset), None);
@@ -259,7 +259,7 @@ impl Log {
         }
     }
 
-    /// Stops calls for `wait`; `unconfirmed` is what this call was the probe of.
+    /// Blocks calls for `wait`. `unconfirmed` is the block that this call was the probe of.
     fn block_for(&mut self, now: Micros, wait: Micros, requested: Option<Micros>, unconfirmed: Option<BlockedSpan>) {
         let is_confirmed = unconfirmed.and_then(|block| block.requested).is_some_and(|before| wait <= before);
         let until = now.saturating_add(if is_confirmed { wait } else { wait.min(TRUSTED_WAIT) });
@@ -268,7 +268,7 @@ impl Log {
         }
     }
 
-    /// What is left of the limit.
+    /// The unused part of the limit.
     pub(super) fn budget(&self, windows: &[Window], now: Micros) -> Budget {
         let next = self.next_slot(windows, now, 0).time;
         let mut budget = Budget {
@@ -288,7 +288,7 @@ impl Log {
             budget.windows.push((*window, u32::try_from(ends.len()).unwrap_or(u32::MAX)));
         }
         if next <= now && !windows.is_empty() {
-            // Where a wait is doubted, the next call is the only one.
+            // During an unconfirmed wait only the probe may start.
             let max_calls = if self.block.is_some() { 1 } else { usize::MAX };
             budget.remaining = u32::try_from(free.min(max_calls)).unwrap_or(u32::MAX);
         }
@@ -300,7 +300,7 @@ impl Log {
         usize::try_from(calls).unwrap_or(usize::MAX)
     }
 
-    /// When each call that the window counts now leaves it, earliest first, and whether it is in flight: then the
+    /// When each counted call leaves the window, earliest first, and whether it is in flight. For a call in flight the
     /// time is a lower bound.
     fn end_times(&self, window: &Window, now: Micros) -> Vec<(Micros, bool)> {
         let span = span(window.period);
@@ -322,8 +322,8 @@ impl Log {
     }
 }
 
-/// How long a window counts a call. A server's clock does not run at exactly our pace and it may round to
-/// milliseconds: a ten-thousandth and a millisecond more keep the last call of a window out of the next.
+/// How long a window counts a call. The server's clock may run at another rate and round to milliseconds. A margin of
+/// one ten-thousandth and one millisecond keeps the last call of a window out of the next one.
 fn span(period: Duration) -> Micros {
     let period = to_micros(period);
     period.saturating_add(period.checked_div(10_000).unwrap_or(0)).saturating_add(1_000)
@@ -337,7 +337,7 @@ pub(super) fn to_duration(micros: Micros) -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or(0))
 }
 
-/// From `now` until `then`; zero when that is past.
+/// Time from `now` until `then`; zero if that is past.
 pub(super) fn time_until(now: Micros, then: Micros) -> Duration {
     to_duration(then.saturating_sub(now))
 }

@@ -1,18 +1,18 @@
-//! Who holds a slot, and whether that process still lives.
+//! Identity of the process that owns a slot, and whether that process still runs.
 
 use std::fs;
 
-/// A name for one gate of this process: the id of the process, the time it started (ids are used again), its space
-/// of ids (containers), and what tells this gate from others of the process.
+/// Identifies one shared state of this process: the process id, its start time (ids are reused), its pid namespace
+/// (containers), and a random number for several states in one process.
 pub(super) fn current() -> String {
     let pid = std::process::id();
     format!("{pid}:{}:{}:{:x}", start_time(pid).unwrap_or_default(), pid_namespace(), fastrand::u64(..))
 }
 
-/// Whether the process of that name has ended. Where this system cannot tell, the answer is no, and the lease of
-/// the slot decides.
+/// Whether the owner's process has ended. Returns false if this system cannot determine it; then the lease of the slot
+/// decides.
 pub(super) fn is_gone(owner: &str) -> bool {
-    let Some((process, _gate)) = owner.rsplit_once(':') else { return false };
+    let Some((process, _state)) = owner.rsplit_once(':') else { return false };
     let mut fields = process.splitn(3, ':');
     let (Some(pid), Some(start), Some(owner_namespace)) = (fields.next(), fields.next(), fields.next()) else {
         return false;
@@ -24,12 +24,12 @@ pub(super) fn is_gone(owner: &str) -> bool {
     start_time(pid).is_none_or(|now| now != start)
 }
 
-/// When a process started, in ticks since the machine did; `None` where there is no such process, where it only
-/// waits to be buried, and on systems without `/proc`.
+/// When a process started, in clock ticks since boot. `None` if there is no such process, if it is a zombie, and on
+/// systems without `/proc`.
 fn start_time(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, so the fields are counted from its end: the state is the third
-    // field of proc(5), the start the twenty-second.
+    // The name in parentheses may contain any character, so fields are counted from its end. The state is field 3, the
+    // start time field 22 (<https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html>).
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     if matches!(fields.next()?, "Z" | "X") {
         return None;

@@ -1,4 +1,4 @@
-//! Where a log is kept: in this process or in a file that processes share.
+//! Stores a log in the memory of this process or in a file that processes share.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use sha1::{Digest as _, Sha1};
 use super::shared_file::LogFile;
 use super::sliding_window::{Log, Micros};
 
-/// Where the log of a budget lives.
+/// Where the log of a budget is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StoreLocation {
-    /// In this process alone.
+    /// In the memory of this process.
     Memory,
     /// In a file that all processes share.
     File(PathBuf),
 }
 
-/// A kept log.
+/// A stored log.
 #[derive(Debug)]
 pub(super) enum Store {
     Memory(Log),
@@ -24,10 +24,10 @@ pub(super) enum Store {
 }
 
 impl Store {
-    /// Reads the log, lets `work` change it and keeps the changes, as one step that no other process can
-    /// interrupt. `now` is asked once the step has begun, since the wait for another process may have taken time.
+    /// Reads the log, lets `work` change it and stores the changes, in one transaction that excludes other processes.
+    /// `now` is called after the transaction has begun, because waiting for another process may take time.
     ///
-    /// A file that fails is given up for memory; the reason comes back with the result.
+    /// If the file fails, the store changes to memory and returns the reason with the result.
     pub(super) fn transact<T>(
         &mut self,
         now: impl Fn() -> Micros,
@@ -53,7 +53,7 @@ impl Store {
     }
 }
 
-/// Names a budget without telling the key.
+/// Identifies a budget without revealing the key.
 pub(super) fn budget_key(base_url: &str, api_key: &str) -> String {
     use std::fmt::Write as _;
     let digest = Sha1::digest(format!("headland budget\n{base_url}\n{api_key}"));
@@ -63,7 +63,7 @@ pub(super) fn budget_key(base_url: &str, api_key: &str) -> String {
     })
 }
 
-/// The file that all processes of this user share; `None` where the system names no folder for it.
+/// The file that all processes of this user share; `None` if the system names no folder for it.
 #[must_use]
 pub fn default_file() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

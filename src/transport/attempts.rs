@@ -1,4 +1,4 @@
-//! The attempt loop of one call: grant, prove, send, judge, wait.
+//! The attempt loop of one call: acquire a slot, authenticate, send, classify, wait.
 
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ use crate::wire::decode_response;
 /// Longer bodies of an error are not read.
 pub(super) const ERROR_BODY: usize = 256 * 1024;
 
-/// Longer records and pages are refused, counted as they arrive and after unpacking: a page of 1000 records has two
-/// megabytes at most. Decoded, a body takes up to some twenty times its bytes.
+/// Longer records and pages are an error; bytes are counted as they are received and after decompression. A page of
+/// 1000 records has at most 2 MB. A decoded body takes up to about 20 times its size in memory.
 pub const LARGEST_RECORD: usize = 32 * 1024 * 1024;
 
 /// Longer bodies cannot be a `ServiceResponse`.
@@ -31,16 +31,16 @@ const RESPONSE_BODY: usize = 64 * 1024;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// What an attempt brought.
+/// The result of an attempt.
 #[derive(Debug)]
 pub enum AttemptResult {
-    /// A reply with a 2XX status, its body still on the way.
+    /// A reply with a 2XX status; its body is not read yet.
     Reply {
         /// The status.
         status: u16,
         /// The headers.
         headers: HeaderMap,
-        /// What they say about waiting.
+        /// Its rate limit headers.
         rate_limit: RateLimitHeaders,
         /// The body.
         body: Body,
@@ -49,7 +49,7 @@ pub enum AttemptResult {
     MoreTime(Classified),
 }
 
-/// A reply that was read whole.
+/// A reply whose body was read completely.
 #[derive(Clone, Debug)]
 pub struct FullResponse {
     /// The status.
@@ -58,7 +58,7 @@ pub struct FullResponse {
     pub headers: HeaderMap,
     /// The body.
     pub body: Vec<u8>,
-    /// Whether the reply marks the end of its body, so that it is whole for sure.
+    /// Whether the reply marks the end of its body, so that the body is known to be complete.
     pub is_framed: bool,
 }
 
@@ -77,12 +77,12 @@ pub struct Attempts<'a> {
     limited_attempts: u32,
     is_clock_corrected: bool,
     is_outcome_unknown: bool,
-    /// The 429 after which the call waits for the limiter.
+    /// The error of the 429 after which the call waits for the limiter.
     rate_limit_error: Option<Error>,
 }
 
 impl ServiceContext {
-    /// Begins a call that may take as long as `timeout`.
+    /// Begins a call that may take up to `timeout`.
     #[must_use]
     pub fn attempts<'a>(&'a self, call: &'a Call, timeout: Duration) -> Attempts<'a> {
         Attempts {
@@ -103,7 +103,7 @@ impl ServiceContext {
 }
 
 impl Attempts<'_> {
-    /// Sends until a reply with a 2XX status comes, or a file needs more time, or the table says to give up.
+    /// Sends until a reply with a 2XX status is received, a file needs more time, or the retry policy gives up.
     pub async fn reply(&mut self) -> Result<AttemptResult> {
         loop {
             let mut slot = self.grant().await?;
@@ -135,7 +135,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// The same, with the body read whole.
+    /// Same as [`Attempts::reply`], and reads the body completely.
     pub async fn read_full(&mut self) -> Result<FullResponse> {
         loop {
             let (status, headers, rate_limit, body) = match self.reply().await? {
@@ -173,7 +173,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// What bounds the time of a body with the status of success.
+    /// The time limit of the body of a 2XX reply.
     fn body_timeout(&self) -> BodyTimeout {
         let ServiceContext { clock, timeouts, .. } = self.context;
         match self.class {
@@ -184,18 +184,19 @@ impl Attempts<'_> {
         }
     }
 
-    /// Whether a record or a list was cut: nothing marks the end of its reply, and its text breaks off. The reply to a
-    /// change has said by its status that it was done.
+    /// Whether a record or list is truncated: the reply does not mark its end, and its text is incomplete. Replies to
+    /// changes are not checked, because their status has already reported success.
     fn is_truncated(&self, status: u16, is_framed: bool, body: &[u8]) -> bool {
         self.call.row.method == Method::Get && status != 204 && !is_framed && is_truncated_document(body)
     }
 
-    /// Asks the table what to do after a body was cut. Comes back when it is time to try again.
+    /// Applies the retry policy to a fault of a body. Returns when it is time to retry.
     pub async fn handle_fault(&mut self, fault: &Fault) -> Result<()> {
         self.decide_and_wait(classify_fault(fault, self.context.base.host())).await.map(|_| ())
     }
 
-    /// Asks the table, and waits where it says to send again; gives a judgement back that the caller has to wait for.
+    /// Applies the retry policy, and waits if the request is to be retried. Returns a classified reply that the caller
+    /// has to wait for.
     async fn decide_and_wait(&mut self, classified: Classified) -> Result<Option<Classified>> {
         let decision = decide(self.class, classified.outcome);
         if decision == Decision::Poll {
@@ -220,7 +221,7 @@ impl Attempts<'_> {
             Outcome::ClockSkew => Duration::ZERO,
             _ => self.pause(classified.wait),
         };
-        // After a 429 the limiter says how long, and lets the calls of all clients go on in turn.
+        // After a 429 the limiter determines the wait, and lets the calls of all clients continue in turn.
         if classified.outcome == Outcome::TooMany && self.context.limiter.is_enabled() {
             self.rate_limit_error = Some(classified.error);
             return Ok(None);
@@ -242,7 +243,7 @@ impl Attempts<'_> {
         Ok(None)
     }
 
-    /// What the service stated, else a pause that doubles.
+    /// The wait that the service stated, else a pause that doubles.
     fn pause(&self, stated: Option<Duration>) -> Duration {
         if let Some(stated) = stated.filter(|stated| !stated.is_zero()) {
             return stated;
@@ -292,22 +293,22 @@ impl Attempts<'_> {
         RateLimitHeaders { block: Some(self.pause(rate_limit.requested_wait())), ..rate_limit }
     }
 
-    /// Reads and judges a reply whose status is not 2XX.
+    /// Reads and classifies a reply whose status is not 2XX.
     async fn classify_error_reply(&self, reply: Reply, slot: Option<Slot>, stamp: Stamp) -> Classified {
         let rate_limit = self.read_rate_limit(&reply);
         complete_slot(slot, &rate_limit);
         let arrival = Arrival::new(&*self.context.clock);
         let (status, headers) = (reply.status, reply.headers);
-        // A body that breaks off, is too long or takes too long says nothing; the status has said enough.
+        // A truncated, too long or too slow body is ignored; the status is enough.
         let time_left = self.time_left().min(self.context.timeouts.read);
         let body_timeout = BodyTimeout::for_record(&self.context.clock, time_left, self.timeout);
         let body =
             Body::new(&headers, reply.body, body_timeout).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
         let ServiceContext { base, auth, secrets, .. } = self.context;
-        let said = String::from_utf8_lossy(&body);
-        // A refused token is often told of in a header alone.
-        let challenge_message = if said.trim().is_empty() { error_body::challenge_message(&headers) } else { None };
-        let body = secrets.masked(challenge_message.as_deref().unwrap_or(&said));
+        let text = String::from_utf8_lossy(&body);
+        // A refused token is often only explained in a header.
+        let challenge_message = if text.trim().is_empty() { error_body::challenge_message(&headers) } else { None };
+        let body = secrets.masked(challenge_message.as_deref().unwrap_or(&text));
         let classified = classify_reply(&ResponseParts {
             argument: base.argument(),
             credential: auth.credential_name(),
@@ -346,7 +347,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// The error with the facts of the call and without secrets.
+    /// Adds the facts of the call to an error and masks secrets.
     #[must_use]
     pub fn finish(&self, error: Error) -> Error {
         let skew = self.context.skew.seconds(&*self.context.clock);
@@ -359,7 +360,7 @@ impl Attempts<'_> {
         })
     }
 
-    /// What no text may show.
+    /// Secrets that no text may contain.
     #[must_use]
     pub fn secrets(&self) -> &Secrets {
         &self.context.secrets
@@ -371,20 +372,20 @@ impl Attempts<'_> {
         self.sent_at
     }
 
-    /// Whether an attempt may have been carried out though no reply said so.
+    /// Whether an attempt may have been carried out without a reply.
     #[must_use]
     pub const fn may_have_arrived(&self) -> bool {
         self.is_outcome_unknown
     }
 
-    /// What is left of the time that the call may take.
+    /// The remaining time of the call.
     #[must_use]
     pub fn time_left(&self) -> Duration {
         self.timeout.saturating_sub(self.context.clock.elapsed().saturating_sub(self.started))
     }
 }
 
-/// Whether an endpoint is there for every account, such as a list.
+/// Whether an endpoint exists for every account, such as a list.
 fn exists_for_every_account(row: &Endpoint) -> bool {
     row.method == Method::Get && !row.path.contains('{')
 }

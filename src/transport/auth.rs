@@ -1,4 +1,4 @@
-//! How requests prove who sends them: a signature for the field data API, a bearer token for the other two services.
+//! Authentication of requests: a signature for the field data API, a bearer token for the other two services.
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
@@ -8,18 +8,19 @@ use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;
 use crate::signing::{Credentials, Signed};
 
-/// What a caller proves itself with.
+/// The credentials of a client for one service.
 #[derive(Clone, Debug)]
 pub enum Auth {
     /// The four headers of specification 5.1.
     Signed(Credentials),
-    /// `Authorization: Bearer`, as the dispatch service and the legacy order service take it (field notes; 5.6 shows
-    /// nothing). No key of the field data API goes there. `None` where the token comes with each call and has not come.
+    /// `Authorization: Bearer`, as the dispatch service and the legacy order service accept it (field notes; 5.6 does
+    /// not show it). No key of the field data API is sent there. `None` if each call passes its token and this one did
+    /// not.
     Bearer(Option<Secret>),
 }
 
 impl Auth {
-    /// Puts the proof for one request into its headers.
+    /// Adds the authentication headers of one request.
     pub(super) fn authenticate(
         &self,
         headers: &mut HeaderMap,
@@ -46,12 +47,12 @@ impl Auth {
         insert_header(headers, HeaderName::from_static("x-ss-timestamp"), &timestamp.to_string())
     }
 
-    /// Whether requests carry their time, so that our clock matters.
+    /// Whether requests contain their time, so that the local clock matters.
     pub(super) const fn is_signed(&self) -> bool {
         matches!(self, Self::Signed(_))
     }
 
-    /// What it is, in words.
+    /// The name of the credential in messages.
     pub(super) const fn credential_name(&self) -> &'static str {
         match self {
             Self::Signed(_) => "access key",

@@ -1,4 +1,4 @@
-//! The base address of the service, and the addresses below it.
+//! The base address of a service and the addresses below it.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ const BASE_URL: &str = "base_url";
 /// A checked base address.
 #[derive(Clone, Debug)]
 pub struct BaseUrl {
-    /// The argument of the client that gives it.
+    /// The argument of the client that sets it.
     argument: &'static str,
     url: Url,
     host: String,
@@ -22,9 +22,9 @@ pub struct BaseUrl {
 /// One address below the base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The whole address, with the query.
+    /// The complete address, with the query.
     pub url: String,
-    /// The path exactly as it is sent; this is what is signed.
+    /// The path exactly as it is sent and signed.
     pub path: String,
 }
 
@@ -34,8 +34,8 @@ impl BaseUrl {
         Self::from_argument(BASE_URL, text)
     }
 
-    /// Checks a base address that the client is given as `argument`: `https`, or `http` to this machine alone; a path in
-    /// front of the service's own is kept, with or without a slash at its end.
+    /// Checks a base address that the client receives as `argument`. It must be `https`, or `http` to a loopback
+    /// address. A path prefix is kept, with or without a slash at its end.
     pub fn from_argument(argument: &'static str, text: &str) -> Result<Self> {
         let wrong = |why: &str| Error::of_setting(argument, format!("{argument} `{}` {why}", redacted_base(text)));
         let mut url = Url::parse(text.trim()).map_err(|error| {
@@ -63,7 +63,7 @@ impl BaseUrl {
         }
         let path = url.path().trim_end_matches('/').to_owned();
         url.set_path(&path);
-        // This is what hyper sends as `Host`: the port where it is not the scheme's own.
+        // The value that hyper sends as `Host`: with the port, unless it is the scheme's default.
         let host = url.port().map_or_else(|| name.clone(), |port| format!("{name}:{port}"));
         Ok(Self { argument, url, host, is_loopback })
     }
@@ -79,7 +79,7 @@ impl BaseUrl {
         Address { path: url.path().to_owned(), url: url.into() }
     }
 
-    /// The same host with another path in front of the service's own, or signed under another name.
+    /// The same host with another path prefix, or with another host name in the signature.
     #[must_use]
     pub fn varied(&self, prefix: Option<&str>, signed_host: Option<&str>) -> Self {
         let mut other = self.clone();
@@ -92,26 +92,26 @@ impl BaseUrl {
         other
     }
 
-    /// An address that the service gave, which may be relative to the base.
+    /// Resolves an address from the service, which may be relative to the base.
     #[must_use]
     pub fn absolute(&self, uri: &str) -> String {
         self.url.join(uri).map_or_else(|_| uri.to_owned(), String::from)
     }
 
-    /// The path in front of the service's own, without a slash at its end.
+    /// The path prefix, without a slash at its end.
     #[must_use]
     pub fn prefix(&self) -> &str {
         self.url.path().trim_end_matches('/')
     }
 
-    /// The name of the host and the port, which may be the scheme's own.
+    /// The host name and the port, which may be the scheme's default.
     #[must_use]
     pub fn name_and_port(&self) -> (&str, u16) {
         let name = self.url.host_str().unwrap_or_default();
         (name.trim_start_matches('[').trim_end_matches(']'), self.url.port_or_known_default().unwrap_or_default())
     }
 
-    /// The argument of the client that gives it.
+    /// The argument of the client that sets it.
     #[must_use]
     pub fn argument(&self) -> &'static str {
         self.argument
@@ -123,7 +123,7 @@ impl BaseUrl {
         &self.host
     }
 
-    /// Whether the service runs on this machine.
+    /// Whether the host is a loopback address.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         self.is_loopback
@@ -147,13 +147,14 @@ fn is_loopback(name: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// A base address for a message. A text without a dot or a colon is no address that somebody wrote wrongly, but may be
-/// a key in the wrong place.
+/// Formats a base address for a message. A text without a dot or a colon may be a key that was passed as the wrong
+/// argument, so it is not shown.
 fn redacted_base(text: &str) -> String {
     if text.trim().is_empty() || text.contains(['.', ':']) { redacted(text) } else { "(not shown)".to_owned() }
 }
 
-/// An address for a message: nothing between `//` and `@`, where a password would be, and not after `?`.
+/// Formats an address for a message: without the user information before `@`, which may hold a password, and without
+/// the query.
 #[must_use]
 pub fn redacted(text: &str) -> String {
     let text = text.trim().split(['?', '#']).next().unwrap_or_default();

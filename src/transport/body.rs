@@ -1,4 +1,4 @@
-//! The body of a reply as it arrives: counted against `Content-Length` on the wire, then unpacked.
+//! The body of a reply as a stream: counted against `Content-Length` on the wire, then decompressed.
 
 use std::io::{self, Write as _};
 
@@ -10,14 +10,14 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 use super::body_timeout::BodyTimeout;
 use super::{BodyStream, Fault, FaultKind};
 
-/// So many packed bytes are unpacked at once: they become at most four megabytes, so that a bomb is seen by whoever
-/// counts the pieces before it fills the memory.
+/// Number of compressed bytes that are decompressed in one step. They become at most 4 MB, so that the caller's size
+/// limit stops a decompression bomb before it fills the memory.
 const COMPRESSED_STEP: usize = 4 * 1024;
 
-/// Memory is reserved at once for so many promised bytes, and for more as they come.
+/// Memory that is reserved in advance for the announced size. More is reserved as bytes are received.
 const MAX_RESERVED: usize = 1024 * 1024;
 
-/// A body that is read piece by piece.
+/// A body that is read in chunks.
 pub struct Body {
     stream: BodyStream,
     timeout: Box<BodyTimeout>,
@@ -28,7 +28,7 @@ pub struct Body {
     is_ended: bool,
 }
 
-/// What came of a packed body and is not unpacked yet.
+/// Received bytes of a compressed body that are not decompressed yet.
 struct Compressed {
     rest: Bytes,
     decoder: Decoder,
@@ -59,25 +59,26 @@ impl Body {
         }
     }
 
-    /// Whether the reply marks the end of its body, so that a cut shows: by `Content-Length` or by chunks. The end of any
-    /// other body is the end of its connection.
+    /// Whether the reply marks the end of its body by `Content-Length` or chunks, so that truncation is detected. Any
+    /// other body ends with its connection (RFC 9112, section 6.3:
+    /// <https://www.rfc-editor.org/rfc/rfc9112#section-6.3>).
     #[must_use]
     pub const fn is_framed(&self) -> bool {
         self.expected.is_some() || self.is_chunked
     }
 
-    /// The bytes on the wire that `Content-Length` promises.
+    /// The number of bytes on the wire that `Content-Length` states.
     #[must_use]
     pub const fn content_length(&self) -> Option<u64> {
         self.expected
     }
 
-    /// What was to be a file is none: from now on the deadline of the call counts.
+    /// Applies the deadline of the call from now on, because the body is not the expected file.
     pub fn apply_call_deadline(&mut self) {
         self.timeout.apply_call_deadline();
     }
 
-    /// The next piece, unpacked; `None` at the end, which is only reached when all promised bytes came.
+    /// The next chunk, decompressed. `None` at the end, which is only reached if all announced bytes were received.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Fault> {
         while !self.is_ended {
             if let Some(compressed) = &mut self.compressed
@@ -119,21 +120,23 @@ impl Body {
         }
     }
 
-    /// The whole body, at most `limit` bytes of it; `None` where it is longer.
+    /// Reads the complete body of at most `limit` bytes; `None` if it is longer.
     pub async fn collect(mut self, limit: usize) -> Result<Option<Vec<u8>>, Fault> {
         let content_length = self.expected.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-        let mut whole = Vec::new();
-        whole
+        let mut content = Vec::new();
+        content
             .try_reserve(content_length.min(MAX_RESERVED).min(limit))
             .map_err(|_| out_of_memory_fault(content_length.min(MAX_RESERVED)))?;
         while let Some(chunk) = self.chunk().await? {
-            if whole.len().saturating_add(chunk.len()) > limit {
+            if content.len().saturating_add(chunk.len()) > limit {
                 return Ok(None);
             }
-            whole.try_reserve(chunk.len()).map_err(|_| out_of_memory_fault(whole.len().saturating_add(chunk.len())))?;
-            whole.extend_from_slice(&chunk);
+            content
+                .try_reserve(chunk.len())
+                .map_err(|_| out_of_memory_fault(content.len().saturating_add(chunk.len())))?;
+            content.extend_from_slice(&chunk);
         }
-        Ok(Some(whole))
+        Ok(Some(content))
     }
 }
 
@@ -141,7 +144,8 @@ fn out_of_memory_fault(bytes: usize) -> Fault {
     Fault { kind: FaultKind::Truncated, message: format!("the system has no {bytes} bytes of memory left for it") }
 }
 
-/// Whether a body begins as JSON or XML and does not end so, or is empty. What was cut elsewhere is no document.
+/// Whether a body is empty, or starts as JSON or XML but does not end so. A truncated text of another kind is not
+/// detected.
 #[must_use]
 pub fn is_truncated_document(body: &[u8]) -> bool {
     let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii();
@@ -156,7 +160,7 @@ pub fn is_truncated_document(body: &[u8]) -> bool {
     }
 }
 
-/// The fault of a reply whose end nothing marks, and which does not end as what it should be.
+/// The fault of a reply that does not mark its end and whose text is incomplete.
 #[must_use]
 pub fn unmarked_end_fault() -> Fault {
     let message = "it has neither Content-Length nor chunks, and its text breaks off";
@@ -171,14 +175,14 @@ fn corrupt_fault(error: &io::Error) -> Fault {
     Fault { kind: FaultKind::Truncated, message }
 }
 
-/// How `Content-Encoding` is undone (specification 4.5).
+/// Decoders for `Content-Encoding` (specification 4.5).
 enum Decoder {
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    /// What is called deflate comes with a zlib header or without; the first byte tells.
+    /// The coding `deflate`, with or without a zlib header; the first byte decides.
     DeflateOrZlib,
     Zlib(Box<ZlibDecoder<Vec<u8>>>),
     Deflate(Box<DeflateDecoder<Vec<u8>>>),
-    /// An encoding that no request of this client accepts.
+    /// A coding that no request of this client accepts.
     Unknown(String),
 }
 
@@ -197,7 +201,8 @@ impl Decoder {
 
     fn push(&mut self, chunk: &[u8]) -> io::Result<Vec<u8>> {
         if let (Self::DeflateOrZlib, Some(first)) = (&*self, chunk.first()) {
-            // No packer of plain deflate begins with 8: it would be a stored block with dirt in its padding.
+            // No encoder starts plain deflate with 8: that would be a stored block with non-zero padding. A zlib header
+            // has 8 there (RFC 1950, section 2.2: <https://www.rfc-editor.org/rfc/rfc1950>).
             *self = if first & 0x0F == 8 {
                 Self::Zlib(Box::new(ZlibDecoder::new(Vec::new())))
             } else {

@@ -1,4 +1,4 @@
-//! Bounds on the time that the body of a reply may take: the deadline of its call, or a least throughput for files.
+//! Time limits for the body of a reply: the deadline of its call, or a minimum throughput for files.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,25 +9,25 @@ use futures_util::StreamExt as _;
 use super::{BodyStream, Fault, FaultKind};
 use crate::clock::Clock;
 
-/// The time over which the throughput of a file is measured.
+/// The interval over which the throughput of a file is measured.
 const WINDOW: Duration = Duration::from_secs(30);
 
-/// What bounds the time of one body.
+/// The time limit of one body.
 pub(super) struct BodyTimeout {
     clock: Arc<dyn Clock>,
-    /// When the call is over, by the clock for deadlines.
+    /// The deadline of the call, by the clock for deadlines.
     deadline: Duration,
-    /// How long a call may take, for the message.
+    /// The timeout of the call, for the message.
     timeout: Duration,
-    /// For files, in place of the deadline.
+    /// Replaces the deadline for files.
     throughput: Option<Throughput>,
 }
 
-/// The least throughput, and the bytes of the current window.
+/// The minimum throughput, and the bytes of the current interval.
 struct Throughput {
-    /// Bytes a second; zero turns the check off.
+    /// Bytes per second; zero disables the check.
     minimum: u64,
-    /// Time spent waiting for bytes, without the time that the receiver spends on them.
+    /// Time spent waiting for bytes, without the time that the receiver takes to process them.
     waited: Duration,
     received: u64,
 }
@@ -39,7 +39,7 @@ impl Throughput {
 }
 
 impl BodyTimeout {
-    /// A body that must be there within `time_left`, the rest of the `timeout` of its call.
+    /// A record that must be received within `time_left`, the rest of the `timeout` of its call.
     pub(super) fn for_record(clock: &Arc<dyn Clock>, time_left: Duration, timeout: Duration) -> Self {
         Self {
             clock: Arc::clone(clock),
@@ -49,13 +49,13 @@ impl BodyTimeout {
         }
     }
 
-    /// A file that must come at `minimum` bytes a second.
+    /// A file that must be received at `minimum` bytes per second.
     pub(super) fn for_file(clock: &Arc<dyn Clock>, time_left: Duration, timeout: Duration, minimum: u64) -> Self {
         let throughput = Some(Throughput { minimum, waited: Duration::ZERO, received: 0 });
         Self { throughput, ..Self::for_record(clock, time_left, timeout) }
     }
 
-    /// What was to be a file is none: from now on the deadline of the call counts.
+    /// Applies the deadline of the call from now on, because the body is not the expected file.
     pub(super) fn apply_call_deadline(&mut self) {
         self.throughput = None;
     }
@@ -71,8 +71,8 @@ impl BodyTimeout {
         let clock = &self.clock;
         let expired = async {
             clock.sleep(time_left).await;
-            // The connection is driven by another task of this thread, which may have been busy for longer than that:
-            // what has arrived meanwhile comes first.
+            // Another task of this thread drives the connection and may have been busy for longer than the limit. Bytes
+            // that were received meanwhile take precedence.
             tokio::task::yield_now().await;
             tokio::task::yield_now().await;
         };

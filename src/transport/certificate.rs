@@ -1,24 +1,24 @@
-//! Why a certificate was refused.
+//! Causes of a refused certificate, and advice.
 
-/// The cause, as far as it can be told.
+/// The cause, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certificate {
-    /// It is that of an authority, and proves no server.
+    /// It is the certificate of an authority and identifies no server.
     OfAuthority,
-    /// No authority known to this machine has signed it.
+    /// It is signed by no authority that this machine trusts.
     Untrusted,
-    /// It has expired, or is not valid yet.
+    /// It has expired or is not valid yet.
     OutOfDate,
-    /// It is for another name.
+    /// It is valid for another name.
     OfOtherName,
-    /// The other side does not speak TLS.
+    /// The peer does not speak TLS.
     NoTls,
-    /// Anything else.
+    /// Any other cause.
     Other,
 }
 
 impl Certificate {
-    /// Reads what rustls says: the layers in between hand its errors on as texts.
+    /// Reads the message of rustls: the layers in between pass its errors as text.
     #[must_use]
     pub fn from_message(message: &str) -> Self {
         let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
@@ -37,7 +37,7 @@ impl Certificate {
         }
     }
 
-    /// What the error of a call says to do about it.
+    /// The advice that the error of a call contains.
     pub(super) fn advice(self) -> &'static str {
         match self {
             Self::OfAuthority => {

@@ -1,4 +1,4 @@
-//! What a reply or a fault means: its outcome, the error it would be, and the wait the service asks for.
+//! Classifies replies and faults: the outcome, the error, and the wait that the service requests.
 
 use std::time::Duration;
 
@@ -11,29 +11,29 @@ use crate::error::{Error, Kind};
 use crate::limiter::RateLimitHeaders;
 use crate::wire::{ServiceResponse, decode_response, time};
 
-/// As much of a text of the service is shown in a message.
+/// Number of characters of a service's text that a message shows.
 const SHOWN: usize = 300;
 
-/// How an attempt ended, and what that is worth telling.
+/// The classified end of an attempt.
 #[derive(Clone, Debug)]
 pub struct Classified {
-    /// What the table of retries is asked about.
+    /// The input of the retry policy.
     pub outcome: Outcome,
-    /// The error that the user sees if nothing more is tried.
+    /// The error that the user gets if the call is not retried.
     pub error: Error,
-    /// How long the service asks to wait.
+    /// The wait that the service requests.
     pub wait: Option<Duration>,
 }
 
-/// A reply whose body was read whole.
+/// A reply whose body was read completely.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResponseParts<'a> {
-    /// The argument of the client that gives the service's base address.
+    /// The argument of the client that sets the service's base address.
     pub(super) argument: &'static str,
-    /// What the request proved itself with, in words.
+    /// The name of the credential in messages.
     pub(super) credential: &'static str,
     pub(super) path: &'a str,
-    /// The base address, where the path names no record: then the address is wrong if there is nothing.
+    /// The base address, if the path names no record. In that case a 404 means that the base address may be wrong.
     pub(super) base: Option<&'a str>,
     pub(super) status: u16,
     pub(super) headers: &'a HeaderMap,
@@ -41,7 +41,7 @@ pub(super) struct ResponseParts<'a> {
     pub(super) body: &'a [u8],
 }
 
-/// Judges a fault.
+/// Classifies a fault.
 pub(super) fn classify_fault(fault: &Fault, host: &str) -> Classified {
     let message = &fault.message;
     let (outcome, message) = match fault.kind {
@@ -61,7 +61,7 @@ pub(super) fn classify_fault(fault: &Fault, host: &str) -> Classified {
     Classified { outcome, error: Error::new(Kind::Transport, message), wait: None }
 }
 
-/// Judges a reply whose status is not 2XX.
+/// Classifies a reply whose status is not 2XX.
 pub(super) fn classify_reply(parts: &ResponseParts<'_>) -> Classified {
     let response = decode_response(parts.body);
     if let Some(classified) = response.as_ref().and_then(|response| classify_response(response, parts.rate_limit))
@@ -69,7 +69,7 @@ pub(super) fn classify_reply(parts: &ResponseParts<'_>) -> Classified {
     {
         return classified.with_status(parts.status);
     }
-    let (said, is_document) = body_message(parts, response.as_ref());
+    let (detail, is_document) = body_message(parts, response.as_ref());
     let (outcome, kind, what) = match parts.status {
         300..=399 => (Outcome::Refused, Kind::Transport, redirect_message(parts)),
         401 => (Outcome::Refused, Kind::Authentication, refused_credential(parts)),
@@ -88,7 +88,7 @@ pub(super) fn classify_reply(parts: &ResponseParts<'_>) -> Classified {
         500..=599 => (Outcome::Broken, Kind::ServiceUnavailable, "the service is in trouble".to_owned()),
         _ => (Outcome::Refused, Kind::Decode, "the service answered with a status that means nothing".to_owned()),
     };
-    let mut message = said.as_ref().map_or_else(|| what.clone(), |said| format!("{what}: {said}"));
+    let mut message = detail.as_ref().map_or_else(|| what.clone(), |detail| format!("{what}: {detail}"));
     if let Some(base) = parts.base.filter(|_| parts.status == 404) {
         message = format!("{message} (the base address `{base}` may be wrong, which `{}` sets)", parts.argument);
     }
@@ -99,7 +99,7 @@ pub(super) fn classify_reply(parts: &ResponseParts<'_>) -> Classified {
         facts.retry_after = parts.rate_limit.retry_after;
         facts.is_document = is_document;
         if kind == Kind::Authentication {
-            facts.check.clone_from(&said);
+            facts.check.clone_from(&detail);
         }
     });
     let wait = match outcome {
@@ -109,14 +109,14 @@ pub(super) fn classify_reply(parts: &ResponseParts<'_>) -> Classified {
     Classified { outcome, error, wait }
 }
 
-/// Judges a `ServiceResponse` by its status, whatever the HTTP code; `None` where it reports success.
+/// Classifies a `ServiceResponse` by its `status`, regardless of the HTTP status; `None` if it reports success.
 #[must_use]
 pub fn classify_response(response: &ServiceResponse, rate_limit: &RateLimitHeaders) -> Option<Classified> {
     let info = shorten(response.error_info.trim());
     let status = response.status.trim();
     let is = |word: &str| status.eq_ignore_ascii_case(word);
     let classified = if is("MORE_TIME_NEEDED") {
-        // Which element has the time span is not shown (specification 4.4).
+        // The specification does not say which element contains the time span (4.4).
         let texts = [Some(&response.error_info), response.result.as_ref()];
         let wait =
             rate_limit.retry_after.or_else(|| texts.into_iter().flatten().find_map(|text| time::find_span(text)));
@@ -143,7 +143,7 @@ pub fn classify_response(response: &ServiceResponse, rate_limit: &RateLimitHeade
     Some(Classified { error, ..classified })
 }
 
-/// Whether a status is one of a conversion (specification 3): those fail with or without a text.
+/// Whether a status is that of a conversion (specification 3). Such a status is a failure with or without a text.
 fn is_conversion_status(status: &str) -> bool {
     status.get(..18).is_some_and(|start| start.eq_ignore_ascii_case("CONVERSION_STATUS_"))
 }
@@ -153,22 +153,22 @@ fn refused(kind: Kind, message: &str) -> Classified {
 }
 
 impl Classified {
-    /// The same, at an HTTP status.
+    /// Adds the HTTP status to the error.
     #[must_use]
     pub fn with_status(self, status: u16) -> Self {
         Self { error: self.error.with(|facts| facts.status = Some(status)), ..self }
     }
 }
 
-/// Whether a 401 speaks of the time of the request.
-pub(super) fn is_about_time(said: &str) -> bool {
-    let said = said.to_ascii_lowercase();
-    ["timestamp", "time stamp", "time-stamp", "lifetime", "clock"].iter().any(|word| said.contains(word))
-        || (said.contains("expired") && !said.contains("key"))
+/// Whether the text of a 401 is about the time of the request.
+pub(super) fn is_about_time(detail: &str) -> bool {
+    let detail = detail.to_ascii_lowercase();
+    ["timestamp", "time stamp", "time-stamp", "lifetime", "clock"].iter().any(|word| detail.contains(word))
+        || (detail.contains("expired") && !detail.contains("key"))
 }
 
-/// What the body says, as one line: the text of a `ServiceResponse`, or plain text; of a web page only that it is one,
-/// and whether it is.
+/// The message in the body as one line: the text of a `ServiceResponse`, or plain text. For a web page it states only
+/// the type. The second value is whether the body is a document.
 fn body_message(parts: &ResponseParts<'_>, response: Option<&ServiceResponse>) -> (Option<String>, bool) {
     let line = |text: &str| Some(shorten(text)).filter(|text| !text.is_empty());
     if let Some(message) = error_body::message_from(parts.body) {
@@ -183,7 +183,7 @@ fn body_message(parts: &ResponseParts<'_>, response: Option<&ServiceResponse>) -
     if text.starts_with('<') {
         return (Some(format!("(a document of type `{}` came with it)", shorten(content_type))), true);
     }
-    // A JSON string is a plain text too.
+    // A JSON string counts as plain text.
     (line(text.trim_matches('"')), false)
 }
 
@@ -203,7 +203,7 @@ fn redirect_message(parts: &ResponseParts<'_>) -> String {
     )
 }
 
-/// One line of at most so many characters.
+/// One line of at most [`SHOWN`] characters.
 pub(super) fn shorten(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN) {
@@ -246,15 +246,15 @@ mod tests {
     #[test]
     fn missing_list_error_names_the_base_address() {
         let base = "https://service.example/v2";
-        let said = r#"{"status":"INVALID_REQUEST","errorInfo":"No such address.","result":"nil"}"#;
-        let list = classify_at("/v2/jobdata", Some(base), 404, &[], said);
+        let detail = r#"{"status":"INVALID_REQUEST","errorInfo":"No such address.","result":"nil"}"#;
+        let list = classify_at("/v2/jobdata", Some(base), 404, &[], detail);
         assert_eq!(
             list.error.message(),
             "there is nothing at `/v2/jobdata`: No such address. (the base address `https://service.example/v2` may be \
              wrong, which `base_url` sets)"
         );
-        assert!(!classify_at("/v2/jobdata", Some(base), 403, &[], said).error.message().contains("base address"));
-        assert!(!classify(404, &[], said).error.message().contains("base address"), "a record may be gone");
+        assert!(!classify_at("/v2/jobdata", Some(base), 403, &[], detail).error.message().contains("base address"));
+        assert!(!classify(404, &[], detail).error.message().contains("base address"), "a record may be gone");
     }
 
     #[test]

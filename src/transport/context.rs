@@ -1,4 +1,4 @@
-//! What all calls to a service have in common: where to, who proves, who grants, whose time; and the request of one.
+//! Context that all calls to a service share, and the request of one call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,30 +18,30 @@ use crate::limiter::Limiter;
 use crate::secret::Secrets;
 use crate::wire::Content;
 
-/// Everything that calls to a service have in common.
+/// The parts that all calls to a service share.
 #[derive(Clone)]
 pub struct ServiceContext {
-    /// Where the service is.
+    /// Base address of the service.
     pub base: BaseUrl,
-    /// How requests prove who sends them.
+    /// Authentication.
     pub auth: Auth,
-    /// What no reply may show.
+    /// Secrets that are masked in replies.
     pub secrets: Secrets,
-    /// Who grants.
+    /// Rate limiter.
     pub limiter: Limiter,
-    /// Whose time counts.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Who sends.
+    /// HTTP transport.
     pub transport: Arc<dyn Transport>,
-    /// What was learnt about our clock.
+    /// Measured clock difference.
     pub skew: Arc<Skew>,
-    /// Where warnings go.
+    /// Warnings for the user.
     pub warnings: Arc<Warnings>,
-    /// How long a call may take.
+    /// Timeouts.
     pub timeouts: Timeouts,
-    /// How pauses are varied.
+    /// Variation of pauses.
     pub jitter: Jitter,
-    /// The content type that is asked for (specification 4.5).
+    /// The content type that requests accept (specification 4.5).
     pub accept: Content,
 }
 
@@ -56,51 +56,53 @@ impl std::fmt::Debug for ServiceContext {
 pub struct Timeouts {
     /// For opening a connection.
     pub connect: Duration,
-    /// For every wait for bytes.
+    /// For each wait for bytes.
     pub read: Duration,
-    /// For a call with all its attempts and pauses, and the bodies of its replies but for files.
+    /// For a call with all its attempts and pauses, and the bodies of its replies, except files.
     pub call: Duration,
-    /// The least throughput of a file, in bytes a second.
+    /// The minimum throughput of a file, in bytes per second.
     pub min_throughput: u64,
 }
 
-/// How pauses are varied, so that clients that failed together do not come back together.
+/// Variation of pauses, so that clients that failed together do not retry at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jitter {
-    /// Between half of a pause and all of it.
+    /// Between half of a pause and the whole pause.
     Random,
-    /// Not at all: for tests.
+    /// No variation, for tests.
     Fixed,
 }
 
 /// One call of a row.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The row.
+    /// The endpoint.
     pub row: &'static Endpoint,
     /// The encoded path below the base.
     pub path: String,
     /// The query.
     pub query: Vec<(&'static str, String)>,
-    /// The address of the next page as the service gave it, in place of path and query.
+    /// The address of the next page as sent by the service, instead of path and query.
     pub next: Option<NextLink>,
-    /// Content type and bytes of the request.
+    /// Content type and bytes of the body.
     pub content: Option<(String, Bytes)>,
 }
 
 impl ServiceContext {
-    /// Proves itself with `stamp`, the time of this moment: a wait for the limiter may outlast the life of a signature.
+    /// Builds the request, signed with the current time in `stamp`: waiting for the limiter may take longer than a
+    /// signature is valid.
     pub(super) fn request(&self, call: &Call, class: RetryClass, stamp: Stamp) -> Result<Request> {
         let method = call.row.method;
         let address = call.address(&self.base);
-        // As many as a request has with those of the connection, so that the map never grows.
+        // Enough for all headers of a request and its connection, so that the map never grows.
         let mut headers = HeaderMap::with_capacity(12);
         self.auth.authenticate(&mut headers, &self.base, method, &address.path, stamp.time.timestamp())?;
         headers.insert(ACCEPT, HeaderValue::from_static(self.accept.media_type()));
         let encodings = if class == RetryClass::File { "identity" } else { "gzip, deflate" };
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(encodings));
         if !self.auth.is_signed() && matches!(method, Method::Post | Method::Put) {
-            // The dispatch service may answer with the object or with nothing (field notes): this asks for the object.
+            // The dispatch service may answer with the object or without a body (field notes). This header requests the
+            // object (RFC 7240, section 4.2: <https://www.rfc-editor.org/rfc/rfc7240#section-4.2>).
             headers.insert(HeaderName::from_static("prefer"), HeaderValue::from_static("return=representation"));
         }
         let body = match &call.content {
@@ -117,7 +119,7 @@ impl ServiceContext {
 }
 
 impl Call {
-    /// Where it goes.
+    /// The address of the request.
     fn address(&self, base: &BaseUrl) -> Address {
         if let Some(next) = &self.next {
             return next.address();

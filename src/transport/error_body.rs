@@ -1,5 +1,7 @@
-//! What an error body says that is no `ServiceResponse`: the dispatch service shows none (specification 7), and services
-//! of its kind answer with problem details (RFC 9457), an object with a message, or plain text.
+//! Error messages in bodies that are no `ServiceResponse`.
+//!
+//! The specification shows no errors of the dispatch service (7). Comparable services answer with problem details (RFC
+//! 9457: <https://www.rfc-editor.org/rfc/rfc9457>), an object with a message, or plain text.
 
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
@@ -7,7 +9,7 @@ use serde_json::{Map, Value as Tree};
 
 use crate::wire::names;
 
-/// The words of an object, most telling first: its detail and what is wrong with each field.
+/// The message of an object: its most specific text, and the errors of its fields.
 pub(super) fn message_from(body: &[u8]) -> Option<String> {
     let object: Map<String, Tree> = serde_json::from_slice(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)).ok()?;
     let member = |wire: &str| object.iter().find(|(name, _)| names::same(name, wire)).map(|(_, value)| value);
@@ -23,7 +25,7 @@ pub(super) fn message_from(body: &[u8]) -> Option<String> {
     }
 }
 
-/// What is wrong with each field: texts by the field's name, or a list of texts.
+/// The errors of fields: texts by field name, or a list of texts.
 fn field_messages(errors: &Tree) -> Option<String> {
     let found: Vec<String> = match errors {
         Tree::Object(errors) => errors.iter().map(|(field, why)| format!("`{field}` {}", text_of(why))).collect(),
@@ -41,7 +43,8 @@ fn text_of(value: &Tree) -> String {
     }
 }
 
-/// What a challenge for a bearer token says of the token that was refused (RFC 6750).
+/// The reason for a refused token in a bearer challenge (RFC 6750, section 3:
+/// <https://www.rfc-editor.org/rfc/rfc6750#section-3>).
 pub(super) fn challenge_message(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(WWW_AUTHENTICATE)?.to_str().ok()?;
     let quoted = |name: &str| {

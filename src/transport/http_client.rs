@@ -1,4 +1,4 @@
-//! Requests over HTTP: certificates always checked, redirects never followed, time-outs for every wait.
+//! HTTP client: always checks certificates, never follows redirects, and limits the time of each wait.
 
 use std::error::Error as _;
 use std::path::Path;
@@ -11,16 +11,16 @@ use reqwest::{Certificate, Client};
 use super::{BaseUrl, BodyStream, Fault, FaultKind, Reply, Request, SendFuture, Transport};
 use crate::error::{Error, Result};
 
-/// Uploads slower than this count as stuck.
+/// Bytes per second; a slower upload counts as stalled.
 const MIN_UPLOAD_RATE: u64 = 8 * 1024;
 
-/// Connections that rest longer are not used again: servers close them, and the next request would be lost.
+/// Connections that are idle for longer are not reused: servers close them, and the next request would be lost.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The connections of one client in one runtime.
 ///
-/// A connection is driven by the tokio runtime it was opened in, and belongs to the process that opened it: each
-/// runtime needs an `HttpClient` of its own, and so does a process after a fork.
+/// A connection is driven by the tokio runtime that opened it, and belongs to the process that opened it. Each runtime
+/// needs its own `HttpClient`, and so does a process after a fork.
 #[derive(Clone, Debug)]
 pub struct HttpClient {
     client: Client,
@@ -29,9 +29,9 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// Sets up connections to `base`; the certificates in `ca_file` are trusted besides the system's.
+    /// Configures connections to `base`. The certificates in `ca_file` are trusted in addition to the system's.
     pub fn new(base: &BaseUrl, connect: Duration, read: Duration, ca_file: Option<&Path>) -> Result<Self> {
-        // Fails only where the process has a provider already, which is as good.
+        // Fails only if the process has already installed a provider, which serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let extra = ca_file.map(certificates).transpose()?.unwrap_or_default();
         let builder = || {
@@ -50,7 +50,7 @@ impl HttpClient {
         let client = if base.is_https() {
             let system = builder().tls_certs_merge(extra.clone()).build();
             match system {
-                // A machine without any certificates of its own can still trust the given ones.
+                // Without system certificates, the given ones can still be trusted.
                 Err(_) if !extra.is_empty() => builder().tls_certs_only(extra).build(),
                 other => other,
             }
@@ -82,9 +82,9 @@ impl HttpClient {
             builder = builder.body(body);
         }
         let read = self.read;
-        // A runtime that is only driven during calls has not seen yet which resting connections the server closed,
-        // and a request sent on one of those is lost. The first pause lets the runtime hear of it, the second lets
-        // the connection act on it.
+        // A runtime that is only driven during calls has not yet noticed which idle connections the server closed. A
+        // request on such a connection is lost. The first yield lets the runtime notice it, the second lets the
+        // connection react.
         tokio::task::yield_now().await;
         tokio::task::yield_now().await;
         match tokio::time::timeout(timeout, builder.send()).await {
@@ -145,13 +145,13 @@ fn is_tls_error(error: &(dyn std::error::Error + 'static)) -> bool {
     if error.is::<rustls::Error>() {
         return true;
     }
-    // An I/O error shows what it wraps through `get_ref`, not through `source`.
+    // An I/O error exposes its inner error through `get_ref`, not through `source`.
     let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     wrapped.is_some_and(|inner| is_tls_error(inner)) || error.source().is_some_and(is_tls_error)
 }
 
-/// Whether the look-up of a name failed, or it is no name at all. The layers below have no types for it that can be
-/// named, but these words.
+/// Whether a name is invalid or its resolution failed. The lower layers export no error types for this, only these
+/// texts.
 fn is_name_error(error: &(dyn std::error::Error + 'static)) -> bool {
     matches!(error.to_string().as_str(), "dns error" | "invalid dns name") || error.source().is_some_and(is_name_error)
 }
@@ -162,7 +162,7 @@ fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     kind == Some(std::io::ErrorKind::ConnectionRefused) || error.source().is_some_and(is_refused)
 }
 
-/// The proxy that calls to `base` go through, without its password; none is used for this machine itself.
+/// The proxy for calls to `base`, without its password. Loopback addresses use none.
 #[must_use]
 pub fn proxy_for(base: &BaseUrl) -> Option<String> {
     let address = base.as_str().parse::<http::Uri>().ok().filter(|_| !base.is_loopback())?;
@@ -171,7 +171,7 @@ pub fn proxy_for(base: &BaseUrl) -> Option<String> {
     Some(proxy.uri().port_u16().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
-/// The last cause says the most; the first line of reqwest only repeats the address.
+/// The last cause is the most specific; the first line of reqwest only repeats the address.
 fn root_cause(error: &reqwest::Error) -> String {
     let mut last = error.to_string();
     let mut source = error.source();

@@ -1,5 +1,6 @@
-//! The address of the next page as `Location` gives it (specification 4.7): read leniently, followed below our own base
-//! address alone, because a token goes with the request.
+//! The address of the next page from `Location` (specification 4.7).
+//!
+//! It is parsed leniently, but only followed below the configured base address, because the request contains a token.
 
 use reqwest::Url;
 
@@ -7,26 +8,26 @@ use super::BaseUrl;
 use super::base_url::Address;
 use super::classify::shorten;
 
-/// The names of paging. A service may leave out their `$` (field notes).
+/// The parameters of paging. A service may omit their `$` (field notes).
 const NAMES: [&str; 3] = ["top", "skip", "count"];
 
-/// The address of a next page, below the base address that it was checked against.
+/// The address of the next page, below the base address that it was checked against.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NextLink(Url);
 
 impl NextLink {
-    /// Where the request goes.
+    /// The address of the request.
     pub(super) fn address(&self) -> Address {
         Address { path: self.0.path().to_owned(), url: self.0.to_string() }
     }
 
-    /// The number that the query gives under a name.
+    /// The number that the query gives for a name.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         self.0.query_pairs().find(|(known, _)| known == name).and_then(|(_, value)| value.parse().ok())
     }
 
-    /// The whole address.
+    /// The complete address.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
@@ -34,10 +35,10 @@ impl NextLink {
 }
 
 impl BaseUrl {
-    /// Reads a `Location` that came with a page of the list at `path`, an encoded path below this base; gives what is
-    /// wrong with it where it must not be followed.
+    /// Parses the `Location` of a page of the list at `path`, an encoded path below this base. Returns the reason if it
+    /// must not be followed.
     ///
-    /// It may be absolute or relative, begin with the word `GET `, lack the `?` or some `$` (field notes).
+    /// It may be absolute or relative, start with the word `GET `, and lack the `?` or some `$` (field notes).
     pub fn next_link(&self, path: &str, location: &str) -> Result<NextLink, String> {
         let text = location.trim();
         let text = match text.split_once(char::is_whitespace) {
@@ -59,7 +60,7 @@ impl BaseUrl {
             return Ok(current);
         }
         let is_absolute = Url::parse(address).is_ok();
-        // Paths of the service are written from its own root on, `/api/...`, whatever stands in front of that.
+        // The service writes paths from its own root, `/api/...`, regardless of a path prefix.
         let from_root = if is_absolute { None } else { self.resolve_from_root(address) };
         if !address.starts_with('/')
             && address.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("api/"))
@@ -87,7 +88,7 @@ impl BaseUrl {
         from_root.ok_or_else(outside)
     }
 
-    /// A relative path from the root of the service on.
+    /// Resolves a path relative to the root of the service.
     fn resolve_from_root(&self, relative: &str) -> Option<Url> {
         let rooted = format!("{}/{}", self.as_str(), relative.trim_start_matches(['/', '\\']));
         Url::parse(&rooted).ok().filter(|url| self.contains(url))
@@ -98,8 +99,8 @@ impl BaseUrl {
     }
 }
 
-/// The address and the query. Where the `?` is missing, the query begins after the path of the list, or at the first
-/// name with a `$`.
+/// Splits address and query. Without a `?`, the query starts after the path of the list, or at the first name with a
+/// `$`.
 fn split_query<'a>(text: &'a str, path: &str) -> (&'a str, &'a str) {
     if let Some((address, query)) = text.split_once('?') {
         return (address, query);
@@ -112,14 +113,14 @@ fn split_query<'a>(text: &'a str, path: &str) -> (&'a str, &'a str) {
         return ("", text);
     }
     let path = path.trim_start_matches('/').to_ascii_lowercase();
-    let after_path = text.to_ascii_lowercase().rfind(&path).map(|at| at.saturating_add(path.len()));
-    // What goes on with a slash is the path of something else.
-    let after_path = after_path.filter(|at| !text.get(*at..).is_some_and(|rest| rest.starts_with('/')));
-    let at = after_path.or_else(|| text.find(['$', '&'])).unwrap_or(text.len());
-    text.split_at_checked(at).unwrap_or((text, ""))
+    let after_path = text.to_ascii_lowercase().rfind(&path).map(|start| start.saturating_add(path.len()));
+    // A path that continues with a slash is that of another resource.
+    let after_path = after_path.filter(|start| !text.get(*start..).is_some_and(|rest| rest.starts_with('/')));
+    let query_start = after_path.or_else(|| text.find(['$', '&'])).unwrap_or(text.len());
+    text.split_at_checked(query_start).unwrap_or((text, ""))
 }
 
-/// The query with the names of paging as the specification writes them, and everything else as it came.
+/// Writes the parameters of paging as in the specification, and keeps all others unchanged.
 fn with_dollars(query: &str) -> String {
     let pairs: Vec<String> = query
         .split(['&', '?'])

@@ -1,4 +1,4 @@
-//! One request to one reply, and the loop that decides what to do with it.
+//! HTTP transport and the attempt loop: one request, its reply, and the retry policy.
 
 mod attempts;
 mod auth;
@@ -42,29 +42,29 @@ pub use retry_policy::Outcome;
 pub use skew::Skew;
 pub use warnings::Warnings;
 
-/// A request with what proves who sends it, ready to be sent.
+/// A request with its credentials, ready to be sent.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The HTTP method.
     pub method: Method,
-    /// The whole address, with the query.
+    /// The complete address, with the query.
     pub url: String,
-    /// Every header but `Host` and `Content-Length`.
+    /// All headers except `Host` and `Content-Length`.
     pub headers: HeaderMap,
-    /// The body; `None` for requests that carry nothing.
+    /// The body; `None` for requests without one.
     pub body: Option<Bytes>,
 }
 
-/// The body of a reply as it arrives.
+/// The body of a reply as a stream.
 pub type BodyStream = Pin<Box<dyn Stream<Item = Result<Bytes, Fault>> + Send>>;
 
-/// A reply, its body still on the way.
+/// A reply whose body is not read yet.
 pub struct Reply {
     /// The HTTP status.
     pub status: u16,
-    /// The headers as sent.
+    /// The headers as received.
     pub headers: HeaderMap,
-    /// The bytes as sent, before any `Content-Encoding` is undone.
+    /// The bytes as received, before `Content-Encoding` is decoded.
     pub body: BodyStream,
 }
 
@@ -74,41 +74,41 @@ impl fmt::Debug for Reply {
     }
 }
 
-/// Where an exchange failed; it decides what may be done next.
+/// The stage at which an exchange failed. It decides whether a retry is safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The request could not be built, as for an address that is too long. Nothing was sent.
+    /// The request could not be built, for example because the address is too long. Nothing was sent.
     Request,
-    /// Nobody knows the name of the host. Nothing was sent.
+    /// The host name cannot be resolved. Nothing was sent.
     Name,
-    /// No connection: port, route, proxy. Nothing was sent.
+    /// No connection: port, route or proxy. Nothing was sent.
     Connect,
-    /// The same, because nothing listens on the port. Nothing was sent.
+    /// No connection, because no process listens on the port. Nothing was sent.
     Refused,
-    /// The TLS handshake failed, as with an untrusted certificate. Nothing was sent.
+    /// The TLS handshake failed, for example because of an untrusted certificate. Nothing was sent.
     Tls,
-    /// Nothing came within the time-out; the request may have arrived.
+    /// No bytes within the timeout; the service may have received the request.
     Timeout,
-    /// The connection broke before a reply came; the request may have arrived.
+    /// The connection broke before a reply; the service may have received the request.
     Reset,
-    /// The body of the reply ended early.
+    /// The body of the reply is incomplete.
     Truncated,
 }
 
 /// A failed exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where it failed.
+    /// The stage at which it failed.
     pub kind: FaultKind,
-    /// What the layer below said.
+    /// The message of the lower layer.
     pub message: String,
 }
 
 /// The future of one exchange.
 pub type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send + 'a>>;
 
-/// Sends one request and gives the reply; the body of a reply is a stream.
+/// Sends one request and returns the reply, whose body is a stream.
 pub trait Transport: Send + Sync + 'static {
-    /// Sends the request once. Redirects are not followed and nothing is repeated.
+    /// Sends the request once, without redirects or retries.
     fn send(&self, request: Request) -> SendFuture<'_>;
 }

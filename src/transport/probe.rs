@@ -1,4 +1,4 @@
-//! One request, sent once and never repeated, with all that its reply tells: for finding out why calls fail.
+//! Sends one request without retries and returns all facts of its reply, to diagnose failing calls.
 
 use std::time::Duration;
 
@@ -13,25 +13,25 @@ use crate::error::{Error, Kind, Result};
 use crate::limiter::RateLimitHeaders;
 use crate::wire::decode_response;
 
-/// What a request brought.
+/// The result of a request.
 #[derive(Debug)]
 pub struct Probe<T> {
-    /// The reply, or the error that a call would have ended with, had nothing been tried again.
+    /// The reply, or the error that a call without retries would return.
     pub outcome: Result<T>,
-    /// How the exchange failed, if it did.
+    /// The fault of the exchange, if it failed.
     pub fault: Option<Fault>,
-    /// The service's clock minus ours in whole seconds, by `Date`.
+    /// The service's clock minus the local clock in whole seconds, by `Date`.
     pub skew: Option<i64>,
-    /// Whether the service refused the time of the request, in so many words.
+    /// Whether the text of the reply refuses the time of the request.
     pub is_about_time: bool,
-    /// Whether this reply taught the client to sign with another time from now on.
+    /// Whether this reply made the client sign with a corrected time from now on.
     pub is_corrected: bool,
-    /// What the headers say about the limit.
+    /// The rate limit headers.
     pub rate_limit: RateLimitHeaders,
 }
 
 impl<T> Probe<T> {
-    /// The same with what `read` makes of the reply.
+    /// Applies `read` to the reply.
     pub fn and_then<U>(self, read: impl FnOnce(T) -> Result<U>) -> Probe<U> {
         let Self { outcome, fault, skew, is_about_time, is_corrected, rate_limit } = self;
         Probe { outcome: outcome.and_then(read), fault, skew, is_about_time, is_corrected, rate_limit }
@@ -39,8 +39,8 @@ impl<T> Probe<T> {
 }
 
 impl ServiceContext {
-    /// Sends `call` once, as every call is sent: granted, signed, judged, and its `Date` learnt from. An error means
-    /// that the limiter has no room within `timeout` and nothing was sent.
+    /// Sends `call` once, like every call: with a slot, a signature, classification and the clock correction. An error
+    /// means that the limiter has no free slot within `timeout` and nothing was sent.
     pub async fn probe(&self, call: &Call, timeout: Duration) -> Result<Probe<FullResponse>> {
         let lease = self.timeouts.connect.saturating_add(self.timeouts.read).saturating_mul(2);
         let mut slot = self.limiter.grant(lease, timeout).await.map_err(|exceeded| {
@@ -69,8 +69,8 @@ impl ServiceContext {
                 let skew = measure(&reply.headers, now);
                 let (headers, status) = (reply.headers.clone(), reply.status);
                 let (outcome, fault) = self.read_reply(call, reply, &rate_limit).await;
-                let said = outcome.as_ref().err().and_then(|error| error.facts().check.as_deref());
-                let is_about_time = said.is_some_and(is_about_time);
+                let text = outcome.as_ref().err().and_then(|error| error.facts().check.as_deref());
+                let is_about_time = text.is_some_and(is_about_time);
                 let correction =
                     (status == 401).then(|| self.skew.update(&headers, arrival, stamp, is_about_time, &self.warnings));
                 let is_corrected = matches!(correction, Some(Correction::Corrected(_)));
@@ -106,8 +106,8 @@ impl ServiceContext {
         let body = Body::new(&headers, body, timeout);
         if !(200..300).contains(&status) {
             let body = body.collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
-            let said = String::from_utf8_lossy(&body);
-            let body = self.secrets.masked(&said);
+            let text = String::from_utf8_lossy(&body);
+            let body = self.secrets.masked(&text);
             let (argument, credential) = (self.base.argument(), self.auth.credential_name());
             let path = &call.path;
             let parts = ResponseParts {

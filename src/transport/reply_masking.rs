@@ -1,4 +1,4 @@
-//! Replies without our secrets: every header, body and error of a service passes here before anything is made of it.
+//! Masks secrets in replies: all headers, bodies and errors of a service pass through here before they are used.
 
 use http::header::LOCATION;
 use http::{HeaderMap, HeaderValue};
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::secret::SecretKind;
 use crate::wire::{mask, names};
 
-/// The row whose reply describes the access key and so names it (specification 2.7).
+/// The row whose reply contains the access key by definition (specification 2.7).
 const ACCESS_KEY_ROW: &str = "access_key";
 
 fn is_access_key(kind: SecretKind, path: &str) -> bool {
@@ -17,7 +17,7 @@ fn is_access_key(kind: SecretKind, path: &str) -> bool {
 }
 
 impl ServiceContext {
-    /// The headers without secrets. `Location` stays as it is, because it is followed; errors that quote it are masked.
+    /// Masks secrets in headers. `Location` is unchanged, because it is followed; errors that quote it are masked.
     pub(super) fn masked_headers(&self, mut headers: HeaderMap) -> HeaderMap {
         for (_, value) in headers.iter_mut().filter(|(name, _)| *name != LOCATION) {
             let Ok(text) = value.to_str() else { continue };
@@ -31,7 +31,7 @@ impl ServiceContext {
         headers
     }
 
-    /// A reply with a 2XX status: whole values that are secrets are masked, with a warning that names their fields.
+    /// Masks values that are secrets in a 2XX reply, and adds a warning that names their fields.
     pub(super) fn masked_reply(&self, row: &Endpoint, reply: FullResponse) -> FullResponse {
         let is_own = if row.full_name == ACCESS_KEY_ROW { is_access_key } else { |_: SecretKind, _: &str| false };
         let Some(masked) = mask(&reply.body, &self.secrets, is_own) else { return reply };
@@ -51,7 +51,7 @@ impl ServiceContext {
         FullResponse { body: masked.body, ..reply }
     }
 
-    /// An error without secrets, whatever the service said in it.
+    /// Masks secrets in an error, including the texts of the service.
     #[must_use]
     pub fn masked_error(&self, error: Error) -> Error {
         error.with_texts(|text| self.secrets.masked(text).into_owned())

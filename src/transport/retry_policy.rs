@@ -1,20 +1,20 @@
-//! The table of retries: what is done after each outcome, for each class of row.
+//! Retry policy: the decision after each outcome, for each class of endpoint.
 
 use crate::api::{Endpoint, Returns};
 
-/// How a row may be treated after a failure.
+/// The class of an endpoint for retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RetryClass {
-    /// A repeatable call that gives a record or a page.
+    /// A repeatable call that returns a record or a page.
     Record,
-    /// A repeatable call that gives a file, which may take the service time to make.
+    /// A repeatable call that returns a file. The service may need time to create it.
     File,
-    /// A call that must not be done twice.
+    /// A call that must not be sent twice.
     NonIdempotent,
 }
 
 impl RetryClass {
-    /// The class of a row.
+    /// The class of an endpoint.
     #[must_use]
     pub(super) fn from_row(row: &Endpoint) -> Self {
         match row.returns {
@@ -33,58 +33,57 @@ impl RetryClass {
     }
 }
 
-/// How one attempt ended.
+/// The outcome of one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The service needs more time (specification 4.4, 7), whatever the HTTP status.
+    /// The service needs more time (specification 4.4, 7), regardless of the HTTP status.
     MoreTime,
-    /// 429: refused without being looked at.
+    /// 429: refused before it was processed.
     TooMany,
-    /// 503, and its like from machines in between: the service is there, but busy.
+    /// 503 and similar statuses of intermediaries: the service is reachable but busy.
     Busy,
     /// Any other 5XX.
     Broken,
-    /// 401 that setting our clock right may cure.
+    /// 401 that a clock correction may resolve.
     ClockSkew,
-    /// Any other status: the service has said no.
+    /// Any other status: the service refused the request.
     Refused,
     /// No connection: nothing was sent.
     NotSent,
-    /// The request could not be built: nothing was sent, nor would it be the next time.
+    /// The request could not be built: nothing was sent, and a retry would fail as well.
     Unsendable,
-    /// The service could not prove who it is: nothing was sent.
+    /// The certificate of the service was refused: nothing was sent.
     Untrusted,
-    /// No reply came; the request may have arrived.
+    /// No reply; the service may have received the request.
     Lost,
-    /// The reply ended early or is damaged.
+    /// The body of the reply is incomplete or damaged.
     Truncated,
 }
 
-/// What is done about it.
+/// The decision after an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// Send again, as long as the budget of the call allows.
+    /// Retry within the time budget of the call.
     Retry,
-    /// Send again, but only so often: it hardly gets better by waiting.
+    /// Retry a limited number of times, because waiting hardly helps.
     RetryLimited,
-    /// Tell the caller, who waits as the service says.
+    /// Return to the caller, which waits as the service requests and polls again.
     Poll,
-    /// Never send again: look up what has become of it.
+    /// Never send again: find out from the service what happened.
     Reconcile,
-    /// Give up.
+    /// Fail.
     Fail,
 }
 
-/// How many requests [`Decision::RetryLimited`] allows in one call.
+/// Number of requests that [`Decision::RetryLimited`] allows in one call.
 pub(super) const MAX_LIMITED_ATTEMPTS: u32 = 4;
 
-/// The table.
+/// The retry table.
 #[must_use]
 #[expect(clippy::match_same_arms, reason = "a line for each outcome is what makes it a table")]
 pub(super) const fn decide(class: RetryClass, outcome: Outcome) -> Decision {
     use Decision::{Fail, Poll, Reconcile, Retry, RetryLimited};
     let [record, file, non_idempotent] = match outcome {
-        //                     Record     File       Once
         Outcome::MoreTime => [Retry, Poll, Reconcile],
         Outcome::TooMany => [Retry, Retry, Retry],
         Outcome::Busy => [Retry, Retry, Reconcile],

@@ -1,4 +1,4 @@
-//! The difference between this machine's clock and the service's, learnt from `Date`.
+//! Clock difference between this machine and the service, measured from `Date`.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -10,23 +10,23 @@ use http::header::DATE;
 use super::Warnings;
 use crate::clock::Clock;
 
-/// A 401 whose `Date` is further than this from our time is taken to be about our time.
+/// Seconds. A 401 whose `Date` differs more from the local time counts as one about the time.
 const SUSPECT_SKEW: i64 = 60;
 
-/// Differences below this explain nothing: `Date` has whole seconds and a reply takes time.
+/// Seconds. Smaller differences explain no failure: `Date` has whole seconds, and a reply takes time.
 const NOISE: i64 = 5;
 
-/// A service whose time jumps about is told of so often.
+/// Largest number of warnings about a service whose time changes repeatedly.
 const MAX_WARNINGS: usize = 8;
 
-/// What a client has learnt about its clock.
+/// The clock correction of a client.
 ///
-/// A correction is the service's time at a moment of the clock for deadlines, not a difference to the machine's clock:
-/// setting that one, as often as may be and while calls are in flight, leaves the correction right for all of them.
+/// A correction is the service's time at a moment of the clock for deadlines, not a difference to the machine's clock.
+/// So it stays correct for all calls if the machine's clock is set, even repeatedly and with calls in flight.
 #[derive(Debug, Default)]
 pub struct Skew {
     state: Mutex<SkewState>,
-    /// The last `Date` of the service, and when it arrived by the clock for deadlines.
+    /// The last `Date` of the service, and when it was received by the clock for deadlines.
     last_date: Mutex<Option<(DateTime<Utc>, Duration)>>,
 }
 
@@ -34,16 +34,16 @@ pub struct Skew {
 struct SkewState {
     /// The service's time, and when it was received by the clock for deadlines.
     reference: Option<(DateTime<Utc>, Duration)>,
-    /// The difference to the machine's clock that was measured last.
+    /// The last measured difference to the machine's clock.
     seconds: i64,
-    /// The differences that the user was warned of, each once.
+    /// Differences that the user was already warned about.
     warned: Vec<i64>,
 }
 
 /// When a request was signed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
-    /// The time that it carries.
+    /// The time in the signature.
     pub(super) time: DateTime<Utc>,
     /// The moment by the clock for deadlines.
     pub(super) elapsed: Duration,
@@ -67,12 +67,12 @@ impl Arrival {
 /// What a 401 says about the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Correction {
-    /// The request had the wrong time; those signed from now on have the right one. The machine's clock is off by so many
-    /// seconds.
+    /// The request had the wrong time; requests signed from now on have the corrected one. The value is the difference
+    /// to the machine's clock in seconds.
     Corrected(i64),
-    /// The clock may be off, but there is no `Date` to tell.
+    /// The clock may be wrong, but the reply has no `Date` to measure it.
     NoDate,
-    /// The clock is right.
+    /// The clock is correct.
     NotTheClock,
 }
 
@@ -88,27 +88,27 @@ impl Skew {
         corrected.unwrap_or_else(|| clock.now())
     }
 
-    /// The service's clock minus ours, in seconds, where requests are corrected by that.
+    /// The service's clock minus the local clock in seconds, if requests are corrected by it.
     #[must_use]
     pub fn seconds(&self, clock: &dyn Clock) -> Option<i64> {
         let difference = round_to_seconds(self.time(clock).signed_duration_since(clock.now()));
         Some(difference).filter(|difference| difference.saturating_abs() >= NOISE)
     }
 
-    /// Signs for now.
+    /// The time of a request that is signed now.
     pub(super) fn stamp(&self, clock: &dyn Clock) -> Stamp {
         Stamp { time: self.time(clock), elapsed: clock.elapsed() }
     }
 
-    /// Notes the `Date` of a reply that arrived at `elapsed`.
+    /// Records the `Date` of a reply that was received at `elapsed`.
     pub(super) fn record_date(&self, headers: &HeaderMap, elapsed: Duration) {
         if let Some(date) = date(headers) {
             *self.last_date.lock().unwrap_or_else(PoisonError::into_inner) = Some((date, elapsed));
         }
     }
 
-    /// The earliest time that the service's own clock can have shown at `moment`, by a `Date` that came after it;
-    /// `None` where none came since.
+    /// The earliest time that the service's clock can have shown at `moment`, by a later `Date`. `None` if no later
+    /// `Date` was received.
     #[must_use]
     pub fn service_time_at(&self, moment: Duration) -> Option<DateTime<Utc>> {
         let (date, received) = (*self.last_date.lock().unwrap_or_else(PoisonError::into_inner))?;
@@ -116,8 +116,9 @@ impl Skew {
         date.checked_sub_signed(passed)
     }
 
-    /// Learns from a 401 that came at `arrival` to a request that carried `stamp`: what its `Date` differs from is that
-    /// time, not the machine's clock, which may have been set since. Of many calls that fail together, one warns.
+    /// Updates the correction from a 401 that was received at `arrival` for a request signed with `stamp`. Its `Date`
+    /// is compared with that time: the machine's clock may have been set since. If many calls fail together, only one
+    /// warns.
     pub(super) fn update(
         &self,
         headers: &HeaderMap,
@@ -129,7 +130,7 @@ impl Skew {
         let Some(time) = date_midpoint(headers) else {
             return if about_time { Correction::NoDate } else { Correction::NotTheClock };
         };
-        // The service read the request, and its clock, at some moment until the reply came.
+        // The service read the request and its clock at some moment before the reply was received.
         let round_trip = chrono::Duration::from_std(arrival.elapsed.saturating_sub(stamp.elapsed)).unwrap_or_default();
         let ahead = time.signed_duration_since(stamp.time);
         let error = (-ahead).max(ahead - round_trip).num_seconds();
@@ -154,12 +155,12 @@ impl Skew {
     }
 }
 
-/// The service's clock minus ours in whole seconds; `None` without a `Date`.
+/// The service's clock minus the local clock in whole seconds; `None` without a `Date`.
 pub(super) fn measure(headers: &HeaderMap, now: DateTime<Utc>) -> Option<i64> {
     Some(round_to_seconds(date_midpoint(headers)?.signed_duration_since(now)))
 }
 
-/// The service's time: `Date` has whole seconds, cut, so that on average it is half a second behind.
+/// The service's time. `Date` has whole seconds, rounded down, so on average it is half a second early.
 fn date_midpoint(headers: &HeaderMap) -> Option<DateTime<Utc>> {
     date(headers)?.checked_add_signed(chrono::Duration::milliseconds(500))
 }

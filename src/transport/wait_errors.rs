@@ -1,11 +1,11 @@
-//! Messages of waits that are longer than a call may take.
+//! Error messages for waits that exceed the timeout of a call.
 
 use std::time::Duration;
 
 use crate::error::Error;
 use crate::limiter::{DeadlineExceeded, LONGEST_WAIT};
 
-/// When the limiter lets a call start, and whether the service asked for the wait.
+/// When the limiter allows the next call, and whether the service requested the wait.
 pub(super) fn next_call_message(exceeded: &DeadlineExceeded) -> String {
     let ready_in = exceeded.ready_in.as_secs_f64();
     match exceeded.service_wait {
@@ -19,18 +19,18 @@ pub(super) fn next_call_message(exceeded: &DeadlineExceeded) -> String {
     }
 }
 
-/// That a wait is longer than what is `time_left` of the time for a call.
+/// States that a wait exceeds the `time_left` of a call.
 pub(super) fn exceeds_timeout(time_left: Duration, timeout: Duration) -> String {
     let (time_left, timeout) = (time_left.as_secs_f64(), timeout.as_secs_f64());
     format!(", which is beyond the {time_left:.1} s that are left of the {timeout} s that this call may take")
 }
 
-/// The same error with `more` at the end of its message.
+/// Appends `more` to the message of an error.
 pub(super) fn with_detail(error: &Error, more: &str) -> Error {
     error.clone().reworded(|message| format!("{}; {more}", message.trim_end_matches('.')))
 }
 
-/// A wait that the service asked for; a longer one than is read is not known exactly.
+/// Formats a wait that the service requested. Above the upper bound the exact value is unknown.
 pub(super) fn format_wait(requested: Duration) -> String {
     if requested >= LONGEST_WAIT { "24 hours or longer".to_owned() } else { format!("{} s", requested.as_secs_f64()) }
 }

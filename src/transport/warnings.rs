@@ -1,8 +1,8 @@
-//! What the user should be told although the call went on.
+//! Warnings for the user from calls that continued.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Warnings that nobody has taken yet.
+/// Warnings that are not yet delivered.
 #[derive(Debug, Default)]
 pub struct Warnings {
     texts: Mutex<Vec<String>>,
@@ -14,7 +14,7 @@ impl Warnings {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
 
-    /// Takes all warnings.
+    /// Returns and removes all warnings.
     #[must_use]
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.texts.lock().unwrap_or_else(PoisonError::into_inner))

@@ -1,4 +1,4 @@
-//! The log at the boundaries of its times and after a step of the clock.
+//! Tests of the log at the boundaries of its times and after the clock was changed.
 
 use super::*;
 
@@ -19,19 +19,19 @@ fn external(until: Micros) -> EntryState {
 fn refresh_keeps_moves_completes_or_drops_an_entry() {
     let completed = |time| Some((time, EntryState::Completed));
     for (name, before, after) in [
-        ("settled now", (NOW, EntryState::Completed), completed(NOW)),
-        ("settled a while ago", (NOW - 1, EntryState::Completed), completed(NOW - 1)),
+        ("completed now", (NOW, EntryState::Completed), completed(NOW)),
+        ("completed earlier", (NOW - 1, EntryState::Completed), completed(NOW - 1)),
         ("just counted", (NOW - KEEP, EntryState::Completed), completed(NOW - KEEP)),
         ("no longer counted", (NOW - KEEP - 1, EntryState::Completed), None),
-        ("settled in the future", (NOW + MINUTE, EntryState::Completed), completed(NOW)),
+        ("completed in the future", (NOW + MINUTE, EntryState::Completed), completed(NOW)),
         ("in flight", (NOW - 5, in_flight("here", NOW + 1)), Some((NOW - 5, in_flight("here", NOW + 1)))),
         ("lease over", (NOW - 5, in_flight("here", NOW)), completed(NOW)),
         ("lease long over", (NOW - 5, in_flight("here", NOW - 3)), completed(NOW - 3)),
         ("its process ended", (NOW - 5, in_flight("gone", NOW + 1)), completed(NOW)),
         ("granted in the future", (NOW + 7, in_flight("here", NOW + 10)), Some((NOW, in_flight("here", NOW + 3)))),
-        ("of others", (NOW - 5, external(NOW + 1)), Some((NOW - 5, external(NOW + 1)))),
-        ("of others, over", (NOW - 5, external(NOW)), None),
-        ("of others in the future", (NOW + 7, external(NOW + 10)), Some((NOW, external(NOW + 3)))),
+        ("external", (NOW - 5, external(NOW + 1)), Some((NOW - 5, external(NOW + 1)))),
+        ("external, expired", (NOW - 5, external(NOW)), None),
+        ("external in the future", (NOW + 7, external(NOW + 10)), Some((NOW, external(NOW + 3)))),
     ] {
         let entry = |(time, state)| Entry { id: 1, time, state };
         let (before, after) = (entry(before), after.map(entry));
@@ -51,7 +51,7 @@ fn refresh_drops_an_expired_block_and_moves_one_from_the_future() {
     for (name, (from, until, requested), after) in [
         ("on", (NOW - 5, NOW + 1, None), Some((NOW - 5, NOW + 1))),
         ("over", (NOW - 5, NOW, None), None),
-        ("doubted", (NOW - 5, NOW - 1, Some(6)), Some((NOW - 5, NOW - 1))),
+        ("unconfirmed", (NOW - 5, NOW - 1, Some(6)), Some((NOW - 5, NOW - 1))),
         ("over as asked", (NOW - 5, NOW - 1, Some(5)), None),
         ("from now", (NOW, NOW + 9, None), Some((NOW, NOW + 9))),
         ("from the future", (NOW + 5, NOW + 9, None), Some((NOW, NOW + 4))),
@@ -69,7 +69,9 @@ fn refresh_drops_an_expired_block_and_moves_one_from_the_future() {
 fn next_slot_gives_the_requested_wait_only_if_calls_wait_for_it() {
     let windows = [Window { calls: 1, period: Duration::from_secs(60) }];
     let counted = Entry { id: 1, time: NOW, state: EntryState::Completed };
-    for (name, until, requested) in [("the block is on", NOW + 1, Some(MINUTE)), ("the block is doubted", NOW, None)] {
+    for (name, until, requested) in
+        [("the block is on", NOW + 1, Some(MINUTE)), ("the block is unconfirmed", NOW, None)]
+    {
         let block = Some(BlockedSpan { from: NOW - 5, until, requested: Some(MINUTE), probe: None });
         let log = Log { entries: vec![counted.clone()], block, ..Log::default() };
         let next = log.next_slot(&windows, NOW, 0);
@@ -89,7 +91,7 @@ fn next_slot_waits_for_a_reply_if_a_call_in_flight_fills_a_window() {
         (vec![], false),
         (vec![window(3, 60)], false),
         (vec![window(1, 60)], true),
-        // The settled call leaves first, and then there is a place.
+        // The completed call leaves first and frees its slot.
         (vec![window(2, 60)], false),
         (vec![window(1, 60), window(3, 30)], true),
     ] {
