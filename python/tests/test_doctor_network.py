@@ -37,7 +37,7 @@ def _no_proxy_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_name_that_nobody_knows(service: hl.Sandbox) -> None:
     checkup = examine(service.credentials, base_url=f"https://{UNKNOWN}")
-    assert_fails(checkup, "name", "nobody knows the name", f"spelling of `{UNKNOWN}` in base_url", hl.TransportError)
+    assert_fails(checkup, "name", "cannot resolve host", f"spelling of `{UNKNOWN}` in base_url", hl.TransportError)
 
 
 def test_nothing_listens(service: hl.Sandbox) -> None:
@@ -176,7 +176,7 @@ def test_a_proxy_whose_name_nobody_knows(service: hl.Sandbox, monkeypatch: pytes
     monkeypatch.setenv("HTTPS_PROXY", f"http://{UNKNOWN}:3128")
     checkup = examine(service.credentials, base_url="https://fields.invalid")
     next_step = f"check the spelling of the proxy `{UNKNOWN}:3128` in HTTPS_PROXY"
-    assert_fails(checkup, "name", "nobody knows the name", next_step, hl.TransportError)
+    assert_fails(checkup, "name", "cannot resolve host", next_step, hl.TransportError)
 
 
 @contextlib.contextmanager

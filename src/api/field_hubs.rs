@@ -216,7 +216,7 @@ pub static FIELD_HUB_REPORT: Shape = Shape {
         Field::integer("Odometer", "odometer", "hm", "Distance between fixed locations, 0 to 4294967295."),
         Field::text("Service", "service", "Network service as the hub reports it; may be empty or a technology."),
         Field::text("Carrier", "carrier", "Wireless carrier as the hub reports it."),
-        Field::text("Roam", "roam", "Empty where it cannot be told, `00` for not roaming, else roaming; see `roaming`."),
+        Field::text("Roam", "roam", "Empty if unknown, `00` for not roaming, else roaming; see `roaming`."),
         Field::integer(
             "RssiBars",
             "rssi_bars",
@@ -226,7 +226,7 @@ pub static FIELD_HUB_REPORT: Shape = Shape {
         .derived(Derived::Bars { of: "rssi" }),
         Field::text("EventMeaning", "event_meaning", "What `event` means; None for a code that is not documented.")
             .derived(Derived::EventMeaning { of: "event" }),
-        Field::boolean("Roaming", "roaming", "Whether `roam` says that the hub is roaming; None where it cannot be told.")
+        Field::boolean("Roaming", "roaming", "Whether `roam` says that the hub is roaming; None if unknown.")
             .derived(Derived::Roaming { of: "roam" }),
     ],
     hoists: &[],

@@ -112,7 +112,7 @@ impl Services {
         };
         let ServiceLabels { service, address, token } = configured.labels;
         let missing = |what: &str, argument: &str| {
-            let message = format!("the client was not told the {what} of the {service}: give it {argument}");
+            let message = format!("no {what} configured for the {service}: pass {argument}");
             Error::new(Kind::Configuration, message).with(|facts| facts.endpoint = Some(row.full_name))
         };
         let context = configured.context.as_ref().ok_or_else(|| missing("address", address))?;

@@ -178,7 +178,7 @@ impl LinkPages {
     fn check_count(&self) -> Result<()> {
         match self.total {
             Some(total) if !self.has_changed && self.received < total => Err(self.error(format!(
-                "the service promises {total} {} ({TOTAL}) and gave {}: the others cannot be had by reading the list",
+                "the service promises {total} {} ({TOTAL}) and gave {}: the list did not return the other records",
                 self.kind.name, self.received
             ))),
             _ => Ok(()),

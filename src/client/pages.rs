@@ -322,7 +322,7 @@ impl Pages {
 
     fn missing_records(&self) -> Error {
         self.error(format!(
-            "the service promises {} records (TotalCount) and gave {}: the others cannot be had by reading the list",
+            "the service promises {} records (TotalCount) and gave {}: the list did not return the other records",
             self.total.unwrap_or_default(),
             self.seen.len()
         ))

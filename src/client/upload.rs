@@ -158,7 +158,7 @@ async fn look_up(
         several => {
             let ids: Vec<String> = several.iter().map(|candidate| candidate.created.id.clone()).collect();
             let more = format!(
-                "The list shows `{name}` under {}, and which of them is this upload cannot be told; it was not sent again",
+                "The list shows `{name}` under {}, and it is unknown which of them is this upload; it was not sent again",
                 ids.join(", ")
             );
             Err(unknown.clone().reworded(|said| format!("{said}. {more}")).with(|facts| facts.candidates = ids))

@@ -32,7 +32,7 @@ impl Auth {
         let credentials = match self {
             Self::Signed(credentials) => credentials,
             Self::Bearer(token) => {
-                let missing = || Error::new(Kind::Configuration, "what gives the token gave none for this call");
+                let missing = || Error::new(Kind::Configuration, "the token callable returned None for this call");
                 let token = token.as_ref().ok_or_else(missing)?;
                 return insert_header(headers, AUTHORIZATION, &format!("Bearer {}", token.expose()));
             }

@@ -98,7 +98,7 @@ async fn what_the_client_was_not_told_is_named_before_any_call() {
         (Config { dispatch_token: None, ..dispatching() }, CREATE, "`dispatch_token`"),
         (blank, "legacy_orders.create_order", "`legacy_orders_url` or `legacy_dispatch_url`"),
         (Config { legacy_token: None, ..dispatching() }, "legacy_orders.create_order", "`legacy_token`"),
-        (Config { dispatch_token: Some(Token::PerCall), ..dispatching() }, CREATE, "none for this call"),
+        (Config { dispatch_token: Some(Token::PerCall), ..dispatching() }, CREATE, "returned None for this call"),
     ] {
         let error = make(&client_of(config, &script), name).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Configuration);

@@ -64,11 +64,11 @@ class FieldHubReport(TypedDict, total=False):
         odometer: Distance between fixed locations, 0 to 4294967295. Unit: hm.
         service: Network service as the hub reports it; may be empty or a technology.
         carrier: Wireless carrier as the hub reports it.
-        roam: Empty where it cannot be told, `00` for not roaming, else roaming; see `roaming`.
+        roam: Empty if unknown, `00` for not roaming, else roaming; see `roaming`.
         rssi_bars: Bars of `rssi`: 5 from -85 dBm up, then 4 from -90, 3 from -95, 2 from -100, 1 from -103,
             else 0. Unit: bars.
         event_meaning: What `event` means; None for a code that is not documented.
-        roaming: Whether `roam` says that the hub is roaming; None where it cannot be told.
+        roaming: Whether `roam` says that the hub is roaming; None if unknown.
 
     """
 
