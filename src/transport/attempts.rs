@@ -21,8 +21,8 @@ use crate::wire::decode_response;
 /// Longer bodies of an error are not read.
 pub(super) const ERROR_BODY: usize = 256 * 1024;
 
-/// Longer records and pages are an error; bytes are counted as they are received and after decompression. A page of
-/// 1000 records has at most 2 MB. A decoded body takes up to about 20 times its size in memory.
+/// Longer records and pages are an error, counted as received and after decompression. A page of 1000 records has at most
+/// 2 MB. A decoded body takes up to about 20 times its size in memory.
 pub const LARGEST_RECORD: usize = 32 * 1024 * 1024;
 
 /// Longer bodies cannot be a `ServiceResponse`.
@@ -195,8 +195,7 @@ impl Attempts<'_> {
         self.decide_and_wait(classify_fault(fault, self.context.base.host())).await.map(|_| ())
     }
 
-    /// Applies the retry policy, and waits if the request is to be retried. Returns a classified reply that the caller
-    /// has to wait for.
+    /// Applies the retry policy and waits before a retry. Returns a reply that the caller has to wait for.
     async fn decide_and_wait(&mut self, classified: Classified) -> Result<Option<Classified>> {
         let decision = decide(self.class, classified.outcome);
         if decision == Decision::Poll {
@@ -301,14 +300,13 @@ impl Attempts<'_> {
         let (status, headers) = (reply.status, reply.headers);
         // A truncated, too long or too slow body is ignored; the status is enough.
         let time_left = self.time_left().min(self.context.timeouts.read);
-        let body_timeout = BodyTimeout::for_record(&self.context.clock, time_left, self.timeout);
-        let body =
-            Body::new(&headers, reply.body, body_timeout).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
+        let limit = BodyTimeout::for_record(&self.context.clock, time_left, self.timeout);
+        let body = Body::new(&headers, reply.body, limit).collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
         let ServiceContext { base, auth, secrets, .. } = self.context;
         let text = String::from_utf8_lossy(&body);
         // A refused token is often only explained in a header.
-        let challenge_message = if text.trim().is_empty() { error_body::challenge_message(&headers) } else { None };
-        let body = secrets.masked(challenge_message.as_deref().unwrap_or(&text));
+        let challenge = if text.trim().is_empty() { error_body::challenge_message(&headers) } else { None };
+        let body = secrets.masked(challenge.as_deref().unwrap_or(&text));
         let classified = classify_reply(&ResponseParts {
             argument: base.argument(),
             credential: auth.credential_name(),
