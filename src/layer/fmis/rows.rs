@@ -306,8 +306,8 @@ impl RowBuilder {
             };
             let last_column = last_column.map(|quantity| quantity.name.as_str()).unwrap_or_default();
             let what = format!(
-                "no line end follows the last record: where the table was cut off there, its last cell, of column `{last_column}`, \
-                 is cut or missing"
+                "no line end follows the last record: where the table was cut off there, its last cell, of \
+                 column `{last_column}`, is cut or missing"
             );
             report(Code::NoLineEnd, Some((1, last)), &what);
         }

@@ -122,10 +122,10 @@ mod tests {
     use arrow_array::cast::AsArray;
     use arrow_array::types::Float32Type;
 
-    fn line(places: &[(f64, f64)]) -> Vec<u8> {
+    fn line(vertices: &[(f64, f64)]) -> Vec<u8> {
         let mut wkb = vec![1, 2, 0, 0, 0];
-        wkb.extend(u32::try_from(places.len()).unwrap().to_le_bytes());
-        wkb.extend(places.iter().flat_map(|(x, y)| [*x, *y]).flat_map(f64::to_le_bytes));
+        wkb.extend(u32::try_from(vertices.len()).unwrap().to_le_bytes());
+        wkb.extend(vertices.iter().flat_map(|(x, y)| [*x, *y]).flat_map(f64::to_le_bytes));
         wkb
     }
 

@@ -25,8 +25,8 @@ fn layer(rows: &[usize]) -> Layer {
         let points: LargeBinaryArray = numbers
             .map(|row| {
                 let x = if row % 7 == 0 { -1.7e308 } else { -111.0 + f64::from(row) / 1e4 };
-                let place: Vec<u8> = [x, 45.0].iter().flat_map(|value: &f64| value.to_le_bytes()).collect();
-                (row % 11 > 0).then(|| [vec![1, 1, 0, 0, 0], place].concat())
+                let xy: Vec<u8> = [x, 45.0].iter().flat_map(|value: &f64| value.to_le_bytes()).collect();
+                (row % 11 > 0).then(|| [vec![1, 1, 0, 0, 0], xy].concat())
             })
             .collect();
         let columns: [(&str, ArrayRef); 3] =
