@@ -6,14 +6,14 @@
 ...     layer = client.job_data.read(job["id"])
 """
 
-from headland import loading as _loading  # noqa: F401 -- it has to come before the core
+from headland import import_core as _import_core  # noqa: F401 -- it has to come before the core
 from headland._core import __version__
 from headland.archives import Limits, layers, read
-from headland.checkup import Checkup, Finding
 from headland.client import AsyncClient, Budget, Client
 from headland.conversion import AsyncConversion, Conversion
 from headland.diagnostic_codes import DiagnosticCode
 from headland.doctor import doctor
+from headland.doctor_report import Checkup, Finding
 from headland.errors import (
     ArchiveError,
     AuthenticationError,
@@ -37,13 +37,13 @@ from headland.errors import (
 from headland.layer import Diagnostic, Layer
 from headland.locations import AsyncLocationPages, LocationPages
 from headland.mirror import Mirror
-from headland.newest import newest
+from headland.newest_uploads import newest
 from headland.pages import AsyncPages, Pages
 from headland.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
 from headland.sandbox import Sandbox
 from headland.settings import Timeout
 from headland.table import Table
-from headland.trees import read_tree
+from headland.xml_tree import read_tree
 
 __all__ = [
     "ArchiveError",

@@ -10,7 +10,7 @@ from headland import arguments, errors
 from headland.conversion import AsyncConversion, Conversion
 from headland.files import Delivery, Target, Upload, content_of
 from headland.layer import Layer
-from headland.listings import Listing
+from headland.link_pages import Listing
 from headland.locations import AsyncLocationPages, LocationPages
 from headland.pages import AsyncPages, Pages
 from headland.table import Table
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from headland import _core
     from headland.archives import Limits, ReadOptions
+    from headland.bearer_tokens import Tokens
     from headland.records import Created
-    from headland.tokens import Tokens
 
 __all__ = ["PAGE_SIZE", "AsyncCalls", "Calls", "OpenClient", "Upload"]
 

@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self
 
-from headland import _core, arguments, checkup, settings
+from headland import _core, arguments, doctor_report, settings
+from headland.bearer_tokens import Tokens
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
-from headland.tokens import Tokens
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from headland.checkup import Checkup
     from headland.conversion import AsyncConversion, Conversion
+    from headland.doctor_report import Checkup
 
 DEFAULT_TIMEOUT = Timeout()
 
@@ -214,7 +214,7 @@ class Client(_Setup, ClientRows):
         >>> print(client.doctor())
 
         """
-        return checkup.examine(self._calls.core)
+        return doctor_report.examine(self._calls.core)
 
     def close(self) -> None:
         """Let go of the connections; calls afterwards raise ``RuntimeError``."""
@@ -280,7 +280,7 @@ class AsyncClient(_Setup, AsyncClientRows):
         >>> print(await client.doctor())
 
         """
-        return await asyncio.to_thread(checkup.examine, self._calls.core)
+        return await asyncio.to_thread(doctor_report.examine, self._calls.core)
 
     async def close(self) -> None:
         """Let go of the connections; calls afterwards raise ``RuntimeError``."""

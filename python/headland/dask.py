@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import headland
 from headland import _core, arguments, errors, extras, frames
-from headland.mirror.reading import Reading, within
+from headland.mirror.dataset import Reading, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import dask_geopandas
     import pyarrow as pa
 
-    from headland.mirror.reading import Box
+    from headland.mirror.dataset import Box
 
 OWN = ("job_id", "layer", "job_row")
 """The columns that every row has besides those of its archive."""

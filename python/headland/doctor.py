@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headland import _core, errors, settings
-from headland.checkup import Checkup, Finding, examine
 from headland.client import Client
+from headland.doctor_report import Checkup, Finding, examine
 
 if TYPE_CHECKING:
     import os

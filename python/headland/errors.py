@@ -38,7 +38,7 @@ import sys
 import warnings
 from typing import Any, ClassVar, TypedDict, Unpack, cast
 
-from headland.printing import printable
+from headland.escaping import printable
 
 
 class Facts(TypedDict, total=False):

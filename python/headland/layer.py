@@ -286,7 +286,7 @@ class Layer:
 
         >>> layer = layer.with_time("when", date="DATE", time="TIME", zone="America/Chicago")
         """
-        from headland.times import with_time
+        from headland.local_times import with_time
 
         return Layer(with_time(self._core, name, date=date, time=time, zone=zone, format=format, fold=fold))
 
@@ -355,7 +355,7 @@ class Layer:
 
     def _repr_html_(self) -> str:
         """Show the map, the columns and the diagnostics; needs no network."""
-        from headland.printing import printable
+        from headland.escaping import printable
 
         def shown(text: str) -> str:
             return html.escape(printable(text))

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from shapefiles import POINT, Field, Shape, dbf, shp, zipped
 
 import headland as hl
-from headland.mirror.reading import Reading
+from headland.mirror.dataset import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -204,10 +204,10 @@ def test_the_sandbox_serves_until_it_is_interrupted(stop: signal.Signals, tmp_pa
 
 INTERRUPTED_AT = """
 import signal, sys, time
-from headland.cli import main, service
+from headland.cli import main, sandbox
 
 remaining = int(sys.argv[1])
-announce = service._announce
+announce = sandbox._announce
 
 def trace(frame, event, argument):
     global remaining
@@ -221,8 +221,8 @@ def announced(*given, **options):
     sys._getframe(1).f_trace = trace
     sys.settrace(trace)
 
-service._announce = announced
-service.LOOK = 0.001
+sandbox._announce = announced
+sandbox.LOOK = 0.001
 sys.exit(main(["sandbox", "--json"]))
 """
 """The service, interrupted at one of the steps that its main thread does while it serves."""

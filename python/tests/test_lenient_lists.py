@@ -13,7 +13,7 @@ from standins import web
 
 import headland as hl
 from headland import groups
-from headland.cli.run import main
+from headland.cli.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

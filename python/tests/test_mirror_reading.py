@@ -17,7 +17,7 @@ from farms import PRJ, Farm, job, published, without_checksums
 from shapefiles import Field
 
 import headland as hl
-from headland.mirror import stock
+from headland.mirror import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Of_Nobody").replace(b"6378137.0", b"637
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"parts": [{}]}', '{"parts": [{"path": "x", "rows": null}]}'])
 def test_a_damaged_manifest_is_named(farm: Farm, text: str) -> None:
     (farm.folder / "current" / "manifest.json").write_text(text)
-    for read in (farm.to_geopandas, lambda: stock.dataset(farm.folder)):
+    for read in (farm.to_geopandas, lambda: summary.dataset(farm.folder)):
         with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*`sync\(\)` writes the dataset anew"):
             read()
 

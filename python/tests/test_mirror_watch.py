@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headland as hl
-from headland.mirror import display, progress, words
+from headland.mirror import formatting, progress, progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,7 +158,7 @@ def test_python_shows_a_line_in_a_terminal_and_takes_it_away(
     service.faults.add(endpoint="job_data.list", kind="slow")
     service.add_job()
     mirror.sync()
-    assert screen.getvalue().endswith(display.CLEAR)
+    assert screen.getvalue().endswith(progress_bar.CLEAR)
     assert "%" in screen.getvalue()
 
 
@@ -171,13 +171,13 @@ def test_a_notebook_gets_bars_although_its_streams_are_no_terminals(monkeypatch:
 
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     monkeypatch.setitem(sys.modules, "IPython", IPython)
-    assert isinstance(display.chosen(), display.Bars)
+    assert isinstance(progress_bar.chosen(), progress_bar.Bars)
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert isinstance(display.chosen(), display.Lines)
+    assert isinstance(progress_bar.chosen(), progress_bar.Lines)
     monkeypatch.delitem(sys.modules, "IPython")
-    assert display.chosen() is None
+    assert progress_bar.chosen() is None
     monkeypatch.setattr(sys, "stderr", None)
-    assert display.chosen() is None
+    assert progress_bar.chosen() is None
 
 
 def test_the_log_tells_what_is_not_to_be_had_and_no_secret(
@@ -300,7 +300,7 @@ def test_names_of_others_are_texts_in_a_page(mirror: hl.Mirror) -> None:
     ],
 )
 def test_spans_are_said_as_people_say_them(seconds: float, said: str) -> None:
-    assert words.span(seconds) == said
+    assert formatting.span(seconds) == said
 
 
 def test_a_line_counts_down_between_two_snapshots() -> None:

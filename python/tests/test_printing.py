@@ -13,8 +13,8 @@ from standins import web
 
 import headland as hl
 from headland import errors
-from headland.cli.run import main
-from headland.printing import printable
+from headland.cli.main import main
+from headland.escaping import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

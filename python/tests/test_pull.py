@@ -20,7 +20,7 @@ import pytest
 
 import headland as hl
 from headland.cli import output
-from headland.cli.run import main
+from headland.cli.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from sphinx.util.inventory import InventoryFile
 import headland as hl
 from headland import _core, errors
 from headland.cli import main
-from headland.cli.run import _parser
+from headland.cli.main import _parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

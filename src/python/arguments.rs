@@ -4,8 +4,8 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple, PyTzInfo};
 
+use super::endpoints::row;
 use super::errors;
-use super::table::row;
 use crate::api::Parameter;
 use crate::api::row::Takes;
 

@@ -21,10 +21,10 @@ use pyo3::sync::PyOnceLock;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
 
-use super::ending::Ending;
 use super::errors;
-use super::process::PerProcess;
-use super::waiting::Waiting;
+use super::fork_safe::PerProcess;
+use super::reentrancy::Waiting;
+use super::shutdown::Ending;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 

@@ -9,14 +9,14 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::delivery::{deliver, target};
+use super::config::{self, content, seconds, state, windows};
+use super::download::{deliver, target};
+use super::endpoints::{gives, row, token_of};
+use super::fork_safe::PerProcess;
 use super::layer::{self, Layer};
-use super::process::PerProcess;
-use super::reading;
+use super::read_options;
 use super::secret::Secret;
-use super::settings::{self, content, seconds, state, windows};
-use super::table::{gives, row, token_of};
-use super::{bridge, conversion, doctor, errors, facts, frames, listing, pages, values};
+use super::{arrow_export, bridge, conversion, doctor, errors, link_pages, pages, to_dict, values};
 use crate::api::Endpoint;
 use crate::archive::Source;
 use crate::client as core;
@@ -136,13 +136,13 @@ impl Client {
     fn rows<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyTuple>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let rows = bridge::wait(py, core.rows(row, &arguments))?;
-        frames::rows(py, rows)
+        arrow_export::rows(py, rows)
     }
 
     fn rows_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let call = async move { core.rows(row, &arguments).await };
-        bridge::start(py, call, |py, rows| frames::rows(py, rows).map(|rows| rows.into_any().unbind()))
+        bridge::start(py, call, |py, rows| arrow_export::rows(py, rows).map(|rows| rows.into_any().unbind()))
     }
 
     /// The call that an address of a record stands for: its row, what that gives, its arguments, its paging.
@@ -173,7 +173,7 @@ impl Client {
         page: Option<u64>,
         on_error: &str,
     ) -> PyResult<pages::Pages> {
-        let on_error = settings::on_error(on_error)?;
+        let on_error = config::on_error(on_error)?;
         self.prepare(name, arguments)
             .and_then(|(core, row, arguments)| Ok(core.pages(row, arguments, page_size, page)?.on_error(on_error)))
             .map(pages::Pages::new)
@@ -188,10 +188,10 @@ impl Client {
         arguments: Given,
         page_size: Option<u32>,
         page: Option<u64>,
-    ) -> PyResult<listing::Listing> {
+    ) -> PyResult<link_pages::Listing> {
         self.prepare(name, arguments)
             .and_then(|(core, row, arguments)| {
-                Ok(listing::Listing::new(core.link_pages(row, arguments, page_size, page)?, token_of(row)))
+                Ok(link_pages::Listing::new(core.link_pages(row, arguments, page_size, page)?, token_of(row)))
             })
             .map_err(|error| errors::raise(py, &error))
     }
@@ -241,7 +241,7 @@ impl Client {
         limits: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let most = reading::limits(limits)?.bytes;
+        let most = read_options::limits(limits)?.bytes;
         let delivered = bridge::wait(py, core.download_within(row, &arguments, target(to, overwrite), most))?;
         deliver(py, delivered)
     }
@@ -257,7 +257,7 @@ impl Client {
         limits: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let most = reading::limits(limits)?.bytes;
+        let most = read_options::limits(limits)?.bytes;
         let call = async move { core.download_within(row, &arguments, target(to, overwrite), most).await };
         bridge::start(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
     }
@@ -273,7 +273,7 @@ impl Client {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
         let created = bridge::wait(py, core.upload_with(row, &arguments, file))?;
-        facts::created(py, &created)
+        to_dict::created(py, &created)
     }
 
     fn upload_async<'py>(
@@ -287,7 +287,7 @@ impl Client {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
         let call = async move { core.upload_with(row, &arguments, file).await };
-        bridge::start(py, call, |py, created| facts::created(py, &created).map(|record| record.into_any().unbind()))
+        bridge::start(py, call, |py, created| to_dict::created(py, &created).map(|record| record.into_any().unbind()))
     }
 
     fn conversion(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<conversion::Conversion> {
@@ -316,7 +316,7 @@ impl Client {
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Layer> {
         let row = row(name).map_err(|error| errors::raise(py, &error))?;
-        let options = reading::options_of_call(row, options)?;
+        let options = read_options::options_of_call(row, options)?;
         let call = self.fetch(py, name, arguments, timeout, options.limits.bytes)?;
         let (source, origin) = bridge::wait(py, call)?;
         bridge::compute(py, move |_| layer::read_of_job(&source, &options, row.full_name, origin)).map(Layer::new)
@@ -332,7 +332,7 @@ impl Client {
         options: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let row = row(name).map_err(|error| errors::raise(py, &error))?;
-        let options = reading::options_of_call(row, options)?;
+        let options = read_options::options_of_call(row, options)?;
         let call = self.fetch(py, name, arguments, timeout, options.limits.bytes)?;
         let call = async move {
             let (source, origin) = call.await?;
@@ -351,13 +351,13 @@ impl Client {
     fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let budget = bridge::aside(py, || self.core().and_then(|core| core.budget()))?
             .map_err(|error| errors::raise(py, &error))?;
-        facts::budget(py, &budget)
+        to_dict::budget(py, &budget)
     }
 
     fn budget_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let look = bridge::offload(move || core.budget());
-        bridge::start(py, look, |py, budget| facts::budget(py, &budget).map(|facts| facts.into_any().unbind()))
+        bridge::start(py, look, |py, budget| to_dict::budget(py, &budget).map(|facts| facts.into_any().unbind()))
     }
 }
 

@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
 use super::bridge;
-use super::delivery::{deliver, target};
-use super::process::usable;
-use super::settings::seconds;
+use super::config::seconds;
+use super::download::{deliver, target};
+use super::fork_safe::usable;
 use crate::archive::Source;
 use crate::client::{self as core, Delivered, Target};
 use crate::error::Result;

@@ -9,8 +9,8 @@ use arrow_array::RecordBatchIterator;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
-use super::frames::Table;
-use super::{bridge, c_schema, errors, frames};
+use super::arrow_export::Table;
+use super::{arrow_export, bridge, c_schema, errors};
 use crate::mirror::dataset as core;
 
 /// What a mirror has published; it stays the same when another state is published.
@@ -144,11 +144,11 @@ impl Scan {
         drop(requested_schema);
         let scan = self.scan.clone();
         let batches = bridge::compute(py, move |cancel| scan.read(cancel))?;
-        frames::stream(py, RecordBatchIterator::new(batches.into_iter().map(Ok), self.scan.schema()))
+        arrow_export::stream(py, RecordBatchIterator::new(batches.into_iter().map(Ok), self.scan.schema()))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        frames::schema(py, &self.scan.schema())
+        arrow_export::schema(py, &self.scan.schema())
     }
 }
 

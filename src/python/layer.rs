@@ -10,8 +10,8 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
 
 use super::memory::GivesBack;
-use super::reading::read_options;
-use super::{bridge, cells, errors, frames};
+use super::read_options::read_options;
+use super::{arrow_export, bridge, errors, to_list};
 use crate::archive::{self, ReadOptions, Source};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self as records, Cancel, picture::Picture};
@@ -129,7 +129,7 @@ impl Layer {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         let batches: Vec<_> = self.layer.batches().iter().cloned().map(Ok).collect();
-        frames::stream(py, RecordBatchIterator::new(batches, self.layer.schema()))
+        arrow_export::stream(py, RecordBatchIterator::new(batches, self.layer.schema()))
     }
 
     /// The records of a batch as an Arrow C array.
@@ -141,7 +141,7 @@ impl Layer {
     ) -> PyResult<Bound<'py, PyTuple>> {
         drop(requested_schema);
         match self.layer.batches() {
-            [batch] => frames::array(py, batch),
+            [batch] => arrow_export::array(py, batch),
             several => {
                 let message = format!("a layer of {} batches is no single array: take it as a stream", several.len());
                 Err(PyValueError::new_err(message))
@@ -150,7 +150,7 @@ impl Layer {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        frames::schema(py, &self.layer.schema())
+        arrow_export::schema(py, &self.layer.schema())
     }
 
     /// The cells of one column as Python values.
@@ -158,7 +158,7 @@ impl Layer {
         let place = self.layer.column_index("column", column).map_err(|error| errors::raise(py, &error))?;
         let values = PyList::empty(py);
         for array in self.layer.batches().iter().filter_map(|batch| batch.columns().get(place)) {
-            cells::append(&values, array.as_ref())?;
+            to_list::append(&values, array.as_ref())?;
         }
         Ok(values)
     }

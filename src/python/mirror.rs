@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::client::Client;
+use super::config::{on_error as on_error_of, seconds};
 use super::memory::GivesBack;
-use super::settings::{on_error as on_error_of, seconds};
 use super::{bridge, errors};
 use crate::error::Result;
 use crate::mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, StateCount, TypeCount, Unavailable};

@@ -2,37 +2,37 @@
 
 mod agronomy;
 mod arguments;
+mod arrow_export;
 mod bridge;
 mod c_schema;
-mod cells;
 mod client;
+mod config;
 mod conversion;
 mod dataset;
-mod delivery;
-mod dicts;
 mod doctor;
-mod ending;
+mod download;
+mod endpoints;
 mod errors;
-mod facts;
-mod frames;
+mod fork_safe;
 mod layer;
-mod listing;
+mod link_pages;
+mod local_times;
 mod locations;
 mod memory;
 mod mirror;
 mod pages;
-mod process;
 mod ragged;
+mod read_options;
 mod reader;
-mod reading;
+mod record_dicts;
+mod reentrancy;
 mod sandbox;
 mod secret;
-mod settings;
-mod table;
-mod times;
-mod tree;
+mod shutdown;
+mod to_dict;
+mod to_list;
 mod values;
-mod waiting;
+mod xml_tree;
 
 /// What `python/headland` stands on; its stub is `python/headland/_core.pyi`.
 #[pyo3::pymodule]
@@ -42,6 +42,8 @@ mod _core {
     #[pymodule_export]
     use super::arguments::texts;
     #[pymodule_export]
+    use super::arrow_export::Table;
+    #[pymodule_export]
     use super::client::Client;
     #[pymodule_export]
     use super::conversion::Conversion;
@@ -50,13 +52,15 @@ mod _core {
     #[pymodule_export]
     use super::doctor::about_setting;
     #[pymodule_export]
-    use super::errors::error_kinds;
+    use super::endpoints::{openapi, parameters, rows};
     #[pymodule_export]
-    use super::frames::Table;
+    use super::errors::error_kinds;
     #[pymodule_export]
     use super::layer::{Layer, layers, read};
     #[pymodule_export]
-    use super::listing::Listing;
+    use super::link_pages::Listing;
+    #[pymodule_export]
+    use super::local_times::{LocalTimes, local_times, with_times};
     #[pymodule_export]
     use super::locations::has_position;
     #[pymodule_export]
@@ -66,19 +70,15 @@ mod _core {
     #[pymodule_export]
     use super::ragged::ragged;
     #[pymodule_export]
-    use super::reader::{Reader, open_reader};
+    use super::read_options::names;
     #[pymodule_export]
-    use super::reading::names;
+    use super::reader::{Reader, open_reader};
     #[pymodule_export]
     use super::sandbox::Sandbox;
     #[pymodule_export]
     use super::secret::Secret;
     #[pymodule_export]
-    use super::table::{openapi, parameters, rows};
-    #[pymodule_export]
-    use super::times::{LocalTimes, local_times, with_times};
-    #[pymodule_export]
-    use super::tree::read_tree;
+    use super::xml_tree::read_tree;
 
     use pyo3::prelude::*;
 
@@ -86,6 +86,6 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::memory::keep_for_the_next();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("LIMITS", super::reading::default_limits())
+        module.add("LIMITS", super::read_options::default_limits())
     }
 }

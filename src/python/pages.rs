@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use tokio::sync::Mutex;
 
-use super::dicts::Dicts;
-use super::frames::{self, Reader, Table};
-use super::process::usable;
+use super::arrow_export::{self, Reader, Table};
+use super::fork_safe::usable;
+use super::record_dicts::Dicts;
 use super::{bridge, values};
 use crate::client as core;
 use crate::error::Result;
@@ -84,11 +84,11 @@ impl Pages {
     /// after each.
     fn stream<'py>(&self, py: Python<'py>, tell: Py<PyAny>) -> PyResult<Bound<'py, PyCapsule>> {
         let reader = Reader::new(self.process, Arc::clone(&self.schema), self.opened()?, tell);
-        frames::stream(py, reader)
+        arrow_export::stream(py, reader)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        frames::schema(py, &self.schema)
+        arrow_export::schema(py, &self.schema)
     }
 
     /// How many records the service counts; `None` where it does not say.

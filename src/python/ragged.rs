@@ -9,8 +9,8 @@ use arrow_schema::{ArrowError, Field};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::arrow_export::Table;
 use super::c_schema;
-use super::frames::Table;
 use crate::layer::Ragged;
 
 /// Geometries of one type, none of which is null: the name of the type, how many numbers a vertex has, and a table of one

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
 use super::layer::{Given, Layer, about_archive, facts};
-use super::reading::{self, read_options};
-use super::{bridge, frames};
+use super::read_options::{self, read_options};
+use super::{arrow_export, bridge};
 use crate::archive::{Diagnostic, Source};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Stream;
@@ -166,11 +166,11 @@ impl Reader {
         }
         let reader = Some(this.clone().unbind());
         let batches = Batches { schema: this.get().head.schema(), reader, is_first: true };
-        frames::stream(this.py(), batches)
+        arrow_export::stream(this.py(), batches)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        frames::schema(py, &self.head.schema())
+        arrow_export::schema(py, &self.head.schema())
     }
 }
 
@@ -193,7 +193,7 @@ pub(super) fn open_reader(
     size: usize,
 ) -> PyResult<Reader> {
     let options = read_options(options, &["batch_size", "types"])?;
-    let (source, types) = (Source::from(source), reading::types(types)?);
+    let (source, types) = (Source::from(source), read_options::types(types)?);
     let open = move |_: &_| Stream::open(&source, &options, &types, size).map_err(about_archive);
     let stream = bridge::compute(py, open)?;
     let head = stream.head().clone();
@@ -230,7 +230,7 @@ impl Iterator for Batches {
                 return Err(ENDED.to_owned());
             }
             let batch = reader.next_batch(py);
-            batch.map_err(|error| frames::told(py, &error))
+            batch.map_err(|error| arrow_export::told(py, &error))
         });
         match outcome.unwrap_or_else(|| Err(bridge::too_late())) {
             Ok(batch) => batch.and_then(Layer::into_batch).map(Ok),

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::settings::{seconds, windows};
+use super::config::{seconds, windows};
 use super::{bridge, errors};
 use crate::sandbox::fields::{CartTruth, Total, Truth};
 use crate::sandbox::{self as service, Keys};

@@ -20,6 +20,6 @@ Exit codes:
 ====  =====================================================================
 """
 
-from headland.cli.run import main
+from headland.cli.main import main
 
 __all__ = ["main"]

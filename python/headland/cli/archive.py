@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import headland as hl
 from headland import _core
 from headland.cli.output import Verbs, add_verb, print_json, print_table, print_text
-from headland.printing import printable
+from headland.escaping import printable
 
 if TYPE_CHECKING:
     import argparse

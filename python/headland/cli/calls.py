@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import headland as hl
 from headland import _core, settings
+from headland.cli.args import count, split
 from headland.cli.output import Verbs, add_verb, print_json, print_record, print_table
-from headland.cli.words import count, split
 
 if TYPE_CHECKING:
     import argparse

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from headland.printing import printable
+from headland.escaping import printable
 
 if TYPE_CHECKING:
     import argparse

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import headland as hl
 from headland import settings
-from headland.cli.failing import INTERRUPTED, code_of, tell
+from headland.cli.exit_codes import INTERRUPTED, code_of, tell
 from headland.cli.output import Verbs, add_verb, print_json, print_text
-from headland.mirror import display, progress, stock, words
-from headland.printing import printable
+from headland.escaping import printable
+from headland.mirror import formatting, progress, progress_bar, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +107,7 @@ def _accounts(given: argparse.Namespace) -> list[Account]:
     profiles: list[str] = given.profile or []
     if len(profiles) <= 1:
         homes = _homes(given.to)
-        if homes and not (given.to / stock.JOURNAL).exists():
+        if homes and not (given.to / summary.JOURNAL).exists():
             raise ValueError(_each_at_home(given, homes, profiles[0] if profiles else None))
         return [Account(profiles[0] if profiles else None, given.to, None)]
     for name in profiles:
@@ -115,21 +115,21 @@ def _accounts(given: argparse.Namespace) -> list[Account]:
             raise ValueError(f"the profile [{name}] cannot name a folder: mirror it alone, with a `--to` of its own")
     if len({*profiles}) < len(profiles):
         raise ValueError("`--profile` names a profile twice")
-    if (given.to / stock.JOURNAL).exists():
+    if (given.to / summary.JOURNAL).exists():
         raise ValueError(f"`{given.to}` is the mirror of one account; `--to` takes another folder for several")
     return [Account(name, given.to / name, name) for name in profiles]
 
 
 def _existing(given: argparse.Namespace) -> list[Account]:
     """List the mirrors that are there, in the folder or one below it."""
-    if given.profile or (given.to / stock.JOURNAL).exists():
+    if given.profile or (given.to / summary.JOURNAL).exists():
         return _accounts(given)
     return [Account(None, home, home.name) for home in _homes(given.to)] or [Account(None, given.to, None)]
 
 
 def _homes(folder: Path) -> list[Path]:
     """List the mirrors of several accounts below a folder."""
-    return sorted(path.parent for path in folder.glob(f"*/{stock.JOURNAL}"))
+    return sorted(path.parent for path in folder.glob(f"*/{summary.JOURNAL}"))
 
 
 def _each_at_home(given: argparse.Namespace, homes: list[Path], profile: str | None) -> str:
@@ -186,7 +186,7 @@ def _verify(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> i
 
 def _side_by_side(accounts: list[Account], given: argparse.Namespace) -> int:
     """Mirror all accounts at once; the failure of one does not stop the others, and the highest exit code counts."""
-    board = None if given.quiet else display.chosen()
+    board = None if given.quiet else progress_bar.chosen()
     stop = threading.Event()
     with ThreadPoolExecutor(len(accounts)) as pool:
         try:
@@ -221,7 +221,9 @@ def _failed(error: BaseException, account: Account, given: argparse.Namespace) -
     return code
 
 
-def _one(account: Account, given: argparse.Namespace, board: display.Display | None, stop: threading.Event) -> Pulled:
+def _one(
+    account: Account, given: argparse.Namespace, board: progress_bar.Display | None, stop: threading.Event
+) -> Pulled:
     """Mirror an account, in a thread of its own."""
     seen = _Seen(account.name or "", board, stop)
     keys = settings.from_env() if account.profile is None else settings.from_profile(account.profile, None)
@@ -240,7 +242,7 @@ def _one(account: Account, given: argparse.Namespace, board: display.Display | N
 class _Seen:
     """Shows how far an account is, and ends it when the user wants that."""
 
-    def __init__(self, name: str, board: display.Display | None, stop: threading.Event) -> None:
+    def __init__(self, name: str, board: progress_bar.Display | None, stop: threading.Event) -> None:
         self._name, self._board, self._stop = name, board, stop
         self._last: dict[str, Any] = {}
         self._changed = 0.0
@@ -283,12 +285,12 @@ def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Sta
         for state in ("no coverage", "failed", "quarantined")
         if (files := status.jobs.get(state, 0) + status.grain_carts.get(state, 0))
     ]
-    done = f"{words.number(outcome.calls, 'call')}, {words.size(outcome.bytes)}"
+    done = f"{formatting.number(outcome.calls, 'call')}, {formatting.size(outcome.bytes)}"
     yield _named(account, f"{', '.join(counts)}; {done}")
     for each in status.unavailable:
         yield f"  {each.state}: {each.kind} {each.id} ({each.name}): {each.reason}"
     for note in outcome.notes:
         yield f"  note: {note}"
     if status.rows:
-        yield f"  {words.number(status.rows, 'row')} in {account.folder / 'dataset'}"
+        yield f"  {formatting.number(status.rows, 'row')} in {account.folder / 'dataset'}"
         yield f"  next: headland.Mirror({str(account.folder)!r}).to_geopandas() in Python"

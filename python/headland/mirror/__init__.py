@@ -1,9 +1,9 @@
 """The mirror: a whole account on your own disk, ready for analysis."""
 
-from headland.mirror.facts import Calls, CallsMade, Outcome, Plan, Status, Unavailable, Verification
+from headland.mirror.mirror import Mirror
+from headland.mirror.models import Calls, CallsMade, Outcome, Plan, Status, Unavailable, Verification
 from headland.mirror.publish import Publication
-from headland.mirror.pull import Mirror
-from headland.mirror.stock import Stock
+from headland.mirror.summary import Stock
 
 __all__ = [
     "Calls",

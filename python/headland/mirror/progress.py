@@ -6,8 +6,8 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
-from headland.mirror import display, words
-from headland.printing import printable
+from headland.escaping import printable
+from headland.mirror import formatting, progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,30 +34,30 @@ def line(told: Told, passed: float = 0.0) -> str:
         told: What the core tells.
         passed: The seconds since then.
     """
-    calls = words.number(told["calls_done"], "call")
+    calls = formatting.number(told["calls_done"], "call")
     match told["phase"]:
         case "lists":
             return f"reading the lists, {calls}"
         case "pulling":
-            return ", ".join([f"{words.number(told['calls_left'], 'call')} left", *_pulling(told, passed)])
+            return ", ".join([f"{formatting.number(told['calls_left'], 'call')} left", *_pulling(told, passed)])
         case "publishing":
-            return f"writing the dataset, {calls}, {words.size(told['bytes'])}"
+            return f"writing the dataset, {calls}, {formatting.size(told['bytes'])}"
         case "done":
-            return f"done, {calls}, {words.size(told['bytes'])}"
+            return f"done, {calls}, {formatting.size(told['bytes'])}"
         case _:
             return "beginning"
 
 
 def _pulling(told: Told, passed: float) -> list[str]:
     jobs = told["jobs_done"] + told["jobs_left"]
-    said = [f"{told['jobs_done']:,}/{jobs:,} files", words.size(told["bytes"])]
+    said = [f"{told['jobs_done']:,}/{jobs:,} files", formatting.size(told["bytes"])]
     left = told["seconds_left"]
     if left is not None:
-        said.append(f"about {words.span(max(left - passed, 0))}")
+        said.append(f"about {formatting.span(max(left - passed, 0))}")
     if told["waiting_until"] is not None:
-        said.append(f"conversion until {words.clock(told['waiting_until'])}")
+        said.append(f"conversion until {formatting.clock(told['waiting_until'])}")
     elif told["limit_until"] is not None:
-        said.append(f"limit until {words.clock(told['limit_until'])}")
+        said.append(f"limit until {formatting.clock(told['limit_until'])}")
     return said
 
 
@@ -81,7 +81,7 @@ class Watch:
         if not (progress is None or isinstance(progress, bool) or callable(progress)):
             raise TypeError(f"`progress` takes a callable, True, False or None, not {type(progress).__name__}")
         self._tell = progress if callable(progress) else None
-        self._bar = display.chosen() if progress is None or progress is True else None
+        self._bar = progress_bar.chosen() if progress is None or progress is True else None
         self._last: Told | None = None
         self._changed = self._heard = time.monotonic()
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import _core, errors
 from headland.mirror import object_store
-from headland.mirror.stock import JOURNAL
+from headland.mirror.summary import JOURNAL
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from headland.printing import printable
+from headland.escaping import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

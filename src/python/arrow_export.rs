@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use tokio::sync::Mutex;
 
-use super::process::usable;
+use super::fork_safe::usable;
 use super::{bridge, c_schema, values};
 use crate::client as core;
 

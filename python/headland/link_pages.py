@@ -10,7 +10,7 @@ from headland import _core
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from headland.tokens import Tokens
+    from headland.bearer_tokens import Tokens
 
 Outcome = TypeVar("Outcome")
 

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use super::layer::{Given, about_archive};
-use super::{bridge, reading};
+use super::{bridge, read_options};
 use crate::archive::{self, Document, Event, Holds, Source};
 
 /// The key of the text beside attributes.
@@ -32,7 +32,7 @@ pub(super) fn read_tree<'py>(
     member: Option<String>,
     limits: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (source, limits) = (Source::from(source), reading::limits(limits)?);
+    let (source, limits) = (Source::from(source), read_options::limits(limits)?);
     let read = move |_: &_| archive::tree(&source, member.as_deref(), &limits).map_err(about_archive);
     dict(py, &bridge::compute(py, read)?)
 }

@@ -6,14 +6,14 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import errors
-from headland.mirror import showing, stock, words
+from headland.mirror import formatting, render, summary
 
 if TYPE_CHECKING:
     import datetime as dt
     from pathlib import Path
 
     from headland import _core
-    from headland.mirror.stock import Stock
+    from headland.mirror.summary import Stock
 
 
 class Facts:
@@ -21,7 +21,7 @@ class Facts:
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it as values of JSON: times are ISO texts in UTC, what has names is a dict."""
-        return {each.name: words.plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        return {each.name: formatting.plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
 
 
 class Calls(NamedTuple):
@@ -112,7 +112,7 @@ class Plan(Facts):
 
     def _reasons(self) -> list[str]:
         lists, details, asked, collected = (self.by_purpose[name] for name in PURPOSES)
-        made = [f"{words.number(each.made, 'call')} made for this plan" for each in (lists, details)]
+        made = [f"{formatting.number(each.made, 'call')} made for this plan" for each in (lists, details)]
         jobs = "all jobs" if self.is_relist else "jobs since the newest that is known"
         changes = f"{self.new:,} new, {self.changed:,} changed, {self.gone:,} gone"
         reasons = {
@@ -121,7 +121,7 @@ class Plan(Facts):
             "asked": (asked, "each file is asked for: it comes, or the service begins to convert it"),
             "collected": (collected, "files that the service had to convert, after the wait that it states"),
         }
-        rows = [(name, words.between(calls.least, calls.most), why) for name, (calls, why) in reasons.items()]
+        rows = [(name, formatting.between(calls.least, calls.most), why) for name, (calls, why) in reasons.items()]
         width = max(len(count) for _, count, _ in rows)
         return [*(f"  {name:<9}  {count:>{width}}  {why}" for name, count, why in rows), f"  {'records':<9}  {changes}"]
 
@@ -241,11 +241,11 @@ class Status(Facts):
 
     def __str__(self) -> str:
         """Give a line for each thing that a person wants to know."""
-        return showing.text(self)
+        return render.text(self)
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: tables, and nothing that runs or is fetched."""
-        return showing.html(self)
+        return render.html(self)
 
     @classmethod
     def of(cls, facts: _core._Status, folder: Path, now: dt.datetime) -> Status:
@@ -258,7 +258,7 @@ class Status(Facts):
         dataset: list[Stock] = []
         damage = facts["lost"]
         try:
-            dataset = stock.dataset(folder)
+            dataset = summary.dataset(folder)
         except errors.ArchiveError as reason:
             damage = damage or str(reason)
         return cls(
@@ -268,7 +268,7 @@ class Status(Facts):
             types=types,
             dataset=dataset,
             damage=damage,
-            disk=facts["bytes"] + stock.disk(folder),
+            disk=facts["bytes"] + summary.disk(folder),
             calls={name: CallsMade(*of) for name, of in facts["calls"].items()},
             unavailable=[Unavailable(**of) for of in facts["unavailable"]],
         )

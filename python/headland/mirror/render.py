@@ -5,13 +5,13 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from headland.mirror import words
-from headland.printing import printable
+from headland.escaping import printable
+from headland.mirror import formatting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from headland.mirror.facts import Status
+    from headland.mirror.models import Status
 
 STATES = {
     "have": "here",
@@ -71,28 +71,31 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         published = f"cannot be read: {status.damage}"
     else:
         is_new = "all that is known" if status.is_published else "older than what is known"
-        files = words.number(status.parts, "file")
-        rows = words.number(status.rows, "row")
-        published = f"{rows} in {files}, {words.size(status.rows_bytes)}, {is_new}"
+        files = formatting.number(status.parts, "file")
+        rows = formatting.number(status.rows, "row")
+        published = f"{rows} in {files}, {formatting.size(status.rows_bytes)}, {is_new}"
         if status.damage is not None:
             published += f": {status.damage}"
     facts = [
         ("published", published),
-        ("archives", f"{words.number(status.archives, 'archive')}, {words.size(status.bytes)}"),
-        ("on the disk", words.size(status.disk)),
-        ("lists", f"read {words.age(status.listed_at, now)}; all jobs {words.age(status.relisted_at, now)}{due}"),
+        ("archives", f"{formatting.number(status.archives, 'archive')}, {formatting.size(status.bytes)}"),
+        ("on the disk", formatting.size(status.disk)),
+        (
+            "lists",
+            f"read {formatting.age(status.listed_at, now)}; all jobs {formatting.age(status.relisted_at, now)}{due}",
+        ),
         ("calls", ", ".join(f"{count.ever:,} {name}" for name, count in status.calls.items()) or "none yet"),
     ]
     if status.planned_at is not None:
         is_first = status.generation is None and status.damage is None
         pulled = "nothing has been pulled yet" if is_first else "nothing of it has been pulled yet"
-        facts.append(("planned", f"{words.age(status.planned_at, now)}; {pulled}: sync"))
+        facts.append(("planned", f"{formatting.age(status.planned_at, now)}; {pulled}: sync"))
     if status.unfinished_since is not None:
-        facts.append(("unfinished", f"a sync that began {words.age(status.unfinished_since, now)}: sync again"))
+        facts.append(("unfinished", f"a sync that began {formatting.age(status.unfinished_since, now)}: sync again"))
     if status.details_due:
         facts.append(("details", f"{status.details_due:,} to come"))
     if status.next_ripe is not None:
-        facts.append(("conversions", f"the first is ripe at {words.clock(status.next_ripe)}"))
+        facts.append(("conversions", f"the first is ripe at {formatting.clock(status.next_ripe)}"))
     return facts
 
 
@@ -109,7 +112,7 @@ def _tables(status: Status) -> list[Table]:
             [
                 *(str(key or "unknown") for key in (each.job_type, each.year)),
                 *(f"{count:,}" for count in (each.parts, each.rows)),
-                words.size(each.bytes),
+                formatting.size(each.bytes),
             ]
             for each in status.dataset
         ]

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
-use super::waiting;
+use super::reentrancy;
 use crate::error::Result;
 
 /// A value that each process makes for itself on first use.
@@ -74,7 +74,7 @@ impl<T> Drop for PerProcess<T> {
 /// Refuses a handle that a fork copied, or that a call has which this one interrupts.
 pub(super) fn usable<T>(process: u32, handle: &Mutex<T>, what: &str) -> PyResult<()> {
     same_process(process, what)?;
-    waiting::refuse_interrupted(handle, what)
+    reentrancy::refuse_interrupted(handle, what)
 }
 
 /// Refuses a handle that a fork copied, because its connection and its locks stayed with the parent.

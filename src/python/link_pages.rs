@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use tokio::sync::Mutex;
 
-use super::process::usable;
+use super::fork_safe::usable;
 use super::secret::Secret;
 use super::{bridge, values};
 use crate::client as core;

@@ -7,7 +7,7 @@ import sys
 
 import headland as hl
 from headland.cli.output import print_text
-from headland.printing import printable
+from headland.escaping import printable
 
 INTERRUPTED = 130
 EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], int], ...] = (

@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from headland import _core, arguments
-from headland.mirror.facts import Outcome, Plan, Status, Verification
+from headland.escaping import printable
+from headland.mirror.dataset import Reading
+from headland.mirror.models import Outcome, Plan, Status, Verification
 from headland.mirror.progress import LOG, Watch
-from headland.mirror.reading import Reading
-from headland.printing import printable
 
 if TYPE_CHECKING:
     import os

@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import headland as hl
-from headland.cli import archive, calls, doctor, pull, service
-from headland.cli.failing import INTERRUPTED, WrongWords, code_of, tell
+from headland.cli import archive, calls, doctor, pull, sandbox
+from headland.cli.exit_codes import INTERRUPTED, WrongWords, code_of, tell
 from headland.cli.output import print_text
 
 if TYPE_CHECKING:
@@ -57,6 +57,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"headland {hl.__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for room in (archive, calls, doctor, pull, service):
+    for room in (archive, calls, doctor, pull, sandbox):
         room.add_verbs(verbs)
     return parser
